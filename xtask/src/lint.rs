@@ -8,6 +8,7 @@ use crate::features::features;
 use crate::neutral::neutral;
 use crate::process::{cargo, run, target_folder, works};
 use crate::signposts::signposts;
+use crate::wording::wording;
 
 /// Checks everything, the quickest first.
 pub(crate) fn lint() -> Outcome {
@@ -17,6 +18,7 @@ pub(crate) fn lint() -> Outcome {
     domains()?;
     neutral()?;
     finished()?;
+    wording()?;
     features()?;
     deny()?;
     run(cargo().args([

@@ -25,6 +25,7 @@ mod signposts;
 mod soak;
 mod suites;
 mod test;
+mod wording;
 
 use std::process::ExitCode;
 

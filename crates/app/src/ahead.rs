@@ -59,17 +59,17 @@ impl Fault for Nothing {
 /// Stores as they were made.
 #[derive(Serialize, Debug)]
 pub struct Prepared {
-    /// The same at all parties.
+    /// Identifier of the store, the same at all parties.
     store: String,
     directory: PathBuf,
-    /// That the stores suffice for.
+    /// Number of runs that the stores suffice for.
     runs: u32,
-    /// What they hold, as `--triples` of `madrigal precompute` writes it.
+    /// Correlations that they hold, as `--triples` of `madrigal precompute` writes it.
     correlations: String,
-    /// On each party's disk.
+    /// Bytes on each party's disk.
     store_bytes: u64,
     seconds: f64,
-    /// By the party that sent most, of those here.
+    /// Bytes sent by the party that sent most, of those here.
     bytes_sent: u64,
 }
 
@@ -82,7 +82,7 @@ impl Ahead {
     /// The stores of all parties here, for one run of a plan; none if correlations do not come from stores.
     ///
     /// # Errors
-    /// Stores that are not there, damaged, or too small; a plan that needs nothing from them.
+    /// [`Failure`]: stores that are not there, damaged, or too small; a plan that needs nothing from them.
     pub fn open_all(&self, planned: &Planned) -> Result<Stores> {
         let Some(directory) = &self.store else {
             return Ok(Stores::default());
@@ -96,7 +96,7 @@ impl Ahead {
     /// The store of one real party, likewise.
     ///
     /// # Errors
-    /// As [`open_all`](Self::open_all).
+    /// [`Failure`] in the same cases as [`open_all`](Self::open_all).
     pub fn open_one(&self, planned: &Planned, party: &RemoteParty<'_>) -> Result<Stores> {
         Stores::open(planned, self.files(party).into_iter())
     }
@@ -109,8 +109,8 @@ impl Ahead {
     /// Fills the stores of all parties, which are threads of this process.
     ///
     /// # Errors
-    /// Directories that are not empty or cannot be made; what goes wrong between the parties. No store is
-    /// left then.
+    /// [`Failure`]: directories that are not empty or cannot be made; what goes wrong between the parties. No
+    /// store is left then.
     pub fn prepare_all(
         &self,
         spec: &StoreSpec,
@@ -154,7 +154,7 @@ impl Ahead {
     /// Fills the store of one real party.
     ///
     /// # Errors
-    /// As [`prepare_all`](Self::prepare_all).
+    /// [`Failure`] in the same cases as [`prepare_all`](Self::prepare_all).
     pub fn prepare_one(
         &self,
         spec: &StoreSpec,
@@ -210,7 +210,7 @@ fn make(files: &StoreFiles, spec: &StoreSpec) -> Result<Precomputation> {
 }
 
 impl Prepared {
-    /// For people.
+    /// Tells people what was made.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let runs = match self.runs {
@@ -250,7 +250,7 @@ impl Stores {
         Ok(Self(stores))
     }
 
-    /// That of a party, if correlations come from stores: by its number where all parties are here, else 0.
+    /// Takes the store of a party, if correlations come from stores: by its number where all parties are here, else 0.
     pub fn take(&self, place: usize) -> Option<Store> {
         lock(self.0.get(place)?).take()
     }

@@ -35,7 +35,7 @@ pub(crate) struct Number {
     pub(crate) most: usize,
 }
 
-/// What a command does with its program.
+/// Actions of a command with its program.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Compute it, with --local or --party
@@ -47,7 +47,7 @@ pub(crate) enum What {
     Check,
 }
 
-/// What circuits save.
+/// Goals of circuits.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum CircuitsArg {
     /// What takes less time over --link
@@ -145,7 +145,7 @@ impl Unsound {
 }
 
 impl Flags {
-    /// What circuits are to save, if that is not left to the plan.
+    /// Goal of circuits, if it is not left to the plan.
     pub(crate) fn goal(&self) -> Option<Goal> {
         match self.circuits {
             CircuitsArg::Auto => None,
@@ -154,7 +154,7 @@ impl Flags {
         }
     }
 
-    /// How it is to be computed.
+    /// Gives the ways in which it is to be computed.
     pub(crate) fn ways<'a>(&'a self, asked: &'a [Fact]) -> Ways<'a> {
         Ways {
             over: &self.over,
@@ -166,12 +166,12 @@ impl Flags {
     }
 }
 
-/// Who a command is.
+/// Names of a command.
 pub(crate) struct Named<'a> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) numbers: &'a [Number],
-    /// How many parties it has where no flag says so.
+    /// Number of parties that it has where no flag says so.
     pub(crate) parties: usize,
 }
 
@@ -206,7 +206,7 @@ impl Named<'_> {
         }
     }
 
-    /// What the flags say.
+    /// Reads the flags.
     pub(crate) fn flags(&self, matches: &ArgMatches) -> Result<Flags> {
         madrigal_kernels::level_from_env().map_err(|error| {
             Failure::other(Unsound::Plan {
@@ -260,7 +260,7 @@ impl Named<'_> {
     }
 }
 
-/// What a process's arguments are, or its end: help, or one that is wrong.
+/// Reads a process's arguments, or ends it: with help, or because one is wrong.
 pub(crate) fn of_process(command: Command) -> ArgMatches {
     match command.try_get_matches() {
         Ok(matches) => matches,
@@ -268,7 +268,7 @@ pub(crate) fn of_process(command: Command) -> ArgMatches {
     }
 }
 
-/// The same of arguments that are given, for tests.
+/// Reads arguments that are given, for tests.
 pub(crate) fn of_words<A: Into<std::ffi::OsString> + Clone>(
     command: Command,
     arguments: impl IntoIterator<Item = A>,

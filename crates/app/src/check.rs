@@ -13,7 +13,7 @@ use crate::inputs;
 use crate::made::Made;
 use crate::run::saving;
 
-/// What was compared, as JSON has it.
+/// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,
@@ -23,7 +23,7 @@ struct Report {
     seed: u64,
     /// Mixes in which all was right.
     right: Vec<String>,
-    /// Where numbers leave their ranges on inputs that were all given.
+    /// Places where numbers leave their ranges on inputs that were all given.
     overflows: Vec<String>,
 }
 

@@ -79,7 +79,7 @@ impl<H> App<H> {
         self
     }
 
-    /// How many parties it has where no flag says so; 2 if this is not called.
+    /// Sets the number of parties where no flag says so; 2 if this is not called.
     #[must_use]
     pub fn parties(self, parties: usize) -> Self {
         Self { parties, ..self }
@@ -92,9 +92,9 @@ impl<H> App<H> {
         Self { mix, ..self }
     }
 
-    /// What the owner of an input makes sure of before anything is sent, for these public numbers. Where it does not
-    /// hold, the program would compute something else than it says: the owner is told so, and `why`, and nothing runs.
-    /// It holds for what is given; `check` makes random inputs without regard to it.
+    /// Adds a condition that the owner of an input makes sure of before anything is sent, for these public numbers. Where it
+    /// does not hold, the program would compute something else than it says: the owner is told so, and `why`, and nothing runs.
+    /// The condition is on inputs that are given; `check` makes random inputs without regard to it.
     #[must_use]
     pub fn requiring(
         mut self,
@@ -110,7 +110,7 @@ impl<H> App<H> {
         self
     }
 
-    /// What is told of the outputs at parties that get all of them; where this is not called, and at other
+    /// Sets the text about the outputs at parties that get all of them; where this is not called, and at other
     /// parties, each output with its name.
     #[must_use]
     pub fn telling(self, tell: impl Fn(&H, &Outputs, &Numbers) -> String + 'static) -> Self {
@@ -129,7 +129,7 @@ impl<H> App<H> {
     /// gives what would be printed. For tests.
     ///
     /// # Errors
-    /// Arguments that are wrong, and all else that goes wrong.
+    /// [`Failure`]: arguments that are wrong, and all else that goes wrong.
     pub fn run<A: Into<OsString> + Clone>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -200,7 +200,7 @@ impl<H> App<H> {
         Ok((program, handles))
     }
 
-    /// What must hold of the inputs of a program.
+    /// Gives the conditions on the inputs of a program.
     fn required(&self, program: &Computation, numbers: &Numbers) -> Result<Vec<Required>> {
         let rules = self.rules.iter().map(|rule| {
             let mut ports = program.inputs().iter();

@@ -20,7 +20,7 @@ use crate::reach::{Network, Way};
 /// such a network; their results, in order.
 ///
 /// # Errors
-/// The first party's that is no echo of another one's.
+/// [`Failure`] of the first party whose failure is no echo of another one's.
 pub fn everyone<T: Send>(
     transport: TransportArg,
     network: Network,

@@ -1,4 +1,4 @@
-//! What a program costs, for each operation, before it runs.
+//! Tells the cost of a program, for each operation, before it runs.
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
@@ -25,14 +25,14 @@ struct Explanation {
     network: String,
     threads: usize,
     phases: String,
-    /// Of the party that has most of each.
+    /// Costs of setup, of the party that has most of each.
     setup: Costs,
     online: Costs,
     total_seconds: f64,
     memory_bytes: usize,
     /// Conditionals on secrets, and how they are computed.
     conditionals: Vec<String>,
-    /// Where their branches share their cost, what it would be without that.
+    /// Costs without sharing, where the conditionals' branches share their cost.
     multiplexed: Option<Multiplexed>,
     /// The ways to compute conditionals that were compared, of which the fastest was taken.
     considered: Vec<Considered>,
@@ -50,12 +50,12 @@ struct Multiplexed {
 #[derive(Serialize)]
 struct Considered {
     how: &'static str,
-    /// On this line, at the rates by which all parties choose alike.
+    /// Seconds on this line, at the rates by which all parties choose alike.
     seconds: f64,
     bytes_sent: u64,
 }
 
-/// What a phase costs.
+/// Costs of a phase.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Costs {
     /// Messages that wait for each other.
@@ -77,17 +77,17 @@ pub struct Costs {
 pub struct Operation {
     /// The operation, as parties compare it.
     pub name: String,
-    /// Where in the source it comes from, and what it is there.
+    /// Place in the source that it comes from, and what it is there.
     pub source: String,
     /// The sorts of what it makes.
     pub makes: Vec<String>,
     /// Blocks of elements that it is done in.
     pub blocks: usize,
-    /// What it uses up, by kind.
+    /// Correlations that it uses up, by kind.
     pub correlations: String,
-    /// What these cost, made by themselves.
+    /// Costs of these correlations, made by themselves.
     pub setup: Costs,
-    /// What it costs online; rounds are those of the operation by itself.
+    /// Costs of the operation online; rounds are those of the operation by itself.
     pub online: Costs,
 }
 
@@ -138,7 +138,7 @@ impl Operation {
     }
 }
 
-/// What each operation of a plan costs the party that it costs most, with times if it is known at which rates
+/// Gives each operation of a plan with the cost at the party that it costs most, with times if it is known at which rates
 /// and over which links.
 pub fn operations(plan: &ProgramPlan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
     let (rates, link) = surroundings.unwrap_or((

@@ -1,4 +1,4 @@
-//! What a command ends with: one sentence on standard error, and a status that scripts rely on.
+//! Failures that a command ends with: one sentence on standard error, and a status that scripts rely on.
 
 use std::fmt;
 use std::io;
@@ -25,7 +25,7 @@ pub trait Fault: std::error::Error + Send + Sync + 'static {
     fn status(&self) -> Status;
 }
 
-/// Why there is no right result.
+/// Reasons why there is no right result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -35,11 +35,11 @@ pub enum Failure {
     /// A file cannot be opened, read or written.
     #[error("cannot {action} {}: {source}; check the path and its permissions", path.display())]
     File {
-        /// What was to be done, as in "read the input".
+        /// Action that failed, as in "read the input".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A file holds something else than it should.
@@ -59,15 +59,15 @@ pub enum Failure {
     Dealer {
         /// The dealer's number.
         dealer: Party,
-        /// What went wrong.
+        /// Failure of the dealer.
         failure: Box<Self>,
     },
     /// The port is taken, or not ours to take.
     #[error("cannot listen at {address}: {source}; {}", listen_hint(.source))]
     Listen {
-        /// Where.
+        /// Address.
         address: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The process was told to stop before there was a session.
@@ -76,23 +76,23 @@ pub enum Failure {
     /// The operating system refused something that no flag mends.
     #[error("{what}: {source}")]
     System {
-        /// What it was asked for.
+        /// Request to the operating system.
         what: &'static str,
-        /// What it says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// This program is wrong.
+    /// A fault of this program itself.
     #[error("a fault of madrigal: {what}; please report it with this text")]
     Bug {
-        /// How it showed.
+        /// Sign by which it showed.
         what: String,
     },
-    /// What one command alone knows.
+    /// Failure that one command alone knows.
     #[error("{0}")]
     Other(Box<dyn Fault>),
 }
 
-/// What is wrong with the flags.
+/// Errors in the flags.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Usage {
@@ -106,7 +106,7 @@ pub enum Usage {
     NotListed {
         /// The number that was given.
         party: usize,
-        /// How many there are.
+        /// Number of parties.
         parties: usize,
         /// The list.
         roster: PathBuf,
@@ -124,7 +124,7 @@ pub enum Usage {
     OtherKey {
         /// The party that runs here.
         party: usize,
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// The dealer's key at a party.
@@ -140,7 +140,7 @@ pub enum Usage {
         "the key is that of party {owner} in the list of parties, not of the dealer; give the dealer's with --identity"
     )]
     NotDealersKey {
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// A transport that does not leave the process.
@@ -148,7 +148,7 @@ pub enum Usage {
         "--transport {transport} is for parties of one process, as of `run --local`; real parties use tls, or tcp with --insecure"
     )]
     LocalTransport {
-        /// Its name.
+        /// Name of the transport.
         transport: &'static str,
     },
     /// TCP between machines.
@@ -183,33 +183,33 @@ pub enum Content {
     /// A correlation store.
     #[error("the correlation store {}: {}", directory.display(), with(problem, remedies::of_store(problem)))]
     Store {
-        /// Where it is.
+        /// Directory of the store.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the store.
         problem: StoreError,
     },
     /// A directory with one party's store was asked for.
     #[error("{} holds the stores of {parties} parties on this machine; give one party's, {}", directory.display(), directory.join("party0").display())]
     Stores {
-        /// Where they are.
+        /// Directory of the stores.
         directory: PathBuf,
-        /// How many.
+        /// Number of parties.
         parties: usize,
     },
     /// Stores of another number of parties.
     #[error("{} holds the stores of {found} parties, not of {parties}; give --local {found}, or make stores for {parties} parties elsewhere", directory.display())]
     StoreParties {
-        /// Where they are.
+        /// Directory of the stores.
         directory: PathBuf,
-        /// How many.
+        /// Number of stores that were found.
         found: usize,
-        /// How many there should be.
+        /// Number of stores that there should be.
         parties: usize,
     },
 }
 
 impl Failure {
-    /// For `map_err` on what a file operation returns.
+    /// Gives a function for `map_err` on what a file operation returns.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File {
@@ -219,12 +219,12 @@ impl Failure {
         }
     }
 
-    /// For `map_err` on what the system returns.
+    /// Gives a function for `map_err` on what the system returns.
     pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }
 
-    /// What cannot be.
+    /// Makes the failure for a case that cannot be.
     pub fn bug(what: impl fmt::Display) -> Self {
         Self::Bug {
             what: what.to_string(),
@@ -284,7 +284,7 @@ impl Failure {
         }
     }
 
-    /// Whether it only echoes what another party suffered: of several failures, the one that is no
+    /// Whether the failure only echoes what another party suffered: of several failures, the one that is no
     /// echo is told.
     pub fn is_echo(&self) -> bool {
         use madrigal_net::Error;
@@ -330,7 +330,7 @@ through_content!(
     IdentityError
 );
 
-/// What went wrong in a job.
+/// Makes the failure of an error in a job.
 impl From<madrigal_engine::RunError> for Failure {
     fn from(error: madrigal_engine::RunError) -> Self {
         match error {
@@ -352,7 +352,7 @@ pub fn of_tls(error: &TlsError) -> Status {
     }
 }
 
-/// Of several parties' failures, the one that explains the others: the first that is no echo.
+/// Picks the one of several parties' failures that explains the others: the first that is no echo.
 pub fn first_cause<T>(failures: Vec<T>, is_echo: impl Fn(&T) -> bool) -> Option<T> {
     let at = failures
         .iter()

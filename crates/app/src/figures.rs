@@ -1,4 +1,4 @@
-//! What a phase has cost, for people and for scripts, and how both are told.
+//! Tells the cost of a phase, to people and to scripts.
 
 use std::fs;
 use std::io::Write as _;
@@ -29,7 +29,7 @@ pub struct PhaseFigures {
 }
 
 impl PhaseFigures {
-    /// From what the counters say.
+    /// Makes the figures of a phase from what the counters say.
     pub fn new(seconds: f64, cost: &PhaseCost) -> Self {
         Self {
             seconds,
@@ -48,23 +48,23 @@ impl From<&PhaseReport> for PhaseFigures {
     }
 }
 
-/// What one party has spent in one run of a program.
+/// Cost of one party in one run of a program.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PartyFigures {
-    /// Which one.
+    /// Number of the party.
     pub party: usize,
-    /// Before any input was needed.
+    /// Figures before any input was needed.
     pub setup: PhaseFigures,
-    /// With inputs.
+    /// Figures with inputs.
     pub online: PhaseFigures,
-    /// From the opening of the job to its finish at all parties.
+    /// Seconds from the opening of the job to its finish at all parties.
     pub total_seconds: f64,
-    /// With headers and control messages.
+    /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
 }
 
 impl PartyFigures {
-    /// From what the engine tells.
+    /// Makes the figures of a party from what the engine tells.
     pub fn new(party: Party, outcome: &Outcome) -> Self {
         Self {
             party: party.index(),
@@ -76,7 +76,7 @@ impl PartyFigures {
     }
 }
 
-/// What parties have spent, for people.
+/// Makes a table of parties' costs, for people.
 pub fn costs(parties: &[PartyFigures]) -> Table {
     let mut table = table(&[
         "party", "phase", "time", "sent", "received", "messages", "rounds",
@@ -105,17 +105,17 @@ pub fn costs(parties: &[PartyFigures]) -> Table {
 /// Prints an object on several lines.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');
     print_as_json(&text)
 }
 
-/// The same on one line.
+/// Prints a value as JSON on one line.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_json_line(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
     text.push('\n');
@@ -132,7 +132,7 @@ fn print_as_json(text: &str) -> Result<()> {
 /// Writes to standard output. A reader that has gone wants no more: that is no error.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print(text: &[u8]) -> Result<()> {
     print_with(&|out| out.write_all(text))
 }
@@ -140,7 +140,7 @@ pub fn print(text: &[u8]) -> Result<()> {
 /// Writes to standard output what `write` makes, as [`print()`] does.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
     printed(|out| {
         let mut out = Plain::new(out);
@@ -151,7 +151,7 @@ pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>
 /// Writes bytes to standard output as they are: what this program has made for others, as a script for a shell.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     printed(|out| out.write_all(bytes).and_then(|()| out.flush()))
 }

@@ -9,12 +9,12 @@ use madrigal_net::identity::KeyMode;
 use madrigal_net::transport::Profile;
 use serde::{Deserialize, Serialize};
 
-/// What `--network` does to the links of a run.
+/// Help of `--network`, which says how the flag changes the links of a run.
 pub const SHAPED: &str = "\
 Make the links between the parties behave like this network: every message arrives half a round trip \
 later, and each direction of each link carries no more than the bandwidth";
 
-/// And what `none` stands for.
+/// Meaning of `none` in [`networks`].
 pub const UNSHAPED: &str = "the links as they are";
 
 /// The help of a flag that takes a network's profile: `what`, then each name
@@ -160,7 +160,7 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// As the flags have it.
+    /// Gives the values that the flags have by default.
     fn default() -> Self {
         Self {
             deadline: None,
@@ -172,7 +172,7 @@ impl Default for Patience {
     }
 }
 
-/// What parties talk over.
+/// Transports between parties.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransportArg {

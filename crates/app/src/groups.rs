@@ -1,4 +1,4 @@
-//! What parts of a program cost before it runs: the layers of a network, for example.
+//! Tells the cost of parts of a program before it runs: the layers of a network, for example.
 
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
@@ -8,18 +8,18 @@ use serde::Serialize;
 
 use crate::explain::Costs;
 
-/// What a part of a program costs the party that has most of each.
+/// Costs of a part of a program at the party that has most of each.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Group {
     /// The part's number; none of what belongs to no part.
     pub part: Option<u32>,
-    /// What its values are shared in.
+    /// Sharings of the part's values.
     pub sharings: Vec<String>,
-    /// What its correlations cost, made by themselves, and what is prepared.
+    /// Costs of the part's correlations, made by themselves, and of what is prepared.
     pub setup: Costs,
-    /// What it costs online, by itself.
+    /// Costs of the part online, by itself.
     pub online: Costs,
-    /// Its correlations and values: more than are there at once.
+    /// Bytes of the part's correlations and values: more than are there at once.
     pub memory_bytes: u64,
 }
 
@@ -46,7 +46,7 @@ impl Group {
     }
 }
 
-/// What each part of a program costs, on machines with these rates over such links; what belongs to no part comes
+/// Gives the costs of each part of a program, on machines with these rates over such links; what belongs to no part comes
 /// first.
 pub fn groups(planned: &Planned, rates: &Rates, link: &Link) -> Vec<Group> {
     let of = |party| {
@@ -63,7 +63,7 @@ pub fn groups(planned: &Planned, rates: &Rates, link: &Link) -> Vec<Group> {
     Party::all(parties).map(of).reduce(most).unwrap_or_default()
 }
 
-/// What a phase of a plan costs the party that has most of each, with its time.
+/// Gives the costs of setup and online of a plan at the party that has most of each, with their times.
 pub fn phases(plan: &ProgramPlan, rates: &Rates, link: &Link) -> [Costs; 2] {
     let of = |party| {
         let (cost, time) = (plan.cost(party), plan.time(party, rates, link));

@@ -79,7 +79,7 @@ enum Problem {
     },
 }
 
-/// How an input was given.
+/// Tells how an input was given.
 fn given(name: &str, path: Option<&Path>) -> String {
     match path {
         Some(path) => format!("{}, the input {name}", path.display()),
@@ -96,12 +96,12 @@ impl Fault for Problem {
     }
 }
 
-/// What a flag calls an input.
+/// Gives the name that a flag calls an input by.
 fn name(place: usize, port: &InputPort) -> String {
     port.name.clone().unwrap_or_else(|| place.to_string())
 }
 
-/// What a flag gives, read once.
+/// Values that a flag gives, read once.
 pub(crate) struct Given {
     name: String,
     text: Zeroizing<String>,
@@ -124,7 +124,7 @@ pub(crate) fn unused(given: &[Given], used: &BTreeSet<String>) -> Vec<String> {
     names.filter(|name| !used.contains(name)).collect()
 }
 
-/// The same as [`read`] for one of several programs, which others of the flags are for.
+/// Reads as [`read`] does for one of several programs, which others of the flags are for.
 pub(crate) fn read_stage(
     program: &Computation,
     given: &[Given],

@@ -1,4 +1,4 @@
-//! What this machine can do at most: kernels, memory, loopback.
+//! Measures the most that this machine can do: kernels, memory, loopback.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -16,34 +16,34 @@ use crate::numbers::{Table, rate, seconds, table};
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limit {
-    /// What it is a limit of.
+    /// Name of what it limits.
     pub name: String,
     /// Per second.
     pub rate: f64,
-    /// What is counted.
+    /// Unit that is counted.
     pub unit: &'static str,
 }
 
-/// This machine.
+/// Limits of this machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
-    /// As it calls itself, where the system tells.
+    /// Name that the processor gives itself, where the system tells.
     pub processor: Option<String>,
-    /// Those that this process may use.
+    /// Number of cores that this process may use.
     pub cores: usize,
-    /// What the slowest of as many threads got done while all were at work, of what one does alone, 0 to 1.
+    /// Work of the slowest of as many threads while all were at work, as a share of what one does alone, 0 to 1.
     pub cores_free: f64,
     /// The instructions that kernels use.
     pub level: &'static str,
     /// All that it has.
     pub levels: Vec<&'static str>,
-    /// Of one thread.
+    /// Limits of one thread.
     pub kernels: Vec<Limit>,
-    /// Of a byte, through TCP.
+    /// Round trip of a byte through TCP.
     pub loopback_round_trip_seconds: f64,
-    /// In one direction.
+    /// Bytes a second through TCP, in one direction.
     pub loopback_bytes_per_second: f64,
-    /// That a process may have, where the system tells.
+    /// Open files that a process may have, where the system tells.
     pub open_files: Option<u64>,
     /// AES blocks per second while hashing: what setup is held against.
     #[serde(skip)]
@@ -57,7 +57,7 @@ impl Machine {
     /// Measures for about a second.
     ///
     /// # Errors
-    /// A system without a loopback interface.
+    /// [`Failure`]: a system without a loopback interface.
     pub fn measure() -> Result<Self> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let kernels = Kernels::detect();
@@ -84,7 +84,7 @@ impl Machine {
         })
     }
 
-    /// For people.
+    /// Makes a table for people.
     pub fn table(&self) -> Table {
         let mut table = table(&["", "this machine"]);
         let mut row = |name: &str, value: String| {

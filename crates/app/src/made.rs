@@ -1,4 +1,4 @@
-//! What a command has made of its flags.
+//! A command's program and settings, made of its flags.
 
 use madrigal_circuit::Goal;
 use madrigal_net::Fact;
@@ -33,17 +33,17 @@ impl<H> Made<'_, H> {
         self.plan_in(mix, self.goal())
     }
 
-    /// What circuits are to save, if that is not left to the plan.
+    /// Goal of circuits, if it is not left to the plan.
     pub(crate) fn goal(&self) -> Option<Goal> {
         self.flags.goal()
     }
 
-    /// How it is to be computed.
+    /// Gives the ways in which it is to be computed.
     pub(crate) fn ways(&self) -> Ways<'_> {
         self.flags.ways(&self.asked)
     }
 
-    /// The same in a mix.
+    /// Plans the program in a mix.
     pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
         let planned = self.ways().plan(&self.program, mix, goal);
         planned.map_err(|error| Unsound::plan(&error))

@@ -1,4 +1,4 @@
-//! What an input's owner makes sure of before anything is sent.
+//! Conditions that an input's owner makes sure of before anything is sent.
 //!
 //! A program computes what its inputs mean only where they are what it takes them for: persons of whom each is listed
 //! once, groups that there are, numbers whose squares fit. Whatever one party's input alone decides is decided at that
@@ -9,7 +9,7 @@ use madrigal_program::Array;
 
 use crate::public_numbers::Numbers;
 
-/// What must hold of an input.
+/// Conditions on an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Must {
     /// No element is further than this from zero.
@@ -57,7 +57,7 @@ impl Rule {
 }
 
 impl Must {
-    /// In words, of elements.
+    /// Tells the condition in words, of elements.
     pub(crate) fn told(self) -> String {
         match self {
             Self::AtMost(most) => format!("at most {most}"),

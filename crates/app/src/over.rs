@@ -1,4 +1,4 @@
-//! Which OT extension makes correlations.
+//! Chooses the OT extension that makes correlations.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::reach::Network;
 /// The level that choices are made for: all parties must come to the same, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
-/// What [`Link`] calls this machine's own network.
+/// Name of this machine's own network in [`Link`].
 const HERE: &str = "local";
 
-/// That network: what it carries in a second is the processor's business.
+/// Profile of that network: what it carries in a second is the processor's business.
 const LOOPBACK: Profile = Profile {
     latency: Duration::from_micros(30),
     bits_per_second: None,
@@ -54,7 +54,7 @@ pub struct Over {
 }
 
 impl Over {
-    /// If no link was named, takes the network that the parties are made to feel for it, or else
+    /// Takes the network that the parties are made to feel, if no link was named, or else
     /// that of this machine where they all run here.
     pub fn or_network(&mut self, network: &str, here: bool) {
         if self.link.is_some() {
@@ -68,7 +68,7 @@ impl Over {
         }
     }
 
-    /// What a plan may expect of the line between two parties.
+    /// Gives the line that a plan may expect between two parties.
     pub fn line(&self) -> Line {
         Network::new(self.link.as_ref().and_then(Link::profile)).link()
     }
@@ -103,7 +103,7 @@ impl Default for ExtensionArg {
 }
 
 impl ExtensionArg {
-    /// Whether it is not left to the plan.
+    /// Whether a flag names the extension, so that it is not left to the plan.
     pub fn is_named(&self) -> bool {
         self.extension().is_some()
     }

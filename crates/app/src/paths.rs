@@ -13,7 +13,7 @@ enum Written {
     Bytes(Vec<u8>),
 }
 
-/// For `serde(with)`.
+/// Serializes a path, for `serde(with)`.
 ///
 /// # Errors
 /// Fails where the serializer does.
@@ -23,7 +23,7 @@ pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     text.map_or_else(bytes, Written::Text).serialize(to)
 }
 
-/// For `serde(with)`.
+/// Deserializes a path, for `serde(with)`.
 ///
 /// # Errors
 /// Fails where the deserializer does, and on paths in bytes where the system has none.

@@ -27,14 +27,14 @@ pub fn say(what: impl std::fmt::Display) {
     }
 }
 
-/// How far one party is in one phase, in the phase's own unit.
+/// Progress of one party in one phase, in the phase's own unit.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Step {
     /// Else in setup.
     pub online: bool,
     /// Done so far.
     pub done: u64,
-    /// In all.
+    /// Units in all.
     pub total: u64,
 }
 
@@ -61,7 +61,7 @@ struct Shown {
 }
 
 impl Bars {
-    /// Of so many parties; shown on terminals alone.
+    /// Makes the bars of `parties` parties; shown on terminals alone.
     pub fn new(parties: usize, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
@@ -91,7 +91,7 @@ impl Bars {
         }
     }
 
-    /// They are here.
+    /// Notes that the parties have met.
     pub fn met(&self) {
         if let Some(shown) = &self.shown {
             shown.meeting.finish_and_clear();
@@ -152,7 +152,7 @@ fn told_left() -> impl Fn(&ProgressState, &mut dyn Write) + Clone + Send + Sync 
     }
 }
 
-/// When something was done last, and how far that was.
+/// Time when something was done last, and how far that was.
 #[derive(Debug, Clone, Copy, Default)]
 struct Last {
     done: u64,
@@ -184,7 +184,7 @@ impl Last {
 pub struct Steps(Option<ProgressBar>);
 
 impl Steps {
-    /// Of so many steps; shown on terminals alone.
+    /// Makes a bar of `steps` steps; shown on terminals alone.
     pub fn new(steps: u64, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let wide = "{bar:30} {pos} of {len}: {wide_msg}";
@@ -196,7 +196,7 @@ impl Steps {
         Self(shown)
     }
 
-    /// What is being done; the name may be foreign.
+    /// Sets the name of what is being done; the name may be foreign.
     pub fn name(&self, name: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(plain(name).into_owned());
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// With numbers of 13 digits, a line is no wider than the terminal.
+    /// Lines with numbers of 13 digits are no wider than the terminal.
     #[test]
     fn lines_fit_the_terminal() {
         for columns in 1..300 {

@@ -1,4 +1,4 @@
-//! What this machine computes in a second, for estimates of how long work takes.
+//! Measures what this machine computes in a second, for estimates of how long work takes.
 
 use std::thread;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::flags::{Patience, TransportArg};
 use crate::machine::loopback;
 use crate::reach::Network;
 
-/// What protocols reach of the rate at which a kernel encrypts blocks in the first-level cache.
+/// Share of the rate at which a kernel encrypts blocks in the first-level cache that protocols reach.
 const OF_AES: f64 = 0.75;
 /// Rates of kernels on the processor that `Rates::ZEN_5` is about (docs/BENCHMARKS.md), in bytes for
 /// each second: what its other rates are scaled by.
@@ -31,16 +31,16 @@ const ZEN_5_COPY: f64 = 20e9;
 /// Two threads work at a time: what they share, such as memory and the units of one core, each has less of.
 ///
 /// # Errors
-/// A system without a loopback interface; what ends a trial.
+/// [`Failure`]: a system without a loopback interface; what ends a trial.
 pub fn measure(trial: Option<&Trial>) -> Result<Rates> {
     measure_together(trial, 2)
 }
 
-/// As [`measure`], where so many parties run on this machine: a trial is of as many, since what caches hold
+/// Measures as [`measure`] does where `parties` parties run on this machine: a trial is of as many, since what caches hold
 /// depends on it.
 ///
 /// # Errors
-/// As [`measure`].
+/// [`Failure`] in the same cases as [`measure`].
 pub fn measure_together(trial: Option<&Trial>, parties: usize) -> Result<Rates> {
     let both = beside(|| Ok(ceilings::measure(Kernels::detect())))?;
     let least = |pick: fn(&Ceilings) -> f64| both.iter().map(pick).fold(f64::INFINITY, f64::min);
@@ -78,7 +78,7 @@ pub fn measure_together(trial: Option<&Trial>, parties: usize) -> Result<Rates> 
     )?;
     let slowest = |pick: fn(&TrialTimes) -> f64| times.iter().map(pick).fold(0.0, f64::max);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // Of a core each.
+    // Part of a core for each party.
     let part = (cores as f64 / parties as f64).min(1.0);
     let times = TrialTimes {
         base_ots: slowest(|times| times.base_ots) * part,
@@ -88,7 +88,7 @@ pub fn measure_together(trial: Option<&Trial>, parties: usize) -> Result<Rates> 
     Ok(trial.rates(rates, &times, parties))
 }
 
-/// On two threads at a time.
+/// Measures on two threads at a time.
 fn beside<T: Send>(work: impl Fn() -> Result<T> + Sync) -> Result<[T; 2]> {
     thread::scope(|scope| {
         let other = scope.spawn(&work);

@@ -20,12 +20,12 @@ use crate::stop;
 pub struct Network {
     /// `None`: as they are.
     pub profile: Option<Profile>,
-    /// What they are like so long after the session began.
+    /// Time after which the links change, counted from the session's beginning, and their profile then.
     pub later: Option<(Duration, Profile)>,
 }
 
 impl Network {
-    /// What does not change.
+    /// Makes a network that does not change.
     pub const fn new(profile: Option<Profile>) -> Self {
         Self {
             profile,
@@ -50,7 +50,7 @@ impl Network {
         })
     }
 
-    /// What plans are to expect of it: of one that changes, what it begins with.
+    /// Gives the link that plans are to expect: of a network that changes, what it begins with.
     pub fn link(self) -> Link {
         self.profile.map_or_else(Link::default, |profile| Link {
             latency: profile.latency.as_secs_f64(),
@@ -61,7 +61,7 @@ impl Network {
     /// Does `work` in a session over a transport that is there already, shaped by the profile.
     ///
     /// # Errors
-    /// Those of the session, and of `work`.
+    /// [`Failure`] of the session, and of `work`.
     pub async fn in_session<T>(
         self,
         me: Party,
@@ -108,17 +108,17 @@ fn split_change(text: &str) -> Option<(&str, (Duration, &str))> {
 
 /// One party's way to the others over TCP.
 pub struct Way<'a> {
-    /// This party.
+    /// Number of this party.
     pub me: Party,
-    /// Where party `i` listens.
+    /// Addresses where the parties listen, by their numbers.
     pub addresses: &'a [String],
-    /// Where this party listens, already.
+    /// Listener of this party, which listens already.
     pub listener: TcpListener,
-    /// What protects the links.
+    /// Protection of the links.
     pub security: &'a Security,
-    /// What the links are made to behave like.
+    /// Network that the links are made to behave like.
     pub network: Network,
-    /// How long to wait for what.
+    /// Times to wait.
     pub patience: &'a Patience,
     /// Threads that the party computes with.
     pub threads: usize,
@@ -134,7 +134,7 @@ impl Way<'_> {
     /// threads of their own, as many as there are links at most.
     ///
     /// # Errors
-    /// Parties that do not meet; those of the session, and of `work`.
+    /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let runtime = self.runtime()?;
         runtime.block_on(async { work_in(self.meet().await?, work).await })
@@ -201,7 +201,7 @@ fn to_tokio(listener: TcpListener) -> Result<tokio::net::TcpListener> {
 /// parties are told before it returns.
 ///
 /// # Errors
-/// Those of the session, and of `work`.
+/// [`Failure`] of the session, and of `work`.
 pub async fn in_session<T>(
     me: Party,
     parties: usize,

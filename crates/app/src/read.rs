@@ -14,7 +14,7 @@ const MOST: u64 = 1 << 34;
 /// Reads a file that the user has named: a regular one, a pipe, or what is typed. A device never ends.
 ///
 /// # Errors
-/// A file that cannot be read, is of another kind, or is longer than 16 GiB or than what memory is left.
+/// [`Failure`]: a file that cannot be read, is of another kind, or is longer than 16 GiB or than what memory is left.
 pub fn read_file(action: &'static str, path: &Path) -> Result<Vec<u8>> {
     read_at_most(path, MOST).map_err(Failure::file(action, path))
 }

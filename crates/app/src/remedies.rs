@@ -10,7 +10,7 @@ use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
 
 const RENEW: &str = "`madrigal keygen --renew`";
-/// How stores are made.
+/// Way to make stores.
 const STORES: &str = "`madrigal precompute --triples ... --store DIR` makes stores at all parties; so does --prepare where a command has it";
 
 /// The error, and in brackets what is to be changed.
@@ -21,7 +21,7 @@ pub fn with(error: &impl Display, remedy: impl Into<Option<&'static str>>) -> St
     }
 }
 
-/// What mends a session.
+/// Remedy for an error of a session.
 pub fn of_session(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Silent { .. } => "--silence-timeout",
@@ -35,7 +35,7 @@ pub fn of_session(error: &Error) -> Option<&'static str> {
     })
 }
 
-/// What mends a store.
+/// Remedy for an error of a store.
 pub fn of_store(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::KeyMissing { .. } | StoreError::KeyDamaged { .. } => "--store-key",
@@ -45,7 +45,7 @@ pub fn of_store(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-/// Where the parties' flags differ.
+/// Flags in which the parties may differ.
 fn of_fact(what: &str) -> Option<&'static str> {
     Some(match what {
         "protocol" => "protocol: see --protocol",
@@ -74,7 +74,7 @@ fn of_fact(what: &str) -> Option<&'static str> {
     })
 }
 
-/// What brings parties together.
+/// Remedy that brings parties together.
 pub fn of_connect(error: &ConnectError) -> Option<&'static str> {
     Some(match error {
         ConnectError::Unreachable { .. } | ConnectError::Missing { .. } => "--connect-timeout",
@@ -87,7 +87,7 @@ pub fn of_connect(error: &ConnectError) -> Option<&'static str> {
     })
 }
 
-/// What mends a certificate.
+/// Remedy for an error of a certificate.
 pub fn of_tls(error: &TlsError) -> Option<&'static str> {
     match error {
         TlsError::OwnDates { .. }
@@ -98,7 +98,7 @@ pub fn of_tls(error: &TlsError) -> Option<&'static str> {
     }
 }
 
-/// What mends a key.
+/// Remedy for an error of a key.
 pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
     Some(match error {
         IdentityError::Missing { .. } => "`madrigal keygen`, and --renew for the certificate alone",
@@ -113,7 +113,7 @@ pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
     })
 }
 
-/// What mends the list of parties.
+/// Remedy for an error in the list of parties.
 pub fn of_roster(error: &RosterError) -> Option<&'static str> {
     matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
 }

@@ -16,10 +16,10 @@ use crate::flags::{KeyFlags, Net, Patience, TransportArg, Who};
 use crate::progress::say;
 use crate::reach::{Network, Way};
 
-/// This party among the others.
+/// A party on this machine, among others on theirs.
 pub struct RemoteParty<'a> {
     me: usize,
-    /// How many of the roster compute; a dealer comes after them.
+    /// Number of the roster's parties that compute; a dealer comes after them.
     parties: usize,
     roster: Arc<Roster>,
     security: Security,
@@ -30,7 +30,7 @@ pub struct RemoteParty<'a> {
     identity: Option<PathBuf>,
     threads: usize,
     waits: Waits,
-    /// That of our certificate, if it ends soon.
+    /// Validity of our certificate, if it ends soon.
     ending: Option<Validity>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> RemoteParty<'a> {
     /// Reads roster and key, and listens: one of the parties that compute, with a dealer or without.
     ///
     /// # Errors
-    /// Files that are missing or wrong, flags that do not go together, a port that is taken.
+    /// [`Failure`]: files that are missing or wrong, flags that do not go together, a port that is taken.
     pub fn new(who: &Who, net: &'a Net, helpers: usize) -> Result<Self> {
         let (Some(me), Some(path)) = (who.party, &who.roster) else {
             return Err(Usage::NobodyHere.into());
@@ -59,7 +59,7 @@ impl<'a> RemoteParty<'a> {
     /// The dealer.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`Failure`] in the same cases as [`new`](Self::new).
     pub fn dealer(who: &Who, net: &'a Net) -> Result<Self> {
         let path = who.roster.as_deref().ok_or(Usage::NobodyHere)?;
         let roster = Roster::load(path)?;
@@ -135,7 +135,7 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// The same, computing on this many threads.
+    /// Makes the same party compute on this many threads.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
@@ -148,17 +148,17 @@ impl<'a> RemoteParty<'a> {
         self
     }
 
-    /// This party's number.
+    /// Number of this party.
     pub fn me(&self) -> usize {
         self.me
     }
 
-    /// How many compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// What the parties talk over.
+    /// Transport that the parties talk over.
     pub fn transport(&self) -> TransportArg {
         match self.security {
             Security::Clear => TransportArg::Tcp,
@@ -166,7 +166,7 @@ impl<'a> RemoteParty<'a> {
         }
     }
 
-    /// Where each party is dialed.
+    /// Addresses at which the parties are dialed.
     pub fn addresses(&self) -> Vec<String> {
         self.roster
             .parties()
@@ -180,7 +180,7 @@ impl<'a> RemoteParty<'a> {
         self.identity.as_deref()
     }
 
-    /// How patient it is.
+    /// Times that it waits.
     pub fn patience(&self) -> &'a Patience {
         &self.net.patience
     }
@@ -189,7 +189,7 @@ impl<'a> RemoteParty<'a> {
     /// they must refuse: a party that stays away leaves them waiting without a reason.
     ///
     /// # Errors
-    /// Parties that do not meet; those of the session, and of `work`.
+    /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let addresses = self.addresses();
         // After those who compute; to itself it is no news.
@@ -236,9 +236,9 @@ impl<'a> RemoteParty<'a> {
 /// Clocks that differ by more seconds than this are told.
 const CLOCKS: u64 = 120;
 
-/// What a party says while it waits.
+/// Messages of a party while it waits.
 struct Waits {
-    /// How each of the others is called.
+    /// Names of the others.
     names: Vec<String>,
     quiet: bool,
 }
@@ -317,7 +317,7 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
 /// handed over alone, with a certificate for a day, which is more than parties take to meet.
 ///
 /// # Errors
-/// Files that are missing or wrong.
+/// [`Failure`]: files that are missing or wrong.
 pub fn load_identity(base: Option<&Path>, key: &KeyFlags, name: &str) -> Result<Identity> {
     let mode = key.key_mode.into();
     Ok(match &key.key_file {
@@ -326,7 +326,7 @@ pub fn load_identity(base: Option<&Path>, key: &KeyFlags, name: &str) -> Result<
     })
 }
 
-/// What `fd:N` stands for.
+/// Gives the path that `fd:N` stands for.
 fn descriptor(file: &Path) -> PathBuf {
     let number = file.to_str().and_then(|text| text.strip_prefix("fd:"));
     match number.filter(|number| number.parse::<u32>().is_ok()) {
@@ -357,7 +357,7 @@ pub fn identity_files(base: &Path) -> IdentityFiles {
 /// loopback, else on all interfaces.
 ///
 /// # Errors
-/// A port that is taken, or not ours.
+/// [`Failure`]: a port that is taken, or not ours.
 pub fn listen(flag: Option<&str>, entry: &RosterEntry) -> Result<TcpListener> {
     let port = entry.address.port();
     let wanted = match flag {

@@ -22,7 +22,7 @@ use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
 
-/// What a run has come to, as JSON has it.
+/// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,
@@ -32,12 +32,12 @@ struct Report {
     threads: usize,
     transport: TransportArg,
     network: String,
-    /// Those of the parties here, by name, row by row: numbers that JSON cannot hold exactly are texts.
+    /// Outputs of the parties here, by name, row by row: numbers that JSON cannot hold exactly are texts.
     outputs: Map<String, Value>,
     parties: Vec<PartyFigures>,
 }
 
-/// What circuits save, in a word.
+/// Gives the goal of circuits in a word.
 pub(crate) fn saving(goal: Goal) -> &'static str {
     match goal {
         Goal::Size => "size",
@@ -45,7 +45,7 @@ pub(crate) fn saving(goal: Goal) -> &'static str {
     }
 }
 
-/// Where correlations come from, if any are used.
+/// Tells where correlations come from, if any are used.
 pub(crate) fn origin(plan: &ProgramPlan) -> String {
     match plan.needs().is_empty() {
         true => "none".to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn origin(plan: &ProgramPlan) -> String {
     }
 }
 
-/// As one of several machines.
+/// Runs the program as one of several machines.
 pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<String> {
     let (flags, me) = (made.flags, Party::new(party.me()));
     let planned = made.plan()?;
@@ -120,7 +120,7 @@ pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
     tell(made, &planned, transport, &ended)
 }
 
-/// What was made ahead, as text or JSON.
+/// Reports what was made ahead, as text or JSON.
 fn prepared<H>(made: &Made<'_, H>, done: &Prepared) -> Result<String> {
     let flags = made.flags;
     Ok(match (flags.json, flags.quiet) {

@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 use crate::progress::say;
 use crate::status::Status;
 
-/// What has been told has this long to end in good order.
+/// Time within which whoever was told must end in good order.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A signal that ends a program.
@@ -45,7 +45,7 @@ impl Signal {
         }
     }
 
-    /// Its number.
+    /// Number of the signal.
     fn number(self) -> u32 {
         self.status() as u32 - 128
     }
@@ -61,7 +61,7 @@ impl std::fmt::Display for Signal {
     }
 }
 
-/// Those who are to be told, and what they were told.
+/// Tasks that are to be told, and what they were told.
 struct State {
     told: Option<Signal>,
     next: u64,
@@ -106,7 +106,7 @@ pub struct Kept(Option<u64>);
 impl Drop for Kept {
     fn drop(&mut self) {
         let tell = self.0.and_then(|number| state().waiting.remove(&number));
-        // What it holds may ask for the state when it goes.
+        // The sender is dropped after the lock: what it holds may ask for the state when it goes.
         drop(tell);
     }
 }

@@ -50,7 +50,7 @@ impl StoreFiles {
     /// Opens the store.
     ///
     /// # Errors
-    /// No store is there, its key is another one, or it is damaged.
+    /// [`Failure`]: no store is there, its key is another one, or it is damaged.
     pub fn open(&self) -> Result<Store> {
         Store::open(&self.directory, &self.load_key()?).map_err(self.failed())
     }
@@ -58,7 +58,7 @@ impl StoreFiles {
     /// Makes the directory of a new store.
     ///
     /// # Errors
-    /// Those of [`Precomputation::new`].
+    /// [`Failure`] in the same cases as [`Precomputation::new`].
     pub fn make(&self, spec: StoreSpec) -> Result<Precomputation> {
         let key = self.load_or_make_key()?;
         Precomputation::new(spec, &self.directory, &key).map_err(self.failed())
@@ -67,7 +67,7 @@ impl StoreFiles {
     /// The key of a store that is there.
     ///
     /// # Errors
-    /// It is missing or damaged.
+    /// [`Failure`] if the key is missing or damaged.
     pub fn load_key(&self) -> Result<StoreKey> {
         StoreKey::load(&self.key).map_err(|problem| {
             let directory = self.directory.clone();
@@ -82,7 +82,7 @@ impl StoreFiles {
         StoreKey::load_or_make(&self.key).map_err(self.failed())
     }
 
-    /// Before a new store is made here.
+    /// Prepares the directory before a new store is made here.
     pub fn new_store(self) -> Unfinished {
         // A key beside an identity may be that of other stores by then.
         let own_key = beside(&self.directory, "key") == self.key;
@@ -101,7 +101,7 @@ impl StoreFiles {
         }
     }
 
-    /// For `map_err`: names the directory.
+    /// Gives a function for `map_err` that names the directory.
     pub fn failed(&self) -> impl FnOnce(StoreError) -> Failure {
         let directory = self.directory.clone();
         move |problem| Content::Store { directory, problem }.into()
@@ -112,7 +112,7 @@ impl StoreFiles {
 /// what a process has left that was killed.
 pub struct Unfinished {
     files: StoreFiles,
-    /// What was not there before.
+    /// Paths that were not there before.
     new: Vec<PathBuf>,
     /// Directories above the store's that were not there before, the innermost first.
     new_parents: Vec<PathBuf>,
@@ -138,7 +138,7 @@ impl Drop for Unfinished {
 /// `directory` holds the stores of `parties` parties on this machine, if any at all.
 ///
 /// # Errors
-/// It holds those of more or fewer.
+/// [`Failure`] if it holds stores of more or fewer parties.
 pub fn check_local(directory: &Path, parties: usize) -> Result<()> {
     let found = local_parties(directory);
     if found == 0 || found == parties {
@@ -152,7 +152,7 @@ pub fn check_local(directory: &Path, parties: usize) -> Result<()> {
     .into())
 }
 
-/// How many parties of a local run have a store here.
+/// Counts the parties of a local run that have a store here.
 fn local_parties(directory: &Path) -> usize {
     let there = |me: &usize| StoreFiles::local(directory, *me).directory.is_dir();
     (0..MAX_PARTIES).take_while(there).count()

@@ -7,17 +7,17 @@ use std::io::{self, Stderr, Write};
 
 use madrigal_core::text::{is_plain, own_data_was_kept};
 
-/// How a character that is not plain is written.
+/// Forms in which a character that is not plain is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// As in `\u{1b}`.
+    /// Escapes as in `\u{1b}`.
     Text,
-    /// As in `\u001b`, which JSON's texts say the same with; elsewhere in JSON there is none of them.
+    /// Escapes as in `\u001b`, which JSON's texts say the same with; elsewhere in JSON there are no such characters.
     Json,
 }
 
 /// Writes text, and escapes what is not plain in it but ends of lines and tabs. Bytes that are no UTF-8 become as in `\xff`.
-/// What a write leaves within a character is written with the next one, or when it is flushed.
+/// The bytes that a write leaves within a character are written with the next one, or when it is flushed.
 pub struct Plain<W> {
     to: W,
     form: Form,

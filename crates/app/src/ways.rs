@@ -13,7 +13,7 @@ use madrigal_program::{Computation, ExecuteError, Planned};
 
 use crate::over::Over;
 
-/// What makes matrix triples.
+/// Ways to make matrix triples.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatricesArg {
     /// What sends fewer bytes
@@ -40,18 +40,18 @@ fn told(line: &Line) -> String {
     }
 }
 
-/// What a plan takes from flags.
+/// Settings that a plan takes from flags.
 #[derive(Debug, Clone, Copy)]
 pub struct Ways<'a> {
     /// The line, and which OT extension.
     pub over: &'a Over,
-    /// Of each party.
+    /// Number of threads of each party.
     pub threads: usize,
-    /// What makes matrix triples.
+    /// Way to make matrix triples.
     pub matrices: MatricesArg,
     /// Whether correlations are in stores already, so that plans need not make them.
     pub stored: bool,
-    /// What flags say of the program: facts under the flags' names, which the parties compare before all that follows
+    /// Facts that flags say about the program, under the flags' names, which the parties compare before all that follows
     /// from them.
     pub asked: &'a [Fact],
 }
@@ -62,7 +62,7 @@ impl Ways<'_> {
     /// of equal ones the first is taken.
     ///
     /// # Errors
-    /// Why the last mix cannot be, if none can.
+    /// [`ExecuteError`] of the last mix, if none can be planned.
     ///
     /// # Panics
     /// If no mix is given.
@@ -114,7 +114,7 @@ impl Ways<'_> {
     /// Plans a program. What makes its correlations is chosen once it is known how many are needed.
     ///
     /// # Errors
-    /// Those of [`Computation::plan`].
+    /// [`ExecuteError`] in the same cases as [`Computation::plan`].
     pub fn plan(
         &self,
         program: &Computation,

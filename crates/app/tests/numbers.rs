@@ -27,7 +27,7 @@ fn numbers_as_people_write_them() {
     );
 }
 
-/// Before, tables with many columns or long cells were as wide as they liked.
+/// Tables with many columns or long cells fit 80 columns; before, they were as wide as they liked.
 #[test]
 fn tables_fit_eighty_columns() {
     let header = [
@@ -77,7 +77,7 @@ fn words_of_narrow_tables_stay_whole() {
             assert!(text.contains(word), "{columns} columns, {word}:\n{text}");
         }
     }
-    // What has no room as a table is a list.
+    // A table that has no room becomes a list.
     let mut narrow = table_within(&header, Some(30));
     narrow.add_row(row);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What people read: no text, wherever it comes from, commands their terminal.
+//! Texts that people read: none, wherever it comes from, commands their terminal.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 

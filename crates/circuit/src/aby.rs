@@ -11,7 +11,7 @@
 //! | `M x y s z` | `z = s ? y : x`; one AND |
 //! | `O id ...` | outputs |
 //!
-//! What follows a `#` is a comment, and so is every other line: files have lines such as `DFFs:`.
+//! Text after a `#` is a comment, and so is every other line: files have lines such as `DFFs:`.
 //!
 //! Files of ABY have the inputs of both parties on one line `S`; [`Netlist::with_inputs`] tells them apart.
 
@@ -83,7 +83,7 @@ impl Netlist {
 struct Reading<'a> {
     limits: &'a Limits,
     builder: Builder,
-    /// By the file's numbers.
+    /// Wires by the file's numbers.
     wires: HashMap<i64, Wire>,
     inputs: u32,
     values: u32,

@@ -10,17 +10,17 @@ use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wire(u32);
 
-/// What the builder's arithmetic saves.
+/// Goals of the builder's arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Goal {
-    /// As few ANDs as possible: fewer bytes, for many lanes or fast networks.
+    /// Fewest ANDs: fewer bytes, for many lanes or fast networks.
     #[default]
     Size,
-    /// As few ANDs as possible one after the other: fewer rounds, for few lanes on slow networks.
+    /// Fewest ANDs one after the other: fewer rounds, for few lanes on slow networks.
     Depth,
 }
 
-/// How a wire is made.
+/// Ways to make a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Input,
@@ -64,7 +64,7 @@ pub struct Builder {
     /// ANDs on the longest way to each wire.
     depths: Vec<u32>,
     made: HashMap<Node, Wire, Folding>,
-    /// How many nodes there were each time that what was made was forgotten.
+    /// Number of nodes each time that what was made was forgotten.
     forgotten: Vec<usize>,
     inputs: Vec<Vec<Wire>>,
     outputs: Vec<Vec<Wire>>,
@@ -79,13 +79,13 @@ impl Builder {
         }
     }
 
-    /// The same, whose arithmetic saves what `goal` says.
+    /// Makes the same builder, whose arithmetic saves what `goal` says.
     #[must_use]
     pub fn with_goal(self, goal: Goal) -> Self {
         Self { goal, ..self }
     }
 
-    /// What the arithmetic saves.
+    /// Goal of the arithmetic.
     pub fn goal(&self) -> Goal {
         self.goal
     }
@@ -132,7 +132,7 @@ impl Builder {
             .retain(|node, _| matches!(node, Node::Constant(_)));
     }
 
-    /// What a circuit gives, with its last result by itself too: `alone` is the same bit as the last of `beside`.
+    /// Gives a circuit's results, with the last one by itself too: `alone` is the same bit as the last of `beside`.
     pub(crate) fn results(&mut self, beside: &[Wire], alone: Wire) -> Vec<Wire> {
         let Some(&last) = beside.last() else {
             return Vec::new();
@@ -200,7 +200,7 @@ impl Builder {
         }
     }
 
-    /// At least two of three; one AND.
+    /// Says whether at least two of three are 1; one AND.
     pub fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
         let (ac, bc) = (self.xor(a, c), self.xor(b, c));
         let both = self.and(ac, bc);
@@ -287,7 +287,7 @@ impl Builder {
         assembler.finish().expect(valid)
     }
 
-    /// The same gates made again, with what it stands for in the place of each [`Node::Result`].
+    /// Makes the same gates again, with what it stands for in the place of each [`Node::Result`].
     fn decided(self) -> Self {
         let is_result = |node: &Node| matches!(node, Node::Result { .. });
         if !self.nodes.iter().any(is_result) {
@@ -336,7 +336,7 @@ impl Builder {
         again
     }
 
-    /// Which nodes an output needs; of a result that is not decided yet what it is alone.
+    /// Marks the nodes that an output needs; of a result that is not decided yet the nodes of `alone`.
     fn alive(&self) -> Vec<bool> {
         let mut alive = vec![false; self.nodes.len()];
         for wire in self.outputs.iter().flatten() {

@@ -1,4 +1,4 @@
-//! What can be wrong with a netlist or with the shape of its inputs.
+//! Errors in a netlist or in the shape of its inputs.
 
 use thiserror::Error;
 
@@ -10,11 +10,11 @@ pub struct ReadError {
     pub name: String,
     /// The line, counted from 1.
     pub line: u64,
-    /// What is wrong there.
+    /// Kind of the error in the line.
     pub kind: ReadErrorKind,
 }
 
-/// What is wrong with a line of a netlist file.
+/// Errors in a line of a netlist file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
@@ -46,9 +46,9 @@ pub enum AbyError {
     Wires {
         /// The statement.
         statement: &'static str,
-        /// How many it takes.
+        /// Number of operands that it takes.
         expected: usize,
-        /// How many stand there.
+        /// Number of operands that stand there.
         found: usize,
     },
     /// A wire that is read before it is assigned.
@@ -89,7 +89,7 @@ pub enum HeaderError {
     /// The file ended before its header did.
     #[error("the file ends before {expected}; it is empty or was cut off, fetch it again")]
     Missing {
-        /// What should have come.
+        /// Text that should have come.
         expected: &'static str,
     },
     /// A token that is not an unsigned decimal number below 2^32.
@@ -97,7 +97,7 @@ pub enum HeaderError {
         "expected {expected}, found '{found}', which is no decimal number below 2^32; is this a Bristol file?"
     )]
     NotANumber {
-        /// What the line should hold.
+        /// Numbers that the line should hold.
         expected: &'static str,
         /// The offending token, shortened.
         found: String,
@@ -107,7 +107,7 @@ pub enum HeaderError {
         "expected the two numbers 'gates wires', found {found} numbers; is this a Bristol file?"
     )]
     Counts {
-        /// How many numbers stood there.
+        /// Number of numbers that stood there.
         found: usize,
     },
     /// The second line of the old format does not hold three numbers.
@@ -116,7 +116,7 @@ pub enum HeaderError {
          Bristol Fashion, this line and the next as 'count width ... width'; found {found} numbers and no such next line"
     )]
     OldWidths {
-        /// How many numbers stood there.
+        /// Number of numbers that stood there.
         found: usize,
     },
     /// A Bristol Fashion line whose first number does not count the others.
@@ -136,11 +136,11 @@ pub enum HeaderError {
         "the header announces {found} {what}, the limit is {limit}; split the circuit, or read it with other `Limits` in the library"
     )]
     Limit {
-        /// What is too many.
+        /// Name of what is too many.
         what: &'static str,
-        /// How many were announced.
+        /// Number that was announced.
         found: u64,
-        /// How many are allowed.
+        /// Number that is allowed.
         limit: u64,
     },
     /// A wire that nothing drives.
@@ -274,7 +274,7 @@ pub enum GateError {
     Arity {
         /// The operation.
         op: &'static str,
-        /// What it takes.
+        /// Operands that it takes.
         expected: &'static str,
         /// Announced inputs.
         ins: u32,

@@ -13,7 +13,7 @@ impl Netlist {
     /// outputs: it is here to compare with, not to be fast.
     ///
     /// # Errors
-    /// If `inputs` does not have [`Netlist::input_bits`] rows.
+    /// [`ShapeError`] if `inputs` does not have [`Netlist::input_bits`] rows.
     pub fn evaluate(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
         let expected = self.input_bits() as usize;
         if inputs.rows() != expected {

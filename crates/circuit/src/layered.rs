@@ -127,7 +127,7 @@ impl Layered {
     /// bit and gives one per output bit.
     ///
     /// # Errors
-    /// If `inputs` does not have [`Layered::input_bits`] rows.
+    /// [`ShapeError`] if `inputs` does not have [`Layered::input_bits`] rows.
     pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
         let mut arena = Rows::arena(self.rows(), self.input_bits(), &self.inputs, inputs)?;
         let mut results = Rows::new(self.widest_layer(), inputs.lanes());
@@ -187,7 +187,7 @@ impl Words {
 }
 
 impl Rows {
-    /// So many rows, with the input wires of a program in the first ones.
+    /// Makes `rows` rows, with the input wires of a program in the first ones.
     pub(crate) fn arena(
         rows: usize,
         input_bits: usize,

@@ -136,11 +136,11 @@ impl Netlist {
         Some(start..start + width)
     }
 
-    /// The same circuit with its input bits in values of these widths, in order: as where a file has the values of
+    /// Makes the same circuit with its input bits in values of these widths, in order: as where a file has the values of
     /// several parties as one.
     ///
     /// # Errors
-    /// If the widths have another sum than those of the circuit.
+    /// [`WidthsError`] if the widths have another sum than those of the circuit.
     pub fn with_inputs(mut self, widths: &[u32]) -> Result<Self, WidthsError> {
         let found = widths.iter().map(|&width| u64::from(width)).sum();
         let expected = u64::from(self.input_bits());
@@ -239,7 +239,7 @@ const FREE_INPUTS: usize = 1 << 17;
 pub(crate) struct Assembler {
     netlist: Netlist,
     input_bits: u32,
-    /// Which of the wires above the inputs are assigned, one bit each; grows with the highest one.
+    /// Bits that say which of the wires above the inputs are assigned; grows with the highest one.
     assigned: Vec<u64>,
     driven: u32,
     /// Wires between two gates that are one in the file. They are numbered from the file's wires on, until
@@ -474,7 +474,7 @@ fn with_inner(mut netlist: Netlist, inner: u32) -> Result<Netlist, HeaderError> 
                 [a, out].into_iter().for_each(renumber);
             }
             Gate::Const { out, .. } => renumber(out),
-            // Its wires are below.
+            // Each wire of the gate is below.
             Gate::Mand(_) => {}
         }
     }

@@ -22,13 +22,13 @@ pub struct CarryNetwork {
 /// One AND.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarryStep {
-    /// From 0; what a step rests on is of earlier layers.
+    /// Number of the layer, from 0; what a step rests on is of earlier layers.
     pub layer: u32,
-    /// What it makes.
+    /// Bit that it makes.
     pub makes: CarryBit,
 }
 
-/// What a step makes of bits and of earlier steps.
+/// Bit that a step makes of bits and of earlier steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarryBit {
     /// The carry that a bit of a and b makes by itself: `a & b`.
@@ -71,7 +71,7 @@ pub enum Passing {
 pub fn carry_network(ends: &[usize]) -> Arc<CarryNetwork> {
     type Kept = (Search, HashMap<Vec<usize>, Arc<CarryNetwork>>);
     static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
-    // What a panic left is what was found before.
+    // The search that a panic left is what was found before.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let (search, networks) = &mut *kept;
     if let Some(network) = networks.get(ends) {
@@ -82,16 +82,16 @@ pub fn carry_network(ends: &[usize]) -> Arc<CarryNetwork> {
     network
 }
 
-/// Up to so many bits all ways are tried, which takes milliseconds; for more those that have been good.
+/// Number of bits up to which all ways are tried, which takes milliseconds; for more bits only those that have been good.
 const ALL_WAYS: usize = 128;
 
-/// What the best networks are made of, as far as it was looked for.
+/// Best networks, as far as they were looked for.
 #[derive(Debug, Default)]
 struct Search {
     found: HashMap<Task, Option<Best>>,
 }
 
-/// Some bits whose carry must be there after so many layers; their own bits are there before the first.
+/// Bits whose carry must be there after some layers; their own bits are there before the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Task {
     bits: usize,
@@ -101,15 +101,15 @@ struct Task {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Below {
-    /// A carry comes in after so many layers.
+    /// A carry that comes in after this many layers.
     Carry { after: u32 },
-    /// Another block, which may want to know after so many layers whether this one passes a carry on.
+    /// Another block, which may want to know after some layers whether this one passes a carry on.
     Block { passes: Option<u32> },
 }
 
 const AT_ONCE: Below = Below::Carry { after: 0 };
 
-/// How a task is done with the fewest ANDs.
+/// Way in which a task is done with the fewest ANDs.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     ands: usize,
@@ -127,7 +127,7 @@ impl Task {
         }
     }
 
-    /// After how many layers it must be known whether the block passes a carry on, if ever.
+    /// Number of layers after which it must be known whether the block passes a carry on, if ever.
     fn passes(self) -> Option<u32> {
         match self.below {
             Below::Block { passes } => passes,
@@ -147,7 +147,7 @@ impl Task {
         1 + usize::from(self.passes().is_some())
     }
 
-    /// What lies below an upper block of so many bits.
+    /// Gives the task below an upper block of `upper` bits.
     fn lower(self, upper: usize) -> Option<Self> {
         let below = match self.below {
             Below::Block {
@@ -164,7 +164,7 @@ impl Task {
         })
     }
 
-    /// The upper block of so many bits: its passing is needed a layer before what rests on it.
+    /// Gives the task of the upper block of `bits` bits: its passing is needed a layer before what rests on it.
     fn upper(self, bits: usize) -> Option<Self> {
         let first = self
             .passes()
@@ -194,7 +194,7 @@ impl Search {
 
     fn two(&mut self, low: usize, all: usize, steps: &mut Steps) -> Vec<Laid> {
         let layers = self.shallowest(all).layers;
-        // What the second rests on ends where the first does, or a bit below, or is nothing.
+        // The second network rests on a block that ends where the first does, or a bit below, or on nothing.
         let mut ways = vec![(0, Task::chain(low, layers, 0), Task::chain(all, layers, 0))];
         for shared in [low, low - 1].into_iter().filter(|&shared| shared > 0) {
             for after in 0..=layers {
@@ -274,7 +274,7 @@ impl Search {
         best
     }
 
-    /// Those of a task whose upper block has so many bits.
+    /// Counts the ANDs of a task whose upper block has `upper` bits.
     fn ands(&mut self, task: Task, upper: usize) -> Option<usize> {
         let lower = self.best(task.lower(upper)?)?.ands;
         let upper = match upper {
@@ -322,12 +322,12 @@ impl Search {
     }
 }
 
-/// What the steps of a task make.
+/// Results of the steps of a task.
 #[derive(Debug, Clone, Copy)]
 struct Laid {
     /// `None` for no bits above no step.
     carry: Option<usize>,
-    /// Of a block, if it was asked for, and of a single bit.
+    /// Passing of a block, if it was asked for, and of a single bit.
     passes: Option<Passing>,
 }
 
@@ -345,7 +345,7 @@ impl Steps {
             CarryBit::Own(_) => 0,
             CarryBit::Majority(_, below) => below.map_or(0, after),
             CarryBit::Carry { own, passes, below } => {
-                // What is XORed on after the AND may be of its layer.
+                // The bit that is XORed on after the AND may be of its layer.
                 after(below).max(passing(passes)).max(self.0[own].layer)
             }
             CarryBit::Passing(upper, lower) => passing(upper).max(passing(lower)),

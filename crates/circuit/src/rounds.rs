@@ -6,14 +6,14 @@
 
 use crate::layered::{Layer, Layered, LocalOp};
 
-/// Which layers of a program go together.
+/// Layers of a program that go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds {
-    /// For each round what its second layer takes of its first one, if it has two.
+    /// Results that the second layer of each round takes of its first one, if it has two.
     rounds: Vec<Option<Takes>>,
 }
 
-/// What a layer takes of the results of the layer before.
+/// Results of the layer before that a layer takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Takes {
     operands: [Vec<Take>; 2],
@@ -24,23 +24,23 @@ pub struct Takes {
 /// A result of the layer before that is part of an operand: XORed with others and with what is no result of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Take {
-    /// Whose operand it is: the place of the AND in its layer.
+    /// Place of the AND in its layer whose operand it is.
     pub and: u32,
-    /// Whose result it takes: the place of that AND in the layer before.
+    /// Place of the AND in the layer before whose result it takes.
     pub from: u32,
 }
 
 /// One round of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// Its layer.
+    /// First layer of the round.
     pub first: Layer<'a>,
     /// The one after that, done at once, with what it takes.
     pub second: Option<(Layer<'a>, &'a Takes)>,
 }
 
 impl Takes {
-    /// These, in the order of their ANDs.
+    /// Makes the list of these, in the order of their ANDs.
     pub fn new(operands: [Vec<Take>; 2], overwritten: Vec<u32>) -> Self {
         let [first, second] = &operands;
         let mut both = Vec::new();
@@ -57,7 +57,7 @@ impl Takes {
         }
     }
 
-    /// Of the first and of the second operand those that take results, each as often as it takes one, in the order of
+    /// Operands, the first and the second ones, that take results, each as often as it takes one, in the order of
     /// their ANDs.
     pub fn operands(&self) -> &[Vec<Take>; 2] {
         &self.operands
@@ -98,7 +98,7 @@ impl Rounds {
         Self { rounds }
     }
 
-    /// How many rounds there are.
+    /// Number of rounds.
     pub fn count(&self) -> usize {
         self.rounds.len()
     }
@@ -132,20 +132,20 @@ impl Rounds {
     }
 }
 
-/// Of which results of a layer a bit is the sum, whatever else is in it.
+/// Results of a layer whose sum a bit is, whatever else is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Of none.
+    /// No result.
     None,
     One(u32),
-    /// In ascending order.
+    /// Two results, in ascending order.
     Two(u32, u32),
-    /// Of more, or perhaps.
+    /// More results, or perhaps more.
     Many,
 }
 
 impl Part {
-    /// What the sum of two bits is the sum of.
+    /// Gives the results whose sum the sum of two bits is.
     pub(crate) fn xor(self, other: Self) -> Self {
         match (self, other) {
             (part, Self::None) | (Self::None, part) => part,
@@ -166,7 +166,7 @@ impl Part {
         }
     }
 
-    /// These, unless there are many.
+    /// Gives these results, unless there are many.
     pub(crate) fn few(self) -> Option<impl Iterator<Item = u32>> {
         let of = match self {
             Self::None => [None, None],
@@ -178,7 +178,7 @@ impl Part {
     }
 }
 
-/// Of which results of a layer each row is the sum.
+/// Results of a layer whose sum each row is.
 struct Search {
     part: Vec<Part>,
     /// Rows that are part of what was looked at last.
@@ -198,7 +198,7 @@ impl Search {
         self.touched.push(row);
     }
 
-    /// What the second layer takes of the first, if it is few results for each operand.
+    /// Gives the results that the second layer takes of the first, if they are few for each operand.
     fn takes(&mut self, first: Layer<'_>, second: Layer<'_>) -> Option<Takes> {
         for row in self.touched.drain(..) {
             self.part[row as usize] = Part::None;

@@ -26,7 +26,7 @@ impl Rows {
         }
     }
 
-    /// Bytes from one row to the next for so many lanes: a multiple of 8.
+    /// Bytes from one row to the next for `lanes` lanes: a multiple of 8.
     pub const fn stride_for(lanes: usize) -> usize {
         lanes.div_ceil(64) * 8
     }
@@ -114,7 +114,7 @@ impl fmt::Debug for Rows {
     }
 }
 
-/// For tests: compares without regard to timing.
+/// Compares without regard to timing, for tests.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows && self.lanes == other.lanes && self.bytes == other.bytes

@@ -1,4 +1,4 @@
-//! What a netlist is made of.
+//! Counts the parts of a netlist.
 
 use crate::netlist::{Gate, Netlist};
 

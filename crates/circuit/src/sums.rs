@@ -16,7 +16,7 @@ pub use madrigal_kernels::SumStep;
 pub struct SumLayer<'a> {
     /// Local operations, to be done in order.
     pub local: &'a [LocalOp],
-    /// What makes the sums, in order. All steps read rows before any sum is written to one; once a step adds to a sum,
+    /// Steps that make the sums, in order. All steps read rows before any sum is written to one; once a step adds to a sum,
     /// all earlier sums are complete.
     pub steps: &'a [SumStep],
     /// The row of each sum, at least one; their order is their order in the layer's message.
@@ -30,7 +30,7 @@ pub struct SumLayer<'a> {
 /// else depends on. Of an S-box of AES with 32 ANDs these are 17. (Dot products, Araki et al., CCS 2016, section 2; the
 /// S-box, Chida et al., WAHC 2018.)
 ///
-/// Which sums are made is a smallest cut in each layer between its products and what reads them, as they are added
+/// The sums are chosen by a smallest cut in each layer between its products and what reads them, as they are added
 /// up there; where that saves little, the sums are the products.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
@@ -141,7 +141,7 @@ impl Sums {
     /// per output bit.
     ///
     /// # Errors
-    /// If `inputs` has not as many rows as there are input bits.
+    /// [`ShapeError`] if `inputs` has not as many rows as there are input bits.
     pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
         let input_bits = self.input_bits as usize;
         let mut arena = Rows::arena(self.rows(), input_bits, &self.inputs, inputs)?;

@@ -18,7 +18,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The same of a text with comments, which are left out.
+    /// Makes the lines of a text without its comments.
     pub(crate) fn without_comments(text: &'a [u8]) -> Self {
         Self {
             comments: true,
@@ -26,7 +26,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// That of the last line given, counted from 1; 0 before the first.
+    /// Number of the last line given, counted from 1; 0 before the first.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }

@@ -7,8 +7,8 @@
 //! so that every value has its place on the line.
 //!
 //! Inputs are secrets: digits are decoded without branches or indices that depend on them, errors
-//! tell a place and never a digit (what is no digit, only where one's own data is asked for), and working space is wiped. The number of digits that are written
-//! for a value is not hidden.
+//! tell a place and never a digit (a wrong character only where the party's own data is asked for), and working space
+//! is wiped. The number of digits that are written for a value is not hidden.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,7 +22,7 @@ use zeroize::Zeroize;
 use crate::error::ShapeError;
 use crate::rows::Rows;
 
-/// How much text [`read`] accepts.
+/// Limits of the text that [`read`] accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueLimits {
     /// Most lanes, that is lines.
@@ -134,16 +134,16 @@ pub enum ValuesError {
         name: String,
         /// The line, counted from 1.
         line: u64,
-        /// What is too many.
+        /// Name of what is too many.
         what: &'static str,
-        /// How many there are.
+        /// Number that there is.
         found: u64,
-        /// How many are allowed.
+        /// Number that is allowed.
         limit: u64,
     },
 }
 
-/// What some editors put before a text in UTF-8; [`read`] skips it.
+/// Bytes that some editors put before a text in UTF-8; [`read`] skips them.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lanes that are decoded before they are transposed: a multiple of 64, small enough for the cache.
@@ -220,7 +220,7 @@ pub fn read(
 /// Writes rows as lines, one per lane, each with a number per value. `widths` are those of the values.
 ///
 /// # Errors
-/// If there is not one row per bit of all values together.
+/// [`ShapeError`] if there is not one row per bit of all values together.
 pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
     let lines = Lines::new(rows, widths)?;
     let mut text = Vec::with_capacity(lines.bytes());
@@ -231,7 +231,7 @@ pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
     Ok(text)
 }
 
-/// What [`write()`] makes, written as it is made: in memory are 1,024 lines of it at a time.
+/// Output of [`write()`], written as it is made: in memory are 1,024 lines of it at a time.
 pub struct Lines<'a> {
     rows: &'a Rows,
     layout: Layout,
@@ -241,7 +241,7 @@ impl<'a> Lines<'a> {
     /// Rows as lines; `widths` are those of the values.
     ///
     /// # Errors
-    /// If there is not one row per bit of all values together.
+    /// [`ShapeError`] if there is not one row per bit of all values together.
     pub fn new(rows: &'a Rows, widths: &[u32]) -> Result<Self, ShapeError> {
         let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
         if width != rows.rows() as u64 {
@@ -268,7 +268,7 @@ impl<'a> Lines<'a> {
     /// Writes all lines.
     ///
     /// # Errors
-    /// Those of `to`.
+    /// [`io::Error`] of `to`.
     pub fn write_to(&self, to: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
         self.blocks(|block| to.write_all(block))
     }
@@ -304,7 +304,7 @@ fn count_lines(text: &[u8]) -> usize {
     }
 }
 
-/// Where each value stands: on a lane, in whole bytes, and among the rows.
+/// Layout of each value: on a lane, in whole bytes, and among the rows.
 struct Layout {
     values: Vec<Place>,
     /// Bytes of a lane.
@@ -477,7 +477,7 @@ enum Wrong {
     Value(usize, What),
 }
 
-/// What a digit that is none is called.
+/// Name of a digit that is none.
 const CHARACTER: &str = "a character";
 
 enum What {
@@ -487,10 +487,10 @@ enum What {
 }
 
 impl What {
-    /// Of a token that is no number: its first character that is no digit.
+    /// Makes the error of a token that is no number: its first character that is no digit.
     fn digit(token: &[u8]) -> Self {
         let at = token.iter().position(|&digit| nibble(digit) > 15);
-        // As long as any character.
+        // Bytes of the longest character.
         let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
         let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
         let found: String = text.chars().take(1).collect();

@@ -39,13 +39,13 @@ fn statements_mean_what_they_say() {
             assert_eq!(found, format!("{expected:02x}\n").into_bytes(), "{lane}");
         }
     }
-    // As Bristol Fashion it is the same circuit.
+    // The circuit is the same in Bristol Fashion.
     let written = netlist.write().unwrap();
     let again = Netlist::read("again", &written, &Limits::default()).unwrap();
     assert_eq!(again.digest(), netlist.digest());
 }
 
-/// What ABY has as one value may be of two parties.
+/// One value in ABY's file may be of two parties.
 #[test]
 fn input_bits_are_values_of_other_widths() {
     let one = read("S 0 1 2 3 # of both\nA 0 2 4 # a comment\nO 4\n").unwrap();

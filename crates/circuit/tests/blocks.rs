@@ -181,7 +181,7 @@ fn signs_of_sums() {
     );
 }
 
-/// Out of the lowest bits, so many of every place, and out of all.
+/// Carries out of the lowest bits, several out of every place, and out of all.
 #[test]
 fn carries() {
     for part in 0..=4 {
@@ -522,7 +522,7 @@ fn choices() {
     }
 }
 
-/// Which entry of `count` the tree of choices comes to.
+/// Entry of `count` that the tree of choices comes to.
 fn place(index: usize, count: usize) -> usize {
     let mut places: Vec<usize> = (0..count).collect();
     for bit in 0..4 {

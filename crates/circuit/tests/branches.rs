@@ -155,7 +155,7 @@ fn constants_that_branches_give_are_values() {
     let made = draft.circuit(both(), &[is.expect("it fits")[0], 1]);
     let alone = draft.finish(&[&made.expect("it fits")]).expect("wires");
     agree(&alone, &random_rows(&mut Dice(5), 2, 64));
-    // The same inside of a branch.
+    // A conditional of this kind inside of a branch.
     let mut draft = Draft::new("nested", &[1, 2]);
     let alone = Arc::new(alone);
     let other = {

@@ -1,4 +1,4 @@
-//! What readers accept, and what they say about the rest.
+//! Tests what readers accept, and what they say about the rest.
 
 #![allow(
     clippy::unwrap_used,

@@ -300,7 +300,7 @@ fn a_program_takes_no_more_than_its_limit_of_bytes() {
     );
 }
 
-/// As deep as calls may go, and on a small stack: how deep a file calls is not how deep the reader does.
+/// Calls as deep as they may go, on a small stack: how deep a file calls is not how deep the reader does.
 #[test]
 fn deep_calls_need_no_stack() {
     let byte = HyccType::int(8);
@@ -401,7 +401,7 @@ fn random_damage_is_read_or_refused() {
     assert!(read > 500);
 }
 
-/// What a few bytes announce takes no memory.
+/// Announcements of a few bytes take no memory.
 #[test]
 fn announcements_take_no_memory() {
     let header = |counts: [u32; 6]| {

@@ -124,7 +124,7 @@ pub(crate) fn random_rows(rows: usize, lanes: usize, mut state: u64) -> Rows {
     all
 }
 
-/// What evaluators rely on: rows in range, nothing read before it is written, the stated aliasing.
+/// Checks what evaluators rely on: rows in range, nothing read before it is written, the stated aliasing.
 fn check(program: &Layered) {
     let mut written = vec![false; program.rows()];
     written[..program.inputs().len()].fill(true);
@@ -275,7 +275,7 @@ fn the_oracle_goes_through_blocks_of_lanes() {
     }
 }
 
-/// Which layers of a netlist go together, found anew: by the definition, over all wires of the compiled program.
+/// Checks the layers of a netlist that go together, found anew: by the definition, over all wires of the compiled program.
 fn check_rounds(netlist: &Netlist) {
     check_rounds_of(&Layered::compile(netlist));
     let in_pairs = Layered::compile(netlist).in_pairs();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::random::{random_rows, text};
 
-/// What evaluators rely on: rows in range, nothing read before it is written, sums completed in ascending order.
+/// Checks what evaluators rely on: rows in range, nothing read before it is written, sums completed in ascending order.
 fn check(program: &Sums) {
     let mut written = vec![false; program.rows()];
     written[..program.inputs().len()].fill(true);
@@ -127,7 +127,7 @@ fn products_are_pulled_no_further_than_their_operands_allow() {
     sums_of(&netlist, 64, 1);
 }
 
-/// The same sums and products in other words.
+/// Sums and products in other words are sent once.
 #[test]
 fn nothing_is_sent_twice() {
     let text = "8 12\n1 4\n1 1\n\n2 1 0 1 4 AND\n2 1 2 3 5 AND\n2 1 4 5 6 XOR\n2 1 5 4 7 XOR\n\
@@ -210,7 +210,7 @@ fn what_was_there_before_is_added_afterwards() {
     assert_eq!(sums_of(&netlist, 64, 1), 2);
 }
 
-/// Of an S-box four sums are the sum's in GF(2^4), eight what comes out, and between them the inversion has as many as
+/// An S-box has four sums that are the sum's in GF(2^4), eight that come out, and between them the inversion has as many as
 /// ANDs; the last round's key is one with its output.
 #[test]
 fn aes_takes_half_as_many_sums_as_ands() {
@@ -234,7 +234,7 @@ fn aes_takes_half_as_many_sums_as_ands() {
     }
 }
 
-/// With sums in the place of products two ANDs become one, of which the first to stand there is the last to be
+/// Two ANDs become one with sums in the place of products, of which the first to stand there is the last to be
 /// needed. It ran when that one was due, and what read it before had an XOR in its place: wrong results in R.
 #[test]
 fn ands_that_become_one_run_when_the_first_of_them_is_needed() {

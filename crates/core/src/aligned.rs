@@ -12,7 +12,7 @@ use crate::wipe::{Plain, Zeroizing};
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// So many values, the first at the start of a cache line. They are wiped on drop, and `Debug` does not show them.
+/// Values of a type, the first at the start of a cache line. They are wiped on drop, and `Debug` does not show them.
 pub struct Aligned<T: Plain> {
     memory: Zeroizing<Vec<T>>,
     start: usize,
@@ -20,7 +20,7 @@ pub struct Aligned<T: Plain> {
 }
 
 impl<T: Plain> Aligned<T> {
-    /// So many zeros.
+    /// Makes `len` zeros.
     pub fn zeros(len: usize) -> Self {
         if len == 0 {
             return Self::default();

@@ -1,4 +1,4 @@
-//! What a file may make us take of memory, and the one way in which files that others wrote are read.
+//! Bounds on the memory that a file may make us take, and the one way in which files that others wrote are read.
 //!
 //! A file of a hundred bytes can ask for gigabytes: a tensor of 2^29 elements, one module that is called 2^28 times. So
 //! whoever reads a file, and whoever makes something of it, takes the bytes off one [`Budget`] *before* it allocates
@@ -54,7 +54,7 @@ impl Budget {
         }
     }
 
-    /// The budget of a file of so many bytes: [`FLOOR`], and [`PER_BYTE`] for each of them.
+    /// Makes the budget of a file of `length` bytes: [`FLOOR`], and [`PER_BYTE`] for each of them.
     pub fn of_file(length: usize) -> Budget {
         Budget::new(FLOOR.saturating_add(PER_BYTE.saturating_mul(length as u64)))
     }
@@ -72,7 +72,7 @@ impl Budget {
     /// Takes bytes off, before they are allocated.
     ///
     /// # Errors
-    /// If there are not as many left; then none is taken.
+    /// [`Spent`] if there are not as many left; then none is taken.
     pub fn take(&self, bytes: u64) -> Result<(), Spent> {
         let state = &self.state;
         let taken = |left: u64| left.checked_sub(bytes);
@@ -84,10 +84,10 @@ impl Budget {
         })
     }
 
-    /// Takes what so many values of a type take side by side.
+    /// Takes the bytes of `count` values of a type side by side.
     ///
     /// # Errors
-    /// As [`Budget::take`].
+    /// [`Spent`] in the same cases as [`Budget::take`].
     pub fn take_of<T>(&self, count: usize) -> Result<(), Spent> {
         self.take((count as u64).saturating_mul(size_of::<T>() as u64))
     }
@@ -116,19 +116,19 @@ impl fmt::Display for Size {
     }
 }
 
-/// Why a file was not read.
+/// Reasons why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It is no regular file: one of another kind may never end, or never begin.
+    /// A file that is no regular one: one of another kind may never end, or never begin.
     #[error("it is {0}, and only regular files are read: copy what it has into one")]
     Kind(&'static str),
-    /// It is longer than it may be.
+    /// A file that is longer than it may be.
     #[error("it is longer than {}", Size(*limit))]
     TooLong {
         /// Bytes that it may have.
         limit: u64,
     },
-    /// What the system says.
+    /// Error of the operating system.
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -142,7 +142,7 @@ impl From<FileError> for io::Error {
     }
 }
 
-/// What a file is, where it is no regular one.
+/// Names the kind of a file that is no regular one.
 fn other(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -169,7 +169,7 @@ fn other(kind: FileType) -> Option<&'static str> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// If it is of another kind (a device, a pipe, a folder), longer, or cannot be read.
+/// [`FileError`] if it is of another kind (a device, a pipe, a folder), longer, or cannot be read.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let regular = |found: fs::Metadata| match other(found.file_type()) {
         None => Ok(found.len()),

@@ -1,4 +1,4 @@
-//! What an operation costs, declared before it runs and compared with the counters after.
+//! Costs of operations, declared before they run and compared with the counters after.
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
@@ -31,7 +31,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// What one party spends in one phase.
+/// Cost of one party in one phase.
 ///
 /// Costs add up as work done one after the other does: rounds add as well. Work done side by side
 /// takes the larger number of rounds, see [`PhaseCost::beside`].
@@ -93,12 +93,12 @@ impl AddAssign for PhaseCost {
     }
 }
 
-/// What one party spends in both phases.
+/// Cost of one party in both phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Before the inputs are needed.
+    /// Cost before the inputs are needed.
     pub setup: PhaseCost,
-    /// From the inputs on.
+    /// Cost from the inputs on.
     pub online: PhaseCost,
 }
 

@@ -54,7 +54,7 @@
 //! | chunks of a store | 64 bits in the nonce of AES-256-GCM | the file's key: [`STORE`] with the file's name and the store's salt |
 //! | blocks of a hash in counter mode | 32 bits after a digest of 64 bytes | the digest: [`KEM_VECTOR`] with all that it binds |
 
-/// What keeps a purpose apart.
+/// Kinds of use of a separator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// The beginning of what SHA-256 hashes.
@@ -72,7 +72,7 @@ pub enum Use {
 pub struct Domain {
     /// The constant's name.
     pub name: &'static str,
-    /// What it keeps apart.
+    /// Kind of use that it keeps apart.
     pub used: Use,
     /// The bytes.
     pub bytes: &'static [u8],
@@ -89,7 +89,7 @@ macro_rules! registry {
     };
 }
 
-// Those of OTs have 24 bytes, so that they and an instance's name fill a block of SHA-256.
+// Separators of OTs have 24 bytes, so that they and an instance's name fill a block of SHA-256.
 registry! {
     /// The number of parties, the session's name and all parties' nonces give its identity (collision
     /// resistance).
@@ -126,7 +126,7 @@ registry! {
     Sha256 OPERATIONS = b"madrigal operations v1";
     /// Facts that are too long or too many to be announced (collision resistance). The length of each text comes first.
     Sha256 ALL_FACTS = b"madrigal all facts v1";
-    /// What the path of every step begins with, whose digest gives the number of the step's channels: 64 bits, of which
+    /// Begins the path of every step, whose digest gives the number of the step's channels: 64 bits, of which
     /// a job notices that two are the same.
     Sha256 STEP_PATH = b"job";
     /// A value that all know as part of a program (collision resistance), which its sort goes with.
@@ -137,7 +137,7 @@ registry! {
     Sha256 PICKED = b"madrigal picked v1";
     /// Names and types of a HyCC program's variables (collision resistance). The length of each text comes first.
     Sha256 VARIABLES = b"madrigal variables v1";
-    /// What the stages of a run before have computed and opened, and what the last one has (collision
+    /// Facts about what the stages of a run before have computed and opened, and what the last one has (collision
     /// resistance). The lengths of all parts follow from what comes before them.
     Sha256 STAGES = b"madrigal stages v1";
     /// A program's public elements (collision resistance), which their number and type go with.
@@ -148,11 +148,11 @@ registry! {
     Sha256 BASE_KEY = b"madrigal base OT key  v1";
     /// An instance and an element give a point of the group (random oracle).
     Sha512 BASE_GROUP = b"madrigal base OT T(S) v1";
-    /// As [`BASE_KEY`], for endemic base OTs (random oracle).
+    /// Does for endemic base OTs (random oracle) what [`BASE_KEY`] does.
     Sha256 ENDEMIC_KEY = b"madrigal endemic key  v1";
-    /// As [`BASE_GROUP`], for endemic base OTs (random oracle).
+    /// Does for endemic base OTs (random oracle) what [`BASE_GROUP`] does.
     Sha512 ENDEMIC_GROUP = b"madrigal endemic T(M) v1";
-    /// As [`BASE_KEY`], for base OTs from ML-KEM (random oracle).
+    /// Does for base OTs from ML-KEM (random oracle) what [`BASE_KEY`] does.
     Sha256 KEM_KEY = b"madrigal ML-KEM OT ky v1";
     /// An instance and a vector give the seed of another vector (random oracle).
     Sha512 KEM_VECTOR = b"madrigal ML-KEM OT T  v1";
@@ -180,11 +180,11 @@ registry! {
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
     /// oracle, as the next three).
     Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";
-    /// As [`OT_KEY_NUMBERS`], for an instance of garbling.
+    /// Does for an instance of garbling what [`OT_KEY_NUMBERS`] does.
     Sha256 GARBLER_KEY_NUMBERS = b"madrigal Y2 numbers   v1";
-    /// As [`OT_KEY_NUMBERS`], for an instance of garbling by N parties and one of them.
+    /// Does for an instance of garbling by N parties, and one of them, what [`OT_KEY_NUMBERS`] does.
     Sha256 BMR_KEY_NUMBERS = b"madrigal BMR numbers  v1";
-    /// As [`OT_KEY_NUMBERS`], for a step's public identifier, and a party where keys are its own.
+    /// Does for a step's public identifier, and a party where keys are its own, what [`OT_KEY_NUMBERS`] does.
     Sha256 STEP_KEY_NUMBERS = b"madrigal step numbers v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).
     Hkdf STORE = b"madrigal store v1 ";
@@ -204,7 +204,7 @@ registry! {
 mod tests {
     use super::*;
 
-    /// What follows a separator is another's to choose, so that one which began another would not
+    /// The text after a separator is another's to choose, so a separator that began another one would not
     /// separate.
     #[test]
     fn none_begins_another() {

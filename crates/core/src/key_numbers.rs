@@ -12,7 +12,7 @@
 pub struct KeyNumbers(u64);
 
 impl KeyNumbers {
-    /// From a digest of the instance's name, under a domain for this use alone.
+    /// Makes the numbers from a digest of the instance's name, under a domain for this use alone.
     #[must_use]
     pub const fn from_digest(digest: &[u8; 32]) -> Self {
         let [a, b, c, d, e, f, g, h, ..] = *digest;

@@ -56,7 +56,7 @@ impl fmt::Display for Party {
 pub struct PartyError {
     /// The number that was given.
     pub index: usize,
-    /// How many parties there are.
+    /// Number of parties.
     pub parties: usize,
 }
 

@@ -47,13 +47,13 @@ pub struct Convolution {
     pub channels: usize,
     /// Rows and columns of an image.
     pub image: [usize; 2],
-    /// How many filters there are in all groups, hence channels of the output.
+    /// Number of filters in all groups, hence of channels of the output.
     pub filters: usize,
     /// Rows and columns of a filter.
     pub filter: [usize; 2],
-    /// By how many rows and columns the filter moves.
+    /// Rows and columns by which the filter moves.
     pub stride: [usize; 2],
-    /// How far apart the rows and columns of the image are that a filter meets.
+    /// Distances of the rows and columns of the image that a filter meets.
     pub dilation: [usize; 2],
     /// Rows of zeros above and below, columns of zeros left and right.
     pub padding: [[usize; 2]; 2],
@@ -105,7 +105,7 @@ impl Convolution {
         ]
     }
 
-    /// What has these [`numbers`](Self::numbers).
+    /// Makes the convolution that has these [`numbers`](Self::numbers).
     pub const fn from_numbers(numbers: [usize; 16]) -> Self {
         let [
             images,
@@ -170,11 +170,11 @@ impl Convolution {
             .unwrap_or_else(|| panic!("{self:?} is no convolution"))
     }
 
-    /// The same as products of matrices, one for each group: the group's filters, row by row, times what each output
+    /// Gives products of matrices, one for each group: the group's filters, row by row, times the elements that each output
     /// sums over, a column for each position of each image.
     ///
     /// # Panics
-    /// As [`output`](Self::output).
+    /// If there is no such convolution, see [`output`](Self::output).
     pub fn matrices(&self) -> MatrixShape {
         MatrixShape {
             rows: self.filters / self.groups,
@@ -205,11 +205,11 @@ impl Convolution {
         ])
     }
 
-    /// What output number `output` sums up: places of filters and images, and only zeros where there is none of an
+    /// Gives the terms of output number `output`: places of filters and images, and only zeros where there is none of an
     /// image.
     ///
     /// # Panics
-    /// As [`output`](Self::output).
+    /// If there is no such convolution, see [`output`](Self::output).
     pub fn terms(&self, output: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let [_, columns] = self.output();
         let (positions, window) = (self.positions(), self.window());
@@ -240,7 +240,7 @@ impl Convolution {
     /// matrix of [`matrices`](Self::matrices), or a part of it.
     ///
     /// # Panics
-    /// As [`output`](Self::output), and if a length does not fit.
+    /// In the same cases as [`output`](Self::output), and if a length does not fit.
     pub fn unfold<T: Ring>(
         &self,
         group: usize,
@@ -267,7 +267,7 @@ impl Convolution {
         }
     }
 
-    /// Of one image, from position `first` on: the columns `part` of `out`, whose rows have `width`.
+    /// Unfolds one image, from position `first` on, into the columns `part` of `out`, whose rows have `width`.
     fn unfold_image<T: Ring>(
         &self,
         group: usize,
@@ -312,7 +312,7 @@ impl Convolution {
 /// Products that sum up, of two operands that lie row by row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Product {
-    /// So many pairs of matrices of one shape: all left ones, all right ones, all products one after the other.
+    /// Pairs of matrices of one shape, and their number: all left ones, all right ones, all products one after the other.
     Matrices(usize, MatrixShape),
     /// Filters on the left, images on the right.
     Convolution(Convolution),
@@ -349,10 +349,10 @@ impl Product {
             .unwrap_or_else(|| panic!("{self:?} cannot be computed"))
     }
 
-    /// The same as so many independent products of matrices of one shape.
+    /// Gives the independent products of matrices of one shape that the product consists of, and their number.
     ///
     /// # Panics
-    /// As [`Convolution::output`].
+    /// If there is no such convolution, see [`Convolution::output`].
     pub fn pieces(&self) -> (usize, MatrixShape) {
         match self {
             Self::Matrices(count, shape) => (*count, *shape),
@@ -360,7 +360,7 @@ impl Product {
         }
     }
 
-    /// Of so many pairs of matrices, one and their number: what is alike is made together. A convolution is one.
+    /// Gives the number of products that are made together, and one of them: all pairs of matrices, or one convolution.
     pub fn alike(&self) -> (usize, Self) {
         match self {
             Self::Matrices(count, shape) => (*count, Self::Matrices(1, *shape)),
@@ -371,13 +371,13 @@ impl Product {
     /// Products of elements.
     ///
     /// # Panics
-    /// As [`Convolution::output`].
+    /// In the same cases as [`Convolution::output`].
     pub fn multiplications(&self) -> usize {
         let (count, shape) = self.pieces();
         count * shape.rows * shape.inner * shape.columns
     }
 
-    /// Where the left matrix of a piece lies in the left operand.
+    /// Gives the place of the left matrix of a piece in the left operand.
     pub fn left(&self, piece: usize) -> Range<usize> {
         let [left, ..] = self.pieces().1.lengths();
         piece * left..(piece + 1) * left
@@ -397,8 +397,8 @@ impl Product {
         }
     }
 
-    /// Where columns `from..` of row `row` of a piece's product begin in the result, and how many of them are there one
-    /// after the other.
+    /// Gives the place in the result where columns `from..` of row `row` of a piece's product begin, and how many of them are
+    /// there one after the other.
     pub fn run(&self, piece: usize, row: usize, from: usize) -> (usize, usize) {
         let (_, shape) = self.pieces();
         match self {

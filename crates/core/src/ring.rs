@@ -59,12 +59,12 @@ pub trait Ring:
     fn to_u128(self) -> u128;
     /// The integer mod 2^l.
     fn from_u128(value: u128) -> Self;
-    /// From the first [`BYTES`](Self::BYTES) of `bytes`, least significant first.
+    /// Reads an element from the first [`BYTES`](Self::BYTES) of `bytes`, least significant first.
     ///
     /// # Panics
     /// If there are fewer.
     fn read(bytes: &[u8]) -> Self;
-    /// Into the first [`BYTES`](Self::BYTES) of `bytes`, least significant first.
+    /// Writes an element into the first [`BYTES`](Self::BYTES) of `bytes`, least significant first.
     ///
     /// # Panics
     /// If there are fewer.

@@ -1,11 +1,11 @@
-//! Text that others wrote, and values that are one's own, where people read them.
+//! Shows text that others wrote, and a party's own values, where people read them.
 //!
 //! Names come out of files and from other machines: of layers, variables, modules, parties. In one of them a terminal may
 //! find commands, and a reader something else than stands there: controls move the cursor, and other characters turn the
 //! direction of writing or cannot be seen. What a program writes for people goes through [`plain`], or through what
 //! does the same for a stream.
 //!
-//! What a party computes on is its own, and messages end in logs. So what an error found among it is an [`OwnData`]: it
+//! Values that a party computes on are its own, and messages end in logs. So what an error found among it is an [`OwnData`]: it
 //! is told where it stands, and told itself only once [`show_own_data`] was called.
 
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 static SHOWN: AtomicBool = AtomicBool::new(false);
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, messages of this process tell [`OwnData`]: somebody has asked for it.
+/// Has messages of this process tell [`OwnData`] from now on: somebody has asked for it.
 pub fn show_own_data() {
     SHOWN.store(true, Ordering::Relaxed);
 }
@@ -67,7 +67,7 @@ pub fn own_data_was_kept() -> bool {
     KEPT.load(Ordering::Relaxed)
 }
 
-/// What stands in a party's own data and is wrong there. Its `Display` says what it is, as in `the cell`, and tells it
+/// A value that stands in a party's own data and is wrong there. Its `Display` says what it is, as in `the cell`, and tells it
 /// only where that was asked for; its `Debug` never does.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OwnData {

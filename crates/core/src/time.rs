@@ -35,15 +35,15 @@ use crate::PhaseCost;
 
 /// Bytes that may be under way on a channel at first.
 pub const FIRST_WINDOW: u64 = 4 << 20;
-/// And at most.
+/// Bytes that may be under way on a channel at most.
 pub const LARGEST_WINDOW: u64 = 64 << 20;
-/// By how much a window grows at a time.
+/// Factor by which a window grows at a time.
 pub const GROWTH: u64 = 4;
 /// Bytes per second that a line is taken to carry before it has shown what it does: where its round trip is
 /// long, so much of what is known to come may be under way from the beginning.
 pub const FIRST_PACE: u64 = 160_000_000;
 
-/// What one core of a machine does in a second, if it does nothing else.
+/// Rates of one core of a machine that does nothing else: what it does in a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rates {
     /// Blocks of AES-128, as protocols compute them.
@@ -64,14 +64,14 @@ pub struct Rates {
     pub network_bytes: f64,
     /// Messages sent.
     pub messages: f64,
-    /// Not a rate: seconds from a message's sending to its receiver's work, over a network without
+    /// Seconds (no rate) from a message's sending to its receiver's work, over a network without
     /// any latency.
     pub hop: f64,
 }
 
 impl Rates {
     /// One core of a Zen 5 processor with VAES-512, to scale what was not measured on another machine.
-    /// It is what docs/BENCHMARKS.md has the rates of; bytes and messages go through memory, and
+    /// docs/NETWORKS.md has these rates; bytes and messages go through memory, and
     /// `hop` is that of its loopback interface.
     pub const ZEN_5: Self = Self {
         aes_blocks: 2.5e9,
@@ -87,7 +87,7 @@ impl Rates {
         hop: 30e-6,
     };
 
-    /// Those of a machine that takes no time: what is left is the network's.
+    /// Rates of a machine that takes no time: the time that is left is the network's.
     pub const UNBOUNDED: Self = Self {
         aes_blocks: f64::INFINITY,
         base_ots: f64::INFINITY,
@@ -101,7 +101,7 @@ impl Rates {
         hop: 0.0,
     };
 
-    /// Those of who has this part of a core, 0 to 1.
+    /// Scales the rates to a party that has this part of a core, 0 to 1.
     #[must_use]
     pub fn of_part(self, part: f64) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Rates {
     }
 }
 
-/// What a party computes beside AES blocks, in units that a machine has rates for.
+/// Work of a party beside AES blocks, in units that a machine has rates for.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Work {
     /// Base OTs, each side of each by itself.
@@ -138,7 +138,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// This, `times` times.
+    /// Gives this work `times` times.
     #[must_use]
     pub fn times(self, times: f64) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl Work {
 pub struct Link {
     /// Seconds from one end to the other.
     pub latency: f64,
-    /// Of each direction; `None`: as many as come.
+    /// Bandwidth of each direction; `None`: as many bytes as come.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -189,22 +189,22 @@ impl Link {
 /// Work that goes on in one way from its beginning to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bill {
-    /// What one party spends.
+    /// Cost of one party.
     pub cost: PhaseCost,
-    /// What it computes besides.
+    /// Work of the party besides.
     pub work: Work,
     /// Links that its bytes are spread over evenly.
     pub links: usize,
     /// Threads that share its computing.
     pub threads: usize,
-    /// How its messages wait for each other.
+    /// Order in which its messages wait for each other.
     pub order: Order,
 }
 
-/// How messages wait for each other.
+/// Ways in which messages wait for each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// So many chains are under way at once, for each thread; in each, no message is sent before the last
+    /// Chains that are under way at once, for each thread; in each, no message is sent before the last
     /// one has arrived.
     Chains(usize),
     /// Whatever is ready is sent.
@@ -219,9 +219,9 @@ pub struct Time {
     pub computing: f64,
     /// The fullest link at work.
     pub sending: f64,
-    /// For messages that have to arrive before others can be sent, and for windows that are too small.
+    /// Time for messages that have to arrive before others can be sent, and for windows that are too small.
     pub waiting: f64,
-    /// From the beginning to the end.
+    /// Time from the beginning to the end.
     pub total: f64,
 }
 
@@ -237,7 +237,7 @@ impl Bill {
         }
     }
 
-    /// How long it takes, by the model that the source of this module explains.
+    /// Estimates the time that it takes, by the model that the source of this module explains.
     pub fn time(&self, rates: &Rates, link: &Link) -> Time {
         let PhaseCost {
             rounds,
@@ -278,8 +278,8 @@ fn first_window(round_trip: f64) -> f64 {
     (FIRST_PACE as f64 * round_trip).clamp(FIRST_WINDOW as f64, LARGEST_WINDOW as f64)
 }
 
-/// How long a channel stands still because the `window` that it begins with is too small, where `bytes`
-/// would take so many seconds otherwise.
+/// Computes how long a channel stands still because the `window` that it begins with is too small, where `bytes`
+/// would take `seconds` otherwise.
 fn growing(bytes: f64, seconds: f64, round_trip: f64, window: f64) -> f64 {
     let pace = bytes / seconds.max(f64::MIN_POSITIVE);
     let largest = LARGEST_WINDOW as f64;
@@ -300,7 +300,7 @@ fn growing(bytes: f64, seconds: f64, round_trip: f64, window: f64) -> f64 {
 }
 
 impl Time {
-    /// This and then `next`.
+    /// Gives the bill of this and then `next`.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self {
@@ -370,7 +370,7 @@ mod tests {
             bill(Order::Chains(1000)).time(&MACHINE, &link).total,
             0.0110,
         );
-        // What is sent follows what is computed; then the rounds.
+        // Bytes are sent after they are computed; then come the rounds.
         close(bill(Order::Stream).time(&MACHINE, &link).total, 0.0210);
         let twice = time.then(time);
         close(twice.total, 0.062);

@@ -11,7 +11,7 @@ use zeroize::optimization_barrier;
 
 /// A value without pointers, padding or drop, that may be overwritten.
 pub trait Plain: Copy {
-    /// What it is overwritten with.
+    /// Value that overwrites it.
     const WIPED: Self;
 }
 
@@ -64,7 +64,7 @@ impl Wipe for String {
     }
 }
 
-/// What is within is wiped when it is dropped, and `Debug` does not show it. A vector that grows leaves what
+/// A wrapper whose value is wiped when it is dropped and not shown by `Debug`. A vector that grows leaves what
 /// it had in freed memory: make it as long as it will be.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Zeroizing<Z: Wipe>(Z);
@@ -78,7 +78,7 @@ impl<Z: Wipe> Zeroizing<Z> {
 }
 
 impl<T: Plain> Zeroizing<Vec<T>> {
-    /// So many zeros.
+    /// Makes `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self(vec![T::WIPED; len])
     }

@@ -151,7 +151,7 @@ impl Arena {
         Ok(())
     }
 
-    /// For `len` more products.
+    /// Makes room for `len` more products.
     fn make_room(&mut self, len: usize) {
         let wanted = self.done + len;
         if wanted > self.products.len() {

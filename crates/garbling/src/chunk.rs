@@ -15,11 +15,11 @@ pub struct Program<'p> {
     walk: Arc<Walk>,
 }
 
-/// What a walk over labels needs to know of a circuit beside the circuit.
+/// Facts about a circuit that a walk over labels needs beside the circuit.
 #[derive(Debug)]
 pub struct Walk {
     local: Fused,
-    /// For each AND, whether no later one of its layer reads the row that it writes.
+    /// Says for each AND whether no later one of its layer reads the row that it writes.
     at_once: Vec<bool>,
 }
 
@@ -58,12 +58,12 @@ impl<'p> Program<'p> {
         }
     }
 
-    /// The same from a circuit and what [`walk`](Self::walk) gave of it, in no time.
+    /// Makes the same program again from a circuit and the [`walk`](Self::walk) of it, in no time.
     pub fn again(layered: &'p Layered, walk: Arc<Walk>) -> Self {
         Self { layered, walk }
     }
 
-    /// What was made of the circuit: to be kept beside it.
+    /// Gives the walk that was made of the circuit: to be kept beside it.
     pub fn walk(&self) -> Arc<Walk> {
         Arc::clone(&self.walk)
     }
@@ -113,11 +113,11 @@ impl<'p> Program<'p> {
 /// Local operations, then ANDs of one layer: all of them, or a part.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'p> {
-    /// To be done in order, before the ANDs.
+    /// Operations to be done in order, before the ANDs.
     pub local: LabelOps<'p>,
     /// ANDs; none in the last chunk of a circuit, which is its tail and has no table.
     pub ands: &'p [And],
-    /// For each of them, whether it may write its row at once: no later one of the layer reads it.
+    /// Says for each of them whether it may write its row at once: no later one of the layer reads it.
     pub at_once: &'p [bool],
     /// Whether these are the last ANDs of their layer. Only then may the layer's other ANDs write their rows.
     pub ends_layer: bool,

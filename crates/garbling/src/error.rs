@@ -1,6 +1,6 @@
-//! What can go wrong, and through whom.
+//! Errors, and the party through whom they come.
 
-/// Who caused an error.
+/// Party that caused an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The peer sent something that no honest peer of the same version and plan sends.
@@ -31,7 +31,7 @@ pub enum GarblingError {
     /// The caller's room for something has another length than that.
     #[error("{what}: {expected} are due and {got} were passed")]
     Length {
-        /// What, and in which unit.
+        /// Name of the argument, and its unit.
         what: &'static str,
         /// Due.
         expected: usize,
@@ -52,13 +52,13 @@ pub enum GarblingError {
     Exhausted {
         /// The next number.
         first: u64,
-        /// How many are wanted.
+        /// Number of pieces that are wanted.
         pieces: u64,
     },
 }
 
 impl GarblingError {
-    /// Whose fault it is.
+    /// Says whose fault it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::TableLength { .. } => Fault::Peer,

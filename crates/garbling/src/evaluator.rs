@@ -12,7 +12,7 @@ use crate::shape::Shape;
 
 /// Evaluates a garbled circuit, chunk by chunk, for one block of lanes at a time.
 ///
-/// Its rows hold the labels that the wires have.
+/// Rows hold the labels that the wires have.
 pub struct Evaluator {
     hash: GateHash,
     arena: Arena,
@@ -40,7 +40,7 @@ impl Evaluator {
     /// Sets the labels of an input, a label for each lane.
     ///
     /// # Errors
-    /// If there is another number of labels than of lanes.
+    /// [`GarblingError`] if there is another number of labels than of lanes.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.

@@ -11,7 +11,7 @@ use madrigal_kernels::{LabelOps, LabelProgram};
 #[derive(Debug)]
 pub(crate) struct Fused {
     program: LabelProgram,
-    /// Where each layer's operations end.
+    /// Ends of each layer's operations.
     ends: Vec<usize>,
 }
 
@@ -55,10 +55,10 @@ fn sum(op: &LocalOp, rows: usize) -> [u32; 3] {
     }
 }
 
-/// How often what each local operation writes is read before something else is written there.
+/// Counts how often the value that each local operation writes is read before something else is written there.
 fn uses(layered: &Layered) -> Vec<u32> {
     let mut uses = vec![0; layered.local_count()];
-    // Which operation wrote what each row holds, if one did; those of inputs and ANDs do not count.
+    // Operation that wrote the value of each row, if one did; those of inputs and ANDs do not count.
     let mut writers = vec![None; layered.rows() + 2];
     let mut number = 0;
     let mut local = |ops: &[LocalOp], writers: &mut [Option<usize>], uses: &mut [u32]| {
@@ -93,10 +93,10 @@ fn read(row: u32, writers: &[Option<usize>], uses: &mut [u32]) {
     }
 }
 
-/// What is known of the rows while a layer's operations are put together.
+/// Facts about the rows while a layer's operations are put together.
 struct Fusing {
     zeros: u32,
-    /// Which operation of the layer, counted from `first`, wrote each row last.
+    /// Operation of the layer, counted from `first`, that wrote each row last.
     last: Vec<usize>,
     /// The number of the layer's first operation, from 1 on: what is below has been written before.
     first: usize,

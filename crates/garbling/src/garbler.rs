@@ -14,7 +14,7 @@ use crate::shape::Shape;
 
 /// Garbles a circuit, chunk by chunk, for one block of lanes at a time.
 ///
-/// Its rows hold the labels of 0.
+/// Rows hold the labels of 0.
 pub struct Garbler {
     hash: GateHash,
     offset: Offset,
@@ -49,7 +49,7 @@ impl Garbler {
     /// Sets the labels of 0 of an input, a label for each lane.
     ///
     /// # Errors
-    /// If there is another number of labels than of lanes.
+    /// [`GarblingError`] if there is another number of labels than of lanes.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -65,7 +65,8 @@ impl Garbler {
     /// Garbles the next chunk, and writes its table.
     ///
     /// # Errors
-    /// If `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used up.
+    /// [`GarblingError`] if `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used
+    /// up.
     pub fn garble(&mut self, chunk: &Chunk<'_>, table: &mut [u8]) -> Result<(), GarblingError> {
         let shape = self.arena.shape();
         let due = shape.table_bytes(chunk.ands.len());
@@ -111,7 +112,7 @@ impl fmt::Debug for Garbler {
 /// The coins of three halves: two bits for each AND, one AES block for each piece.
 struct Coins {
     prg: Prg,
-    /// Those of a chunk.
+    /// Coins of a chunk.
     drawn: Vec<Block>,
     used: usize,
 }
@@ -125,7 +126,7 @@ impl Coins {
         }
     }
 
-    /// Draws for so many pieces.
+    /// Draws coins for a number of pieces.
     fn draw(&mut self, pieces: usize) {
         if pieces > self.drawn.len() {
             self.drawn.wipe();

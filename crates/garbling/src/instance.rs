@@ -1,4 +1,4 @@
-//! What one instance of garbling is called, and the public key that its labels are hashed under.
+//! Name of one instance of garbling, and the public key that its labels are hashed under.
 
 use madrigal_core::{KeyNumbers, domains};
 use madrigal_kernels::{Block, GateHash, RowHash};

@@ -19,7 +19,7 @@
 //! The evaluator learns `K_c` by itself. `T` is masked by the hash of its label plus R, the garbler's
 //! offset, which is random to it: [`RowHash`] is correlation robust for rows that differ. So that they differ where
 //! two bits have the same label, or each other's, a row's number is added to it: of `x ^ t` and `x ^ t' ^ R` one
-//! would be a guess of R. No number comes twice in an instance, and the hash has a key that gates have not. The
+//! would be a guess of R. Each number comes once in an instance, and the hash has a key that gates lack. The
 //! garbler's share is masked by `K_0`, which is random to everybody but itself and, where the colour is 0, the
 //! evaluator; there the evaluator's share is the other part of a sum that it does not know.
 
@@ -35,20 +35,20 @@ use crate::label::Offset;
 /// Labels that are hashed at a time: those of one key.
 const AT_ONCE: usize = ROWS_PER_KEY as usize;
 
-/// Bits that become numbers: so many planes, from the lowest bit on, of so many numbers each. Labels lie plane by
+/// Bits that become numbers: `planes` planes, from the lowest bit on, of `count` numbers each. Labels lie plane by
 /// plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planes {
     /// Bits of each number.
     pub planes: usize,
-    /// How many numbers.
+    /// Number of numbers.
     pub count: usize,
     /// Whether the highest bit counts negative.
     pub signed: bool,
 }
 
 impl Planes {
-    /// How many labels there are, which is how many numbers of rows they take.
+    /// Number of labels, and of the rows' numbers that they take.
     pub const fn labels(&self) -> usize {
         self.planes * self.count
     }
@@ -69,7 +69,7 @@ impl Planes {
     /// `first`.
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn garble<T: Ring>(
         &self,
         (instance, first): (Instance, u64),
@@ -98,7 +98,7 @@ impl Planes {
             for ((label, (k0, k1)), (share, out)) in labels.iter().zip(keys).zip(out) {
                 let p = number_of::<T>(*label).and(T::ONE);
                 let [k0, k1] = [k0, k1].map(|key| number_of::<T>(*key));
-                // Those of colour 0 and 1.
+                // Numbers of colour 0 and 1.
                 let (sum, even) = (k0.add(k1), choose(p, k0, k1));
                 let odd = sum.sub(even);
                 let told = T::ONE.sub(p.add(p)).add(even).sub(odd);
@@ -115,7 +115,7 @@ impl Planes {
     /// ones give wrong shares.
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn evaluate<T: Ring>(
         &self,
         (instance, first): (Instance, u64),

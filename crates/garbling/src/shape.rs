@@ -16,11 +16,11 @@ const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 32..=128;
 
 /// A block of lanes that goes through a circuit.
 ///
-/// Its ANDs are cut into *pieces*, each of which has a key of the hash and a part of the table: with 8
+/// The ANDs are cut into *pieces*, each of which has a key of the hash and a part of the table: with 8
 /// lanes or more, up to 64 lanes of one gate; with fewer, the lanes of `64 / lanes` gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// How ANDs are garbled.
+    /// Scheme by which ANDs are garbled.
     pub scheme: Scheme,
     /// Rows of the arena, of labels that are alive.
     pub rows: usize,
@@ -29,14 +29,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// How many lanes a block should have, so that the labels of a circuit with so many live rows stay in
+    /// Number of lanes that a block should have, so that the labels of a circuit with `rows` live rows stay in
     /// a core's cache: a power of two from 32 to 128.
     pub fn lanes_in_cache(rows: usize) -> usize {
         let (least, most) = LANES_OF_A_BLOCK.into_inner();
         1 << (LABELS_IN_CACHE / rows.max(1)).clamp(least, most).ilog2()
     }
 
-    /// Bytes of the table of so many ANDs in one chunk.
+    /// Bytes of the table of `ands` ANDs in one chunk.
     pub fn table_bytes(&self, ands: usize) -> usize {
         let of = |piece| self.scheme.table_bytes(piece);
         match self.gates_per_piece() {
@@ -48,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// Pieces of so many ANDs in one chunk.
+    /// Pieces of `ands` ANDs in one chunk.
     pub fn pieces(&self, ands: usize) -> u64 {
         match self.gates_per_piece() {
             Some(_) if self.lanes == 0 => 0,
@@ -74,7 +74,7 @@ impl Shape {
             .sum()
     }
 
-    /// AES blocks that the garbler computes for so many ANDs in one chunk. Three halves take one for the coins
+    /// AES blocks that the garbler computes for `ands` ANDs in one chunk. Three halves take one for the coins
     /// of each piece.
     pub fn garble_aes(&self, ands: usize) -> u64 {
         let coins = match self.scheme {
@@ -84,7 +84,7 @@ impl Shape {
         self.scheme.garble_aes() * (ands * self.lanes) as u64 + coins
     }
 
-    /// AES blocks that the evaluator computes for so many ANDs.
+    /// AES blocks that the evaluator computes for `ands` ANDs.
     pub fn evaluate_aes(&self, ands: usize) -> u64 {
         self.scheme.evaluate_aes() * (ands * self.lanes) as u64
     }

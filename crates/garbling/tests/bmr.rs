@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::parties::{All, INSTANCE, sum, xor};
 use crate::support::{circuit, random, random_rows, read};
 
-/// In the clear.
+/// Computes the circuit in the clear.
 fn plain(program: &Layered, inputs: &Rows) -> Rows {
     program.interpret(inputs).unwrap()
 }

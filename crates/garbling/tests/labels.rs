@@ -1,4 +1,4 @@
-//! What the evaluator sees says nothing: labels, colours and tables look random, whatever the inputs.
+//! Labels, colours and tables that the evaluator sees look random, whatever the inputs.
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_garbling::{Block, Scheme, colours};
@@ -6,7 +6,7 @@ use madrigal_kernels::Prg;
 
 use crate::support::{Both, SCHEMES, random, random_rows, read};
 
-/// How far a number of ones among fair coins may be from half: eight standard deviations, 2^-50.
+/// Checks how far a number of ones among fair coins is from half: at most eight standard deviations, 2^-50.
 fn fair(ones: u64, coins: u64) -> bool {
     let off = (2 * ones) as f64 - coins as f64;
     off.abs() <= 8.0 * (coins as f64).sqrt()

@@ -13,7 +13,7 @@ pub(crate) const INSTANCE: Instance = Instance {
     stream: 3,
 };
 
-/// What one party has of the OTs with its peers: sent to each, received from each, and its choices.
+/// Rows and choices that one party has of the OTs with its peers: sent to each, received from each, and its choices.
 #[derive(Clone)]
 pub(crate) struct Dealt {
     pub(crate) sent: Vec<Vec<Block>>,
@@ -29,7 +29,7 @@ impl Dealt {
     }
 }
 
-/// So many OTs each way, with random choices of those who are among `choosers`, and 0 of others.
+/// Deals `count` OTs each way, with random choices of those who are among `choosers`, and 0 of others.
 fn deal(
     offsets: &[Offset],
     count: usize,
@@ -79,7 +79,7 @@ pub(crate) struct All<'p> {
     program: &'p Layered,
     pub(crate) shape: Shape,
     first: u64,
-    /// Of each party, for inputs.
+    /// Flips of each party, for inputs.
     flips: Vec<Vec<u8>>,
     pub(crate) parties: Vec<Party>,
 }
@@ -109,7 +109,7 @@ impl<'p> All<'p> {
             lanes,
         };
         let offsets: Vec<_> = (0..parties).map(|_| Offset::random(random)).collect();
-        // As if each input were of one party, and some of all.
+        // Inputs are made as if each were of one party, and some of all.
         let mut inputs = Vec::new();
         for me in 0..parties {
             let part = |wire: usize, random: &mut Prg| {
@@ -191,7 +191,7 @@ impl<'p> All<'p> {
         let ready = ready.into_iter().zip(offsets).zip(inputs).zip(dealt);
         let ready = ready.map(
             |((((correction, mut own, outputs), offset), inputs), dealt)| {
-                // Those of all others.
+                // Adds the corrections of all others.
                 own.add(&corrections).unwrap();
                 own.add(&correction).unwrap();
                 Party {
@@ -352,7 +352,7 @@ impl<'p> All<'p> {
         let active = self.activate(inputs);
         let masks = sum(outputs.iter().map(|part| part.masks().clone()));
         for me in 0..self.shape.parties {
-            // Of its own column a party has nothing.
+            // A party has no table of its own column.
             let mut tables = tables.clone();
             tables[me].fill(0);
             let got = self.evaluate(me, bytes / 2, &active, &tables);

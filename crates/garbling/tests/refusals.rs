@@ -1,4 +1,4 @@
-//! What is wrong is refused, and what cannot be seen to be wrong does no harm.
+//! Wrong arguments are refused, and wrong bytes that cannot be seen to be wrong do no harm.
 
 use madrigal_circuit::Layered;
 use madrigal_garbling::{Block, Fault, Garbler, GarblingError, Offset, Program, Scheme, Shape};

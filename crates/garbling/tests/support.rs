@@ -81,7 +81,7 @@ impl<'p> Both<'p> {
         }
     }
 
-    /// Garbles and evaluates, chunk by chunk of so many bytes, with tables as `tamper` leaves them. Gives all
+    /// Garbles and evaluates, chunk by chunk of `bytes` bytes, with tables as `tamper` leaves them. Gives all
     /// bytes, and checks AES blocks and lengths against what is declared.
     pub(crate) fn run(&mut self, bytes: usize, mut tamper: impl FnMut(&mut [u8])) -> Vec<u8> {
         let mut all = Vec::new();

@@ -19,7 +19,7 @@ const MOST_TERMS: usize = 256;
 /// Bytes for each bit that a circuit takes from another: of the circuit, and of what is noted of it.
 const IMPORTED: u64 = 64;
 
-/// Why there are no operations.
+/// Reasons why there are no operations.
 #[derive(Debug)]
 pub(crate) enum MakeError {
     Graph(GraphError),
@@ -42,18 +42,18 @@ impl From<Spent> for MakeError {
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) graph: Graph,
-    /// Of each of the graph's inputs the nodes: words, or bits as planes.
+    /// Nodes of each of the graph's inputs: words, or bits as planes.
     pub(crate) inputs: Vec<Vec<u32>>,
-    /// Of each output's nodes, where they are.
+    /// Places of each output's nodes.
     pub(crate) outputs: Vec<Vec<Piece>>,
 }
 
-/// Where an output's bit or word is.
+/// Places of an output's bit or word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece {
-    /// It follows from constants.
+    /// A value that follows from constants.
     Known { value: u64, width: u8 },
-    /// In the graph's output of this number: a word, or, of bits, a plane.
+    /// A place in the graph's output of this number: a word, or, of bits, a plane.
     At {
         output: usize,
         place: usize,
@@ -61,12 +61,12 @@ pub(crate) enum Piece {
     },
 }
 
-/// Where a group's bits go.
+/// Targets of a group's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    /// To gates in this protocol; to words by way of B.
+    /// Gates in this protocol; words are reached by way of B.
     Gates(BitProtocol),
-    /// To the parties that get outputs: nothing else may be among them.
+    /// Parties that get outputs: nothing else may be among the targets.
     Output,
 }
 
@@ -95,7 +95,7 @@ struct Lowering<'a> {
     words: HashMap<u32, Place>,
     /// Sums that are part of a single other one.
     forms: HashMap<u32, Form>,
-    /// How often a word is read; once more where that is not by a sum.
+    /// Number of times that a word is read; once more where that is not by a sum.
     uses: Vec<u8>,
 }
 
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         self.flat.nodes[node as usize].width
     }
 
-    /// Who reads what.
+    /// Counts the reads of each node by its readers.
     fn find_uses(&mut self) {
         for at in 0..self.flat.nodes.len() {
             let Some(group) = self.stages.groups[at] else {
@@ -488,7 +488,7 @@ impl Lowering<'_> {
             for term in 0..factors.len() {
                 inputs.push(self.gather(sums.iter().map(|(_, terms)| terms[term]))?);
             }
-            // As numbers with signs, which are shorter to tell.
+            // Numbers are written with signs, which are shorter to tell.
             let signed = |number: u64| {
                 let above = 64 - u32::from(width);
                 i128::from((number << above) as i64 >> above) as u128
@@ -502,7 +502,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What a word is a sum of. A sum without a value of its own is asked for once.
+    /// Gives the sum that a word is. A sum without a value of its own is asked for once.
     fn form(&mut self, node: u32) -> Form {
         if let Some(constant) = self.known(node) {
             let terms = Vec::new();

@@ -1,4 +1,4 @@
-//! A program for so many parties and runs, ready to be planned.
+//! A program for a number of parties and runs, ready to be planned.
 
 use std::thread;
 
@@ -39,13 +39,13 @@ pub enum HybridError {
     /// Too few or too many.
     #[error("a program is for 2 to {MAX_PARTIES} parties, not {parties}")]
     Parties {
-        /// How many.
+        /// Number of parties.
         parties: usize,
     },
     /// No run, or too many.
     #[error("a program is for 1 to {MOST_RUNS} runs, not {runs}")]
     Runs {
-        /// How many.
+        /// Number of runs.
         runs: usize,
     },
     /// A party that is not there.
@@ -55,9 +55,9 @@ pub enum HybridError {
     Owner {
         /// The input.
         name: String,
-        /// Whose it is.
+        /// Party whose input it is.
         owner: u8,
-        /// How many there are.
+        /// Number of parties.
         parties: usize,
     },
     /// Nobody gets the outputs, or a party that is not there.
@@ -65,12 +65,12 @@ pub enum HybridError {
         "the outputs are for {to:?}, and there are {parties} parties, from 0 on; name one of these at least"
     )]
     Receivers {
-        /// Who would get them.
+        /// Parties that would get them.
         to: Vec<usize>,
-        /// How many there are.
+        /// Number of parties.
         parties: usize,
     },
-    /// An operation that the engine has not.
+    /// Operation that the engine lacks.
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// Circuits of the stages that take too much memory together.
@@ -87,7 +87,7 @@ impl From<MakeError> for HybridError {
     }
 }
 
-/// What went wrong where all parties are in one process.
+/// Error where all parties are in one process.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocalError {
@@ -99,13 +99,13 @@ pub enum LocalError {
     Run {
         /// The first party that says so.
         party: Party,
-        /// What it says.
+        /// Error of the party.
         error: RunError,
     },
 }
 
 impl Hybrid {
-    /// The program for so many parties, in so many runs side by side, with outputs for `to`. An input's
+    /// Makes the program for `parties` parties, in `runs` runs side by side, with outputs for `to`. An input's
     /// owner is the party of its number: Alice is party 0 and Bob party 1.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Hybrid {
         })
     }
 
-    /// What the engine computes.
+    /// Graph that the engine computes.
     pub fn graph(&self) -> &Graph {
         &self.made.graph
     }
@@ -180,31 +180,31 @@ impl Hybrid {
         spec
     }
 
-    /// What goes in.
+    /// Inputs of all parties.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What a party brings.
+    /// Inputs that a party brings.
     pub fn inputs_of(&self, me: Party) -> impl Iterator<Item = &Input> {
         let own = move |input: &&Input| usize::from(input.owner) == me.index();
         self.inputs.iter().filter(own)
     }
 
-    /// What comes out.
+    /// Outputs of the program.
     pub fn outputs(&self) -> &[Variable] {
         &self.outputs
     }
 
-    /// How many runs there are, side by side.
+    /// Number of runs side by side.
     pub fn runs(&self) -> usize {
         self.runs
     }
 
-    /// What a party brings to [`run_program`]: its inputs, of `values`, which may have those of others too.
+    /// Gives the values that a party brings to [`run_program`]: its inputs, of `values`, which may have those of others too.
     ///
     /// # Errors
-    /// Inputs of `me` that are missing or of another size.
+    /// [`ValuesError`]: inputs of `me` that are missing or of another size.
     pub fn given<'a>(&self, me: Party, values: &Values) -> Result<Given<'a>, ValuesError> {
         let own: Vec<_> = self.inputs_of(me).collect();
         if !own.is_empty() && values.runs() != self.runs {
@@ -235,7 +235,7 @@ impl Hybrid {
                 }
             }
         }
-        // Of each node, its variable and its first bit there.
+        // Variable of each node, and the node's first bit in it.
         let mut places = vec![(0, 0); self.widths.len()];
         for (input, nodes) in self.input_nodes.iter().enumerate() {
             let mut first = 0;
@@ -320,7 +320,7 @@ impl Hybrid {
     /// memory. For trials and tests: one process then knows all inputs.
     ///
     /// # Errors
-    /// Values that are missing, before anything runs; what goes wrong between the parties.
+    /// [`LocalError`]: values that are missing, before anything runs; what goes wrong between the parties.
     pub fn run_locally(
         &self,
         plan: &ProgramPlan,

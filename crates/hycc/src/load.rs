@@ -25,15 +25,15 @@ const USUAL: [&str; 5] = [
 pub struct Loaded {
     /// The bundle, or the module that is a program by itself.
     pub path: PathBuf,
-    /// Its modules.
+    /// Modules of the bundle.
     pub linked: Linked,
-    /// The same without calls.
+    /// Program without calls, made of the modules.
     pub flat: Flat,
     /// All files that were read.
     pub files: Vec<PathBuf>,
 }
 
-/// Why there is no program.
+/// Reasons why there is no program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -44,7 +44,7 @@ pub enum LoadError {
         by: Option<(PathBuf, u64)>,
         /// The file.
         path: PathBuf,
-        /// What the system says, or what the file is.
+        /// Error of the operating system, or the kind of the file.
         source: FileError,
     },
     /// A line that leads elsewhere: who runs a program is not who wrote it, and may read what its writer may not.
@@ -54,9 +54,9 @@ pub enum LoadError {
     Elsewhere {
         /// The bundle.
         bundle: PathBuf,
-        /// Its line.
+        /// Line of the bundle.
         line: u64,
-        /// Where that leads.
+        /// Path that the line leads to.
         path: PathBuf,
     },
     /// Modules that take too much memory together, before any of them is called.
@@ -64,7 +64,7 @@ pub enum LoadError {
     Memory {
         /// The module's file.
         path: PathBuf,
-        /// What it takes.
+        /// Memory that it takes.
         spent: Spent,
     },
     /// A module is none.
@@ -78,7 +78,7 @@ pub enum LoadError {
     Link {
         /// The bundle, or the folder.
         bundle: PathBuf,
-        /// What does not fit.
+        /// Error of linking the modules.
         error: LinkError,
     },
     /// A folder with bundles of which none is the usual one.
@@ -86,7 +86,7 @@ pub enum LoadError {
     Several {
         /// The folder.
         folder: PathBuf,
-        /// What is there.
+        /// Names of the modules that are there.
         names: Vec<String>,
     },
     /// A folder without anything.
@@ -233,7 +233,7 @@ fn within(folder: &Path, named: &Path, by: By) -> Result<PathBuf, LoadError> {
 /// A program's modules while they are read.
 struct Modules<'a> {
     limits: &'a Limits,
-    /// For files and what they become: a bundle may name one that is large again and again.
+    /// Budget for files and what they become: a bundle may name one that is large again and again.
     budget: Budget,
     modules: Vec<(Module, BitSharing)>,
     files: Vec<PathBuf>,

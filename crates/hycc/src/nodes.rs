@@ -26,7 +26,7 @@ const PICKED: usize = 1 << 16;
 pub(crate) struct Making {
     pub(crate) graph: Graph,
     pub(crate) lanes: usize,
-    /// What the operations are for.
+    /// Purpose of the operations.
     pub(crate) label: String,
 }
 
@@ -40,7 +40,7 @@ impl Making {
             .add_labelled(operation, inputs, self.label.clone())
     }
 
-    /// Of an operation with one result.
+    /// Adds an operation with one result.
     pub(crate) fn one(
         &mut self,
         operation: Arc<dyn Operation>,

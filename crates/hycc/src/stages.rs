@@ -1,4 +1,4 @@
-//! Which protocol does which node, and what is done at once.
+//! Protocols of nodes, and the stages in which nodes are computed at once.
 //!
 //! A node's *stage* counts the changes of protocol and the layers of products before it. Gates of one
 //! protocol and one stage become one circuit, products of one stage one operation; sums cost nothing and
@@ -18,7 +18,7 @@ pub enum BitProtocol {
 }
 
 impl BitProtocol {
-    /// Its letter.
+    /// Letter of the protocol.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::B => "B",
@@ -28,7 +28,7 @@ impl BitProtocol {
     }
 }
 
-/// What is to be otherwise than the partition says.
+/// Choices that replace the partition's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The protocol of garbled circuits: Y2 between two parties and Y among more, where nothing is said.
@@ -52,7 +52,7 @@ impl Options {
     }
 }
 
-/// What makes nodes together.
+/// Nodes that are made together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Group {
     /// Words or bits that a party brings, of this width.
@@ -67,11 +67,11 @@ pub(crate) enum Group {
     Linear { stage: u32 },
 }
 
-/// Of each node that an output needs, what it is made with.
+/// Groups that make each node that an output needs.
 pub(crate) struct Stages {
     /// Nothing for nodes that no output needs, and for what all know.
     pub(crate) groups: Vec<Option<Group>>,
-    /// What all know.
+    /// Values of nodes that all parties know.
     pub(crate) known: Vec<Option<u64>>,
     /// The last stage.
     pub(crate) last: u32,
@@ -169,7 +169,7 @@ pub(crate) fn operands(flat: &Flat, op: &Op) -> Vec<u32> {
     }
 }
 
-/// What follows from constants alone, and the products with 0.
+/// Values that follow from constants alone, and the products with 0.
 fn known(flat: &Flat) -> Vec<Option<u64>> {
     let mut known: Vec<Option<u64>> = vec![None; flat.nodes.len()];
     for (at, node) in flat.nodes.iter().enumerate() {
@@ -217,7 +217,7 @@ fn needed(flat: &Flat, known: &[Option<u64>]) -> Vec<bool> {
     needed
 }
 
-/// Of each input node, who brings it.
+/// Party that brings each input node.
 fn owners(flat: &Flat) -> Vec<u8> {
     let mut owners = vec![0; flat.nodes.len()];
     for (input, nodes) in flat.inputs.iter().zip(&flat.input_nodes) {

@@ -11,11 +11,11 @@ use madrigal_core::Zeroizing;
 pub struct TextError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Kind of the error.
     pub kind: TextErrorKind,
 }
 
-/// What is wrong with a text.
+/// Errors of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextErrorKind {
@@ -36,11 +36,11 @@ pub enum TextErrorKind {
     Value {
         /// The variable.
         name: String,
-        /// Its type.
+        /// Type of the variable.
         ty: String,
-        /// What should stand there.
+        /// Text that should stand there.
         expected: &'static str,
-        /// How many numbers came before, and one.
+        /// Numbers that came before, and one.
         element: usize,
     },
     /// A line that is no statement.
@@ -76,7 +76,7 @@ pub(crate) fn runs<'t>(
         let name = reader.word();
         reader.skip(|byte| byte == b' ' || byte == b'\t');
         if name.is_empty() || !reader.rest.starts_with(b":=") {
-            // What is to be checked or shown is no input.
+            // A line that is to be checked or shown is no input.
             let checked = !name.is_empty() && reader.rest.starts_with(b"==");
             let other = checked || name == "print";
             if !other {
@@ -362,7 +362,7 @@ fn number(token: &[u8], width: usize, signed: bool, bits: &mut Vec<u8>) -> Optio
     Some(())
 }
 
-/// As HyCC writes it.
+/// Writes a value as HyCC does.
 pub(crate) fn written(bits: &[u8], ty: &Type) -> String {
     let mut text = String::new();
     write(&mut &bits[..], ty, &mut text);

@@ -32,11 +32,11 @@ pub enum ValuesError {
     Missing {
         /// The variable.
         name: String,
-        /// Its type.
+        /// Type of the variable.
         ty: String,
-        /// Where, counted from 1.
+        /// Number of the run, counted from 1.
         run: usize,
-        /// Of how many runs.
+        /// Number of runs.
         runs: usize,
     },
     /// A value of another size.
@@ -44,7 +44,7 @@ pub enum ValuesError {
     Bits {
         /// The variable.
         name: String,
-        /// Its type.
+        /// Type of the variable.
         ty: String,
         /// Bits of its type.
         expected: u64,
@@ -54,9 +54,9 @@ pub enum ValuesError {
     /// Another number of runs.
     #[error("{found} runs, where {expected} are expected; all inputs are for as many")]
     Runs {
-        /// How many there are to be.
+        /// Number of runs that are to be.
         expected: usize,
-        /// How many there are.
+        /// Number of runs that there are.
         found: usize,
     },
 }
@@ -69,14 +69,14 @@ fn in_run(run: usize, runs: usize) -> String {
 }
 
 impl Values {
-    /// None yet, for so many runs.
+    /// Makes `runs` runs without values yet.
     pub fn new(runs: usize) -> Self {
         Self {
             runs: vec![BTreeMap::new(); runs],
         }
     }
 
-    /// How many runs.
+    /// Number of runs.
     pub fn runs(&self) -> usize {
         self.runs.len()
     }

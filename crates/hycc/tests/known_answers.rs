@@ -29,7 +29,7 @@ fn answers(folder: &Path) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The inputs of at most so many cases.
+/// Inputs of these cases.
 fn inputs(flat: &Flat, cases: &[Value]) -> Vec<Vec<Vec<u8>>> {
     let of = |case: &Value| {
         let inputs = flat.inputs.iter();
@@ -90,7 +90,7 @@ fn all_shared_data() {
     assert!(count >= 90, "{count} programs in {}", folder.display());
 }
 
-/// The same bundle in other protocols for its bits.
+/// Runs the bundle with other protocols for its bits.
 #[test]
 fn partitions_can_be_overridden() {
     let Some(shared) = shared_data() else { return };

@@ -160,7 +160,7 @@ fn inputs(random: &mut Random, flat: &Flat, runs: usize) -> Vec<Vec<Vec<u8>>> {
     (0..runs).map(|_| run()).collect()
 }
 
-/// In the partition that the random modules have, by 2, 3 and 5 parties.
+/// Random programs in the partition that the random modules have, by 2, 3 and 5 parties.
 #[test]
 fn random_programs_mean_what_they_say() {
     let seed = seed();

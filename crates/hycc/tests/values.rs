@@ -63,7 +63,7 @@ fn values_are_read_and_written() {
     assert_eq!(shown(&values, 1, "INPUT_B"), "{a: [127, -128, 0]; ok: 0;}");
     assert_eq!(shown(&values, 1, "INPUT_B_m"), "[[1, 2], [3, 4]]");
     assert_eq!(shown(&values, 1, "wide"), format!("0x3{}", "f".repeat(32)));
-    // What is written is read as the same.
+    // A written value is read as the same value.
     let again = format!("INPUT_B := {};", shown(&values, 0, "INPUT_B"));
     assert_eq!(
         read(&again).unwrap().bits(0, "INPUT_B"),

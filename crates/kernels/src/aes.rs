@@ -65,7 +65,7 @@ impl Aes128 {
         self.kernels
     }
 
-    /// The same permutation of `block ^ shift`: the shift joins the key that is added before the first round,
+    /// Gives the same permutation of `block ^ shift`: the shift joins the key that is added before the first round,
     /// so it costs nothing for a block.
     #[must_use]
     pub(crate) fn shifted(mut self, shift: Block) -> Self {

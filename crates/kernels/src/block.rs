@@ -43,7 +43,7 @@ impl Block {
         self.0[1]
     }
 
-    /// From 16 bytes, least significant byte first.
+    /// Makes a block from 16 bytes, least significant byte first.
     #[inline]
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
@@ -51,7 +51,7 @@ impl Block {
         Self([value as u64, (value >> 64) as u64])
     }
 
-    /// To 16 bytes, least significant byte first.
+    /// Gives the block's 16 bytes, least significant byte first.
     #[inline]
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {

@@ -7,7 +7,7 @@
 //! colour, and their lowest bit is the colour itself.
 //!
 //! # The table
-//! Of an AND with operands a, b and result w there is a *column* for each party j, three blocks `T_1`,
+//! An AND with operands a, b and result w has a *column* for each party j, three blocks `T_1`,
 //! `T_a`, `T_b`, such that for colours alpha, beta and the active keys of all parties i
 //!
 //! `k^j_w = T_1 ^ alpha T_a ^ beta (T_b ^ k^j_a) ^ F(k^1_a) ^ F'(k^1_b) ^ .. ^ F(k^N_a) ^ F'(k^N_b)`.
@@ -34,10 +34,10 @@
 //! the piece, the operand, the column, and the party whose key it is: no pair of key and tweak comes twice.
 //!
 //! # Security
-//! What is needed: everything that an honest party P_i masks with a hash of a key other than the active one
+//! The argument needs the following: everything that an honest party P_i masks with a hash of a key other than the active one
 //! must look random to all others together (circular correlation robustness for naturally derived keys). They
 //! know, of each wire, the active key k; the other is `k ^ R`, and the hash's input `sigma(k) ^ t ^ sigma(R)`.
-//! What is masked depends on R in turn (circularity), but only so far: in P_i's own column the products of R
+//! The masked value depends on R in turn (circularity), but only so far: in P_i's own column the products of R
 //! with its bits, and keys of 0, which are the active ones or those plus R; in other columns nothing.
 //!
 //! Each of its shares of `T_a` and `T_b` has a hash of its own of an inactive key: it is random. Its share
@@ -69,31 +69,31 @@ use crate::dispatch::dispatch;
 use crate::garble::{ANDS_PER_KEY, GateHash};
 use crate::{Block, Kernels, meter};
 
-/// How many parties the tweaks of hashes can tell apart.
+/// Number of parties that the tweaks of hashes can tell apart.
 const MOST_PARTIES: usize = 1 << 16;
 
 /// Blocks of a column for each AND.
 pub const BLOCKS_PER_COLUMN: usize = 3;
 
-/// Bytes of one column for so many ANDs of one piece.
+/// Bytes of one column for `ands` ANDs of one piece.
 #[must_use]
 pub const fn column_bytes(ands: usize) -> usize {
     16 * BLOCKS_PER_COLUMN * ands
 }
 
-/// What a party adds to its own column: the keys of 0 of the results, and R times its bits.
+/// Values that a party adds to its own column: the keys of 0 of the results, and R times its bits.
 #[derive(Clone, Copy)]
 pub struct OwnColumn<'a> {
     /// Keys of 0 of the results.
     pub zero: &'a [Block],
-    /// Which coefficients of each AND, `T_1`, `T_a`, `T_b`, have R: bit i of each word is AND i's.
+    /// Coefficients of each AND, `T_1`, `T_a`, `T_b`, that have R: bit i of each word is AND i's.
     pub bits: [u64; 3],
 }
 
 /// A piece's column to be evaluated, or a part of its ANDs.
 #[derive(Debug, Clone, Copy)]
 pub struct SummedColumn<'a> {
-    /// Of the whole piece.
+    /// Column of the whole piece.
     pub table: &'a [u8],
     /// The first of the ANDs.
     pub first: usize,
@@ -114,11 +114,11 @@ pub(crate) struct Column<'a> {
     /// Keys of 0 of the operands.
     pub a: &'a [Block],
     pub b: &'a [Block],
-    /// What its tweaks have beside those of its ANDs.
+    /// Part of the column's tweaks beside those of its ANDs.
     pub tweak: Block,
-    /// For `T_1`, `T_a`, `T_b`.
+    /// Rows for `T_1`, `T_a`, `T_b`.
     pub rows: [&'a [Block]; 3],
-    /// Of the own column; empty in others.
+    /// Keys of 0 of the own column; empty in others.
     pub zero: &'a [Block],
     /// Three bits for each AND of the own column; empty in others.
     pub bits: &'a [u8],
@@ -136,12 +136,12 @@ pub(crate) struct Summed<'a> {
     /// The first AND's number in the piece.
     pub first: usize,
     pub table: [&'a [u8]; 3],
-    /// What is read next, and asked for along the way.
+    /// Bytes that are read next, and asked for along the way.
     pub ahead: &'a [u8],
     pub c: &'a mut [Block],
 }
 
-/// What the tweaks of a party's hashes for a column have beside those of the ANDs: both numbers, above the ANDs'.
+/// Part of the tweaks of a party's hashes for a column beside those of the ANDs: both numbers, above the ANDs'.
 ///
 /// # Panics
 /// If one of them is [`MOST_PARTIES`] or more.
@@ -240,7 +240,7 @@ impl GateHash {
     /// stride`.
     ///
     /// # Panics
-    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or not so many as are asked for, or the lengths do not fit, or there
+    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or fewer than are asked for, or the lengths do not fit, or there
     /// are more than 2^16 parties.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn evaluate_column(

@@ -1,4 +1,4 @@
-//! What this machine can do at most: short measurements that rates of whole protocols can be held
+//! Measures the most that this machine can do: short measurements that rates of whole protocols can be held
 //! against. Nothing is printed; the program shows them.
 
 use std::hint::black_box;
@@ -13,13 +13,13 @@ pub(crate) use against::REGISTER_BLOCKS;
 pub use against::{Against, Bound, measure_kernels};
 pub use cores::Cores;
 
-/// How long each measurement takes.
+/// Time of each measurement.
 const BUDGET: Duration = Duration::from_millis(50);
 
 /// The shortest time that counts as a measurement: many calls of most kernels.
 const SLICE: Duration = Duration::from_millis(1);
 
-/// What a [`Ceiling`] counts per second.
+/// Units that a [`Ceiling`] counts per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -56,7 +56,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Ceiling {
-    /// What was measured, for people.
+    /// Name of the measurement, for people.
     pub name: &'static str,
     /// The rate in units per second.
     pub rate: f64,

@@ -34,13 +34,13 @@ const fn power(n: u32) -> u64 {
     (power as u64) << 32
 }
 
-/// What the first and the second half of a block are multiplied by to stand `blocks` blocks later.
+/// Factors that move the first and the second half of a block `blocks` blocks onward by a product.
 pub(crate) const fn factors(blocks: usize) -> Block {
     let bits = 128 * blocks as u32;
     Block::new(few(power(bits + 63)), few(power(bits - 1)))
 }
 
-/// The [`factors`] of each but the last of `N` vectors of so many blocks, to stand where the last does;
+/// The [`factors`] of each but the last of `N` vectors of `blocks` blocks, to stand where the last does;
 /// the last one is not multiplied.
 pub(crate) const fn factors_to_last<const N: usize>(blocks: usize) -> [Block; N] {
     let mut all = [Block::ZERO; N];
@@ -122,7 +122,7 @@ impl Default for Crc32 {
 }
 
 impl Crc32 {
-    /// That of the empty message.
+    /// Starts the checksum: that of the empty message.
     #[must_use]
     pub fn new() -> Self {
         Kernels::detect().crc32()
@@ -130,7 +130,7 @@ impl Crc32 {
 
     /// Appends `bytes` to the message.
     pub fn update(&mut self, bytes: &[u8]) {
-        // What fills no block comes first. The register is added to the 32 bits that come next.
+        // Bytes that fill no block come first. The register is added to the 32 bits that come next.
         let (first, blocks) = bytes.split_at(bytes.len() % 16);
         let [free, taken] = [128 - 8 * first.len(), 8 * first.len()].map(|bits| bits as u32);
         let lead = last_of_block(first) ^ u128::from(self.register).unbounded_shl(free);

@@ -1,4 +1,4 @@
-//! Which instructions this machine has, and the handle that runs every kernel at one level.
+//! Finds which instructions this machine has, and gives the handle that runs every kernel at one level.
 
 use core::fmt;
 use core::str::FromStr;
@@ -18,7 +18,7 @@ pub enum Level {
     Portable,
     /// x86-64 with SSE4.1, SSSE3, AES-NI and PCLMULQDQ.
     AesNi,
-    /// The same with AVX2: one AES block per instruction, vectors of 32 bytes for what is not AES.
+    /// AES-NI with AVX2: one AES block per instruction, vectors of 32 bytes for all that is not AES.
     Avx2,
     /// x86-64 with AVX2, VAES and VPCLMULQDQ: two AES blocks per instruction.
     Vaes256,
@@ -102,7 +102,7 @@ impl FromStr for Level {
     }
 }
 
-/// Why [`LEVEL_VARIABLE`] cannot be followed.
+/// Reasons why [`LEVEL_VARIABLE`] cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LevelError {
     /// The variable's value names no level.
@@ -111,7 +111,7 @@ pub enum LevelError {
          aesni, avx2, vaes256, vaes512 or neon, or unset it to use the best this machine has"
     )]
     Unknown {
-        /// What the variable holds.
+        /// Value of the variable.
         value: String,
     },
     /// The level exists, but this machine lacks its instructions.

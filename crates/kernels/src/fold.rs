@@ -42,7 +42,7 @@ pub(crate) struct LastKeys {
 }
 
 impl LastKeys {
-    /// Of leaves from number `first` on.
+    /// Makes the last keys of leaves from number `first` on.
     fn new(first: usize, keys: &[RoundKeys]) -> Box<Self> {
         let mut sums = Box::<Self>::default();
         for (leaf, &[.., last]) in (first..).zip(keys) {
@@ -180,7 +180,7 @@ impl Leaves {
         );
     }
 
-    /// Takes the next `bytes` of each of so many leaves, counts their blocks and gives the index of the
+    /// Takes the next `bytes` of each of `leaves` leaves, counts their blocks and gives the index of the
     /// first.
     fn advance(&mut self, bytes: usize, leaves: usize) -> u64 {
         let first = self.position;

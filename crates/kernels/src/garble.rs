@@ -106,7 +106,7 @@ pub(crate) struct Garbled<'a, const W: usize> {
     pub c: &'a mut [Block],
     /// The table's blocks of 16 bytes.
     pub sides: &'a mut [u8],
-    /// Its blocks of `W` bytes.
+    /// Blocks of `W` bytes of the piece.
     pub rest: &'a mut [u8],
 }
 
@@ -136,14 +136,14 @@ pub(crate) static BITS: [Block; ANDS_PER_KEY] = {
     all
 };
 
-/// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
+/// Splits a range: its first ANDs, the most that are a multiple of `unit`, and the others.
 #[inline]
 pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {
     let middle = range.start + range.len() / unit * unit;
     [range.start..middle, middle..range.end]
 }
 
-/// How an AND is garbled.
+/// Schemes by which an AND is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// 32 bytes for an AND; four hashes to garble it, two to evaluate it.
@@ -153,7 +153,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Bytes of the table of a piece of so many ANDs. Three halves have 5 bytes of control bits for
+    /// Bytes of the table of a piece of `ands` ANDs. Three halves have 5 bytes of control bits for
     /// each 8 ANDs begun.
     #[must_use]
     pub const fn table_bytes(self, ands: usize) -> usize {
@@ -190,7 +190,7 @@ impl Scheme {
 pub struct GateHash {
     key: Block,
     kernels: Kernels,
-    /// Which of the windows of [`KEYS`] keys `keys` holds.
+    /// Window of [`KEYS`] keys that `keys` holds.
     ready: Option<u64>,
     keys: Box<KeyWindow>,
 }
@@ -281,7 +281,7 @@ impl GateHash {
     /// tables make the labels of the products, `c`.
     ///
     /// # Panics
-    /// As [`Self::garble`].
+    /// In the same cases as [`Self::garble`].
     pub fn evaluate(
         &mut self,
         scheme: Scheme,
@@ -335,14 +335,14 @@ impl fmt::Debug for GateHash {
     }
 }
 
-/// What pieces have: ANDs, and bytes of the tables.
+/// Counts of pieces: ANDs, and bytes of the tables.
 fn size(scheme: Scheme, pieces: &[Operands<'_>]) -> (usize, usize) {
     pieces.iter().fold((0, 0), |(ands, bytes), [a, _]| {
         (ands + a.len(), bytes + scheme.table_bytes(a.len()))
     })
 }
 
-/// How many ANDs pieces have, which fit each other and the rest.
+/// Counts the ANDs of pieces, which fit each other and the rest.
 fn assert_pieces(
     scheme: Scheme,
     number: u64,
@@ -387,12 +387,12 @@ fn windows<'a, 'b>(
     })
 }
 
-/// Bytes of the table of so many ANDs of three halves: blocks of 16, then 8 for each, then the control bits.
+/// Bytes of the table of `ands` ANDs of three halves: blocks of 16, then 8 for each, then the control bits.
 pub(crate) const fn three_bytes(ands: usize) -> usize {
     24 * ands + packed_bytes(ands)
 }
 
-/// Bytes of the control bits of so many ANDs.
+/// Bytes of the control bits of `ands` ANDs.
 const fn packed_bytes(ands: usize) -> usize {
     5 * ands.div_ceil(8)
 }

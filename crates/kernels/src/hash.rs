@@ -183,7 +183,7 @@ impl RowHash {
         }
     }
 
-    /// Where keys may change within a byte.
+    /// Hashes where keys may change within a byte.
     fn hash_bits_slowly(&self, first: u64, offset: Block, x: &[Block], out: &mut [u8]) {
         let mut hashes = [Block::ZERO; BITS_PIECE];
         let mut first = first;
@@ -249,7 +249,7 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// For the instance with the public `key`, which serves nothing else, from row `first` on.
+    /// Makes the hash for the instance with the public `key`, which serves nothing else, from row `first` on.
     #[must_use]
     pub fn new(key: Block, first: u64) -> Self {
         Kernels::detect().stretch(key, first)

@@ -27,7 +27,7 @@ pub fn public<T: ?Sized>(value: &mut T) {
     let _ = value;
 }
 
-/// How many bits of `value`'s memory are marked as secret. Nothing where marks have no effect: without
+/// Counts the bits of `value`'s memory that are marked as secret. Nothing where marks have no effect: without
 /// the feature, on another processor than x86-64, or where no Memcheck looks on.
 #[must_use]
 pub fn secret_bits<T: ?Sized>(value: &T) -> Option<usize> {
@@ -49,7 +49,7 @@ mod requests {
     pub(super) const MAKE_MEM_UNDEFINED: usize = FIRST + 1;
     pub(super) const MAKE_MEM_DEFINED: usize = FIRST + 2;
     const GET_VBITS: usize = FIRST + 8;
-    /// What `GET_VBITS` answers when it has written the bits.
+    /// Answer of `GET_VBITS` when it has written the bits.
     const WRITTEN: usize = 1;
 
     // Never inlined: to its callers this may change `value`.
@@ -73,7 +73,7 @@ mod requests {
     /// Gives Valgrind's answer, 0 where there is no Valgrind.
     ///
     /// # Safety
-    /// What the request writes, it may write.
+    /// The request writes only memory that it may write.
     unsafe fn ask(request: [usize; 6]) -> usize {
         let mut answer = 0_usize;
         // SAFETY: to a processor, these instructions rotate a register by 128 bits in all and swap

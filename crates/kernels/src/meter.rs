@@ -1,8 +1,8 @@
-//! How many AES blocks this thread has computed: what a protocol's declared cost is held against.
+//! Counts the AES blocks that this thread has computed: a protocol's declared cost is held against them.
 //!
 //! Every call that runs AES adds the blocks it was asked for to the thread's meter, once for the whole
 //! vector: one for each 16 bytes or part of them that a generator gives, one for a hash, one for
-//! two children of a tree. What fills idle lanes of a vector is not counted, hence all levels count
+//! two children of a tree. Blocks that fill idle lanes of a vector are not counted, hence all levels count
 //! alike. Neither is the expansion of a key: it calls no block function, though it takes about the time
 //! of one block.
 //!
@@ -21,7 +21,7 @@ pub fn add(blocks: u64) {
     BLOCKS.set(BLOCKS.get().wrapping_add(blocks));
 }
 
-/// What this thread's meter shows: blocks since the thread began, or since the innermost [`metered`]
+/// Reads this thread's meter: blocks since the thread began, or since the innermost [`metered`]
 /// did, without those that others inside it have taken.
 #[must_use]
 pub fn shown() -> u64 {
@@ -44,7 +44,7 @@ pub fn unmetered<R>(work: impl FnOnce() -> R) -> R {
     metered(work).0
 }
 
-/// What the meter showed before, and shows again also after a panic.
+/// Count that the meter showed before, and shows again also after a panic.
 struct Outer(u64);
 
 impl Drop for Outer {

@@ -26,7 +26,7 @@ pub(crate) use tables::{Factor, LIMB, LIMB_MASK, Modulus, Twiddles};
 /// The most products of [`Sums`] between carries: their low limbs fill 64 bits.
 const PRODUCTS: u32 = 1 << (64 - LIMB);
 
-/// Which code runs.
+/// Code that runs.
 #[derive(Clone, Copy)]
 enum Path {
     Portable,
@@ -82,7 +82,7 @@ impl Kernels {
     /// [`Ntt::new`] at this handle's level.
     ///
     /// # Panics
-    /// As [`Ntt::new`].
+    /// In the same cases as [`Ntt::new`].
     #[must_use]
     pub fn ntt(self, prime: u64, n: usize) -> Ntt {
         let (forward, inverse) = tables::twiddles(prime, n);
@@ -107,7 +107,7 @@ impl Kernels {
     /// [`Sums::new`] at this handle's level.
     ///
     /// # Panics
-    /// As [`Sums::new`].
+    /// In the same cases as [`Sums::new`].
     #[must_use]
     pub fn sums(self, n: usize) -> Sums {
         tables::check_degree(n);
@@ -150,7 +150,7 @@ impl Ntt {
         false
     }
 
-    /// In place: from coefficients in [0, p), lowest first, to the values at the odd powers of the
+    /// Transforms in place: from coefficients in [0, p), lowest first, to the values at the odd powers of the
     /// root in [0, p): value j belongs to the power 2 rev(j) + 1, with rev(j) the log2 n bits of j
     /// reversed.
     ///
@@ -161,7 +161,7 @@ impl Ntt {
         follow!(self.path, forward(values, &self.forward, &self.modulus));
     }
 
-    /// In place: from the values that [`Ntt::forward`] gives back to the coefficients in [0, p), the
+    /// Transforms back in place: from the values that [`Ntt::forward`] gives to the coefficients in [0, p), the
     /// factor 1 / n included.
     pub fn inverse(&self, values: &mut [u64]) {
         self.check("inverse", values.len());

@@ -1,7 +1,7 @@
 //! A veil before the optimiser.
 
-/// The same value, of which the optimiser knows nothing: neither that it is but 0 or 1, nor that
-/// it does not change. What is computed from a secret bit through this stays arithmetic.
+/// Gives the same value, of which the optimiser knows nothing: neither that it is but 0 or 1, nor that
+/// it does not change. A result that is computed from a secret bit through this stays arithmetic.
 ///
 /// Without it `y & (bit & 1).wrapping_neg()` may become a branch: the compiler knows that such a mask
 /// has two values, and where it is the same for a whole inner loop makes two loops of it. This
@@ -30,7 +30,7 @@ pub fn opaque_word(value: u64) -> u64 {
     core::hint::black_box(value)
 }
 
-/// The same reference, of which the optimiser does not know that it is: what was read through the other
+/// Gives the same reference, of which the optimiser does not know that it is: what was read through the other
 /// is read again rather than kept in registers that there are not.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[allow(

@@ -220,7 +220,7 @@ pub fn replicated_products<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], minus: &[T], z: 
     Kernels::detect().replicated_products(x, y, minus, z);
 }
 
-/// The same summed up: `z[j]` gains the sum over the `length` elements from `j * length` on of
+/// Sums up replicated products: `z[j]` gains the sum over the `length` elements from `j * length` on of
 /// `x[0] * (y[0] + y[1]) + x[1] * y[0]`.
 pub fn replicated_dots<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]) {
     Kernels::detect().replicated_dots(x, y, length, z);
@@ -247,7 +247,7 @@ pub fn beaver_products<T: Ring>(z: &mut [T], triples: [&[T]; 3], opened: [&[T]; 
     Kernels::detect().beaver_products(z, triples, opened, leader);
 }
 
-/// The same for squares, from pairs `[a, c]`, c = a^2, and d = x - a: `z = c + 2 d a`, and for the
+/// Makes squares, from pairs `[a, c]`, c = a^2, and d = x - a: `z = c + 2 d a`, and for the
 /// leader also `+ d^2`.
 pub fn beaver_squares<T: Ring>(z: &mut [T], pairs: [&[T]; 2], opened: &[T], leader: bool) {
     Kernels::detect().beaver_squares(z, pairs, opened, leader);
@@ -270,7 +270,7 @@ pub fn add_flipped<T: Ring>(z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize
     Kernels::detect().add_flipped(z, r, bits, one, up);
 }
 
-/// Where bit j of `bits` is set, `z[j]` becomes `x[j] - z[j]`. Without a branch.
+/// Makes `z[j]` become `x[j] - z[j]` where bit j of `bits` is set. Without a branch.
 pub fn flip_from<T: Ring>(z: &mut [T], x: &[T], bits: &[u8]) {
     Kernels::detect().flip_from(z, x, bits);
 }

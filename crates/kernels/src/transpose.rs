@@ -141,7 +141,7 @@ impl Kernels {
         let bytes = part.width.div_ceil(8);
         let padded = bytes.next_multiple_of(16);
         let out = &mut blocks_as_bytes_mut(&mut edge.out)[..8 * padded * 16];
-        // What stands right of the part becomes rows that nobody takes, so it may be read if it is
+        // Columns right of the part become rows that nobody takes, so they may be read if they are
         // there; below the part there must be zeros.
         if part.height == STRIP && part.bytes.len() >= (STRIP - 1) * part.stride + padded {
             dispatch!(
@@ -151,7 +151,7 @@ impl Kernels {
         } else {
             let strip = &mut blocks_as_bytes_mut(&mut edge.strip)[..STRIP * padded];
             let (filled, below) = strip.split_at_mut(part.height * padded);
-            // As below: the widths of ring elements are the common ones.
+            // The widths of ring elements are the common ones here, as below.
             match (bytes, padded) {
                 (1, 16) => pad_rows::<1>(part, filled),
                 (2, 16) => pad_rows::<2>(part, filled),
@@ -200,7 +200,7 @@ fn pad_rows<const N: usize>(part: Part<'_>, strip: &mut [u8]) {
     }
 }
 
-/// What is left of a matrix beside or below the whole strips.
+/// Rest of a matrix beside or below the whole strips.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     bytes: &'a [u8],
@@ -278,7 +278,7 @@ fn assert_fits(what: &str, len: usize, count: usize, bytes: usize, stride: usize
     assert_within(what, len, count, bytes, stride);
 }
 
-/// The same of rows that may overlap.
+/// Asserts the same of rows that may overlap.
 pub(crate) fn assert_within(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
     let Some(before) = count.checked_sub(1) else {
         return;

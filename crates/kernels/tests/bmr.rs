@@ -24,14 +24,14 @@ fn times(bit: u64, x: Block) -> Block {
     if bit & 1 == 1 { x } else { Block::ZERO }
 }
 
-/// What one party has of a piece.
+/// Share of a piece that one party has.
 struct Party {
     offset: Block,
     /// Keys of 0 of both operands and of the results.
     a: Vec<Block>,
     b: Vec<Block>,
     c: Vec<Block>,
-    /// For each column: shares of the products of the column's offset with the three coefficients.
+    /// Shares, for each column, of the products of the column's offset with the three coefficients.
     rows: Vec<[Vec<Block>; 3]>,
     /// Bits that its own column's rows lack.
     bits: [u64; 3],
@@ -129,7 +129,7 @@ impl Piece {
         [a, b]: [&[Vec<Block>]; 2],
         table: &[u8],
     ) -> Vec<Block> {
-        // Those of all parties in one string, with something between.
+        // Keys of all parties in one string, with something between.
         let stride = self.ands + 3;
         let together = |all: &[Vec<Block>]| -> Vec<Block> {
             let padded = all.iter().flat_map(|keys| [&keys[..], &[Block::ONES; 3]]);
@@ -186,7 +186,7 @@ fn keys_are_right_and_alike_at_all_levels() {
                     let operands = operands.each_ref().map(|keys| &keys[..]);
                     let got = piece.evaluate(kernels, column, operands, &tables[column]);
                     assert!(got == wanted[column], "evaluated, {name}");
-                    // Its owner makes it from what it drew, and the others' colour.
+                    // The column's owner makes the key from what it drew, and the others' colour.
                     let party = &piece.parties[column];
                     let mut own = party.c.clone();
                     own.iter_mut().for_each(|key| key.0[0] |= random.word() & 1);

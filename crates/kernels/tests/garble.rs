@@ -168,7 +168,7 @@ fn half_gates_by_definition() {
     }
 }
 
-/// Of the table of a piece of three halves: the halves of an AND, and its control bits.
+/// Reads the table of a piece of three halves: the halves of an AND, and its control bits.
 fn three_halves_of(table: &[u8], ands: usize, i: usize) -> ([u64; 3], [bool; 5]) {
     let word = |place: usize| u64::from_le_bytes(table[place..][..8].try_into().expect("8 bytes"));
     let halves = [word(16 * i), word(16 * i + 8), word(16 * ands + 8 * i)];
@@ -271,7 +271,7 @@ fn any_table_is_evaluated_alike() {
     }
 }
 
-/// What the evaluator sees of one AND of three halves, p and q as the control bits give them, must not
+/// The values that the evaluator sees of one AND of three halves, p and q as the control bits give them, must not
 /// tell the colours of the labels of 0: over the coins each pair comes as often.
 #[test]
 fn control_bits_are_even() {

@@ -723,7 +723,7 @@ fn ring_elements<T: Ring>() {
     }
 }
 
-/// What one party makes of its shares of triples and of what was opened.
+/// Computes what one party makes of its shares of triples and of what was opened.
 fn beaver<T: Ring>(
     kernels: Kernels,
     [a, b, c]: [&[T]; 3],

@@ -13,7 +13,7 @@ fn blocks(n: usize) -> Vec<Block> {
     vec![Block::ONES; n]
 }
 
-/// Asserts that `work` counts so many blocks.
+/// Asserts that `work` counts `expected` blocks.
 #[track_caller]
 fn counts<R>(expected: usize, work: impl FnOnce() -> R) -> R {
     let (result, counted) = metered(work);

@@ -303,7 +303,7 @@ fn sums_of_many_products_carry() {
             let ntt = kernels.ntt(p, n);
             let mut sums = kernels.sums(n);
             let mut out = vec![0; n];
-            // Of these factors the low limb of the product is as large as it can be.
+            // Factors for which the low limb of the product is as large as it can be.
             let (x, y) = low_limb_of_ones(p);
             for (x, y) in [(p - 1, p - 1), (x, y), (1, p - 1)] {
                 let square = u128::from(x) * u128::from(y);

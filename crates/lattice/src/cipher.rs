@@ -16,7 +16,7 @@ pub(crate) fn zero(moduli: &[Modulus]) -> Poly {
     Zeroizing::new(vec![0; moduli.len() * N])
 }
 
-/// By prime: the modulus and its part of a polynomial.
+/// Goes through a polynomial by prime: the modulus and its part of the polynomial.
 pub(crate) fn by_prime<'a>(
     moduli: &'static [Modulus],
     poly: &'a mut [u64],
@@ -89,7 +89,7 @@ impl<'a> Encryption<'a> {
 
 /// Ciphertexts of a peer, by their values: public to whoever has them.
 pub(crate) struct Ciphertexts {
-    /// Of each ciphertext.
+    /// Body of each ciphertext.
     pub(crate) bodies: Vec<Vec<u64>>,
     pub(crate) publics: Vec<Vec<u64>>,
 }

@@ -1,10 +1,10 @@
-//! What can be wrong with a message.
+//! Errors in messages.
 
-/// Why a message cannot be taken. It is the peer's fault; what was computed so far is of no use.
+/// Reasons why a message cannot be taken. It is the peer's fault; what was computed so far is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatticeError {
-    /// Of another length than the layout says.
+    /// Message of another length than the layout says.
     #[error("a message of {expected} bytes was due, and {got} came")]
     Length {
         /// Bytes that were due.

@@ -1,4 +1,4 @@
-//! What hides the factors is there, and as large as it should be: the product comes out right without.
+//! Tests that the masks that hide the factors are there, and as large as they should be: the product comes out right without.
 
 use madrigal_kernels::Block;
 use madrigal_kernels::meter::metered;
@@ -88,7 +88,7 @@ fn keys_and_requests_have_secrets_and_fresh_noise() {
     assert_eq!(all.len(), count, "noise was used twice");
 }
 
-/// With Y = 0 the public half is u a + e, with the u and e that come from the responder's seed; and those
+/// The public half for Y = 0 is u a + e, with the u and e that come from the responder's seed; and those
 /// of two answers differ.
 #[test]
 fn the_public_half_is_a_fresh_encryption_of_zero() {
@@ -220,7 +220,7 @@ fn floods_fill_their_range() {
     }
 }
 
-/// With Y uniform and 2^20 terms, the most there are, an answered element is within 2^-60 of one that
+/// An answered element is, with Y uniform and 2^20 terms, the most there are, within 2^-60 of one that
 /// shows the product alone.
 #[test]
 fn floods_drown_the_noise() {

@@ -48,7 +48,7 @@ enum Form {
     Images(Images),
 }
 
-/// What one request is about: a part of X. Its products with all columns of Y, over all requests,
+/// A part of X that one request is about. Its products with all columns of Y, over all requests,
 /// add up to the whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
@@ -60,7 +60,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Cuts {
     stripes: usize,
-    /// What is summed over, and how much of it a block has.
+    /// Length that is summed over, and how much of it a block has.
     inner: [usize; 2],
     /// Columns of Y, and how many of them a block has.
     columns: [usize; 2],
@@ -85,7 +85,7 @@ impl Cuts {
         all.div_ceil(each)
     }
 
-    /// Bytes of all requests and answers with so many primes, to within two in a hundred.
+    /// Bytes of all requests and answers with `primes` primes, to within two in a hundred.
     fn bytes(&self, primes: usize, kept: usize) -> usize {
         let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
         let pieces = self.pieces();
@@ -106,9 +106,9 @@ impl Cuts {
 /// AES blocks that a step takes, of whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AesBlocks {
-    /// Of the party that encrypts, from its request to its share.
+    /// AES blocks of the party that encrypts, from its request to its share.
     pub owner: u64,
-    /// Of the party that answers.
+    /// AES blocks of the party that answers.
     pub responder: u64,
 }
 
@@ -124,7 +124,7 @@ impl Layout {
         Self::best(bits, Matrices::all(sizes).map(Form::Matrices))
     }
 
-    /// The same for a convolution of images X by filters Y. None, too, if no part of an image that a filter
+    /// Makes the layout of a convolution of images X by filters Y. None, too, if no part of an image that a filter
     /// needs fits a polynomial.
     ///
     /// # Panics
@@ -255,7 +255,7 @@ impl Layout {
         self.kept * POLY_BYTES + (self.kept * results * BITS).div_ceil(8)
     }
 
-    /// What a request and all answers to it take of both.
+    /// AES blocks that a request and all answers to it take of both parties.
     pub fn aes_blocks(&self, request: &Request) -> AesBlocks {
         let cuts = self.cuts();
         let uniform = self.primes as u64 * UNIFORM_BLOCKS;
@@ -292,7 +292,7 @@ impl Layout {
         }
     }
 
-    /// The same for a block of Y, for what is asked about a stripe.
+    /// Gives the places of a block of Y, for the request about a stripe.
     pub(crate) fn right(
         &self,
         stripe: usize,
@@ -306,7 +306,7 @@ impl Layout {
         }
     }
 
-    /// The same for a block of the result, as (place, exponent).
+    /// Gives the places of a block of the result, as (place, exponent).
     pub(crate) fn places(&self, stripe: usize, columns: Range<usize>) -> Vec<(usize, usize)> {
         let mut places = Vec::new();
         let tell = |place, exponent| places.push((place, exponent));
@@ -332,7 +332,7 @@ fn cut(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..end.min(start + size))
 }
 
-/// How long the pieces of `size` elements are that have `each` but for the last one, and how many there are of a
+/// Gives the lengths of the pieces of `size` elements that have `each` but for the last one, and how many there are of a
 /// length.
 fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
     let all = [(each, size / each), (size % each, 1)];
@@ -345,7 +345,7 @@ fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// What requests and answers have together, by going through all of them, is what is said in advance.
+    /// Checks that all requests and answers together have as many bytes and blocks as is said in advance.
     fn covers(layout: &Layout, results: usize, products: usize) {
         let columns: Vec<_> = layout.answers().collect();
         let mut found = vec![0_usize; results];

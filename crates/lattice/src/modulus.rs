@@ -45,7 +45,7 @@ impl Modulus {
     /// `x` mod p for x < 2p.
     #[inline(always)]
     fn once(&self, x: u64) -> u64 {
-        // Of a difference that the compiler knows nothing of it makes no branch.
+        // The compiler makes no branch of the minimum, since it knows nothing of the difference.
         x.min(opaque_word(x.wrapping_sub(self.p)))
     }
 

@@ -47,7 +47,7 @@ impl Owner {
         })
     }
 
-    /// What a [`Responder`](crate::Responder) starts from: an encryption of zero.
+    /// Makes the key that a [`Responder`](crate::Responder) starts from: an encryption of zero.
     pub fn public_key(&mut self) -> Vec<u8> {
         let mut message = Vec::new();
         let Self {
@@ -87,7 +87,7 @@ impl Owner {
     /// Adds this party's share to Z, from the answer about some columns.
     ///
     /// # Errors
-    /// An answer that is none.
+    /// [`LatticeError`] if it is no answer.
     ///
     /// # Panics
     /// If Z or the layout is of another width than the key, or Z of another size than the layout says.

@@ -4,7 +4,7 @@ use madrigal_core::Zeroizing;
 
 use crate::modulus::{BITS, Modulus, N, moduli};
 
-/// What is fixed for products mod 2^bits.
+/// Parameters that are fixed for products mod 2^bits.
 ///
 /// A message m mod t = 2^bits is scaled to round(q m / t), so that sums and products wrap around as
 /// they do mod t. With D = q / t, decryption is right while the noise stays below D / 2. The answer's
@@ -13,7 +13,7 @@ pub(crate) struct Params {
     pub(crate) bits: usize,
     /// q is their product: what is asked and computed in.
     pub(crate) moduli: &'static [Modulus],
-    /// What is answered in: the product of the first so many.
+    /// Number of primes, the first ones, in whose product answers are given.
     kept: usize,
     /// The flood is uniform in \[-2^flood, 2^flood\).
     pub(crate) flood: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Params {
     decode: Vec<Decode>,
 }
 
-/// For one of the kept primes.
+/// Factors of decoding for one of the kept primes.
 struct Decode {
     /// (q / p)^-1 mod p.
     inverse: u64,
@@ -36,7 +36,7 @@ struct Decode {
 const WHOLE: usize = 113;
 
 impl Params {
-    /// For products mod 2^bits: 8, 16, 32 or 64.
+    /// Makes the parameters for products mod 2^bits: 8, 16, 32 or 64.
     pub(crate) fn new(bits: usize) -> Option<Self> {
         let (primes, kept) = match bits {
             8 => (2, 1),
@@ -96,7 +96,7 @@ impl Params {
         modulus.mul(modulus.sub(half, modulus.reduce_word(r)), inverse)
     }
 
-    /// The same for a polynomial: -(r - t / 2) / t, where the difference is an integer between -t / 2 and
+    /// Encodes a polynomial: -(r - t / 2) / t, where the difference is an integer between -t / 2 and
     /// t / 2.
     pub(crate) fn encode_all(
         &self,
@@ -132,7 +132,7 @@ impl Params {
         self.low((rounded >> (WHOLE - self.bits)) as u64)
     }
 
-    /// From residues modulo all primes to those of round(x / r) modulo the kept ones, r the product of the
+    /// Turns residues modulo all primes into those of round(x / r) modulo the kept ones, r the product of the
     /// others: `residues` has `len` of each prime, and what was of the others is meaningless after.
     pub(crate) fn shrink(&self, residues: &mut [u64], len: usize) {
         self.drop_primes(residues, len, |modulus, rest, top, inverse| {
@@ -142,7 +142,7 @@ impl Params {
         });
     }
 
-    /// The same for a polynomial.
+    /// Shrinks each coefficient of a polynomial.
     pub(crate) fn shrink_poly(&self, poly: &mut [u64]) {
         let mut residues = Zeroizing::new(vec![0; N]);
         self.drop_primes(poly, N, |modulus, rest, top, inverse| {
@@ -188,7 +188,7 @@ mod tests {
         #[test]
         fn messages_come_back(message in any::<u64>(), noise in any::<i64>(), width in 0..WIDTHS.len()) {
             let params = Params::new(WIDTHS[width]).expect("a width");
-            // As much as a flood and a half.
+            // Noise of a flood and a half.
             let noise = i128::from(noise) * 3 / 2;
             let mut residues: Vec<u64> = (0..params.moduli.len())
                 .map(|index| {

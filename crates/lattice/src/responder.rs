@@ -31,7 +31,7 @@ impl std::fmt::Debug for Responder {
 pub struct Asked {
     layout: Layout,
     stripe: usize,
-    /// By ciphertext.
+    /// Ranges by ciphertext.
     inner: Vec<Range<usize>>,
     ciphertexts: Ciphertexts,
 }
@@ -51,11 +51,11 @@ impl Responder {
         Some([bytes, 1 + uniform + crate::sample::SMALL_BLOCKS, uniform])
     }
 
-    /// With the owner's public key, and a secret uniform seed that is used for nothing else, with its public
-    /// number: see [`Owner::new`](crate::Owner::new).
+    /// Makes the responder with the owner's public key, and a secret uniform seed that is used for nothing else, with its
+    /// public number: see [`Owner::new`](crate::Owner::new).
     ///
     /// # Errors
-    /// A key that is none.
+    /// [`LatticeError`] if `key` is no key.
     ///
     /// # Panics
     /// Unless `bits` is 8, 16, 32 or 64.
@@ -74,7 +74,7 @@ impl Responder {
     /// Reads a request.
     ///
     /// # Errors
-    /// One that is none.
+    /// [`LatticeError`] if it is no request.
     ///
     /// # Panics
     /// If the layout is of another width.
@@ -198,13 +198,13 @@ fn signed<T: Ring>(x: T) -> i64 {
 /// cache, and each ciphertext comes there once for all of them.
 const TILE: usize = 2;
 
-/// What products are computed in.
+/// Memory in which products are computed.
 struct Work {
     moduli: &'static [Modulus],
     /// Zero between uses.
     plain: Zeroizing<Vec<i64>>,
     values: Poly,
-    /// By block of the tile, by half of the ciphertext, by prime.
+    /// Sums by block of the tile, by half of the ciphertext, by prime.
     sums: [[Vec<Sums>; 2]; TILE],
 }
 

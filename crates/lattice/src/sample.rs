@@ -50,7 +50,7 @@ pub(crate) struct Small {
 }
 
 impl Small {
-    /// From a secret seed, whose public number is `number`.
+    /// Makes a sampler from a secret seed, whose public number is `number`.
     pub(crate) fn new(seed: Block, number: u64) -> Self {
         Self {
             prg: Prg::numbered(seed, number),
@@ -79,7 +79,7 @@ impl Small {
             .map(move |&word| ones(word) - ones(word >> SIGNS))
     }
 
-    /// For each of `masks` a uniform number mod t, and for each prime, one after the other, the residues
+    /// Draws for each of `masks` a uniform number mod t, and for each prime, one after the other, the residues
     /// of what it is scaled to, with a flood on top.
     pub(crate) fn masks(&mut self, params: &Params, masks: &mut [u64], flooded: &mut [u64]) {
         let count = masks.len();

@@ -201,7 +201,7 @@ fn what_is_no_message_is_refused() {
     assert_eq!(told, length(&key, key.len() - 1));
 }
 
-/// As documented: a layout of another width is a mistake of the caller's, never a wrong share.
+/// A layout of another width is documented to be a mistake of the caller's, never a wrong share.
 #[test]
 fn layouts_of_another_width_panic() {
     let owner = Owner::new(32, Block::new(15, 1), 1).unwrap();

@@ -22,11 +22,11 @@ use rustls::{ClientConnection, ServerConnection};
 
 /// Plaintext per measurement, bytes.
 const VOLUME: usize = 128 << 20;
-/// The best of so many measurements counts: other programs only ever slow one down.
+/// Number of measurements, the best of which counts: other programs only ever slow one down.
 const RUNS: u32 = 7;
 const SIZES: [usize; 5] = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10];
 
-/// What a step of a handshake wants next.
+/// Step that a handshake wants next.
 #[derive(PartialEq)]
 enum Next {
     Again,

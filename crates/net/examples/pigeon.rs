@@ -13,7 +13,7 @@ use madrigal_core::Party;
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Context, Result, Session, SessionConfig, block_on, exchange};
 
-/// Where the letters for one party arrive: sender and bytes, or no bytes when its last pigeon has
+/// Loft where the letters for one party arrive: sender and bytes, or no bytes when its last pigeon has
 /// flown.
 type Loft = Arc<Mutex<Vec<(Party, Option<Vec<u8>>)>>>;
 

@@ -19,9 +19,9 @@ use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD, message_cost};
 /// one after the other through the channel or side by side through its halves.
 #[derive(Debug)]
 pub struct Channel {
-    /// To the peer.
+    /// Sender to the peer.
     pub tx: Sender,
-    /// From the peer.
+    /// Receiver from the peer.
     pub rx: Receiver,
 }
 
@@ -69,7 +69,7 @@ impl Context {
     /// Opens the channels to all peers for this step, in the order of [`peers`](Context::peers).
     ///
     /// # Errors
-    /// As [`channel`](Context::channel).
+    /// [`Error`] in the same cases as [`channel`](Context::channel).
     pub fn channels(&self) -> Result<Vec<Channel>> {
         self.peers().map(|peer| self.channel(peer)).collect()
     }
@@ -116,7 +116,7 @@ impl Channel {
 }
 
 impl Sender {
-    /// As [`Channel::count_in`], of what is sent alone: where that does not wait for what comes.
+    /// Counts as [`Channel::count_in`] does, messages that are sent alone: where sending does not wait for what comes.
     pub fn count_in(&mut self, context: &Context) {
         self.0.context = context.clone();
     }
@@ -134,7 +134,7 @@ impl Sender {
     /// sent a part of the message: see [`Receiver::recv`].
     ///
     /// # Errors
-    /// The job's failure, if it has failed.
+    /// [`Error`]: the job's failure, if it has failed.
     pub async fn send(&mut self, message: impl Into<Bytes>) -> Result<()> {
         let mut rest: Bytes = message.into();
         let end = &self.0;
@@ -161,7 +161,7 @@ impl Receiver {
         self.0.peer
     }
 
-    /// Says that messages of so many bytes in all will come, as [`message_cost`] counts them, and that they
+    /// Says that messages of `bytes` bytes in all will come, as [`message_cost`] counts them, and that they
     /// need not wait for each other: over a line with a long round trip, more than a first window may then be
     /// under way from the beginning. Nothing needs to be said where messages are few or go to and fro.
     pub fn expect(&self, bytes: u64) {
@@ -173,7 +173,7 @@ impl Receiver {
         }
     }
 
-    /// As [`Channel::count_in`], of what is received alone.
+    /// Counts as [`Channel::count_in`] does, messages that are received alone.
     pub fn count_in(&mut self, context: &Context) {
         self.0.context = context.clone();
     }
@@ -183,18 +183,18 @@ impl Receiver {
     /// for it: so the channel cannot be used after that.
     ///
     /// # Errors
-    /// [`Error::Length`] if it has not, [`Error::Ended`] if an earlier call was dropped (both fail the
+    /// [`Error::Length`] for any other length, [`Error::Ended`] if an earlier call was dropped (both fail the
     /// job for all parties); else the job's failure.
     pub async fn recv(&mut self, expected: usize) -> Result<Bytes> {
         self.receive(expected, false).await
     }
 
-    /// As [`recv`](Self::recv), for a party that has nothing to do until the peer wants something of
+    /// Receives as [`recv`](Self::recv) does, for a party that has nothing to do until the peer wants something of
     /// it: the wait for the message's beginning does not count as a stall. Silence of the peer and
     /// the job's deadline end it all the same.
     ///
     /// # Errors
-    /// As [`recv`](Self::recv).
+    /// [`Error`] in the same cases as [`recv`](Self::recv).
     pub async fn recv_idle(&mut self, expected: usize) -> Result<Bytes> {
         self.receive(expected, true).await
     }

@@ -1,4 +1,4 @@
-//! What a protocol sees of the world: who it is, which step it is in, and its peers. No socket, no
+//! A protocol's view of the world: who it is, which step it is in, and its peers. No socket, no
 //! runtime.
 
 use std::future::{Future, poll_fn};
@@ -68,21 +68,21 @@ impl Context {
         }
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.job.session.me()
     }
 
-    /// How many parties take part here: those of the session, or of [`among`](Self::among).
+    /// Number of parties that take part here: those of the session, or of [`among`](Self::among).
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// The same step for the session's first `parties` parties alone, us among them. The others take
+    /// Makes a context of this step for the session's first `parties` parties alone, us among them. The others take
     /// part in the job, but not in what is done in this context.
     ///
     /// # Panics
-    /// If there are not so many parties, fewer than two, or we are not among them.
+    /// If there are fewer parties, `parties` is below two, or we are not among them.
     #[must_use]
     pub fn among(&self, parties: usize) -> Self {
         assert!(
@@ -128,7 +128,7 @@ impl Context {
         self.step(name).beside()
     }
 
-    /// The same step with a count of rounds of its own: for one of several pieces of work that share
+    /// Makes a context of this step with a count of rounds of its own: for one of several pieces of work that share
     /// this step's channels, see [`Channel::count_in`](crate::Channel::count_in).
     #[must_use]
     pub fn beside(&self) -> Self {
@@ -139,7 +139,7 @@ impl Context {
         }
     }
 
-    /// The same step, for one of several pieces of work that go on side by side: while it waits, short
+    /// Makes a context of this step for one of several pieces of work that go on side by side: while it waits, short
     /// messages stay until all of them wait and whoever polls them [flushes](Self::flush). So what becomes
     /// ready together travels together.
     #[must_use]
@@ -150,7 +150,7 @@ impl Context {
         }
     }
 
-    /// The same step, whose rounds are counted with those of `other`.
+    /// Makes a context of this step whose rounds are counted with those of `other`.
     #[must_use]
     pub fn counting_in(&self, other: &Self) -> Self {
         Self {
@@ -235,7 +235,7 @@ impl Context {
         self.job.session.test_base_ots()
     }
 
-    /// Notes that `what` was asked for, so many of it (the first number) and as the other numbers say,
+    /// Notes that `what` was asked for, in the quantity of the first number and as the other numbers say,
     /// together with all other parties: [`Job::finish`](crate::Job::finish) fails if one of them asked
     /// for something else, which lengths of messages need not show. Every party that notes anything
     /// notes the same, in the same order for each `what` in each step; there are at most 64 `what`. What is
@@ -254,7 +254,7 @@ impl Context {
         self.job.counters.metered(self.phase, work)
     }
 
-    /// As [`metered_now`](Self::metered_now), for work that waits for messages: what else the thread
+    /// Meters as [`metered_now`](Self::metered_now) does, for work that waits for messages: what else the thread
     /// does meanwhile is not counted. What [`on_threads`](crate::on_threads) computes for it is.
     pub async fn metered<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
@@ -272,7 +272,7 @@ impl Context {
         self.job.session.flush();
     }
 
-    /// What a wait for a message does first: nobody else may be keeping back what has gathered.
+    /// Sends what has gathered, before a wait for a message: nobody else may be keeping it back.
     pub(crate) fn flush_to_wait(&self) {
         if self.gathers {
             self.job.session.flush_long();
@@ -286,7 +286,7 @@ impl Context {
         self.job.check()
     }
 
-    /// What the session keeps of the channel to `peer` in this step, and the step's number. Once.
+    /// Opens the session's state of the channel to `peer` in this step, and gives the step's number. Once.
     pub(crate) fn open(&self, peer: Party) -> Result<(u64, Arc<ChannelState>)> {
         self.check()?;
         let step = step_id(&self.path);
@@ -311,7 +311,7 @@ impl Context {
         self.job.counters.received(self.phase, bytes, round);
     }
 
-    /// As [`Session::round_trip`](crate::Session::round_trip).
+    /// Gives the [`round trip`](crate::Session::round_trip) to a peer.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.job.session.round_trip(peer)
     }
@@ -362,7 +362,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut task) {
             return output;
         }
-        // What the future does may park the thread too, and take our permit to go on.
+        // The future may park the thread too, and take our permit to go on.
         while !unpark.woken.swap(false, Acquire) {
             std::thread::park();
         }

@@ -129,7 +129,7 @@ pub(crate) fn to_facts(facts: &[(String, String)]) -> Vec<Fact> {
     shown.chain([all]).collect()
 }
 
-/// Where facts differ: the name, ours, theirs.
+/// Difference of facts: the name, ours, theirs.
 pub(crate) type Difference = (String, String, String);
 
 /// The first fact in which `theirs` differ from `ours`.
@@ -185,7 +185,7 @@ impl Drop for Hello {
     }
 }
 
-/// For the fuzz target: any bytes are read or refused.
+/// Reads or refuses any bytes, for the fuzz target.
 #[doc(hidden)]
 pub fn fuzz_read(bytes: &[u8]) -> bool {
     read(bytes).is_ok()

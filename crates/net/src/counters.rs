@@ -45,7 +45,7 @@ impl Counters {
         result
     }
 
-    /// What one phase has spent so far.
+    /// Cost of one phase so far.
     pub(crate) fn phase(&self, phase: Phase) -> PhaseCost {
         let phase = &self.phases[phase.index()];
         PhaseCost {

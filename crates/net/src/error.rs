@@ -1,4 +1,4 @@
-//! What goes wrong between parties. Every error says who, what was expected, what came, and what to
+//! Errors between parties. Every error says who, what was expected, what came, and what to
 //! do next; all of them end a job, none of them leads to an output.
 
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::frame::FrameError;
 /// Outcome of everything that waits for another party.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who has to act on an error; programs map it to exit statuses.
+/// Parties that have to act on an error; programs map them to exit statuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blame {
     /// The network or a machine: lost, silent or slow.
     Network,
     /// The other party's program, configuration or behaviour.
     Peer,
-    /// This party's own files.
+    /// Files of this party itself.
     Files,
     /// The caller: the interface was used against its contract.
     Caller,
@@ -30,21 +30,21 @@ pub enum Error {
     /// The connection is gone.
     #[error("lost {peer}{}: {reason}; see why its program ended or its machine is out of reach, then start the job again", waiting(.step, .missing))]
     Lost {
-        /// Whose connection.
+        /// Party whose connection was lost.
         peer: Party,
         /// The step that waited for it, if one did.
         step: Option<String>,
         /// Bytes that step still expected.
         missing: usize,
-        /// What the transport reported.
+        /// Reason that the transport reported.
         reason: String,
     },
     /// Nothing at all came from a party for too long.
     #[error("{peer} has been silent for {:.1} s{}; check that its machine runs and the network to it works, or allow it more time", .after.as_secs_f64(), waiting(.step, .missing))]
     Silent {
-        /// Who is silent.
+        /// Party that is silent.
         peer: Party,
-        /// For how long.
+        /// Time for which it is silent.
         after: Duration,
         /// The step that waits for it, if one does.
         step: Option<String>,
@@ -54,33 +54,33 @@ pub enum Error {
     /// A party lives, but does not send what a step waits for.
     #[error("{peer} is alive but sent nothing for step `{step}` in {:.1} s, {missing} bytes are missing; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Stalled {
-        /// Who should have sent.
+        /// Party that should have sent.
         peer: Party,
         /// The waiting step.
         step: String,
         /// Bytes it still expects.
         missing: usize,
-        /// How long it has waited.
+        /// Time that the party has waited.
         after: Duration,
     },
     /// A party lives, but takes nothing of what a step sends.
     #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, with {missing} bytes still to send; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Backlog {
-        /// Who should have received.
+        /// Party that should have received.
         peer: Party,
         /// The sending step.
         step: String,
         /// Bytes that wait to go.
         missing: usize,
-        /// How long they have waited.
+        /// Time that its messages have waited.
         after: Duration,
     },
     /// A party did not say what it should have said by now.
     #[error("{peer} did not {what} within {:.1} s; see whether it was started with the same options and reports an error", .after.as_secs_f64())]
     Late {
-        /// Who is late.
+        /// Party that is late.
         peer: Party,
-        /// What it should have done.
+        /// Action that it should have done.
         what: &'static str,
         /// The time it had.
         after: Duration,
@@ -90,23 +90,23 @@ pub enum Error {
     Deadline {
         /// The time the job was given.
         after: Duration,
-        /// What it was waiting for, in words.
+        /// Messages that it was waiting for, in words.
         culprits: String,
     },
     /// Bytes that are not a frame, or a damaged one.
     #[error("{peer} sent {problem}")]
     Frame {
-        /// Whose connection brought it.
+        /// Party whose connection brought it.
         peer: Party,
-        /// What is wrong with it.
+        /// Problem of the frame.
         problem: FrameError,
     },
     /// A control message that cannot be.
     #[error("{peer} sent a control message with {problem}: it runs a faulty or foreign program")]
     Control {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
-        /// What is wrong with it.
+        /// Problem of the message.
         problem: &'static str,
     },
     /// A message of another length than the step defines.
@@ -114,9 +114,9 @@ pub enum Error {
         "{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it asks for other amounts or with other options than we do, or it runs a faulty program or another version"
     )]
     Length {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
-        /// Where it arrived.
+        /// Step where the message arrived.
         step: String,
         /// Bytes the protocol defines.
         expected: usize,
@@ -126,19 +126,19 @@ pub enum Error {
     /// A message whose content the protocol does not allow.
     #[error("{peer} sent an impossible message in step `{step}`: {problem}")]
     Content {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
-        /// Where it arrived.
+        /// Step where the message arrived.
         step: String,
-        /// What is wrong with it.
+        /// Problem of the step.
         problem: String,
     },
     /// More than the flow control allows.
     #[error("{peer} floods us{}: it may have {allowed} bytes under way and sent more; it runs a faulty program", in_step(.step))]
     Flood {
-        /// Who floods.
+        /// Party that floods.
         peer: Party,
-        /// Where, if the step is known here.
+        /// Step that is flooded, if it is known here.
         step: Option<String>,
         /// The permitted number of bytes.
         allowed: u64,
@@ -152,7 +152,7 @@ pub enum Error {
         peer: Party,
         /// Our version.
         ours: u32,
-        /// Its version.
+        /// Version of the peer.
         theirs: u32,
         /// The program it says it runs.
         software: String,
@@ -164,7 +164,7 @@ pub enum Error {
     Session {
         /// The other side.
         peer: Party,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: &'static str,
         /// The fact here.
         ours: String,
@@ -180,9 +180,9 @@ pub enum Error {
         peer: Party,
         /// The one of the two that is dialed.
         dialed: Party,
-        /// Where it is dialed, here.
+        /// Address at which it is dialed, here.
         ours: String,
-        /// Where it is dialed, there.
+        /// Address at which it is dialed, there.
         theirs: String,
     },
     /// The connections are of several sessions of the same parties.
@@ -200,7 +200,7 @@ pub enum Error {
     Program {
         /// The other side.
         peer: Party,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: String,
         /// The fact here.
         ours: String,
@@ -214,49 +214,49 @@ pub enum Error {
     Tally {
         /// The other side.
         peer: Party,
-        /// What was asked for.
+        /// Name of what was asked for.
         what: String,
-        /// How much of it, here.
+        /// Quantity here.
         ours: String,
-        /// How much of it there.
+        /// Quantity there.
         theirs: String,
     },
     /// Another party gave up.
     #[error("{peer} gave up: {reason}")]
     Aborted {
-        /// Who gave up.
+        /// Party that gave up.
         peer: Party,
-        /// Its reason, in its words.
+        /// Reason of the peer, in its words.
         reason: String,
-        /// Whose fault it is as far as that party knows.
+        /// Party whose fault it is as far as the peer knows.
         culprit: Option<Party>,
         /// Whether that party blames the network, or a machine that is lost or slow.
         network: bool,
     },
-    /// This party was told to stop, by a signal for instance.
+    /// A signal for instance told this party to stop.
     #[error("this party was stopped by {by}")]
     Stopped {
-        /// What stopped it.
+        /// Signal, or whatever stopped it.
         by: String,
     },
-    /// This session was closed, or this job given up, from our side.
+    /// A session that was closed, or a job that was given up, from our side.
     #[error("the job was ended here: {reason}")]
     Ended {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// This party cannot make or use its correlation store.
+    /// A correlation store that this party cannot make or use.
     #[error("correlation store: {problem}")]
     Store {
-        /// What is wrong, and what to do.
+        /// Problem of the store, and what to do.
         problem: String,
     },
     /// A source of correlations of the caller's own cannot go on.
     #[error("correlations by `{name}`: {problem}")]
     Correlations {
-        /// Which source.
+        /// Name of the source.
         name: String,
-        /// What is wrong, and what to do.
+        /// Problem of the source, and what to do.
         problem: String,
     },
     /// An operation takes more correlations than its bill declares.
@@ -264,28 +264,28 @@ pub enum Error {
         "{wanted} {what} wanted, and {left} left of what was declared: an operation's bill must declare all that it takes"
     )]
     Short {
-        /// Of which kind.
+        /// Kind of the correlations.
         what: String,
-        /// How many are taken.
+        /// Number of items that are taken.
         wanted: usize,
-        /// How many there are.
+        /// Number of items that there are.
         left: usize,
     },
     /// A job was opened before the greeting was over.
     #[error("no job can be opened before Session::greet has returned")]
     Ungreeted,
-    /// The same job number or step was opened twice.
+    /// A job number or step that was opened twice.
     #[error(
         "{what} is in use already: each job number is used once, from 1 on, and each step of a job; give a second use a step of its own (Context::step)"
     )]
     Reused {
-        /// What was opened twice.
+        /// Number or step that was opened twice.
         what: String,
     },
 }
 
 impl Error {
-    /// Who has to act.
+    /// Says who has to act.
     pub fn blame(&self) -> Blame {
         match self {
             Self::Lost { .. }

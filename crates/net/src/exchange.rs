@@ -18,7 +18,7 @@ use crate::error::Result;
 /// order of the channels. One round.
 ///
 /// # Errors
-/// As [`Channel::send`] and [`Channel::recv`].
+/// [`Error`](crate::Error) in the same cases as [`Channel::send`] and [`Channel::recv`].
 pub async fn exchange(
     channels: &mut [Channel],
     message: impl Into<Bytes>,
@@ -37,7 +37,7 @@ pub async fn exchange(
 /// another. One round.
 ///
 /// # Errors
-/// As [`Channel::send`] and [`Channel::recv`].
+/// [`Error`](crate::Error) in the same cases as [`Channel::send`] and [`Channel::recv`].
 pub async fn exchange_one(
     to: &mut Sender,
     message: impl Into<Bytes>,
@@ -53,7 +53,7 @@ pub async fn exchange_one(
 /// against waiting for each other stands in one place.
 ///
 /// # Errors
-/// As [`Channel::send`] and [`Channel::recv`].
+/// [`Error`](crate::Error) in the same cases as [`Channel::send`] and [`Channel::recv`].
 pub async fn exchange_each<'s, 'r>(
     sends: impl IntoIterator<Item = (&'s mut Sender, Bytes)>,
     receives: impl IntoIterator<Item = (&'r mut Receiver, usize)>,
@@ -84,7 +84,7 @@ async fn exchange_both(
         }
         return Ok(received);
     }
-    // What comes before all is sent is received all the same after it, as far as rounds are concerned.
+    // Messages that come before all is sent are received after it all the same, as far as rounds are concerned.
     let receive = receives.into_iter().map(async |(from, expected)| {
         let context = from.context().clone();
         let beside = context.beside();

@@ -1,4 +1,4 @@
-//! What one channel keeps: the frames that have come for it, in order, and what either side may still
+//! State of one channel: the frames that have come for it, in order, and what either side may still
 //! send.
 //!
 //! Flow control: a sender may be one window ahead of what the receiver has consumed. The window belongs
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::frame::{FRAME_COST, Frame, MAX_PAYLOAD};
 use crate::window::{MAX_WINDOW, Room, Window};
 
-/// What a channel that only the peer has addressed counts beside its frames, in bytes: no less than it
+/// Bytes that a channel which only the peer has addressed counts beside its frames: no less than it
 /// costs to keep it.
 pub(crate) const CHANNEL_COST: u64 = 1024;
 
@@ -34,7 +34,7 @@ const _: () = assert!(
 
 /// The state that frames are delivered into. Shared by the channel's handle and the session.
 pub(crate) struct ChannelState {
-    /// What both directions begin with.
+    /// Window that both directions begin with.
     window: u64,
     inner: Mutex<Inner>,
 }
@@ -56,7 +56,7 @@ struct Receiving {
     consumed: u64,
     window: Window,
     waker: Option<Waker>,
-    /// Since when a receiver waits, and for how many bytes.
+    /// Time since when a receiver waits, and the bytes that it waits for.
     waiting: Option<(Instant, usize)>,
     /// Whether that wait may last.
     idle: bool,
@@ -75,17 +75,17 @@ struct Sending {
     waiting: Option<(Instant, usize)>,
 }
 
-/// Why a frame could not be taken.
+/// Reasons why a frame could not be taken.
 pub(crate) enum Refused {
-    /// Beyond the window.
+    /// A frame beyond the window.
     Flood { allowed: u64 },
     /// A credit for bytes that were never sent.
     Credit,
 }
 
-/// What comes of a wish to send a frame.
+/// Answers to a wish to send a frame.
 pub(crate) enum Reserved {
-    /// It may be sent, with this sequence number.
+    /// The frame may be sent, with this sequence number.
     Place(u32),
     /// The peer has to take something first; the waker is called then. It is to hear that this limit
     /// holds us up, unless it was told.
@@ -96,11 +96,11 @@ pub(crate) enum Reserved {
     GivenUp,
 }
 
-/// What comes of a wish to receive a frame.
+/// Answers to a wish to receive a frame.
 pub(crate) enum Taken {
     /// The next one; what it permits the peer to have sent in total, where it is time to say so.
     Frame { frame: Frame, credit: Option<u64> },
-    /// It is not here yet; the waker is called then.
+    /// The frame is not here yet; the waker is called then.
     Nothing,
     /// See [`Inner::given_up`].
     GivenUp,
@@ -111,9 +111,9 @@ pub(crate) struct Wait {
     pub(crate) step: String,
     pub(crate) missing: usize,
     pub(crate) since: Instant,
-    /// Whether it waits to send rather than to receive.
+    /// Whether the side waits to send rather than to receive.
     pub(crate) sending: bool,
-    /// Whether it may last, as long as the peer lives.
+    /// Whether the wait may last, as long as the peer lives.
     pub(crate) idle: bool,
 }
 
@@ -187,7 +187,7 @@ impl ChannelState {
                 return Ok(()); // nobody asks for it, or it is a duplicate
             }
             let size = frame.cost();
-            // As many frames as that were sent, if it was; the last number is never used, so that the
+            // The sender has sent `sequence + 1` frames, if it sent this one; the last number is never used, so that the
             // next one always exists.
             let sent = (u64::from(sequence) + 1) * FRAME_COST as u64;
             let granted = rx.window.granted();
@@ -247,7 +247,7 @@ impl ChannelState {
             .blocked(limit, rx.arrived, waiting, Instant::now());
     }
 
-    /// So many bytes more than are consumed will come. What the peer is to be told.
+    /// Expects `bytes` bytes more than are consumed. Gives the permission that the peer is to be told.
     pub(crate) fn expect(&self, bytes: u64, round_trip: Duration) -> Option<u64> {
         let rx = &mut self.lock().rx;
         rx.window.expect(bytes, rx.consumed, round_trip)
@@ -341,7 +341,7 @@ impl ChannelState {
         receiver.into_iter().chain(sender).for_each(Waker::wake);
     }
 
-    /// What waits on this channel, and since when without any progress. A side that has what
+    /// Gives the wait on this channel, and since when it makes no progress. A side that has what
     /// it waits for, but has not looked yet, no longer counts as waiting.
     pub(crate) fn waits(&self) -> Option<Wait> {
         let inner = self.lock();

@@ -11,12 +11,12 @@ pub const HEADER_BYTES: usize = 32;
 /// The longest payload of one frame, in bytes; longer messages are split.
 pub const MAX_PAYLOAD: usize = 256 * 1024;
 
-/// What a frame counts towards windows beside its payload, in bytes: no less than what it costs its
+/// Bytes that a frame counts towards windows beside its payload: no less than what it costs its
 /// receiver to keep it, so that who sends the smallest messages makes nobody keep more than who sends
 /// the largest.
 pub const FRAME_COST: usize = 256;
 
-/// What a message of this many bytes counts towards windows: its frames and what they hold.
+/// Bytes that a message of this many bytes counts towards windows: its frames and what they hold.
 pub const fn message_cost(bytes: usize) -> usize {
     let frames = if bytes == 0 {
         1
@@ -34,7 +34,7 @@ const _: () = assert!((11 * (size_of::<Frame>() + 4) + 112) / 5 + 32 <= FRAME_CO
 
 const MAGIC: u8 = b'M';
 
-/// What a frame's payload is.
+/// Kinds of payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A part of a protocol message.
@@ -51,7 +51,7 @@ pub enum Kind {
 /// A frame's address and description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// What the payload is.
+    /// Kind of the payload.
     pub kind: Kind,
     /// Whether this frame ends its message.
     pub last: bool,
@@ -68,9 +68,9 @@ pub struct Header {
 /// One frame.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it belongs.
+    /// Header, which says where the frame belongs.
     pub header: Header,
-    /// At most [`MAX_PAYLOAD`] bytes.
+    /// Payload of at most [`MAX_PAYLOAD`] bytes.
     pub payload: Bytes,
 }
 
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Frame {
     }
 }
 
-/// Why bytes are not a frame.
+/// Reasons why bytes are not a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The first byte is not that of a frame.
@@ -136,14 +136,14 @@ pub enum FrameError {
     /// A packet ends in the middle of a frame.
     #[error("a packet ends in the middle of a frame: {got} bytes of {expected}")]
     Truncated {
-        /// How many bytes the frame needs.
+        /// Number of bytes that the frame needs.
         expected: usize,
-        /// How many there are.
+        /// Number of bytes that there are.
         got: usize,
     },
 }
 
-/// What a frame's checksum is of.
+/// Part of a frame that its checksum is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Checked {
     /// The header and the payload.
@@ -209,7 +209,7 @@ impl Frame {
         Ok(())
     }
 
-    /// What it counts towards windows.
+    /// Bytes that the frame counts towards windows.
     pub(crate) fn cost(&self) -> u64 {
         (FRAME_COST + self.payload.len()) as u64
     }
@@ -220,7 +220,7 @@ impl Frame {
     }
 }
 
-/// How many bytes the frame at the start of `bytes` takes, or `None` while its header is not
+/// Gives the number of bytes that the frame at the start of `bytes` takes, or `None` while its header is not
 /// complete. Checks all that can be checked before the payload is there, so that a reader allocates
 /// for sound lengths alone.
 pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
@@ -278,7 +278,7 @@ fn decode_one(mut payload: Bytes, checked: Checked) -> Result<Frame, FrameError>
 
 /// Takes all frames out of a packet, which must hold whole ones.
 ///
-/// What waits of a packet takes at most four times the memory that it counts, as
+/// Frames of a packet that wait take at most four times the memory that they count, as
 /// [`FRAME_COST`] says: long payloads share the packet's.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
     let short = bytes.len() / 4;
@@ -384,7 +384,7 @@ mod tests {
             prop_assert!(decode_packet(wire.into()).is_err());
         }
 
-        /// Where the transport vouches for the bytes, the header is still checked.
+        /// The header is still checked where the transport vouches for the bytes.
         #[test]
         fn frames_without_a_checksum_of_payloads(frame in frames(), at in 0..28usize, bit in 0u8..8) {
             let read = |header: &[u8]| {

@@ -50,7 +50,7 @@ impl Identity {
     /// A new key from the operating system's randomness, with a certificate valid for `validity`.
     ///
     /// # Errors
-    /// The cryptographic library refused to make the key or the certificate.
+    /// [`IdentityError`]: the cryptographic library refused to make the key or the certificate.
     pub fn generate(validity: Validity) -> Result<Self, IdentityError> {
         let pair = Ed25519KeyPair::generate().map_err(|_| IdentityError::Cryptography)?;
         // Version 1 of PKCS#8, which other tools read too; version 2 adds only the public key.
@@ -59,11 +59,11 @@ impl Identity {
         Self::certify(Key { pair, pkcs8 }, validity)
     }
 
-    /// The same key with a new certificate: its [`Fingerprint`] stays, so no other party has to
+    /// Makes a new certificate for the same key: its [`Fingerprint`] stays, so no other party has to
     /// change its `parties.toml`.
     ///
     /// # Errors
-    /// As [`Identity::generate`].
+    /// [`IdentityError`] in the same cases as [`Identity::generate`].
     pub fn renew(self, validity: Validity) -> Result<Self, IdentityError> {
         Self::certify(self.key, validity)
     }
@@ -72,7 +72,7 @@ impl Identity {
     /// Nothing is written; see [`Identity::save_certificate`].
     ///
     /// # Errors
-    /// The key file is missing, readable by others, or holds no Ed25519 key.
+    /// [`IdentityError`]: the key file is missing, readable by others, or holds no Ed25519 key.
     pub fn renew_from_key(key: &Path, validity: Validity) -> Result<Self, IdentityError> {
         Self::from_key(key, KeyMode::Private, validity)
     }
@@ -80,7 +80,7 @@ impl Identity {
     /// A key that is kept without a certificate, with one that is made for it now. The file may be a pipe.
     ///
     /// # Errors
-    /// The key file is missing, open to others than `mode` allows, or holds no Ed25519 key.
+    /// [`IdentityError`]: the key file is missing, open to others than `mode` allows, or holds no Ed25519 key.
     pub fn from_key(key: &Path, mode: KeyMode, validity: Validity) -> Result<Self, IdentityError> {
         Self::certify(read_key(key, mode)?, validity)
     }
@@ -110,15 +110,15 @@ impl Identity {
     /// read too: whoever uses it checks the dates.
     ///
     /// # Errors
-    /// A file is missing, damaged, or (the key) readable by others; the two files do not match.
+    /// [`IdentityError`]: a file is missing, damaged, or (the key) readable by others; the two files do not match.
     pub fn load(files: &IdentityFiles) -> Result<Self, IdentityError> {
         Self::load_with(files, KeyMode::Private)
     }
 
-    /// As [`Identity::load`], with a key file that is as open to others as `mode` allows.
+    /// Loads as [`Identity::load`] does a key file that is as open to others as `mode` allows.
     ///
     /// # Errors
-    /// As [`Identity::load`].
+    /// [`IdentityError`] in the same cases as [`Identity::load`].
     pub fn load_with(files: &IdentityFiles, mode: KeyMode) -> Result<Self, IdentityError> {
         let key = read_key(&files.key, mode)?;
         let file = open(&files.certificate)?;
@@ -149,7 +149,7 @@ impl Identity {
     /// neither is left.
     ///
     /// # Errors
-    /// The key file exists already, or a file cannot be written.
+    /// [`IdentityError`]: the key file exists already, or a file cannot be written.
     pub fn save(&self, files: &IdentityFiles) -> Result<(), IdentityError> {
         let pem = Zeroizing::new(pem::encode(pem::PRIVATE_KEY, &self.key.pkcs8));
         let mut options = OpenOptions::new();
@@ -178,7 +178,7 @@ impl Identity {
     /// Writes or replaces the certificate; a reader sees the old one or the new one, whole.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// [`IdentityError`]: the file cannot be written.
     pub fn save_certificate(&self, path: &Path) -> Result<(), IdentityError> {
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
@@ -201,12 +201,12 @@ impl Identity {
         &self.certificate
     }
 
-    /// What the other parties pin.
+    /// Gives the fingerprint that the other parties pin.
     pub fn fingerprint(&self) -> Fingerprint {
         self.key.fingerprint()
     }
 
-    /// When the certificate is accepted.
+    /// Period in which the certificate is accepted.
     pub fn validity(&self) -> Validity {
         self.validity
     }
@@ -230,18 +230,18 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// To whom a key file may be open.
+/// Users to whom a key file may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyMode {
-    /// To its owner alone.
+    /// The file's owner alone.
     #[default]
     Private,
-    /// Others may read it, and nobody but its owner may write it: as the secrets of containers are, which a
+    /// Other users may read it, and nobody but its owner may write it: as the secrets of containers are, which a
     /// system hands out with a mode of its own. Who else is on that machine then decides who has the key.
     Readable,
 }
 
-/// Where an [`Identity`] is kept.
+/// Files where an [`Identity`] is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityFiles {
     /// The private key, PEM, mode 0600.
@@ -350,7 +350,7 @@ fn file_error(path: &Path, source: io::Error) -> IdentityError {
     }
 }
 
-/// Why an identity could not be made, read or written.
+/// Reasons why an identity could not be made, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -374,20 +374,20 @@ pub enum IdentityError {
         /// The file.
         path: PathBuf,
     },
-    /// Others than the owner can get at the private key.
+    /// Users other than the owner can get at the private key.
     #[error("the private key {} is open to other users (mode {mode:04o}, expected 0600); run `chmod 600 {}`, and replace the key if others may have read it", path.display(), path.display())]
     KeyReadable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
-    /// Others than the owner can change the private key.
+    /// Users other than the owner can change the private key.
     #[error("the private key {} can be written by other users (mode {mode:04o}, expected 0444 or less); run `chmod go-w {}`, and replace the key if others may have changed it", path.display(), path.display())]
     KeyWritable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
     /// A key would be overwritten.

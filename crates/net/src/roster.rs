@@ -50,9 +50,9 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// One party, as the others know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RosterEntry {
-    /// For people: letters, digits, `-`, `_` and `.`.
+    /// Name for people: letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// Where the other parties dial it.
+    /// Address at which the other parties dial it.
     pub address: Address,
     /// The key that its certificate must have.
     pub key: Fingerprint,
@@ -80,8 +80,7 @@ impl Roster {
     /// A roster of these parties.
     ///
     /// # Errors
-    /// Too few or too many parties, a name that is malformed, or a name, address or key given
-    /// twice.
+    /// [`RosterError`]: too few or too many parties, a name that is malformed, or a name, address or key given twice.
     pub fn new(parties: Vec<RosterEntry>) -> Result<Self, RosterError> {
         check(&parties).map_err(|(_, problem)| RosterError::from(problem))?;
         Ok(Self {
@@ -93,7 +92,7 @@ impl Roster {
     /// Parties `party0`, `party1`, ... with these addresses and keys, for runs on one machine.
     ///
     /// # Errors
-    /// As [`Roster::new`].
+    /// [`RosterError`] in the same cases as [`Roster::new`].
     pub fn local(
         parties: impl IntoIterator<Item = (Address, Fingerprint)>,
     ) -> Result<Self, RosterError> {
@@ -108,7 +107,7 @@ impl Roster {
     /// Reads the text of a `parties.toml`. Never panics, whatever the text.
     ///
     /// # Errors
-    /// The text is no TOML, has unknown or missing fields, malformed values, or parties that
+    /// [`RosterError`]: the text is no TOML, has unknown or missing fields, malformed values, or parties that
     /// [`Roster::new`] refuses; the error tells the line.
     pub fn parse(text: &str) -> Result<Self, RosterError> {
         let line_of = |offset: usize| {
@@ -174,7 +173,7 @@ impl Roster {
     /// Reads a `parties.toml`.
     ///
     /// # Errors
-    /// The file cannot be read, or [`Roster::parse`] refuses its text.
+    /// [`RosterError`]: the file cannot be read, or [`Roster::parse`] refuses its text.
     pub fn load(path: &Path) -> Result<Self, RosterError> {
         let in_file = |error: RosterError| RosterError {
             file: Some(path.to_owned()),
@@ -192,12 +191,12 @@ impl Roster {
         sections.join("\n")
     }
 
-    /// Who deals correlations, if the file has a `[dealer]`.
+    /// Entry of the dealer of correlations, if the file has a `[dealer]`.
     pub fn dealer(&self) -> Option<&RosterEntry> {
         self.dealer.as_ref()
     }
 
-    /// The same parties and, as the last of them, the dealer: those who meet for jobs that have one.
+    /// Gives the same parties and, as the last of them, the dealer: those who meet for jobs that have one.
     /// `None` if there is no dealer.
     #[must_use]
     pub fn with_dealer(&self) -> Option<Self> {
@@ -209,7 +208,7 @@ impl Roster {
         })
     }
 
-    /// How many parties there are.
+    /// Number of parties.
     #[allow(clippy::len_without_is_empty, reason = "a roster is never empty")]
     pub fn len(&self) -> usize {
         self.parties.len()
@@ -272,7 +271,7 @@ pub fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
 }
 
-/// What [`Roster::new`] demands; an error comes with the party at fault, if it is one.
+/// Checks the demands of [`Roster::new`]; an error comes with the party at fault, if it is one.
 fn check(parties: &[RosterEntry]) -> Result<(), (Option<usize>, RosterProblem)> {
     if !(MIN_PARTIES..=MAX_PARTIES).contains(&parties.len()) {
         let got = parties.len();
@@ -319,14 +318,14 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Why a roster was refused, and where.
+/// Reason why a roster was refused, and where.
 #[derive(Debug)]
 pub struct RosterError {
     /// The file, when there is one.
     pub file: Option<PathBuf>,
     /// The line, counted from 1, when it is known.
     pub line: Option<usize>,
-    /// What is wrong with it.
+    /// Problem of the roster.
     pub problem: RosterProblem,
 }
 
@@ -359,7 +358,7 @@ impl std::error::Error for RosterError {
     }
 }
 
-/// What is wrong with a roster. Parties are counted from 0.
+/// Problems of a roster. Parties are counted from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RosterProblem {
@@ -369,10 +368,10 @@ pub enum RosterProblem {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// Not TOML, or not the fields of a roster.
+    /// A text that is not TOML, or has other fields than a roster.
     #[error("{message}; each party is a `[[party]]` section with `name`, `address` and `key`")]
     Syntax {
-        /// What the reader expected and found.
+        /// Message of the reader: what it expected and found.
         message: String,
     },
     /// Too few or too many parties.
@@ -396,9 +395,9 @@ pub enum RosterProblem {
     Address {
         /// The party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the address.
         source: AddressError,
     },
     /// A malformed key fingerprint.
@@ -406,21 +405,21 @@ pub enum RosterProblem {
     Key {
         /// The party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the fingerprint.
         source: FingerprintError,
     },
-    /// Two parties share what must be each one's own.
+    /// Two parties share a value that must be each party's own.
     #[error(
         "party {party} `{name}` has the same {field} as party {first}; each party needs its own"
     )]
     Duplicate {
         /// The later party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What they share.
+        /// Field that they share.
         field: Field,
         /// The earlier party.
         first: usize,

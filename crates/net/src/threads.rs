@@ -10,7 +10,7 @@ use madrigal_kernels::meter;
 use crate::context::Context;
 use crate::error::{Error, Result};
 
-/// What comes from the threads.
+/// Messages from the threads.
 enum Said<E, R> {
     Told(E),
     /// AES blocks that no context counted there.
@@ -31,8 +31,8 @@ enum Said<E, R> {
 /// in the pieces themselves.
 ///
 /// # Errors
-/// The first error of a piece of work, or that a thread could not be started: the job of `context` then
-/// fails for all pieces and all parties.
+/// [`Error`]: the first error of a piece of work, or that a thread could not be started: the job of `context`
+/// then fails for all pieces and all parties.
 ///
 /// # Panics
 /// With the panic of a piece of work, which fails the job too.

@@ -75,7 +75,7 @@ pub struct TlsParty {
     signer: Arc<SingleCertAndKey>,
 }
 
-/// What the errors need to know about this side.
+/// Facts about this side that the errors need.
 #[derive(Clone, Debug)]
 struct Own {
     roster: Arc<Roster>,
@@ -88,15 +88,15 @@ impl TlsParty {
     /// The roster's party that has this identity's key, with the system's clock.
     ///
     /// # Errors
-    /// The roster does not list the key, or the certificate is not valid now.
+    /// [`TlsError`]: the roster does not list the key, or the certificate is not valid now.
     pub fn new(identity: &Identity, roster: Arc<Roster>) -> Result<Self, TlsError> {
         Self::with_clock(identity, roster, Arc::new(DefaultTimeProvider))
     }
 
-    /// As [`TlsParty::new`], with another clock for the certificates' dates.
+    /// Makes a party as [`TlsParty::new`] does, with another clock for the certificates' dates.
     ///
     /// # Errors
-    /// As [`TlsParty::new`].
+    /// [`TlsError`] in the same cases as [`TlsParty::new`].
     pub fn with_clock(
         identity: &Identity,
         roster: Arc<Roster>,
@@ -111,11 +111,11 @@ impl TlsParty {
         Ok(ours)
     }
 
-    /// As party `party`, also where it is plain beforehand that the others will refuse us
+    /// Makes party `party`, also where it is plain beforehand that the others will refuse us
     /// ([`objection`](Self::objection)): they learn the reason only from somebody who comes.
     ///
     /// # Errors
-    /// The roster has no such party or gives the key to another one, or the cryptographic library
+    /// [`TlsError`]: the roster has no such party or gives the key to another one, or the cryptographic library
     /// refused.
     pub fn presenting(
         identity: &Identity,
@@ -180,7 +180,7 @@ impl TlsParty {
         Ok(())
     }
 
-    /// Which party of the roster this is.
+    /// Number of this party in the roster.
     pub fn party(&self) -> usize {
         self.own.party
     }
@@ -193,18 +193,18 @@ impl TlsParty {
     /// A connection to `party`, to be driven over a stream that leads to its address.
     ///
     /// # Errors
-    /// `party` is this party or not in the roster.
+    /// [`TlsError`]: `party` is this party or not in the roster.
     pub fn dial(&self, party: usize) -> Result<(ClientConnection, Link), TlsError> {
         let (config, link) = self.dial_config(party)?;
         let connection = ClientConnection::new(config, server_name()).map_err(TlsError::Setup)?;
         Ok((connection, link))
     }
 
-    /// What [`TlsParty::dial`] connects with, for drivers that make their own connection; they
+    /// Gives the configuration that [`TlsParty::dial`] connects with, for drivers that make their own connection; they
     /// pass [`server_name`].
     ///
     /// # Errors
-    /// As [`TlsParty::dial`].
+    /// [`TlsError`] in the same cases as [`TlsParty::dial`].
     pub fn dial_config(&self, party: usize) -> Result<(Arc<ClientConfig>, Link), TlsError> {
         if party == self.own.party || party >= self.own.roster.len() {
             return Err(TlsError::NoSuchPeer {
@@ -239,18 +239,18 @@ impl TlsParty {
     /// errors.
     ///
     /// # Errors
-    /// The cryptographic library refused.
+    /// [`TlsError`]: the cryptographic library refused.
     pub fn accept(&self, from: &str) -> Result<(ServerConnection, Link), TlsError> {
         let (config, link) = self.accept_config(from)?;
         let connection = ServerConnection::new(config).map_err(TlsError::Setup)?;
         Ok((connection, link))
     }
 
-    /// What [`TlsParty::accept`] answers with, for drivers that make their own connection. It
+    /// Gives the configuration that [`TlsParty::accept`] answers with, for drivers that make their own connection. It
     /// serves one connection: the link learns from it who that is.
     ///
     /// # Errors
-    /// As [`TlsParty::accept`].
+    /// [`TlsError`] in the same cases as [`TlsParty::accept`].
     pub fn accept_config(&self, from: &str) -> Result<(Arc<ServerConfig>, Link), TlsError> {
         let claimed = Arc::new(OnceLock::new());
         let verifier = PinnedClients {
@@ -289,7 +289,7 @@ pub fn server_name() -> ServerName<'static> {
     ServerName::try_from(SERVER_NAME).unwrap_or(ServerName::from(std::net::Ipv4Addr::UNSPECIFIED))
 }
 
-/// Which connection this is, seen from here: turns rustls' errors into errors that name the party
+/// A connection, seen from here: turns rustls' errors into errors that name the party
 /// and the remedy.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -308,11 +308,11 @@ enum End {
 }
 
 impl Link {
-    /// Which party the other side is, proved by the handshake that `connection` has completed.
+    /// Gives the number of the other side's party, proved by the handshake that `connection` has completed.
     /// Pass a rustls connection of either side.
     ///
     /// # Errors
-    /// The handshake is not complete, or did not settle on the protocol [`ALPN`].
+    /// [`TlsError`]: the handshake is not complete, or did not settle on the protocol [`ALPN`].
     pub fn peer_party(&self, connection: &CommonState) -> Result<usize, TlsError> {
         if connection.is_handshaking() {
             return Err(TlsError::Unfinished {
@@ -355,12 +355,12 @@ impl Link {
         }
     }
 
-    /// What a rustls error means on this connection.
+    /// Explains a rustls error on this connection.
     pub fn explain(&self, error: &rustls::Error) -> TlsError {
         error::explain(&self.own, Box::new(self.peer()), error)
     }
 
-    /// What an I/O error of a stream under or over rustls means on this connection.
+    /// Explains an I/O error of a stream under or over rustls on this connection.
     pub fn explain_io(&self, error: io::Error) -> TlsError {
         match error
             .get_ref()

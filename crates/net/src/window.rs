@@ -26,10 +26,10 @@ const HELD_BACK: u64 = 8;
 const STILL: u32 = 8;
 /// A window grows by no more than this factor at a time.
 const MOST: u64 = madrigal_core::time::GROWTH;
-/// Frames that are sent together come together, up to about so many bytes.
+/// Bytes, about, up to which frames that are sent together come together.
 const PACKET: u64 = 64 << 10;
 
-/// How much the windows of all channels with one peer may have grown, together.
+/// Bytes by which the windows of all channels with one peer may have grown, together.
 #[derive(Debug)]
 pub(crate) struct Room {
     left: AtomicU64,
@@ -60,23 +60,23 @@ impl Room {
 /// The window of one direction of a channel, at its receiver.
 pub(crate) struct Window {
     bytes: u64,
-    /// Of that, what was taken of the room.
+    /// Bytes of the window that were taken of the room.
     grown: u64,
-    /// What the sender may have sent in total, as it was told.
+    /// Bytes in total that the sender may have sent, as it was told.
     granted: u64,
     room: Arc<Room>,
-    /// The sender has said that it may send no more than this in total; 0 if it has not, or could since.
+    /// Total beyond which the sender may send no more, as it has said; 0 if it has not said so, or could since.
     blocked: u64,
-    /// Since when it may not and we wait.
+    /// Time since when the sender may not send and we wait.
     still: Option<Instant>,
     turn: Option<Turn>,
 }
 
-/// What is observed, since the window last grew or something first came.
+/// Observations since the window last grew or something first came.
 struct Turn {
     since: Instant,
     arrived: u64,
-    /// How long nothing came because of the window.
+    /// Time in which nothing came because of the window.
     still: Duration,
 }
 
@@ -101,7 +101,7 @@ impl Window {
         self.granted
     }
 
-    /// So much was consumed in all. What the sender is now permitted in total, where it is time to say
+    /// Notes that `total` bytes were consumed in all. Gives the total that the sender is now permitted, where it is time to say
     /// so.
     pub(crate) fn consumed(&mut self, total: u64) -> Option<u64> {
         let allowed = total + self.bytes;
@@ -188,7 +188,7 @@ impl Window {
     pub(crate) fn close(&mut self) {
         self.bytes -= self.grown;
         self.room.give_back(std::mem::take(&mut self.grown));
-        // What was granted stays so.
+        // Permissions that were granted stay so.
         self.blocked = 0;
         self.still = None;
     }
@@ -220,7 +220,7 @@ mod tests {
         let epoch = Instant::now();
         let mut window = Window::new(4 * MIB, room);
         let on_line = Duration::from_secs_f64(FRAME as f64 / bytes_per_second);
-        // What happens, in the order of its time: permissions on their way back, and frames.
+        // Events in the order of their time: permissions on their way back, and frames.
         let mut credits = std::collections::VecDeque::new();
         let (mut limit, mut sent) = (4 * MIB, 0);
         let (mut sender, mut line, mut receiver) = (epoch, epoch, epoch);
@@ -252,7 +252,7 @@ mod tests {
         (window.bytes(), receiver - epoch)
     }
 
-    /// What happens on a line that brings everything up to `jitter` late, by chance.
+    /// Events on a line that brings everything up to `jitter` late, by chance.
     #[derive(PartialEq, Eq, PartialOrd, Ord)]
     enum Event {
         Frame(u64),
@@ -260,7 +260,7 @@ mod tests {
         Credit(u64),
     }
 
-    /// The same over such a line, with a receiver that takes at once what is in order.
+    /// Runs over such a line, with a receiver that takes at once what is in order.
     fn run_disordered(
         latency: Duration,
         bytes_per_second: f64,

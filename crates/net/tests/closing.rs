@@ -1,4 +1,4 @@
-//! What the others hear of a party that ends: over sockets, where a close can undo what was sent.
+//! Tests what the others hear of a party that ends: over sockets, where a close can undo what was sent.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::io::{Read, Write};
@@ -139,7 +139,7 @@ fn the_reason_arrives_though_much_is_unread_under_tls() {
     the_reason_arrives(pair_of_keys());
 }
 
-/// What the program says to party 1, which sends this after its card, over TCP in the clear.
+/// Gives the program's answer to party 1, which sends these bytes after its card, over TCP in the clear.
 fn answer_to(bytes: &[u8]) -> String {
     let (listeners, addresses) = listeners();
     let listener = listeners.into_iter().next().unwrap();
@@ -174,7 +174,7 @@ fn who_sends_rubbish_hears_why_it_is_refused() {
     assert!(said.contains("party 1 sent "), "{said}");
 }
 
-/// Without TLS the checksum of a frame is of its payload, too.
+/// The checksum of a frame is of its payload, too, without TLS.
 #[test]
 fn a_payload_damaged_on_the_way_is_noticed() {
     let header = Header {

@@ -145,7 +145,7 @@ fn any_shape_passes() {
     }
 }
 
-/// To the next party and from the one before, through single halves of channels.
+/// Messages go to the next party and come from the one before, through single halves of channels.
 #[test]
 fn a_party_receives_from_another_one_than_it_sends_to() {
     let world = World::new(3, seed()).with_limits(|limits| limits.window = MIN_WINDOW);

@@ -32,7 +32,7 @@ impl Transport for Tapped {
     }
 }
 
-/// What is refused is refused before this has passed.
+/// Time within which wrong messages are refused.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 fn world() -> World {
@@ -197,7 +197,7 @@ fn steps_that_are_not_open_hold_a_bounded_number_of_bytes() {
 
 #[test]
 fn a_second_greeting_is_that_of_a_party_that_was_started_again() {
-    // Its seed half is not that of the first.
+    // The seed half of the second greeting is not that of the first.
     let error = first_error(told(|_| vec![control(0, &hello())]));
     assert!(error.to_string().contains("started again"), "{error}");
 }
@@ -307,7 +307,7 @@ fn no_job_without_a_greeting() {
     assert_eq!(error, Error::Ungreeted);
 }
 
-/// What a peer sends for a call that was given up must not be taken for the answer to the next one.
+/// A message that a peer sends for a call that was given up must not be taken for the answer to the next one.
 #[test]
 fn a_channel_is_of_no_use_after_a_dropped_wait() {
     greeted_in(&world(), |session| async move {

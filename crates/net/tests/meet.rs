@@ -50,7 +50,7 @@ fn meet_over(
     })
 }
 
-/// What dials open ports of the net all day long: says something, or nothing, and goes.
+/// Acts as programs do that dial open ports of the net all day long: says something, or nothing, and goes.
 fn probe(address: &str) {
     let mut web = TcpStream::connect(address).unwrap();
     web.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
@@ -148,7 +148,7 @@ fn pose(tls: &TlsParty, address: &str, card: [u8; 16]) -> Result<(), TlsError> {
     tls.read_exact(&mut [0]).map_err(explain)
 }
 
-/// What was said of those who were refused.
+/// Words that were said of those who were refused.
 type Said = Mutex<Vec<String>>;
 
 fn note(said: &Said) -> impl Fn(Meeting<'_>) + Sync + '_ {

@@ -1,4 +1,4 @@
-//! What a peer can make us keep: measured in the process's memory, not in what the program counts.
+//! Measures how much a peer can make us keep: in the process's memory, not in what the program counts.
 
 #![cfg(target_os = "linux")] // which says how much memory a process has had
 #![allow(clippy::unwrap_used)] // helpers of tests
@@ -23,7 +23,7 @@ use crate::hostile::{announcement, control, hello};
 const MIB: u64 = 1 << 20;
 /// A packet on its way in, and what the allocator and the system round up.
 const SLACK: u64 = 2 * MIB;
-/// What the child is told: the flood.
+/// Name of the variable that tells the child its flood.
 const FLOOD: &str = "MADRIGAL_TEST_FLOOD";
 
 /// Party 0 of two, whose peer is the test: it says what it likes, in packets of bytes.
@@ -246,7 +246,7 @@ fn short_steps(store: u64, frame: impl Fn(u32) -> Frame) -> u64 {
     )
 }
 
-/// What is opened and let go is not asked for again.
+/// Opens channels and lets them go without asking for them again.
 fn unread() -> u64 {
     Puppet::measure(
         |_| {},
@@ -290,7 +290,7 @@ fn greetings() -> u64 {
     )
 }
 
-/// As many as a frame holds, each of two bytes; refused when they are read.
+/// Sends as many control messages as a frame holds, each of two bytes; they are refused when they are read.
 fn countless() -> u64 {
     let facts = [0x0a, 0].repeat(MAX_PAYLOAD / 2 - 8);
     let message = [vec![0x12], varint(facts.len()), facts].concat();

@@ -1,4 +1,4 @@
-//! What contexts and channels promise: order, lengths, rounds, shared randomness.
+//! Tests the promises of contexts and channels: order, lengths, rounds, shared randomness.
 
 use bytes::Bytes;
 use madrigal_core::{Party, Phase};
@@ -40,7 +40,7 @@ fn messages_beyond_the_window_pass_both_ways_at_once() {
     assert!(results.iter().all(|(all_right, _)| *all_right));
 }
 
-/// What exceeds half of the window by its headers alone is a long message.
+/// A message that exceeds half of the window by its headers alone is a long message.
 #[test]
 fn messages_at_half_of_the_window_pass_both_ways_at_once() {
     let world = World::new(2, seed()).with_limits(|limits| limits.window = MIN_WINDOW);

@@ -1,4 +1,4 @@
-//! Whose AES blocks are counted where: by phase, by job and by party, whatever runs beside.
+//! Tests whose AES blocks are counted where: by phase, by job and by party, whatever runs beside.
 
 use futures_util::future::{join, join3, try_join_all};
 use madrigal_core::{Party, Phase, PhaseCost};
@@ -7,7 +7,7 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result, Session, block_on, breathe, exchange, on_threads};
 use madrigal_testkit::{World, seed};
 
-/// Computes so many AES blocks.
+/// Computes `blocks` AES blocks.
 fn compute(blocks: usize) {
     let mut all = vec![Block::ZERO; blocks];
     Aes128::new(Block::ZERO).encrypt_blocks(&mut all);
@@ -67,11 +67,11 @@ fn phases_jobs_and_parties_in_turn_are_told_apart() {
     });
     let expected: Vec<_> = (1..=4).map(|factor| [10 * factor, 1000 * factor]).collect();
     assert_eq!(spent.expect("all goes well"), expected);
-    // What no context counts is left over, and nothing else.
+    // Blocks that no context counts are left over, and nothing else.
     assert_eq!(meter::shown() - before, 4 * 70);
 }
 
-/// What is computed on other threads is credited to the one that waits, unless a context counts it
+/// Blocks that are computed on other threads are credited to the one that waits, unless a context counts them
 /// there.
 #[test]
 fn threads_count_for_who_waits() {

@@ -1,4 +1,4 @@
-//! What happens side by side in one session: other handles, other threads, messages that come in an
+//! Tests events side by side in one session: other handles, other threads, messages that come in an
 //! unlucky order.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -120,7 +120,7 @@ fn closing_ends_what_other_handles_wait_for() {
     }
 }
 
-/// What is woken by a failure may close the session there and then.
+/// A task that is woken by a failure may close the session there and then.
 #[test]
 fn a_failure_may_close_the_session_from_within() {
     struct Closes(Mutex<Option<Session>>);
@@ -302,7 +302,7 @@ fn greeting_may_be_broken_off_and_begun_again() {
     assert!(ids[0] == ids[1] && ids[1] == ids[2]);
 }
 
-/// Who computes on the thread of its sockets hears nothing, and must not take the others for dead
+/// A party that computes on the thread of its sockets hears nothing, and must not take the others for dead
 /// when it looks again.
 #[test]
 fn who_has_heard_nothing_while_it_computed_waits_before_it_blames() {
@@ -366,7 +366,7 @@ fn who_does_not_look_at_what_is_there_blames_nobody() {
     block_on(talk()).unwrap();
 }
 
-/// What a party said before its end is heard before its end, also by one that begins just then.
+/// Messages that a party sent before its end are heard before its end, also by one that begins just then.
 #[test]
 fn what_came_early_comes_before_the_end() {
     /// Lets the other party close as soon as the first of what came early is handed in.
@@ -405,7 +405,7 @@ fn what_came_early_comes_before_the_end() {
     assert!(matches!(heard, Err(Error::Aborted { .. })), "{heard:?}");
 }
 
-/// Also where nobody waited for anything before, so that no watchdog had to look.
+/// The job fails also where nobody waited for anything before, so that no watchdog had to look.
 #[test]
 fn a_job_that_took_longer_than_its_deadline_has_failed() {
     let sessions = sessions::<2>(&world(2));
@@ -425,7 +425,7 @@ fn a_job_that_took_longer_than_its_deadline_has_failed() {
     }
 }
 
-/// Who opens many jobs at once waits for the others to open some.
+/// A party that opens many jobs at once waits for the others to open some.
 #[test]
 fn any_number_of_jobs_may_be_opened_at_once() {
     let [a, b] = sessions(&world(2));

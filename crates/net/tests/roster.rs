@@ -1,4 +1,4 @@
-//! What `parties.toml` may say, and the words for what it may not.
+//! Tests what `parties.toml` may say, and the words for what it may not.
 
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::roster::{Address, MAX_PARTIES, Roster, RosterProblem};

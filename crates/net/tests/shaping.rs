@@ -163,7 +163,7 @@ fn a_window_grows_to_what_the_line_holds() {
     assert!(growing < fixed * 3 / 4, "{growing:?} of {fixed:?}");
 }
 
-/// What is known to come has room at once, by the round trip that was measured when the parties met.
+/// Messages that are known to come have room at once, by the round trip that was measured when the parties met.
 #[test]
 fn what_is_expected_does_not_wait_for_a_window_to_grow() {
     let profile = Profile::parse("120ms").unwrap();

@@ -47,7 +47,7 @@ fn listener() -> TcpListener {
 }
 
 impl Splice<'_> {
-    /// What came of each party of each run.
+    /// Gives the result of each party of each run.
     fn results(&self) -> Vec<Vec<Result<()>>> {
         let keys: Vec<_> = (0..self.parties)
             .map(|_| Identity::generate(Validity::days(1).unwrap()).unwrap())
@@ -171,7 +171,7 @@ impl Splice<'_> {
     }
 }
 
-/// What the other tests do is no hindrance: what is not crossed comes to its end.
+/// Runs of the other tests are no hindrance: runs that are not crossed come to their end.
 #[test]
 fn runs_at_the_same_time_do_not_hinder_each_other() {
     for dealt in [false, true] {
@@ -191,8 +191,8 @@ fn runs_at_the_same_time_do_not_hinder_each_other() {
     }
 }
 
-/// Before, nothing that two parties compared belonged to one run: each of both computed with the other run's
-/// partner, with exit 0.
+/// Two runs compute nothing. Before, nothing that two parties compared belonged to one run: each of both computed with the
+/// other run's partner, with exit 0.
 #[test]
 fn two_runs_of_two_parties_that_are_forwarded_crosswise_compute_nothing() {
     for secure in [true, false] {
@@ -273,6 +273,6 @@ fn lists_that_differ_are_told() {
     ] {
         assert!(text.contains(part), "{text}");
     }
-    // What a peer is told of it is cut at 300 bytes.
+    // The text that a peer is told of it is cut at 300 bytes.
     assert!(text.find("crosswise").unwrap() < 200);
 }

@@ -71,7 +71,7 @@ fn an_error_ends_all() {
     }
 }
 
-/// Who catches a panic does not leave the others waiting.
+/// A party that catches a panic does not leave the others waiting.
 #[test]
 fn a_panic_fails_the_job() {
     let results = world().run_over(mesh(2), |context| async move {

@@ -19,7 +19,7 @@ use rustls::time_provider::TimeProvider;
 use rustls::{ClientConnection, Stream};
 
 const DAY: u64 = 86_400;
-/// When the tests take place, seconds since 1970.
+/// Time at which the tests take place, seconds since 1970.
 const NOW: u64 = 1_800_000_000;
 
 #[derive(Debug)]
@@ -502,7 +502,7 @@ impl rustls::client::danger::ServerCertVerifier for AcceptAnything {
     }
 }
 
-/// Who dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
+/// A party that dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
 #[test]
 fn nobody_presents_itself_under_another_partys_number() {
     let now = SystemTime::now()

@@ -23,19 +23,19 @@ use madrigal_nn::{
 };
 use prost::Message as _;
 
-/// As ONNX's own runner compares floats.
+/// Tolerances with which ONNX's own runner compares floats.
 const RELATIVE: f64 = 1e-3;
 const ABSOLUTE: f64 = 1e-7;
 
-/// How a case ended.
+/// Ends of a case.
 enum Outcome {
-    /// With the largest relative error of floats.
+    /// Success, with the largest relative error of floats.
     Passed(f64),
     Failed(String),
     Unsupported(String),
 }
 
-/// What is said of models before the table.
+/// Text about models before the table.
 const BEFORE: &str = "\
 ## What a file may ask for
 

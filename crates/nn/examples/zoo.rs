@@ -76,7 +76,7 @@ fn write(name: &str, folder: &Path) -> Result<(), Failure> {
 struct Random(u64);
 
 impl Random {
-    /// From 0 to 1.
+    /// Draws a number from 0 to 1.
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -85,7 +85,7 @@ impl Random {
         ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Of mean 0 and variance 1: near enough to normal (Irwin-Hall).
+    /// Draws a number of mean 0 and variance 1: near enough to normal (Irwin-Hall).
     fn normal(&mut self) -> f32 {
         ((0..12).map(|_| self.uniform()).sum::<f64>() - 6.0) as f32
     }
@@ -182,7 +182,7 @@ impl Net {
         self.node("Relu", &[x], &[])
     }
 
-    /// Of 2 x 2.
+    /// Adds an average pool of 2 x 2.
     fn average_pool(&mut self, x: &str) -> String {
         let attributes: [(&str, &[i64]); 2] = [("kernel_shape", &[2, 2]), ("strides", &[2, 2])];
         self.node("AveragePool", &[x], &attributes)

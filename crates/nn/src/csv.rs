@@ -12,11 +12,11 @@ use madrigal_core::text::OwnData;
 use crate::graph::Type;
 use crate::tensor::{Data, Element, HeldError, Tensor, elements, own_number, sizes};
 
-/// Why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
+/// Reasons why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
 /// between commas.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CsvError {
-    /// It has no line.
+    /// A text without lines.
     #[error("it is empty; expected a line of numbers for each input")]
     Empty,
     /// A byte that is no text.
@@ -32,7 +32,7 @@ pub enum CsvError {
         /// The byte.
         byte: u8,
     },
-    /// What stands between two commas is no number.
+    /// Text between two commas that is no number.
     #[error(
         "line {line}, column {column}: {found} is no number; expected numbers separated by commas{}",
         header(*.line)
@@ -42,7 +42,7 @@ pub enum CsvError {
         line: usize,
         /// The column.
         column: usize,
-        /// How it begins.
+        /// Beginning of the text.
         found: OwnData,
     },
     /// A number that is not finite, or beyond what `f64` holds.
@@ -55,7 +55,7 @@ pub enum CsvError {
         line: usize,
         /// The column.
         column: usize,
-        /// How it begins.
+        /// Beginning of the text.
         found: OwnData,
     },
     /// A line with fewer numbers than the first, or more.
@@ -63,9 +63,9 @@ pub enum CsvError {
     Ragged {
         /// The line.
         line: usize,
-        /// How many numbers the first line has.
+        /// Numbers that the first line has.
         expected: usize,
-        /// How many this one has.
+        /// Numbers that this one has.
         found: usize,
     },
     /// A number that the input's elements do not have.
@@ -89,9 +89,9 @@ pub enum CsvError {
         wanted(.shape)
     )]
     Fit {
-        /// How many lines.
+        /// Number of lines.
         lines: usize,
-        /// How many numbers each has.
+        /// Numbers that each line has.
         columns: usize,
         /// The input's name.
         name: String,
@@ -122,7 +122,7 @@ fn header(line: usize) -> &'static str {
     }
 }
 
-/// As in 1 of 784 (1 x 28 x 28).
+/// Writes the numbers that a shape wants, as in 1 of 784 (1 x 28 x 28).
 fn wanted(shape: &[usize]) -> String {
     let one = shape.get(1..).unwrap_or(&[]);
     let lines = shape.first().unwrap_or(&1);
@@ -142,10 +142,10 @@ pub struct Table {
     integers: BTreeMap<usize, i128>,
 }
 
-/// From here on integers are not all floats.
+/// Number from which on integers are not all floats.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
-/// How large it is; the numbers may be secret.
+/// Shows how large the table is; the numbers may be secret.
 impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (lines, columns) = (self.lines(), self.columns);
@@ -156,7 +156,7 @@ impl std::fmt::Debug for Table {
 /// Reads a table. Memory follows the text's length: eight bytes for a number, which has at least two with its comma.
 ///
 /// # Errors
-/// If it is no text, is empty, has anything but finite numbers, or lines of different length.
+/// [`CsvError`] if it is no text, is empty, has anything but finite numbers, or lines of different length.
 pub fn read(file: &[u8]) -> Result<Table, CsvError> {
     let text = std::str::from_utf8(file).map_err(|error| {
         let (before, rest) = file.split_at(error.valid_up_to());
@@ -213,12 +213,12 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
 }
 
 impl Table {
-    /// How many lines, at least 1.
+    /// Number of lines, at least 1.
     pub fn lines(&self) -> usize {
         self.numbers.len() / self.columns
     }
 
-    /// How many numbers each line has, at least 1.
+    /// Number of numbers of each line, at least 1.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -232,7 +232,7 @@ impl Table {
     /// batch, with all its elements, the last dimension's side by side. Integers are exact.
     ///
     /// # Errors
-    /// If there are more lines or columns, or fewer, or a number is none of the input's elements.
+    /// [`CsvError`] if there are more lines or columns, or fewer, or a number is none of the input's elements.
     pub fn into_input(self, name: &str, ty: &Type) -> Result<Tensor, CsvError> {
         let shape = &ty.shape[..];
         let lines = shape.first().copied().unwrap_or(1);

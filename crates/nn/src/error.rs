@@ -1,16 +1,16 @@
-//! What can be wrong with a model, and what to do about it.
+//! Errors in a model, and what to do about them.
 
 use madrigal_core::budget::Spent;
 
 use crate::tensor::Element;
 
-/// What is wrong with a node, without the node.
+/// Faults of a node, without the node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// No operator of this name is supported.
     #[error("this operator is not supported: {advice}")]
     Operator {
-        /// What to do instead.
+        /// Advice: what to do instead.
         advice: &'static str,
     },
     /// The operator belongs to a set that is not ONNX's own.
@@ -26,9 +26,9 @@ pub enum Fault {
     Attribute {
         /// The parameter.
         name: &'static str,
-        /// Its value.
+        /// Value of the attribute.
         found: String,
-        /// Which values are supported.
+        /// Values that are supported.
         supported: &'static str,
     },
     /// A parameter is of another type than the operator's.
@@ -50,10 +50,10 @@ pub enum Fault {
         "its input {index} (counted from 0) is missing: the file is damaged or its exporter wrong"
     )]
     InputMissing {
-        /// Which input.
+        /// Number of the input.
         index: usize,
     },
-    /// It reads what nothing before it makes.
+    /// A node that reads what nothing before it makes.
     #[error(
         "it reads {name:?}, which nothing before it makes: nodes must follow those that they read"
     )]
@@ -61,20 +61,20 @@ pub enum Fault {
         /// The value.
         name: String,
     },
-    /// It makes what is there already.
+    /// A node that makes what is there already.
     #[error("it makes {name:?}, which is there already: the file is damaged or its exporter wrong")]
     Redefined {
         /// The value.
         name: String,
     },
-    /// What decides on shapes must be known before inputs are.
+    /// An operand that decides on shapes is not known before inputs are.
     #[error(
         "its {what} depends on the model's input {}: it must be a constant, so that all shapes are known beforehand; \
          simplify the model, or bind the input to a constant",
         list(inputs)
     )]
     NotConstant {
-        /// Which operand.
+        /// Name of the operand.
         what: &'static str,
         /// The inputs of the model on which it depends.
         inputs: Vec<String>,
@@ -84,7 +84,7 @@ pub enum Fault {
     Element {
         /// The operand's elements.
         found: Element,
-        /// Which are supported.
+        /// Elements that are supported.
         supported: &'static str,
     },
     /// Operands that must have the same elements do not.
@@ -94,7 +94,7 @@ pub enum Fault {
     Elements {
         /// Elements of the first operand.
         first: Element,
-        /// Those of another one.
+        /// Elements of another operand.
         second: Element,
     },
     /// An element type of ONNX that is not supported.
@@ -111,13 +111,13 @@ pub enum Fault {
     Broadcast {
         /// The first operand's dimensions.
         first: Vec<usize>,
-        /// Those of another one.
+        /// Dimensions of another operand.
         second: Vec<usize>,
     },
     /// There is no such axis.
     #[error("it names axis {axis} of a tensor of {rank} dimensions")]
     Axis {
-        /// As the model says it; below 0 counted from the end.
+        /// Axis as the model says it; below 0 counted from the end.
         axis: i64,
         /// Number of dimensions.
         rank: usize,
@@ -125,21 +125,21 @@ pub enum Fault {
     /// An operand has another shape than the operator needs.
     #[error("its {what} has the shape {found:?}, and should have {expected}")]
     Shape {
-        /// Which operand.
+        /// Name of the operand.
         what: &'static str,
-        /// Its dimensions.
+        /// Dimensions of the operand.
         found: Vec<usize>,
-        /// What they should be.
+        /// Dimensions that it should have.
         expected: String,
     },
     /// A number is out of its range.
     #[error("its {what} is {found}, and should be {expected}")]
     Number {
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         found: i64,
-        /// What it should be.
+        /// Values that it should have.
         expected: &'static str,
     },
     /// An index points beyond what it indexes.
@@ -147,7 +147,7 @@ pub enum Fault {
     Index {
         /// The index.
         index: i64,
-        /// How many there are.
+        /// Number of entries.
         size: usize,
     },
     /// An integer is divided by 0.
@@ -161,7 +161,7 @@ pub enum Fault {
     TooLarge {
         /// The dimensions.
         shape: Vec<usize>,
-        /// What is allowed.
+        /// Number of elements that is allowed.
         limit: usize,
     },
     /// A tensor that is computed of constants, or an operator that is made of the node, takes more memory than allowed.
@@ -169,21 +169,21 @@ pub enum Fault {
     Memory {
         /// The dimensions.
         shape: Vec<usize>,
-        /// What is left.
+        /// Memory that is left.
         spent: Spent,
     },
     /// A tensor would have more dimensions than allowed.
     #[error("it makes or names {found} dimensions, and 64 are allowed")]
     Rank {
-        /// How many.
+        /// Number of dimensions.
         found: usize,
     },
-    /// What is computed of constants alone takes too long.
+    /// Values that are computed of constants alone take too long.
     #[error(
         "computing constants takes more than {limit} multiplications: simplify the model first, or raise `Limits::work`"
     )]
     TooMuchWork {
-        /// What is allowed.
+        /// Multiplications that are allowed.
         limit: u64,
     },
     /// A tensor among its attributes is wrong.
@@ -191,13 +191,13 @@ pub enum Fault {
     StoredTensor {
         /// The attribute.
         name: &'static str,
-        /// What is wrong.
+        /// Fault of the tensor.
         fault: crate::read::TensorFault,
     },
     /// An output that is not supported.
     #[error("its output {what} is not supported, and the model uses it")]
     Output {
-        /// Which output.
+        /// Name of the output.
         what: &'static str,
     },
 }
@@ -218,13 +218,13 @@ fn list(names: &[String]) -> String {
 /// One thing in a model that is wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// With a node.
+    /// A fault of a node.
     Node {
         /// The node's name, or its first output where it has none.
         node: String,
-        /// Its operator.
+        /// Operator of the node.
         operator: String,
-        /// What it is.
+        /// Fault of the node.
         fault: Fault,
     },
     /// An input of the model has elements that are not supported.
@@ -248,7 +248,7 @@ pub enum Problem {
     Dimension {
         /// The input's name.
         input: String,
-        /// Which of its dimensions, counted from 0.
+        /// Number of the dimension, counted from 0.
         axis: usize,
         /// The dimension's name; it may have none.
         name: String,
@@ -257,18 +257,18 @@ pub enum Problem {
     Given {
         /// The input's name.
         input: String,
-        /// What the model says.
+        /// Dimensions that the model says.
         expected: String,
-        /// What was given.
+        /// Dimensions that were given.
         found: String,
     },
     /// An input has more elements than allowed.
     InputSize {
         /// The input's name.
         input: String,
-        /// Its dimensions.
+        /// Dimensions of the input.
         shape: Vec<usize>,
-        /// What is allowed.
+        /// Number of elements that is allowed.
         limit: usize,
     },
     /// Something was said of an input that the model does not have.
@@ -285,7 +285,7 @@ pub enum Problem {
     },
     /// Several inputs at once are wanted of a model that takes one at a time.
     OneAtATime {
-        /// How many are wanted.
+        /// Number of inputs that are wanted.
         batch: usize,
         /// The first node that shows it.
         node: String,
@@ -305,7 +305,7 @@ pub enum Problem {
         name: String,
         /// The size that is known.
         known: usize,
-        /// That of the data.
+        /// Size in the data.
         found: usize,
     },
     /// A sparse tensor is read.
@@ -317,7 +317,7 @@ pub enum Problem {
     More,
     /// A tensor of the file is wrong.
     Initializer {
-        /// What is wrong.
+        /// Error of the tensor.
         error: crate::read::StoredTensorError,
     },
 }
@@ -428,7 +428,7 @@ impl std::fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Why a graph cannot be evaluated on what was given.
+/// Reasons why a graph cannot be evaluated on what was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
     /// Another number of inputs.
@@ -436,7 +436,7 @@ pub enum EvaluateError {
     Inputs {
         /// The graph's inputs.
         expected: usize,
-        /// What was given.
+        /// Number of inputs that was given.
         found: usize,
     },
     /// An input of another type.
@@ -446,7 +446,7 @@ pub enum EvaluateError {
         input: String,
         /// Elements and shape of the graph's input.
         expected: String,
-        /// Those of what was given.
+        /// Element type and dimensions that were given.
         found: String,
     },
     /// A number that an input's elements do not have.
@@ -462,9 +462,9 @@ pub enum EvaluateError {
     Node {
         /// The node's name.
         node: String,
-        /// Its operator in the model.
+        /// Operator of the node in the model.
         operator: String,
-        /// What is wrong.
+        /// Fault of the node.
         fault: Fault,
     },
 }

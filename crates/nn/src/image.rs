@@ -18,29 +18,29 @@ pub const MOST_PIXELS: u64 = 1 << 26;
 
 /// Bytes that the decoder may take beside the pixels: for a row, and for what the file notes beside its pixels.
 const MEMORY: usize = 16 << 20;
-/// How such files begin.
+/// Bytes that such files begin with.
 const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The most bytes that a byte of the file can become: DEFLATE repeats 258 bytes by two bits at best.
 const INFLATED: u64 = 1032;
 
-/// Why a file is no image, or none that can be read or fits.
+/// Reasons why a file is no image, or none that can be read or fits.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ImageError {
-    /// It does not begin as such files do.
+    /// A file that does not begin as such files do.
     #[error("this is no PNG image: convert it to one")]
     Magic,
     /// The file ends before the last pixel.
     #[error("the PNG image ends before its last pixel: it is damaged")]
     Cut,
-    /// What the decoder says is wrong with the file.
+    /// Message of the decoder about a damaged file.
     #[error("the PNG image is damaged: {0}")]
     Damaged(String),
     /// Too many pixels.
     #[error("{width} x {height} pixels; at most {most} are read: scale the image", most = MOST_PIXELS)]
     Size {
-        /// How many in a row.
+        /// Pixels in a row.
         width: u32,
-        /// How many rows.
+        /// Number of rows.
         height: u32,
     },
     /// More pixels than the file can have.
@@ -48,9 +48,9 @@ pub enum ImageError {
         "the PNG image announces {width} x {height} pixels, which its {found} bytes cannot hold: it is damaged"
     )]
     Short {
-        /// How many in a row.
+        /// Pixels in a row.
         width: u32,
-        /// How many rows.
+        /// Number of rows.
         height: u32,
         /// The file's length in bytes.
         found: usize,
@@ -69,9 +69,9 @@ pub enum ImageError {
         "there are {found} scalings, and the image's channels are {expected}: give one for each"
     )]
     Scalings {
-        /// How many channels there are.
+        /// Number of channels.
         expected: usize,
-        /// How many scalings came.
+        /// Number of scalings that came.
         found: usize,
     },
     /// A scaling that makes a byte infinite.
@@ -82,23 +82,23 @@ pub enum ImageError {
     Infinite {
         /// A value that occurs in the image, from 0 to 255.
         value: f64,
-        /// Its channel, counted from 1.
+        /// Channel of the number, counted from 1.
         channel: usize,
         /// The channel's scaling.
         scaling: Scaling,
     },
-    /// Other sizes than an input takes.
+    /// An image of other sizes than an input takes.
     #[error(
         "it has {width} x {height} pixels of {} (channels x rows x columns: {channels} x {height} x {width}, or the \
          channels last); the model's input {name:?} takes {}: scale or convert the image",
         kind(*.channels), wanted(.shape)
     )]
     Fit {
-        /// How many channels the image has.
+        /// Number of channels of the image.
         channels: usize,
-        /// How many rows.
+        /// Number of rows.
         height: usize,
-        /// How many pixels in a row.
+        /// Pixels in a row.
         width: usize,
         /// The input's name.
         name: String,
@@ -125,7 +125,7 @@ fn kind(channels: usize) -> &'static str {
     }
 }
 
-/// As in 3 x 4 x 4, and 2 of them.
+/// Writes the sizes that a shape wants, as in 3 x 4 x 4, and 2 of them.
 fn wanted(shape: &[usize]) -> String {
     let one = sizes(shape.get(1..).unwrap_or(&[]));
     match shape.first() {
@@ -134,18 +134,18 @@ fn wanted(shape: &[usize]) -> String {
     }
 }
 
-/// How the bytes of a channel become numbers: `(byte * factor - mean) / deviation`.
+/// Scaling by which the bytes of a channel become numbers: `(byte * factor - mean) / deviation`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// What bytes are multiplied with.
+    /// Factor that bytes are multiplied with.
     pub factor: f64,
-    /// What is subtracted then.
+    /// Number that is subtracted then.
     pub mean: f64,
-    /// What the difference is divided by.
+    /// Number that the difference is divided by.
     pub deviation: f64,
 }
 
-/// From 0 to 1.
+/// Scales to numbers from 0 to 1.
 impl Default for Scaling {
     fn default() -> Self {
         Self {
@@ -156,12 +156,12 @@ impl Default for Scaling {
     }
 }
 
-/// How an input has the numbers of an image.
+/// Orders in which an input has the numbers of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// By channel, row and column.
+    /// Numbers by channel, row and column.
     Planes,
-    /// By row, column and channel.
+    /// Numbers by row, column and channel.
     Pixels,
 }
 
@@ -177,7 +177,7 @@ pub struct Image {
     bytes: Vec<u8>,
 }
 
-/// How large it is; the pixels may be secret.
+/// Shows how large the image is; the pixels may be secret.
 impl std::fmt::Debug for Image {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (channels, height, width) = (self.channels, self.height, self.width);
@@ -188,7 +188,7 @@ impl std::fmt::Debug for Image {
 /// Reads an image. Memory follows what the file can hold, at most [`MOST_PIXELS`], not what its header announces.
 ///
 /// # Errors
-/// If it is no such file, or has too many pixels.
+/// [`ImageError`] if it is no such file, or has too many pixels.
 pub fn read(file: &[u8]) -> Result<Image, ImageError> {
     if !file.starts_with(MAGIC) {
         return Err(ImageError::Magic);
@@ -252,22 +252,22 @@ pub fn read(file: &[u8]) -> Result<Image, ImageError> {
 }
 
 impl Image {
-    /// How many channels: 1 of grey, or 3 of red, green and blue.
+    /// Number of channels: 1 of grey, or 3 of red, green and blue.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// How many pixels in a row.
+    /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Its dimensions in a layout.
+    /// Dimensions of the image in a layout.
     pub fn sizes(&self, layout: Layout) -> [usize; 3] {
         match layout {
             Layout::Planes => [self.channels, self.height, self.width],
@@ -275,15 +275,15 @@ impl Image {
         }
     }
 
-    /// Its numbers by channel, row and column, with a scaling for each channel.
+    /// Numbers of the image by channel, row and column, with a scaling for each channel.
     ///
     /// # Errors
-    /// If there are more scalings or fewer, or one of them makes a number infinite.
+    /// [`ImageError`] if there are more scalings or fewer, or one of them makes a number infinite.
     pub fn numbers(&self, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
         self.numbers_in(Layout::Planes, scalings)
     }
 
-    /// The same in a layout.
+    /// Numbers of the image in a layout.
     fn numbers_in(&self, layout: Layout, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
         if scalings.len() != self.channels {
             return Err(ImageError::Scalings {
@@ -326,12 +326,12 @@ impl Image {
         }
     }
 
-    /// Its numbers for an input of this name and shape, whose first dimension is the batch and must be 1: by channel, row
-    /// and column, or, where that does not fit, with the channels last; without channels if it is grey; or all in a row,
+    /// Numbers of the image for an input of this name and shape, whose first dimension is the batch and must be 1: by channel,
+    /// row and column, or, where that does not fit, with the channels last; without channels if it is grey; or all in a row,
     /// by channel, row and column.
     ///
     /// # Errors
-    /// If the input takes other sizes, or as [`Image::numbers`].
+    /// [`ImageError`] if the input takes other sizes, or as [`Image::numbers`].
     pub fn for_input(
         &self,
         name: &str,

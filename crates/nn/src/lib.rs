@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What an import does:
+//! Steps of an import:
 //!
 //! * operators of ONNX's versions 6 to 27 become those of [`Op`], each in the same meaning whatever the version;
 //! * dimensions that the file names instead of numbering are set by [`Options`], of themselves or from data;

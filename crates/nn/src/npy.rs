@@ -10,16 +10,16 @@ use crate::tensor::{Data, Element, Tensor, elements};
 const HEADER: usize = 1 << 16;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Why a file is no array, or none that can be read.
+/// Reasons why a file is no array, or none that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NpyError {
-    /// It does not begin as such files do.
+    /// A file that does not begin as such files do.
     #[error("this is no .npy file: write it with numpy.save")]
     Magic,
     /// A version of the format that does not exist yet.
     #[error("this .npy file has format version {0}; supported: 1 to 3")]
     Version(u8),
-    /// It ends early.
+    /// A file that ends early.
     #[error("the .npy file ends within its header: it is damaged")]
     Cut,
     /// An absurdly long header.
@@ -42,9 +42,9 @@ pub enum NpyError {
     /// Another number of bytes than the shape asks for.
     #[error("the .npy file's shape asks for {expected} bytes of data, and there are {found}")]
     Length {
-        /// What the shape asks for.
+        /// Bytes that the shape asks for.
         expected: usize,
-        /// What is there.
+        /// Bytes that are there.
         found: usize,
     },
 }
@@ -52,7 +52,7 @@ pub enum NpyError {
 /// Reads a file. Memory follows its length, not what its header announces.
 ///
 /// # Errors
-/// If it is no such file, or has elements that are not supported.
+/// [`NpyError`] if it is no such file, or has elements that are not supported.
 pub fn read(file: &[u8]) -> Result<Tensor, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let (&[major, _minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Cut)?;
@@ -103,7 +103,7 @@ pub fn read(file: &[u8]) -> Result<Tensor, NpyError> {
     Ok(crate::evaluate::transpose(axes, &mirrored, &to))
 }
 
-/// What follows a key of the header, a Python dictionary.
+/// Gives the text after a key of the header, a Python dictionary.
 fn after<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let quotes = [format!("'{key}'"), format!("\"{key}\"")];
     let (at, found) = quotes

@@ -36,7 +36,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Its name in ONNX.
+    /// Name of the type in ONNX.
     pub fn name(self) -> &'static str {
         match self {
             Element::F16 => "float16",
@@ -55,18 +55,18 @@ impl Element {
         }
     }
 
-    /// Whether it is a float of any width.
+    /// Whether the type is a float of any width.
     pub fn is_float(self) -> bool {
         use Element::{BF16, F16, F32, F64};
         matches!(self, F16 | BF16 | F32 | F64)
     }
 
-    /// Whether it is an integer, signed or not.
+    /// Whether the type is an integer, signed or not.
     pub fn is_integer(self) -> bool {
         !self.is_float() && self != Element::Bool
     }
 
-    /// Whether it is a number below 0, where it is one.
+    /// Whether a number of the type may be below 0.
     pub fn is_signed(self) -> bool {
         use Element::{I8, I16, I32, I64};
         self.is_float() || matches!(self, I8 | I16 | I32 | I64)
@@ -82,7 +82,7 @@ impl Element {
         }
     }
 
-    /// Bytes of memory that so many elements are kept in.
+    /// Bytes of memory that `count` elements are kept in.
     pub(crate) fn kept(self, count: usize) -> u64 {
         let each = match self.store() {
             Store::F32 => 4,
@@ -130,7 +130,7 @@ impl std::fmt::Display for Element {
     }
 }
 
-/// What a tensor's elements are kept as.
+/// Types that a tensor's elements are kept as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Store {
     F32,
@@ -181,7 +181,7 @@ impl Data {
     }
 }
 
-/// Why a tensor cannot be.
+/// Reasons why a tensor cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
     /// The dimensions ask for another number of elements.
@@ -191,7 +191,7 @@ pub enum TensorError {
         shape: Vec<usize>,
         /// Their product.
         expected: usize,
-        /// What was given.
+        /// Number of elements that was given.
         found: usize,
     },
     /// The product of the dimensions is beyond what can be counted.
@@ -215,7 +215,7 @@ pub enum TensorError {
     had(*.element)
 )]
 pub struct HeldError {
-    /// Which element, counted from 0, the last dimension's side by side.
+    /// Place of the element, counted from 0, the last dimension's side by side.
     pub place: usize,
     /// The number.
     pub found: OwnData,
@@ -228,7 +228,7 @@ pub(crate) fn own_number(number: impl std::fmt::Display) -> OwnData {
     OwnData::new("the number", &number.to_string())
 }
 
-/// What numbers there are of a type.
+/// Describes the numbers that a type has.
 fn had(element: Element) -> String {
     match element {
         Element::Bool => "0 and 1 alone".to_owned(),
@@ -263,7 +263,7 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { product })
 }
 
-/// As in 1 x 28 x 28.
+/// Writes dimensions as in 1 x 28 x 28.
 pub(crate) fn sizes(shape: &[usize]) -> String {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     sizes.join(" x ")
@@ -274,7 +274,7 @@ impl Tensor {
     /// its precision.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape, or `data` is not what holds such elements.
+    /// [`TensorError`] if the number of elements is not that of the shape, or `data` is not what holds such elements.
     pub fn new(element: Element, shape: Vec<usize>, data: Data) -> Result<Tensor, TensorError> {
         let Some(expected) = elements(&shape) else {
             return Err(TensorError::Overflow { shape });
@@ -318,7 +318,7 @@ impl Tensor {
     /// A tensor of `float32`.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn f32(shape: Vec<usize>, values: Vec<f32>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::F32, shape, Data::F32(values))
     }
@@ -326,7 +326,7 @@ impl Tensor {
     /// A tensor of `int64`.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn i64(shape: Vec<usize>, values: Vec<i64>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::I64, shape, Data::Int(values))
     }
@@ -334,7 +334,7 @@ impl Tensor {
     /// A tensor of Booleans.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn bool(shape: Vec<usize>, values: Vec<bool>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::Bool, shape, Data::Bool(values))
     }
@@ -356,22 +356,22 @@ impl Tensor {
         Tensor::made(Element::I64, vec![values.len()], Data::Int(values))
     }
 
-    /// Its elements' type.
+    /// Type of the elements.
     pub fn element(&self) -> Element {
         self.element
     }
 
-    /// Its dimensions; none for a single number.
+    /// Dimensions of the tensor; none for a single number.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Its elements, the last dimension's side by side.
+    /// Elements of the tensor, the last dimension's side by side.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
-    /// Its elements, to be changed for others of the same type.
+    /// Elements of the tensor, to be changed for others of the same type.
     pub(crate) fn data_mut(&mut self) -> &mut Data {
         &mut self.data
     }
@@ -432,11 +432,11 @@ impl Tensor {
         })
     }
 
-    /// The same numbers as elements of another type: rounded to the precision of floats; of integers and Booleans
+    /// Converts the numbers to elements of another type: rounded to the precision of floats; of integers and Booleans
     /// exactly.
     ///
     /// # Errors
-    /// If one of them is no integer of that type.
+    /// [`HeldError`] if one of them is no integer of that type.
     pub fn converted(&self, to: Element) -> Result<Tensor, HeldError> {
         if to == self.element {
             return Ok(self.clone());
@@ -465,7 +465,8 @@ impl Tensor {
                     Some(values) => values,
                     None => {
                         let values = self.to_f64().into_iter().enumerate();
-                        // Of floats beyond 2^127, infinite ones and such as are none the ends of `i128`: out of range.
+                        // Floats beyond 2^127, infinite ones and those that are no numbers become the ends of `i128`: out of
+                        // range.
                         let whole = |(place, v): (usize, f64)| match v.fract() == 0.0 {
                             true => Ok(v as i128),
                             false => Err(wrong(place, v.to_string())),
@@ -486,14 +487,14 @@ impl Tensor {
         Ok(Tensor::made(to, self.shape.clone(), data))
     }
 
-    /// The same elements in another shape of as many.
+    /// Gives the elements in another shape of as many.
     pub(crate) fn with_shape(mut self, shape: Vec<usize>) -> Tensor {
         debug_assert_eq!(elements(&shape), Some(self.len()));
         self.shape = shape;
         self
     }
 
-    /// How many elements are not 0; of floats, whose bits are not all 0.
+    /// Counts the elements that are not 0; of floats, those whose bits are not all 0.
     pub(crate) fn nonzero(&self) -> u64 {
         let count = match &self.data {
             Data::F32(values) => values.iter().filter(|v| v.to_bits() != 0).count(),

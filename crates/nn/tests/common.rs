@@ -167,7 +167,7 @@ impl Net {
         self
     }
 
-    /// As messages, to be made worse.
+    /// Gives the model as messages, to be made worse.
     pub(crate) fn messages(&self) -> proto::Model {
         proto::Model {
             ir_version: 8,
@@ -194,12 +194,12 @@ impl Net {
         model.import(options)
     }
 
-    /// What it makes of inputs.
+    /// Gives the results of the model on inputs.
     pub(crate) fn run(&self, inputs: &[Tensor]) -> Vec<Tensor> {
         self.import().unwrap().evaluate(inputs).unwrap()
     }
 
-    /// What it makes of f32, where that is one tensor: its shape and elements.
+    /// Gives the result of the model on f32, where that is one tensor: its shape and elements.
     pub(crate) fn run_f32(&self, inputs: &[Tensor]) -> (Vec<usize>, Vec<f32>) {
         let made = self.run(inputs);
         (made[0].shape().to_vec(), made[0].as_f32().unwrap().to_vec())
@@ -234,7 +234,7 @@ impl Random {
         Random(seed)
     }
 
-    /// From a seed that is told elsewhere.
+    /// Makes a source of random numbers from a seed that is told elsewhere.
     pub(crate) fn seeded(seed: u64) -> Random {
         Random(seed)
     }
@@ -248,7 +248,7 @@ impl Random {
         ((z ^ z >> 31) % bound.max(1) as u64) as usize
     }
 
-    /// Between -1 and 1.
+    /// Draws a number between -1 and 1.
     pub(crate) fn float(&mut self) -> f32 {
         self.below(2001) as f32 / 1000.0 - 1.0
     }

@@ -80,7 +80,7 @@ fn integers_are_exact() {
     }
 }
 
-/// What is closer to 0 than any number is 0, as for everybody who reads decimal numbers.
+/// A number that is closer to 0 than any other is 0, as for everybody who reads decimal numbers.
 #[test]
 fn extreme_numbers() {
     let found = read(b"1.7976931348623157e308,5e-324,-1e-999,-0").unwrap();

@@ -7,7 +7,7 @@ mod trials;
 
 use trials::{MIXES, Tally, trial};
 
-/// What all parties open is what the program means, and costs what was declared: of random programs and networks, in
+/// All parties open what the program means, at the cost that was declared: of random programs and networks, in
 /// every mix.
 #[test]
 fn random_programs_and_networks_mean_what_they_open() {

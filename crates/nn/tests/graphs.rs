@@ -1,4 +1,4 @@
-//! What an import makes: versions brought together, constants computed, normalisations folded.
+//! Tests the results of an import: versions brought together, constants computed, normalisations folded.
 
 use madrigal_nn::{Graph, Op, Tensor, proto, supported_operators};
 
@@ -89,7 +89,7 @@ fn attributes_that_became_inputs() {
     );
 }
 
-/// Before version 13 all dimensions from the axis on are one.
+/// All dimensions from the axis on are one before version 13.
 #[test]
 fn softmax_changed_its_meaning() {
     let x = Random::new().tensor(&[2, 3, 4]);
@@ -110,7 +110,7 @@ fn softmax_changed_its_meaning() {
     assert_eq!(run(9, 2), run(13, 2));
 }
 
-/// As torch writes `x.view(x.size(0), -1)`.
+/// Chains as torch writes `x.view(x.size(0), -1)`.
 #[test]
 fn chains_of_shapes_are_computed() {
     let net = Net::new(13)

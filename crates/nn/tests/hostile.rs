@@ -12,7 +12,7 @@ use prost::Message as _;
 use crate::common::{Net, floats, ints};
 use crate::secret::{FORMAT, roles};
 
-/// What reading, importing, lowering and planning may take beside the declared budget: the process itself, and what
+/// Memory that reading, importing, lowering and planning may take beside the declared budget: the process itself, and what
 /// is computed with while a constant is made.
 const BESIDE: u64 = 32 << 20;
 
@@ -31,7 +31,7 @@ fn number(name: &str, value: i64) -> proto::Tensor {
     }
 }
 
-/// What a hundred bytes can ask for, by name.
+/// Files of a hundred bytes that ask for much, by name.
 fn files() -> Vec<(&'static str, Net)> {
     let image = || Net::new(18).input("x", &[1, 1, 2, 2]);
     let mut doubled = base()
@@ -238,7 +238,7 @@ fn peak() -> Option<u64> {
 
 const CHILD: &str = "MADRIGAL_HOSTILE_FILE";
 
-/// In a process of its own, so that its memory can be measured: one of the files.
+/// Reads one of the files in a process of its own, so that its memory can be measured.
 #[test]
 fn child() {
     let Ok(name) = std::env::var(CHILD) else {
@@ -253,7 +253,7 @@ fn child() {
     println!("DONE {}", done.err().unwrap_or_default().replace('\n', " "));
 }
 
-/// Before, most of these took gigabytes, and one ended the process.
+/// Small files take no more memory than is declared. Before, most of these took gigabytes, and one ended the process.
 #[test]
 fn small_files_take_no_more_memory_than_is_declared() {
     let own = std::env::current_exe().unwrap();
@@ -276,7 +276,7 @@ fn small_files_take_no_more_memory_than_is_declared() {
         println!("{name}: {length} bytes, {} MiB, {error}", peak >> 20);
         let most = limits.memory + PER_BYTE * length + BESIDE;
         assert!(peak <= most, "{name}: {peak}");
-        // What is refused names the node, the sizes and what to do.
+        // The refusal names the node, the sizes and what to do.
         if !["gathered", "factors"].contains(&name) {
             let parts = ["node_", "MiB", "Limits::memory"];
             assert!(
@@ -349,7 +349,7 @@ fn parts_are_bounded_by_their_memory() {
     assert!(matches!(error, ReadError::Memory(_)), "{error}");
 }
 
-/// Before, 12,000 of them overflowed the stack, and 10,000 took half a minute.
+/// Thousands of nodes in a row are planned. Before, 12,000 of them overflowed the stack, and 10,000 took half a minute.
 #[test]
 fn thousands_of_nodes_in_a_row_are_planned() {
     let chain = |length: usize| {

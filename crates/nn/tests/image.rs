@@ -122,7 +122,7 @@ fn what_stands_beside_the_pixels_is_passed_over() {
     assert_eq!(image.numbers(&[BYTES]), Ok(vec![7.0]));
 }
 
-/// These were refused before, with the advice to convert the image.
+/// Forms of colours that were refused before, with the advice to convert the image.
 #[test]
 fn all_forms_of_colours_are_read() {
     use BitDepth::{Eight, One, Sixteen, Two};

@@ -70,7 +70,7 @@ fn notes() {
     assert_eq!(bare.note("madrigal.numbers"), Some("32.12"));
     assert_eq!(bare.note("author"), None);
     assert_eq!(bare.inputs(), before.inputs());
-    // What others wrote need not be text.
+    // Notes that others wrote need not be text.
     let mut messages = Net::new(13).input("x", &[1]).output("x").messages();
     messages.metadata_props.push(proto::Property {
         key: b"madrigal.numbers".to_vec().into(),
@@ -346,7 +346,7 @@ fn a_model_for_one_input_says_so() {
     assert_eq!((*batch, &node[..]), (5, "node_0"));
     let text = problem.to_string();
     assert!(text.contains("one input at a time"), "{text}");
-    // What is wrong with one input, too, is told as it is.
+    // A fault that one input has, too, is told as it is.
     for batch in [1, 5] {
         let wrong = reshaped(&[1, 5]).import_with(&Options::batch(batch));
         let problem = only(wrong.unwrap_err());
@@ -445,7 +445,7 @@ fn data_beside_the_model() {
             &Limits::default(),
         )
     };
-    // As some exporters write it.
+    // Location as some exporters write it.
     of(&[("location", "./weights"), ("offset", "4"), ("length", "8")]).unwrap();
     let model = of(&[("location", "weights"), ("offset", "4"), ("length", "8")]).unwrap();
     let graph = model.import(&Options::default()).unwrap();

@@ -45,7 +45,7 @@ fn written_is_read() {
     }
 }
 
-/// What `numpy.save` wrote of `numpy.array([[1, 2, 3], [4, 5, 6]], order="F")` in int16 has this form.
+/// Files that `numpy.save` wrote of `numpy.array([[1, 2, 3], [4, 5, 6]], order="F")` in int16 have this form.
 #[test]
 fn either_order_and_version() {
     let data: Vec<u8> = [1u16, 4, 2, 5, 3, 6]

@@ -140,7 +140,7 @@ fn transposed_convolutions_are_transposed() {
         let mut expected = vec![0.0; case.batch * read * case.size[0] * case.size[1]];
         let (ys, ws) = (y.as_f32().unwrap(), w.as_f32().unwrap());
         case.each(|to, from, weight| expected[from] += ys[to] * ws[weight]);
-        // What no place of the kernel reached is added behind.
+        // Rows and columns that no place of the kernel reached are added behind.
         let left = [0, 1].map(|axis| {
             let reach = (made[axis] - 1) * case.strides[axis] + 1;
             let reach = reach + case.dilations[axis] * (case.kernel[axis] - 1);
@@ -188,7 +188,7 @@ fn products_of_stacks() {
         let count = made.iter().product::<usize>() / (rows * columns);
         let mut expected = Vec::new();
         for stack in 0..count {
-            // Of stacks that are broadcast: two on the left, three on the right.
+            // Stacks that are broadcast: two on the left, three on the right.
             let [l, r] = match (left.len(), right.len()) {
                 (4, 3) => [stack / 3, stack % 3],
                 (3, 2) => [stack, 0],
@@ -224,7 +224,7 @@ fn pooling_counts_as_asked() {
             .int_list("strides", &[2, 2]);
         net(base).output("y").run_f32(&[counting(&[1, 1, 4, 4])])
     };
-    // Of 0..16 the mean of rows and columns 0 to 2.
+    // Mean of rows and columns 0 to 2 of 0..16.
     assert_eq!(of(|net| net), (vec![1, 1, 1, 1], vec![5.0]));
     // Rounded up: the kernel's second place has two rows left.
     let (shape, found) = of(|net| net.int("ceil_mode", 1));
@@ -238,7 +238,7 @@ fn pooling_counts_as_asked() {
     assert!((found[0] - 10.0 / 9.0).abs() < 1e-6);
 }
 
-/// With one element around, which counts or not.
+/// Pads with one element around, which counts or not.
 fn padded(net: Net, counted: i64) -> Net {
     let net = net.int_list("pads", &[1, 1, 1, 1]);
     net.int("count_include_pad", counted)

@@ -80,7 +80,7 @@ fn hides(what: &str, file: &[u8], marks: &[&[u8]]) {
         planned.unwrap()
     };
     let planned = plan(&guest);
-    // What the parties compare before they begin.
+    // Facts that the parties compare before they begin.
     let facts = |planned: &madrigal_program::Planned| format!("{:?}", planned.plan.facts());
     assert_eq!(facts(&planned), facts(&plan(&owner)), "{what}");
     let x = Tensor::f32(vec![2, 4], (1..9).map(|v| v as f32 / 4.0).collect()).unwrap();
@@ -108,7 +108,7 @@ fn strip_hides_weights_of_every_form() {
         .node("y = MatMul(x, w)")
         .output("y");
     hides("int8", &int8.file(), &[&MARK, &[0x21, 0x12]]);
-    // The same with one scale for all: it is a number without dimensions, and of the weights alone.
+    // One scale for all: it is a number without dimensions, and of the weights alone.
     let one_scale = of_x()
         .tensor(raw("q", 2, &[4, 2], &[MARK, MARK].concat()))
         .constant("scale", &[], &[value / 64.0])
@@ -182,7 +182,7 @@ fn strip_hides_weights_of_every_form() {
         .node("y = Div(x, d)")
         .output("y");
     hides("a divisor", &divided.file(), &[&bytes]);
-    // What is a mask only after a comparison of weights.
+    // A tensor that is a mask only after a comparison of weights.
     let mask = of_x()
         .constant("w", &[4], &[value, -value, value, -value])
         .constant("zero", &[], &[0.0])
@@ -202,7 +202,7 @@ fn strip_hides_weights_of_every_form() {
     hides("a normalisation", &normalised.file(), &[&bytes]);
 }
 
-/// What is beside the weights: fields of other types, tensors of types that are not supported, nodes that serve no output,
+/// Parts beside the weights: fields of other types, tensors of types that are not supported, nodes that serve no output,
 /// attributes that nobody reads, texts, and what a later version of the format may have.
 #[test]
 fn strip_drops_what_nobody_reads() {
@@ -310,7 +310,7 @@ fn strip_tells_what_stays_readable() {
     assert_eq!((bare.tensors, bare.numbers), (2, 9));
 }
 
-/// Where nobody can say what of a model was trained, nothing is handed over.
+/// A model of which nobody can say what was trained is not handed over.
 #[test]
 fn strip_refuses_what_cannot_be_stripped() {
     let refused = |net: &Net| {
@@ -319,7 +319,7 @@ fn strip_refuses_what_cannot_be_stripped() {
     };
     let branches = of_x().node("y = If(x)").output("y");
     assert!(matches!(refused(&branches), StripError::Import(_)));
-    // The same integers choose places, and are weights.
+    // Integers that choose places, and are weights too.
     let both = of_x()
         .ints("i", &[0, 1, 2, 3])
         .node("g = Gather(x, i)")

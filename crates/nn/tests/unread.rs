@@ -1,4 +1,4 @@
-//! What serves no output of a model, which exporters leave behind; and forms that old and other exporters write.
+//! Tests parts that serve no output of a model, which exporters leave behind; and forms that old and other exporters write.
 
 use madrigal_nn::{Limits, Model, Options, Problem};
 use prost::Message as _;
@@ -85,7 +85,7 @@ fn what_is_read_is_told() {
     }
 }
 
-/// Who makes a value that is there already is told of it, though nobody reads it.
+/// A node that makes a value which is there already is told of it, though nobody reads it.
 #[test]
 fn a_value_is_made_once() {
     let net = Net::new(13).input("x", &[1]);

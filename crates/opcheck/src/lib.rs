@@ -1,4 +1,4 @@
-//! Checks an operation of one's own, as the project checks its own operations.
+//! Checks an operation of a user's own, as the project checks its own operations.
 //!
 //! [`Check`] puts the operation into a program: inputs that are shared are brought by parties and shared,
 //! results that are shared are opened. All parties run it, in one process over memory:
@@ -11,7 +11,7 @@
 //! - under random faults of the network every living party ends in time with the right result or with one
 //!   error that blames no honest party.
 //!
-//! [`SourceCheck`] does the like for a source of correlations of one's own.
+//! [`SourceCheck`] checks a source of correlations of a user's own in the same way.
 //!
 //! It is for tests: randomness is deterministic, and what is wrong is a panic that says so.
 
@@ -35,15 +35,15 @@ use madrigal_operations::{
 };
 use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed, uncounted};
 
-/// What is checked: an operation with the sorts of its inputs.
+/// A case to check: an operation with the sorts of its inputs.
 pub struct Case {
     /// The operation.
     pub operation: Arc<dyn Operation>,
-    /// Its inputs: clear, or in one of the sharings of the engine (A, B, R).
+    /// Sorts of its inputs: clear, or in one of the sharings of the engine (A, B, R).
     pub inputs: Vec<Sort>,
 }
 
-/// Makes the case of so many parties and elements.
+/// Function that makes the case for a number of parties and of elements.
 type Make = dyn Fn(usize, usize) -> Case + Sync;
 
 /// The check; change what is to be otherwise.
@@ -60,11 +60,11 @@ pub struct Check {
     origin: Box<MakeOrigin>,
 }
 
-/// What makes the correlations of a job among so many parties.
+/// Function that makes the source of a job's correlations for a number of parties.
 type MakeOrigin = dyn Fn(usize) -> Origin + Send + Sync;
 
 impl Check {
-    /// Of an operation that `make` makes for a number of parties and of elements: among 2, 3 and 5 parties,
+    /// Checks the operation that `make` makes for a number of parties and of elements: among 2, 3 and 5 parties,
     /// with 1, 7, 64 and 1,000 elements and 40 faults.
     pub fn new(make: impl Fn(usize, usize) -> Case + Sync + 'static) -> Self {
         Self {
@@ -77,14 +77,14 @@ impl Check {
         }
     }
 
-    /// Among so many parties alone: for what is not for any number of them.
+    /// Checks among these numbers of parties alone: for operations that are not for any number of them.
     #[must_use]
     pub fn among(self, parties: &[usize]) -> Self {
         let parties = parties.to_vec();
         Self { parties, ..self }
     }
 
-    /// With correlations that come from elsewhere: `origin` says where, for each job among so many parties.
+    /// Takes correlations from elsewhere: `origin` says where, for each job and its number of parties.
     #[must_use]
     pub fn supplied_by(self, origin: impl Fn(usize) -> Origin + Send + Sync + 'static) -> Self {
         let origin = Box::new(origin);
@@ -148,7 +148,7 @@ impl Check {
             for other in others {
                 let mut inputs = own.clone();
                 inputs[at] = other;
-                // What it takes must run like any other.
+                // Inputs that the operation takes must run like any other.
                 if let Ok(built) = with(inputs) {
                     let spec = ProgramSpec::new(built.graph.clone());
                     built.compare(self.supplied(spec), seed);
@@ -188,7 +188,7 @@ impl Check {
     }
 }
 
-/// What a plan can vary in.
+/// Specs of programs that vary what a plan can vary in.
 fn specs(graph: &Graph) -> [ProgramSpec; 5] {
     let spec = || ProgramSpec::new(graph.clone());
     [
@@ -328,7 +328,7 @@ fn plan(spec: ProgramSpec) -> ProgramPlan {
 type MakeShare = fn(Party) -> Arc<dyn Operation>;
 type MakeOpen = fn(Vec<Party>) -> Arc<dyn Operation>;
 
-/// How values come into a sharing and out of it; `None` for clear ones.
+/// Gives the operations by which values come into a sharing and out of it; `None` for clear ones.
 fn edges(sharing: Sharing) -> Option<(MakeShare, MakeOpen)> {
     fn of<P: Protocol>() -> Option<(MakeShare, MakeOpen)> {
         Some((

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::{Case, Check, MakeOrigin};
 
-/// Checks a source of correlations of one's own ([`madrigal_correlations::Provider`]), of every kind that it
+/// Checks a source of correlations of a user's own ([`madrigal_correlations::Provider`]), of every kind that it
 /// serves:
 /// - what all parties' shares add up to is what the kind says, in calls for 1, 7, 64 and 1,000 items;
 /// - no call gives out what another one has;
@@ -26,7 +26,7 @@ pub struct SourceCheck {
 }
 
 impl SourceCheck {
-    /// Of the source that `origin` gives for each job among so many parties: among 2 and 3, with 40 faults. All
+    /// Checks the source that `origin` gives for each job and its number of parties: among 2 and 3, with 40 faults. All
     /// parties of a job share the value, and find by [`Context::me`](madrigal_net::Context::me) what is theirs.
     pub fn new(origin: impl Fn(usize) -> Origin + Send + Sync + 'static) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl SourceCheck {
         }
     }
 
-    /// Two calls for so many items each.
+    /// Makes two calls for `count` items each.
     fn calls(&self, parties: usize, kind: Kind, count: usize, seed: u64) {
         let origin = (self.origin)(parties);
         let mut needs = Needs::new();

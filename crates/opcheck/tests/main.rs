@@ -9,7 +9,7 @@ use madrigal_net::Result;
 use madrigal_opcheck::{Case, Check};
 use madrigal_operations::{ArithmeticGmwTool, Mul};
 
-/// What is wrong with a product.
+/// Faults of a product.
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,

@@ -42,7 +42,7 @@ impl Channel for TcpStream {
 
 const OTS: usize = 128;
 
-/// Who takes which part, and in which session: the hashes are bound to it, so an identifier must
+/// Names of the parties' parts and of their session: the hashes are bound to it, so an identifier must
 /// never come twice. The parties agree on it when they meet.
 const CONTEXT: Instance = Instance {
     session: [0x2a; 32],
@@ -67,7 +67,7 @@ fn receiver(channel: &mut impl Channel, rng: &mut SeededRng, choices: &[u8]) -> 
     Ok(response.keys.to_vec())
 }
 
-/// The same in one round: the messages cross, for twice the bytes. It is an instance of its own.
+/// Gives the instance for base OTs in one round, which is another one: the messages cross, for twice the bytes.
 const CROSSING: Instance = Instance {
     stream: 1,
     ..CONTEXT

@@ -70,7 +70,7 @@ fn k() -> Result<FieldBits> {
     Ok(FieldBits::new(4)?)
 }
 
-/// What base OTs give: party 0 has Delta and the keys that its bits select, party 1 has both.
+/// Deals the result of base OTs: party 0 has Delta and the keys that its bits select, party 1 has both.
 fn dealt_keys() -> (Delta, Vec<Block>, Vec<[Block; 2]>) {
     let mut rng = rng(2);
     let delta = Delta::random(&mut rng);

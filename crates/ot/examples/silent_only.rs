@@ -43,7 +43,7 @@ const fn instance(stream: u32) -> Instance {
     }
 }
 
-/// In the base OTs the roles are reversed.
+/// Instance of the base OTs, in which the roles are reversed.
 const BASE: Instance = Instance {
     session: SESSION,
     sender: 1,

@@ -5,7 +5,7 @@
 //!
 //! 1. The sender draws y and sends S = yG (32 bytes).
 //! 2. The receiver with choices c_i draws x_i and sends R_i = x_i G + c_i T, T = T(S) (32 n bytes).
-//!    Its keys are H(i, S, R_i, x_i S).
+//!    The receiver's keys are H(i, S, R_i, x_i S).
 //! 3. The sender's keys are H(i, S, R_i, y R_i) and H(i, S, R_i, y (R_i - T)).
 //!
 //! It is Chou and Orlandi's "simplest OT" with T(S) in the place of S.

@@ -1,4 +1,4 @@
-//! What each step costs, as a formula of the number of OTs. Tests compare the formulas with the
+//! Costs of each step, as formulas of the number of OTs. Tests compare the formulas with the
 //! messages and with the AES blocks that are computed ([`madrigal_kernels::meter`]).
 
 use core::ops::Add;

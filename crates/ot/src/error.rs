@@ -1,4 +1,4 @@
-//! What can go wrong, and through whom.
+//! Errors, and the party through whom they come.
 
 use core::fmt;
 
@@ -45,7 +45,7 @@ impl fmt::Display for Message {
     }
 }
 
-/// Who caused an error.
+/// Party that caused an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The peer sent something that no honest peer of the same version and plan sends.
@@ -65,7 +65,7 @@ pub enum OtError {
          check that both parties run the same version and the same plan"
     )]
     MessageLength {
-        /// Which message.
+        /// Message of the wrong length.
         message: Message,
         /// Length due, in bytes.
         expected: usize,
@@ -79,7 +79,7 @@ pub enum OtError {
          stop the session and ask the peer's operator"
     )]
     GroupElement {
-        /// Which message.
+        /// Message that has the element.
         message: Message,
         /// Position in the message, in elements of 32 bytes.
         index: usize,
@@ -90,7 +90,7 @@ pub enum OtError {
          faulty or the channel corrupts data: stop the session and ask the peer's operator"
     )]
     Coefficient {
-        /// Which message.
+        /// Message that has the coefficient.
         message: Message,
         /// Position in the message, in keys.
         index: usize,
@@ -101,7 +101,7 @@ pub enum OtError {
              random numbers and memory"
     )]
     Kem {
-        /// What was tried.
+        /// Operation that was tried.
         operation: &'static str,
     },
     /// The unused bits of the last byte are not zero.
@@ -110,7 +110,7 @@ pub enum OtError {
          in use and the others must be zero; check that both parties run the same version"
     )]
     Padding {
-        /// Which message.
+        /// Message that has the padding.
         message: Message,
         /// Number of bits in use in the last byte.
         used: u32,
@@ -166,7 +166,7 @@ pub enum OtError {
 }
 
 impl OtError {
-    /// Who caused the error.
+    /// Says who caused the error.
     pub fn fault(&self) -> Fault {
         match self {
             OtError::MessageLength { .. }

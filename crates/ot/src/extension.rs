@@ -1,4 +1,4 @@
-//! What all OT extensions have in common.
+//! Interface that all OT extensions have in common.
 //!
 //! An extension turns a few base OTs into any number of *rows*: the sender's q_i and the receiver's
 //! t_i with q_i = t_i ^ r_i Delta for the receiver's choice bits r_i. What becomes of the rows is
@@ -15,7 +15,7 @@
 //! the same last block, is out of step, and what comes after is wrong without a word. Let the parties
 //! agree on the numbers beforehand.
 //!
-//! What else is exchanged depends on the extension and is done by its own methods: a message of the
+//! Other messages depend on the extension and belong to its own methods: a message of the
 //! receiver's at the start (SoftSpoken), or a message of the sender's whenever
 //! [`available`](ExtensionSender::available) runs out ([silent](crate::silent::QueuedSender)).
 //!
@@ -67,14 +67,13 @@ pub trait ExtensionSender {
     ///
     /// # Errors
     /// [`OtError::MessageLength`] for the message, [`OtError::ArgumentLength`] unless there are `m`
-    /// rows, [`OtError::Exhausted`] if fewer are [`available`](Self::available). The state has not
-    /// moved then.
+    /// rows, [`OtError::Exhausted`] if fewer are [`available`](Self::available). The state is then unchanged.
     fn extend(&mut self, message: &[u8], m: usize, rows: &mut [Block]) -> Result<Tweaks, OtError>;
 
     /// Counterpart of [`ExtensionReceiver::extend_random`].
     ///
     /// # Errors
-    /// As [`extend`](Self::extend).
+    /// [`OtError`] in the same cases as [`extend`](Self::extend).
     fn extend_random(
         &mut self,
         message: &[u8],
@@ -88,7 +87,7 @@ pub trait ExtensionSender {
     /// piece by piece.
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    /// [`OtError`] in the same cases as [`extend`](Self::extend); `out` has room for `m` OTs.
     fn extend_masks(
         &mut self,
         choices: Choices,
@@ -119,7 +118,7 @@ pub trait ExtensionSender {
     /// [`extend_masks`](Self::extend_masks) for given choices and bits.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_bits(
         &mut self,
         message: &[u8],
@@ -133,7 +132,7 @@ pub trait ExtensionSender {
     /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_blocks(
         &mut self,
         message: &[u8],
@@ -163,7 +162,7 @@ pub trait ExtensionReceiver {
     /// Cost of rows for `m` OTs with given choices.
     fn cost(&self, m: usize) -> Cost;
 
-    /// For `m` OTs with the given packed choices (`ceil(m / 8)` bytes), writes the message to send
+    /// Extends to `m` OTs with the given packed choices (`ceil(m / 8)` bytes): writes the message to send
     /// ([`message_len`](Self::message_len) bytes) and the rows t_i.
     ///
     /// # Errors
@@ -177,12 +176,12 @@ pub trait ExtensionReceiver {
         rows: &mut [Block],
     ) -> Result<Tweaks, OtError>;
 
-    /// For `m` OTs with random choices, writes the choices, the message to send
+    /// Extends to `m` OTs with random choices: writes the choices, the message to send
     /// ([`random_message_len`](Self::random_message_len) bytes) and the rows t_i. `rng` is where the
     /// choices come from unless the extension has its own.
     ///
     /// # Errors
-    /// As [`extend`](Self::extend).
+    /// [`OtError`] in the same cases as [`extend`](Self::extend).
     fn extend_random(
         &mut self,
         rng: &mut dyn CryptoRng,
@@ -196,11 +195,11 @@ pub trait ExtensionReceiver {
         self.extend(choices, m, message, rows)
     }
 
-    /// For `m` OTs, writes the message to send and the mask that each choice selects: the counterpart
+    /// Extends to `m` OTs: writes the message to send and the mask that each choice selects: the counterpart
     /// of [`ExtensionSender::extend_masks`].
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    /// [`OtError`] in the same cases as [`extend`](Self::extend); `out` has room for `m` OTs.
     fn extend_masks(
         &mut self,
         mut choices: Chosen<'_>,
@@ -234,7 +233,7 @@ pub trait ExtensionReceiver {
     /// [`extend_masks`](Self::extend_masks) for given choices and bits.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_bits(
         &mut self,
         choices: &[u8],
@@ -248,7 +247,7 @@ pub trait ExtensionReceiver {
     /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_blocks(
         &mut self,
         choices: &[u8],
@@ -260,7 +259,7 @@ pub trait ExtensionReceiver {
     }
 }
 
-/// Who chooses, as the sender knows it.
+/// Choices of the OTs, as the sender knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choices {
     /// The receiver.
@@ -269,7 +268,7 @@ pub enum Choices {
     Random,
 }
 
-/// Who chooses, as the receiver knows it: packed choices (`ceil(m / 8)` bytes).
+/// Choices of the OTs, as the receiver knows them: packed choices (`ceil(m / 8)` bytes).
 pub enum Chosen<'a> {
     /// We do.
     Given(&'a [u8]),
@@ -300,7 +299,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Where the sender's two masks of each OT go.
+/// Places of the sender's two masks of each OT.
 pub enum Pairs<'a> {
     /// A bit each, packed (`ceil(m / 8)` bytes).
     Bits([&'a mut [u8]; 2]),
@@ -339,7 +338,7 @@ impl Pairs<'_> {
     }
 }
 
-/// Where the receiver's mask of each OT goes.
+/// Places of the receiver's mask of each OT.
 pub enum Selected<'a> {
     /// A bit, packed (`ceil(m / 8)` bytes).
     Bits(&'a mut [u8]),

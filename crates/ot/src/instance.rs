@@ -1,4 +1,4 @@
-//! What one instance of OTs is: its name, its secret offset, and its supply of hash tweaks.
+//! An instance of OTs: its name, its secret offset, and its supply of hash tweaks.
 
 use core::fmt;
 
@@ -74,7 +74,7 @@ impl Instance {
         self.key_numbers().of(KEYS_OF_TREES + index as u64)
     }
 
-    /// That of the generator of silent OT's roots.
+    /// Number of the key of the generator of silent OT's roots.
     pub(crate) fn roots_number(&self) -> u64 {
         self.key_numbers().of(KEYS_OF_TREES + KAPPA as u64)
     }
@@ -159,7 +159,7 @@ impl TweakCounter {
         self.instance
     }
 
-    /// How many rows have names.
+    /// Number of rows that have names.
     pub(crate) fn taken(&self) -> u64 {
         self.next
     }
@@ -222,7 +222,7 @@ impl Tweaks {
         Ok(taken)
     }
 
-    /// What stretches the random blocks of these rows, by their place among them.
+    /// Makes the hash that stretches the random blocks of these rows, by their place among them.
     pub fn stretch(&self) -> Stretch {
         Stretch::new(self.stretch_key, self.first)
     }

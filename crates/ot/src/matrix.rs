@@ -1,4 +1,4 @@
-//! What the two sides of an extension from columns share: the matrix of columns, its transposition
+//! Parts that the two sides of an extension from columns share: the matrix of columns, its transposition
 //! into rows, and the count of the rows.
 
 use madrigal_core::Aligned;

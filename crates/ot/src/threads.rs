@@ -18,7 +18,7 @@ use crate::error::{Message, check_argument, check_message};
 use crate::extension::PIECE;
 use crate::{ExtensionReceiver, ExtensionSender, OtError};
 
-/// The parts of `m` OTs for so many threads, all of whole pieces but the last: the same at both sides.
+/// Cuts `m` OTs into parts for the threads, all of whole pieces but the last: the same at both sides.
 fn parts(m: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
     let each = m
         .div_ceil(threads.max(1))
@@ -29,7 +29,7 @@ fn parts(m: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..m.min(start + each))
 }
 
-/// Without instances nothing would be done, and what is there would pass for keys.
+/// Checks that there are instances: without any nothing would be done, and what is there would pass for keys.
 fn check_instances<E>(instances: &[E]) -> Result<(), OtError> {
     check_argument("instances", instances.len().max(1), instances.len())
 }
@@ -79,10 +79,11 @@ impl<S: ExtensionSender + Send> ThreadedSender<S> {
         parts(m, self.0.len()).map(part).sum()
     }
 
-    /// As [`ExtensionSender::extend_blocks`].
+    /// Extends on all threads as [`ExtensionSender::extend_blocks`] does on one.
     ///
     /// # Errors
-    /// As there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances are out of step: give all of them up.
+    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the
+    /// instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         message: &[u8],
@@ -127,10 +128,11 @@ impl<R: ExtensionReceiver + Send> ThreadedReceiver<R> {
         parts(m, self.0.len()).map(part).sum()
     }
 
-    /// As [`ExtensionReceiver::extend_blocks`].
+    /// Extends on all threads as [`ExtensionReceiver::extend_blocks`] does on one.
     ///
     /// # Errors
-    /// As there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances are out of step: give all of them up.
+    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the
+    /// instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         choices: &[u8],

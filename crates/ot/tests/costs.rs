@@ -155,7 +155,7 @@ fn threads() {
     check(&sends, &receives, declared, "three threads");
 }
 
-/// What flavours make of rows.
+/// Blocks that flavours make of rows cost what is declared.
 #[test]
 fn flavours() {
     let mut rng = TestRng::new(104);
@@ -236,7 +236,7 @@ fn flavours() {
 fn silent() {
     let params = SilentParams::SMALL;
     let mut rng = TestRng::new(105);
-    // What it costs does not depend on whether the two sides' rows belong together.
+    // The cost does not depend on whether the two sides' rows belong together.
     let (base, choices) = (
         rng.blocks(params.base_rows()),
         rng.bytes(params.base_rows().div_ceil(8)),

@@ -49,7 +49,7 @@ fn messages_stay_within_the_bound() {
     }
 }
 
-/// With one column per block a tree is a pair of seeds: messages and rows are IKNP's.
+/// A tree with one column per block is a pair of seeds: messages and rows are IKNP's.
 #[test]
 fn the_smallest_field_is_iknp() {
     let k = FieldBits::MIN;

@@ -1,4 +1,4 @@
-//! What a party sees does not depend on the other's secret: statistical checks with fixed seeds.
+//! Messages that a party sees do not depend on the other's secret: statistical checks with fixed seeds.
 
 #![allow(
     clippy::unwrap_used,

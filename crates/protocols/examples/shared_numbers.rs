@@ -19,7 +19,7 @@ const NUMBERS: [&[i64]; PARTIES] = [&[5, 100, 1 << 40, -7], &[6, 99, 1 << 20, 3]
 /// Bits that are cut off.
 const SHIFT: usize = 2;
 
-/// What all get to know of the numbers x of party 0 and y of party 1.
+/// Results that all get to know of the numbers x of party 0 and y of party 1.
 #[derive(Debug, PartialEq)]
 struct Opened {
     /// x y mod 2^64.
@@ -30,7 +30,7 @@ struct Opened {
     quarters: Vec<i64>,
 }
 
-/// What each party does: all make the same calls, with batches of the same lengths.
+/// Computes as each party does: all make the same calls, with batches of the same lengths.
 async fn compute(context: Context) -> madrigal_net::Result<Opened> {
     let mut worker = ReplicatedRings::new(context)?;
     let own = words(NUMBERS[worker.me().index()]);
@@ -55,7 +55,7 @@ async fn compute(context: Context) -> madrigal_net::Result<Opened> {
     })
 }
 
-/// The same calls, for what they cost `me`.
+/// Makes the same calls, for what they cost `me`.
 fn declared(me: Party) -> PhaseCost {
     let (count, all) = (NUMBERS[0].len(), Party::all(PARTIES).collect::<Vec<_>>());
     let mut tally = Tally::new(me);

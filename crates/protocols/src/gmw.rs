@@ -42,7 +42,7 @@ impl BooleanGmw {
     /// Opens the channels of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         let channels = context.channels()?;
         let everyone = Party::all(context.parties()).collect();
@@ -72,7 +72,7 @@ impl BooleanGmw {
     /// what `z` has there is unspecified.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If a string has another length or `triples` holds fewer than `count`: a plan was wrong.
@@ -112,7 +112,7 @@ impl BooleanGmw {
     /// The `count` bits that `share` shares, for the parties in `to`; `None` for the others.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(
         &mut self,
         share: &[u8],

@@ -30,7 +30,7 @@ impl InputSharing {
     /// Takes the shared generators of `context`, a step of its own for each owner.
     ///
     /// # Errors
-    /// That the step's generators are in use already.
+    /// [`madrigal_net::Error`] if the step's generators are in use already.
     pub fn new(context: Context, owner: Party) -> Result<Self> {
         let masks = if context.me() == owner {
             context
@@ -50,13 +50,13 @@ impl InputSharing {
     /// One for each owner, in a step of its own each within `context`.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`madrigal_net::Error`] in the same cases as [`new`](Self::new).
     pub fn of_everyone(context: &Context) -> Result<Vec<Self>> {
         let of = |owner| Self::new(context.step(&format!("inputs of {owner}")), owner);
         Party::all(context.parties()).map(of).collect()
     }
 
-    /// Whose inputs these are.
+    /// Party whose inputs these are.
     pub fn owner(&self) -> Party {
         self.owner
     }

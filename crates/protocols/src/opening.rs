@@ -5,14 +5,14 @@ use futures_util::future::BoxFuture;
 use madrigal_core::{Party, PhaseCost};
 use madrigal_net::{Channel, Context, Result, exchange_each};
 
-/// How shares are combined: adds the second one to the first one, XORed bits or elements of a ring. It
+/// Rule by which shares are combined: adds the second one to the first one, XORed bits or elements of a ring. It
 /// is no type parameter, because what sends and receives is the same for all rings.
 pub(crate) type Rule<'a> = &'a (dyn Fn(&mut [u8], &[u8]) + Sync);
 
 /// The party that adds up in [`Opening::Relay`] what all may know.
 const RELAY: Party = Party::new(0);
 
-/// How the parties add up their shares; and, in BMR, the columns of garbled tables, each of which one party
+/// Ways in which the parties add up their shares; and, in BMR, the columns of garbled tables, each of which one party
 /// adds up for the others with [`Opening::Relay`], and without it where that saves much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
@@ -34,7 +34,7 @@ impl std::fmt::Display for Opening {
 }
 
 impl Opening {
-    /// Who adds up for the parties `to`, if it is not each of them for itself. Always one of them.
+    /// Gives the party that adds up for the parties `to`, if it is not each of them for itself. Always one of them.
     pub(crate) fn relay(self, to: &[Party]) -> Option<Party> {
         match self {
             Self::Relay if to.len() > 1 && to.contains(&RELAY) => Some(RELAY),

@@ -28,7 +28,7 @@ pub fn split<T: Ring>(elements: &[T], planes: &mut [u8], stride: usize) {
 /// zero. What is past the end of a row is ignored.
 ///
 /// # Panics
-/// As [`split`].
+/// In the same cases as [`split`].
 pub fn join<T: Ring>(planes: &[u8], stride: usize, elements: &mut [T]) {
     let width = width_of::<T>(planes.len(), stride, bits::bytes_for(elements.len()));
     elements.fill(T::ZERO);
@@ -37,7 +37,7 @@ pub fn join<T: Ring>(planes: &[u8], stride: usize, elements: &mut [T]) {
     kernels::transpose_bits(planes, width, count, stride, bytes, T::BYTES);
 }
 
-/// How many planes there are.
+/// Number of planes.
 fn width_of<T: Ring>(bytes: usize, stride: usize, used: usize) -> usize {
     if used == 0 {
         return 0;

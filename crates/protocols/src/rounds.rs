@@ -24,7 +24,7 @@ impl Rounds {
         }
     }
 
-    /// So many rounds of each party so far.
+    /// Makes the count of the rounds of each party so far.
     pub fn at(rounds: &[u64]) -> Self {
         Self {
             heard: rounds.to_vec(),
@@ -102,7 +102,7 @@ impl Rounds {
         (0..left).for_each(|_| schedule(self));
     }
 
-    /// By how many rounds all counts are more than another's, if it is the same number.
+    /// Number of rounds by which all counts are more than another's, if it is the same number.
     fn ahead_of(&self, earlier: &Self) -> Option<u64> {
         let pairs = || {
             let heard = self.heard.iter().zip(&earlier.heard);

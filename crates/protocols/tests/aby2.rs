@@ -162,7 +162,7 @@ fn other(party: Party) -> Party {
     Party::new(1 - party.index())
 }
 
-/// Messages that are sent before any of them is awaited, of so many bytes.
+/// Messages that are sent before any of them is awaited, with their lengths in bytes.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Both(usize),
@@ -237,7 +237,7 @@ fn picked(string: &[u8], ands: &[u32], lanes: usize) -> Vec<u8> {
     all
 }
 
-/// What the second layer takes of the first, in tests: none, one or two results for each operand, perhaps the same
+/// Results of the first layer that the second one takes, in tests: none, one or two results for each operand, perhaps the same
 /// ones for both.
 fn takes(seed: u64, ands: [usize; 2]) -> Takes {
     let draw = values::<u8>(seed, 90, 6 * ands[1]);
@@ -281,7 +281,7 @@ fn two_layers_in_one_round() {
     }
 }
 
-/// Without `alone`, what is taken is XORed with something that was there before.
+/// Checks two layers. Without `alone`, what is taken is XORed with something that was there before.
 fn two_layers(seed: u64, takes: &Takes, ands: [usize; 2], lanes: usize, alone: bool) {
     let counts = ands.map(|ands| ands * lanes);
     let [first_bytes, second_bytes] = counts.map(bits::bytes_for);
@@ -304,7 +304,7 @@ fn two_layers(seed: u64, takes: &Takes, ands: [usize; 2], lanes: usize, alone: b
     assert_eq!(layers.beside_bytes(), beside);
     let products = second_bytes + beside;
     if alone {
-        // As many triples as ABY2.0 says: 4 of three bits, 11 of four.
+        // The triples are as many as ABY2.0 says: 4 of three bits, 11 of four.
         let per_lane = ands[0] + ands[1] + 2 * single + 4 * both.len();
         assert_eq!(per_lane, if both.is_empty() { 4 } else { 11 });
     }
@@ -421,7 +421,7 @@ fn two_layers(seed: u64, takes: &Takes, ands: [usize; 2], lanes: usize, alone: b
     );
 }
 
-/// What a job costs where each party has one input of so many bytes, and results of `fresh` bytes are opened to
+/// Cost of a job where each party has one input of the given bytes, and results of `fresh` bytes are opened to
 /// both.
 fn job_cost(me: Party, [first, second]: [usize; 2], setup: usize, fresh: usize) -> Cost {
     let both = [FIRST, SECOND];
@@ -544,7 +544,7 @@ fn dots_of<T: Ring>(seed: u64, count: usize) {
     }
 }
 
-/// Whose operands both take a message to share.
+/// Products whose operands both take a message to share.
 fn filled() -> impl Iterator<Item = Product> {
     let products = products().into_iter();
     products.filter(|product| product.lengths().iter().all(|&len| len > 0))
@@ -756,7 +756,7 @@ for_all_widths! {
     bits_times_bits_as_elements => bits_times_bits([1, 2, 7, 8, 17, 100, 1000]);
 }
 
-/// From A and B one message of what is masked, and back none.
+/// Conversions from A and B take one message of what is masked, and back none.
 #[test]
 fn between_masked_and_plain_shares() {
     let seed = seed();
@@ -828,7 +828,7 @@ fn padding_that_is_not_zero_is_refused() {
     );
 }
 
-/// So are those of the flips of pairs of bits, and a message of another length.
+/// Flips of pairs of bits past the end are refused, and a message of another length.
 #[test]
 fn flips_past_the_end_are_refused() {
     let whole = bit_pairs_bytes::<u8>(SECOND, 3);

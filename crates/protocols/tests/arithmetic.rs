@@ -154,7 +154,7 @@ fn square<T: Ring>(seed: u64, count: usize) {
     });
 }
 
-/// From triples, and from matrix triples: the same result for the same bytes.
+/// Computes dot products from triples, and from matrix triples: the same result for the same bytes.
 fn dots<T: Ring>(seed: u64, count: usize) {
     for length in [1, 3, 17] {
         let about = format!("{count} of length {length}, {} bits", T::BITS);

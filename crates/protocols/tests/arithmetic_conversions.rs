@@ -53,7 +53,7 @@ fn inject<T: Ring>(seed: u64, count: usize) {
     });
 }
 
-/// Of all widths up to the ring's, at rows with and without room behind them.
+/// Composes bits of all widths up to the ring's, at rows with and without room behind them.
 fn compose<T: Ring>(seed: u64, count: usize) {
     let x = values::<T>(seed, 0, count);
     for width in [0, 1, 3, T::BITS - 1, T::BITS] {
@@ -179,7 +179,7 @@ fn planes<T: Ring>(seed: u64, count: usize) {
                 }
                 let padding = (count..8 * stride).map(|j| row[j / 8] >> (j % 8) & 1);
                 assert_eq!(padding.max().unwrap_or(0), 0, "{about}");
-                // What is there does not matter to who reads.
+                // Bits behind the end do not matter to whoever reads.
             }
             if used > 0 {
                 rows.chunks_mut(stride)

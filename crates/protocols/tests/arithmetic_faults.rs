@@ -208,7 +208,7 @@ fn messages_of_a_wrong_length_name_their_sender() {
     }
 }
 
-/// What `to` receives in `runs` runs on shares of `value`; nothing is opened.
+/// Bytes that `to` receives in `runs` runs on shares of `value`; nothing is opened.
 fn received(
     value: u16,
     parties: usize,

@@ -101,7 +101,7 @@ fn tables_longer_than_a_window() {
     }
 }
 
-/// A gate of so many lanes is one message, here of two windows: whoever sends takes what comes meanwhile.
+/// A gate of many lanes is one message, here of two windows: whoever sends takes what comes meanwhile.
 #[test]
 fn messages_longer_than_a_window() {
     let seed = seed();
@@ -174,8 +174,8 @@ fn messages_are_long() {
     }
 }
 
-/// Where an output is the XOR of two parties' inputs, its mask is shared among all three parties at random:
-/// whoever is sent the shares learns the sum, and neither input.
+/// Masks of inputs are shared among all. The mask of an output that is the XOR of two parties' inputs is shared among all three
+/// parties at random: whoever is sent the shares learns the sum, and neither input.
 #[test]
 fn masks_of_inputs_are_shared_among_all() {
     let seed = seed();

@@ -193,7 +193,7 @@ fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, opening: Opening) -> Co
     counts
 }
 
-/// What a party receives that gets no output has the same distribution for all inputs: each bit, and sums with
+/// Messages to a party that gets no output have the same distribution for all inputs: each bit, and sums with
 /// its neighbours and with the message before.
 #[test]
 fn transcripts_do_not_depend_on_inputs() {
@@ -210,7 +210,7 @@ fn transcripts_do_not_depend_on_inputs() {
         let (largest, bits) = transcripts::compare(&a, &b);
         println!("{bits} bits, at most {largest:.2} standard deviations");
         assert!(bits > 5_000, "{bits} bits");
-        // Of some 10^5 bits none is that far out but once in 10^3 runs.
+        // Among some 10^5 bits none is that far out but once in 10^3 runs.
         assert!(largest < 6.5, "{largest} standard deviations");
     }
 }

@@ -11,7 +11,7 @@ use madrigal_testkit::{World, seed};
 
 /// One party's share of a conditional: the code's bits, and its slots before they are rearranged.
 type Chosen = (Vec<Bits>, Vec<[Bits; 3]>);
-/// Of all conditionals.
+/// Values of all conditionals.
 type Part = Vec<Chosen>;
 
 async fn part(context: Context, wanted: &[Wanted], lanes: usize) -> madrigal_net::Result<Part> {

@@ -26,14 +26,14 @@ fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
     plain
 }
 
-/// Where triples come from.
+/// Origins of triples.
 fn origins() -> [Origin; 4] {
     let ot = [Extension::default(), Extension::IKNP].map(Origin::ot);
     let [one, other] = ot;
     [one, other, Origin::Dealer, Origin::Store]
 }
 
-/// What `count` triples are in a store.
+/// Needs of `count` triples.
 fn needs(count: usize) -> Needs {
     let mut needs = Needs::new();
     needs.bit_triples(count);

@@ -61,7 +61,7 @@ fn ands_of_just_half_a_window() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
-/// In however many pieces: each product is offered once, the parties' parts are shares of what was added, and
+/// Cross terms may come in any pieces: each product is offered once, the parties' parts are shares of what was added, and
 /// both neighbours have drawn as much as for one string.
 #[test]
 fn cross_terms_lie_on_shares_of_zero() {
@@ -91,7 +91,7 @@ fn cross_terms_lie_on_shares_of_zero() {
             assert_eq!(offered, count);
             assert_eq!(part.len(), count * each);
             parts.push(part.to_vec());
-            // Its memory comes back, for messages that are longer and shorter.
+            // The part's memory comes back, for messages that are longer and shorter.
             work.reshare(part).await?;
         }
         Ok::<_, madrigal_net::Error>(parts)
@@ -144,7 +144,7 @@ fn products_are_opened_to_those_named_and_to_nobody_else() {
     }
 }
 
-/// What P_0 is sent when rows of three bits are opened to it, or composed to elements, whose shares have
+/// Bytes that P_0 is sent when rows of three bits are opened to it, or composed to elements, whose shares have
 /// ones in the rest of each byte: of P_2, since opening is all that P_2 sends it.
 fn opened_bytes(
     operation: impl AsyncFn(&mut ReplicatedRings, &BitShares) -> Result<()> + Sync,

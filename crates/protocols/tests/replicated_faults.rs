@@ -181,7 +181,7 @@ fn messages_of_a_wrong_length_name_their_sender() {
     });
 }
 
-/// What semi-honest security leaves open: a server with wrong shares falsifies the result, without a
+/// Semi-honest security leaves this open: a server with wrong shares falsifies the result, without a
 /// notice where it is opened; but a client that sees both copies of each component finds it out.
 #[test]
 fn a_server_that_cheats_changes_results_and_clients_can_see_it() {

@@ -359,7 +359,7 @@ fn nobody_outside_chooses_how_a_number_is_rounded() {
     assert!(z.iter().sum::<u64>() < 20, "{z:?}");
 }
 
-/// What `docs/FUNCTIONALITIES.md` says of probabilistic truncations: each result is the function of x, its
+/// Probabilistic truncations do what `docs/FUNCTIONALITIES.md` says: each result is the function of x, its
 /// shares and the coin C; what P_0 and P_1 learn from a result that is opened; and what from many of the
 /// same number.
 #[test]
@@ -386,7 +386,7 @@ fn probabilistic_truncation_computes_and_tells_what_is_written() {
         },
         |tally| (0..TIMES).for_each(|_| tally.truncate_probabilistic::<u64>(COUNT)),
     );
-    // The same generator once more, in a session of the same seed.
+    // Draws from the same generator once more, in a session of the same seed.
     let coins = World::light(3, seed).run(|context| async move {
         let mut coins = vec![0_u64; TIMES * COUNT];
         if context.me().index() == 1 {
@@ -414,7 +414,7 @@ fn probabilistic_truncation_computes_and_tells_what_is_written() {
         let [low, high] = &mut rest[i];
         (*low, *high) = ((*low).max(begin), (*high).min(begin + cut));
     }
-    // Of 2^s numbers 2^{s+1} / m are left: 8 here.
+    // Numbers that are left of 2^s are 2^{s+1} / m: 8 here.
     let left: i128 = rest.iter().map(|[low, high]| high - low).sum();
     let mean = left as f64 / COUNT as f64;
     assert!((6.0..11.0).contains(&mean), "{mean} numbers are left");
@@ -448,7 +448,7 @@ fn truncations_cost_what_the_table_says() {
     assert_eq!(cost(&random, tree), (16.0, 1));
 }
 
-/// How often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that
+/// Counts how often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that
 /// both are seen.
 #[test]
 fn probabilistic_truncation_is_as_bad_as_it_says() {

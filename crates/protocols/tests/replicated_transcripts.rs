@@ -1,4 +1,4 @@
-//! What one server receives in protocol R has the same distribution whatever the clients' inputs are:
+//! Messages to one server in protocol R have the same distribution whatever the clients' inputs are:
 //! each bit by itself, and each bit's sum with the ones next to it and with the same bit of the
 //! message before. Also when another server has wrong shares, and under every fault that the test
 //! kit knows. Other joint distributions are not looked at.
@@ -98,7 +98,7 @@ fn count(
                             let results = world.run_over(transports, program);
                             assert!(results.iter().all(Result::is_ok), "{results:?}");
                         }
-                        // What comes of it is no concern of this test.
+                        // The result of a fault is no concern of this test.
                         Some(fault) => {
                             world.run_over(Faulty::all(transports, fault), program);
                         }

@@ -1,4 +1,4 @@
-//! How many packets with data a party sends.
+//! Counts the packets with data that a party sends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What one party receives, kept: for tests that it does not depend on the others' inputs.
+//! Records what one party receives: for tests that it does not depend on the others' inputs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 pub struct Transcript {
     to: Party,
     frames: Arc<Mutex<Vec<(Party, Frame)>>>,
-    /// What the party itself sends to one of its peers.
+    /// Frames that the party itself sends to one of its peers.
     own: Arc<Mutex<Vec<(Party, Frame)>>>,
 }
 
@@ -62,7 +62,7 @@ impl Transcript {
         sorted(&self.frames).iter().map(place).collect()
     }
 
-    /// What the party can compute from what it receives and sends, where each party sends its share
+    /// Gives the values that the party can compute from what it receives and sends, where each party sends its share
     /// to each: the sums that are opened, and the differences of those that follow each other in a
     /// step. A mask that is used twice shows in these, and not in any single message.
     pub fn sums(&self) -> Vec<u8> {

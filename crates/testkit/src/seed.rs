@@ -1,4 +1,4 @@
-//! What random tests begin with.
+//! Seeds of random tests.
 
 /// The seed for a random test: `MADRIGAL_SEED` if it is set, else a fresh one; printed, so that a
 /// failed run can be had again (but for programs on several threads, which draw in any order).

@@ -1,4 +1,4 @@
-//! What becomes of a session to which a fault happens.
+//! Runs a session to which a fault happens, and tells how it ends.
 
 use std::any::Any;
 use std::fmt;
@@ -12,25 +12,25 @@ use madrigal_net::{Blame, Context, Error, Result, Session, block_on};
 
 use crate::World;
 
-/// How one party ended.
+/// Ends of one party.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// With the right result.
+    /// The right result.
     Right,
-    /// With another one: the worst that can happen.
+    /// Another result: the worst that can happen.
     Wrong,
-    /// With an error.
+    /// An error.
     Error(Error),
-    /// Not at all within the time limit.
+    /// No end within the time limit.
     TimedOut,
-    /// With a panic, which said this.
+    /// A panic, which said this.
     Panicked(String),
 }
 
-/// How one party of a [`Trial`] ended, and when.
+/// End of one party of a [`Trial`], and its time.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// How.
+    /// Outcome of the party.
     pub outcome: Outcome,
     /// Time from the start of all parties; for one that did not end, the time limit.
     pub after: Duration,
@@ -39,11 +39,11 @@ pub struct Ending {
 /// A session to which a fault happened.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What happened.
+    /// Fault that was to happen.
     pub fault: Fault,
-    /// Whether it did: the session may have ended before.
+    /// Whether the fault happened: the session may have ended before.
     pub fired: bool,
-    /// How each party ended.
+    /// End of each party.
     pub endings: Vec<Ending>,
 }
 
@@ -96,7 +96,7 @@ where
     run_with_fault_over(world, transports, fault, limit, program, right)
 }
 
-/// The same over any transports.
+/// Runs [`run_with_fault`] over any transports.
 pub fn run_with_fault_over<T, F>(
     world: &World,
     transports: Vec<impl Transport>,
@@ -116,7 +116,7 @@ where
     run_parties(world, transports, fault, limit, run, right)
 }
 
-/// The same for what runs as many jobs of a session as it likes.
+/// Runs a session with a fault in which the parties run as many jobs as they like.
 pub fn run_session_with_fault<T, F>(
     world: &World,
     fault: Fault,
@@ -197,7 +197,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 }
 
 impl Trial {
-    /// What is wrong with how the session ended, if anything is: a party that hung, panicked or had
+    /// Says what is wrong with how the session ended, if anything is: a party that hung, panicked or had
     /// a wrong result; an error where there was no reason for one; the blame on a party that did
     /// nothing. That a party ends well is always right: it may have been done before the fault.
     pub fn complaint(&self) -> Option<String> {

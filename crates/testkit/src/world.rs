@@ -9,7 +9,7 @@ use madrigal_kernels::meter::metered;
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Context, Result, Session, SessionConfig, block_on};
 
-/// How a test's parties are set up.
+/// Setup of a test's parties.
 #[derive(Clone, Debug)]
 pub struct World {
     parties: usize,
@@ -19,7 +19,7 @@ pub struct World {
     deadline: Option<Duration>,
 }
 
-/// What one party came out with: its result, and what the counters say it spent.
+/// Result of one party, and the cost that its counters say.
 pub type PartyResult<T> = Result<(T, Cost)>;
 
 /// Runs `work`, and says how many AES blocks it computes that no context counts.
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// The same with the keys of base OTs from the seed: all messages, lengths and counts are as ever, but what
+    /// Makes a world with the keys of base OTs from the seed: all messages, lengths and counts are as ever, but what
     /// would be points of a curve is random. For the many tests that look at what starts from base OTs, and
     /// would compute these most of the time.
     pub fn light(parties: usize, seed: u64) -> Self {
@@ -71,7 +71,7 @@ impl World {
         self
     }
 
-    /// How many parties there are.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.parties
     }
@@ -136,7 +136,7 @@ impl World {
     /// Runs `program` as party `me` on this thread, in a session and a job of its own.
     ///
     /// # Errors
-    /// That of the first thing that fails.
+    /// [`madrigal_net::Error`] of the first thing that fails.
     pub fn run_one<T, F>(
         &self,
         me: Party,
@@ -149,10 +149,10 @@ impl World {
         block_on(self.take_part(me, transport, program))
     }
 
-    /// The same as a future, for transports that need a runtime.
+    /// Runs [`World::run_together`] as a future, for transports that need a runtime.
     ///
     /// # Errors
-    /// That of the first thing that fails.
+    /// Error of the first part that fails.
     pub async fn take_part<T, F>(
         &self,
         me: Party,

@@ -20,7 +20,7 @@ use crate::public_numbers::Numbers;
 use crate::reach::Network;
 use crate::run::saving;
 
-/// What was compared, as JSON has it.
+/// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,
@@ -33,7 +33,7 @@ struct Report {
     right: Vec<String>,
 }
 
-/// What one stage opened.
+/// Values that one stage opened.
 type Opened = Vec<Option<Array>>;
 
 impl<D> Staging<'_, D>

@@ -1,4 +1,4 @@
-//! What stages cost, each exactly, on the way that some inputs take.
+//! Tells the cost of stages, each exactly, on the way that some inputs take.
 
 use std::cell::RefCell;
 
@@ -28,7 +28,7 @@ struct Explanation {
     /// Inputs that were random, by name.
     random: Vec<String>,
     seed: u64,
-    /// Those that these inputs lead to: on others there may be more, or others.
+    /// Stages that these inputs lead to: on others there may be more, or others.
     stages: Vec<Stage>,
 }
 

@@ -89,7 +89,7 @@ where
         self
     }
 
-    /// How many parties it has where no flag says so; 2 if this is not called.
+    /// Sets the number of parties where no flag says so; 2 if this is not called.
     #[must_use]
     pub fn parties(self, parties: usize) -> Self {
         Self { parties, ..self }
@@ -113,7 +113,7 @@ where
     /// gives what would be printed. For tests.
     ///
     /// # Errors
-    /// Arguments that are wrong, and all else that goes wrong.
+    /// [`Failure`]: arguments that are wrong, and all else that goes wrong.
     pub fn run<A: Into<OsString> + Clone>(
         &self,
         arguments: impl IntoIterator<Item = A>,
@@ -174,12 +174,12 @@ struct Staging<'a, D> {
     drive: &'a D,
 }
 
-/// How one run of stages is done.
+/// Way in which one run of stages is done.
 #[derive(Clone, Copy)]
 struct How {
     mix: Option<Mix>,
     goal: Option<Goal>,
-    /// Whose inputs are read, if not all.
+    /// Party whose inputs are read, if not all are.
     me: Option<Party>,
     /// Whether inputs that are not given are random.
     random: bool,
@@ -242,7 +242,7 @@ where
                 let remedy = "leave it out, or correct its name";
                 return Err(Failure::other(Unsound::Plan { problem, remedy }));
             }
-            // What was computed is of use all the same. All parties here have the same flags.
+            // The results so far are of use all the same. All parties here have the same flags.
             if how.me.is_some() || first {
                 let _ = writeln!(crate::terminal::stderr(), "{}: note: {problem}", self.name);
             }

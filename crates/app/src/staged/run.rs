@@ -22,7 +22,7 @@ use crate::reach::Network;
 use crate::remote::RemoteParty;
 use crate::run::json;
 
-/// What a run has come to, as JSON has it.
+/// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,
@@ -30,7 +30,7 @@ struct Report {
     threads: usize,
     transport: TransportArg,
     network: String,
-    /// What is printed without --json.
+    /// Text that is printed without --json.
     result: String,
     stages: Vec<Stage>,
     /// All stages together.
@@ -40,12 +40,12 @@ struct Report {
 /// A stage.
 #[derive(Serialize)]
 struct Stage {
-    /// What was opened to parties here, by name or place.
+    /// Values that were opened to parties here, by name or place.
     outputs: Map<String, Value>,
     parties: Vec<PartyFigures>,
 }
 
-/// What a run has come to at one party.
+/// Result of a run at one party.
 struct Ended {
     told: String,
     stages: Vec<(Map<String, Value>, PartyFigures)>,
@@ -83,7 +83,7 @@ where
         self.tell(transport, &ended)
     }
 
-    /// As one party, which reads the inputs of `me` alone, or all.
+    /// Runs as one party, which reads the inputs of `me` alone, or all.
     async fn party(
         &self,
         session: &Session,

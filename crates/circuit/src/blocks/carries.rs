@@ -41,7 +41,7 @@ impl Builder {
         }
     }
 
-    /// The carries out of so many of the lowest bits, for each of `ends`.
+    /// Makes the carries out of the lowest `end` bits, for each of `ends`.
     fn network(&mut self, a: &[Wire], b: &[Wire], carry: Wire, ends: &[usize]) -> Vec<Wire> {
         let network = carry_network(ends);
         let mut made: Vec<Wire> = Vec::with_capacity(network.steps.len());

@@ -45,7 +45,7 @@ impl Builder {
     }
 
     /// `a 2^fraction / b` rounded towards zero, both signed and of one width: the quotient of numbers with
-    /// so many bits after the point, modulo 2^width. For `b` = 0 it is -1, as of [`Builder::divide_signed`].
+    /// `fraction` bits after the point, modulo 2^width. For `b` = 0 it is -1, as of [`Builder::divide_signed`].
     pub fn divide_fixed(&mut self, a: &[Wire], b: &[Wire], fraction: usize) -> Vec<Wire> {
         same_width(a, b);
         let zero = self.constant(false);

@@ -1,4 +1,4 @@
-//! What operators are made of: methods of [`Builder`] for numbers of any width, with
+//! Blocks that operators are made of: methods of [`Builder`] for numbers of any width, with
 //! as few ANDs or as few layers of them as its [`Goal`](crate::Goal) says.
 //!
 //! Numbers are slices of wires, least significant bit first; signed ones are in two's complement.

@@ -51,7 +51,7 @@ impl Builder {
             let part = self.zero_extend(part, middle.len());
             middle = self.sub(&middle, &part);
         }
-        // What is left of the middle fits one bit more than a product of halves.
+        // The rest of the middle fits one bit more than a product of halves.
         let mut product = low;
         product.extend(high);
         let above = product.len() - half;
@@ -63,7 +63,7 @@ impl Builder {
 
     /// `a * b`, both signed, as wide as both together.
     pub fn mul_wide_signed(&mut self, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
-        // As unsigned numbers they are greater by 2^width where they are negative.
+        // Negative numbers, taken as unsigned ones, are greater by 2^width.
         let mut product = self.mul_wide(a, b);
         for (sign, offset, other) in [(a.last(), a.len(), b), (b.last(), b.len(), a)] {
             let Some(&sign) = sign else { continue };

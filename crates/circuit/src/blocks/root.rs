@@ -42,7 +42,7 @@ impl Builder {
             let digit = self.not(negative);
             root.insert(0, digit);
         }
-        // What is left is r, or r + 2 q + 1 where r is negative.
+        // The rest is r, or r + 2 q + 1 where r is negative.
         let mut term = vec![one];
         term.extend(&root);
         let term = self.zero_extend(&term, remainder.len());

@@ -3,7 +3,7 @@
 
 use crate::builder::{Builder, Goal, Wire};
 
-/// What the hash of any message starts from.
+/// State that the hash of any message starts from.
 const INITIAL: [u32; 8] = [
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];

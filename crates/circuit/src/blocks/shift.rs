@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, Wire};
 
-/// Which way bits move, and what moves in.
+/// Directions in which bits move, and the bits that move in.
 #[derive(Clone, Copy)]
 enum Move {
     /// Towards the highest bit; zeros come in.
@@ -65,7 +65,7 @@ impl Builder {
         (a, self.any(&lost))
     }
 
-    /// How many bits are 1, as a number of as few bits as can say it: one AND for each full or half
+    /// Counts the bits that are 1, as a number of as few bits as can say it: one AND for each full or half
     /// adder, about as many as there are bits.
     pub fn count_ones(&mut self, a: &[Wire]) -> Vec<Wire> {
         let width = (usize::BITS - a.len().leading_zeros()) as usize;
@@ -76,7 +76,7 @@ impl Builder {
         self.add_columns(columns)
     }
 
-    /// How many of the highest bits are 0, as a number of as few bits as can say it: by halves, for
+    /// Counts the highest bits that are 0, as a number of as few bits as can say it: by halves, for
     /// about two ANDs a bit at depth log2(width).
     pub fn leading_zeros(&mut self, a: &[Wire]) -> Vec<Wire> {
         // Ones below make it a power of two, and stop the count.

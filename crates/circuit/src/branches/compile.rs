@@ -27,7 +27,7 @@ pub struct Guarded {
     layers: Vec<Ends>,
 }
 
-/// Where a layer ends in each list.
+/// Places where a layer ends in each list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Ends {
     local: usize,
@@ -41,7 +41,7 @@ struct Ends {
 pub struct Guard {
     /// The conditional that it is a branch of. `None` for what is outside of all.
     pub conditional: Option<u32>,
-    /// Its number in the conditional.
+    /// Number of the branch in the conditional.
     pub branch: u32,
     /// ANDs in it, but not in conditionals inside of it.
     pub ands: usize,
@@ -52,7 +52,7 @@ pub struct Guard {
 pub struct Conditional {
     /// The branch around it.
     pub parent: u32,
-    /// Its own branches.
+    /// Branches of the conditional.
     pub guards: Range<u32>,
     /// The rows of the bits that say which branch is active, when it is entered. In a gated branch the
     /// last bit is 0 where none is.
@@ -61,7 +61,7 @@ pub struct Conditional {
     pub inputs: Vec<u32>,
     /// The row that is to be 1 where a branch is active, for each branch that needs one.
     pub active: Vec<Option<u32>>,
-    /// For each branch, which inputs it reads (places in `inputs`), and the rows that they go to.
+    /// Inputs that each branch reads (places in `inputs`), and the rows that they go to.
     pub gated: Vec<Vec<(u32, u32)>>,
     /// The rows of each branch's outputs when it is left, where branches are not gated.
     pub outputs: Vec<Vec<u32>>,
@@ -112,7 +112,7 @@ impl Guarded {
         Emitter::new(&nodes, &levels).run()
     }
 
-    /// What inactive branches compute on.
+    /// Form of the values that inactive branches compute on.
     pub fn form(&self) -> Form {
         self.form
     }
@@ -215,7 +215,7 @@ impl Guarded {
             }
             active
         };
-        // Which branch is active stays true when the rows of the code have gone.
+        // The activity of each branch stays true when the rows of the code have gone.
         let mut active: Vec<Vec<u8>> = vec![Vec::new(); self.guards.len()];
         for layer in self.layers() {
             local(&mut arena, layer.local);
@@ -296,7 +296,7 @@ struct Emitter<'a> {
     row: Vec<u32>,
     free: Vec<u32>,
     rows: u32,
-    /// Which inputs of each conditional are read, and by what.
+    /// Inputs of each conditional that are read, and the nodes that read them.
     inputs: Vec<Vec<u32>>,
     /// Nodes that each conditional makes.
     makes: Vec<Vec<u32>>,
@@ -389,7 +389,7 @@ impl<'a> Emitter<'a> {
     fn run(mut self) -> Guarded {
         let nodes = self.nodes;
         let depth = self.levels.depth as usize;
-        // What is local, and ANDs by branch, for each layer.
+        // Local nodes, and ANDs by branch, for each layer.
         let mut local_nodes: Vec<Vec<u32>> = vec![Vec::new(); depth + 1];
         let mut and_nodes: Vec<Vec<(u32, u32)>> = vec![Vec::new(); depth];
         let mut entries: Vec<Ends> = vec![Ends::default(); depth + 1];

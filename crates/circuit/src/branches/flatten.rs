@@ -12,7 +12,7 @@ impl Branching {
         self.flattened(true)
     }
 
-    /// The same, with each branch computed as it stands, as the papers on branches count.
+    /// Flattens with each branch computed as it stands, as the papers on branches count.
     pub fn flatten_apart(&self) -> Netlist {
         self.flattened(false)
     }

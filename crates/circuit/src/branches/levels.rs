@@ -1,6 +1,6 @@
-//! Which AND is done in which layer.
+//! Assigns each AND to a layer.
 //!
-//! There are as many layers as the longest chain of ANDs, entries and exits demands. Within that an AND
+//! The number of layers is what the longest chain of ANDs, entries and exits demands. Within that an AND
 //! of a branch is put where ANDs of the other branches are: what a conditional costs online is, in each
 //! layer, the most ANDs that one of its branches has there. The profile that is aimed at is the least
 //! that any schedule could have: by each layer as many ANDs as the branch with the most deadlines by then
@@ -12,11 +12,11 @@ use std::collections::BinaryHeap;
 
 use super::nodes::{Form, Kind, Nodes, ROOT};
 
-/// Of nodes that no output needs.
+/// Layer of nodes that no output needs.
 pub(super) const DEAD: u32 = u32::MAX;
 
 pub(super) struct Levels {
-    /// How many layers.
+    /// Number of layers.
     pub(super) depth: u32,
     /// The layer of each AND; of others, the first layer that needs them (`depth` for outputs). [`DEAD`]
     /// for what is not needed.
@@ -27,10 +27,10 @@ pub(super) struct Levels {
     pub(super) exit: Vec<u32>,
 }
 
-/// What is alive, and from and until when.
+/// Nodes that are alive, and from and until when.
 struct Window {
     alive: Vec<bool>,
-    /// Before which layer a node can be there at the earliest, and must be there.
+    /// Layer before which a node can be there at the earliest, and must be there.
     first: Vec<u32>,
     needed: Vec<u32>,
     enter: Vec<u32>,
@@ -318,7 +318,7 @@ impl Nodes {
             .map(|choice| least_profile(depth, &due, choice.guards.clone()))
             .collect();
         let mut done = Vec::new();
-        // What one branch raises, the others may use: so once more with what all need.
+        // The others may use what one branch raises: so once more with what all need.
         for _ in 0..3 {
             let before: usize = profiles.iter().flatten().sum();
             done = self.follow(window, &readers, &mut profiles);
@@ -333,7 +333,7 @@ impl Nodes {
         done
     }
 
-    /// By branch: the last layer in which each of its ANDs can be done; nothing where branches are not gated.
+    /// Gives, by branch, the last layer in which each of its ANDs can be done; nothing where branches are not gated.
     fn due(&self, window: &Window) -> Vec<Vec<u32>> {
         let mut due = vec![Vec::new(); self.guards.len()];
         if self.form == Form::Free {
@@ -351,7 +351,7 @@ impl Nodes {
     fn follow(&self, window: &Window, readers: &Readers, profiles: &mut [Vec<usize>]) -> Vec<u32> {
         let count = self.nodes.len();
         let mut missing = vec![0u8; count];
-        // What comes by itself, by the layer that it is there for.
+        // Nodes that come by themselves, by the layer that they are there for.
         let mut comes: Vec<Vec<u32>> = vec![Vec::new(); window.depth as usize + 1];
         for node in 0..count {
             if !window.alive[node] {
@@ -420,9 +420,9 @@ impl Nodes {
     }
 }
 
-/// Which gates read each node, twice those that read it twice.
+/// Gates that read each node, twice those that read it twice.
 struct Readers {
-    /// Where each node's readers end.
+    /// Ends of each node's readers.
     ends: Vec<u32>,
     all: Vec<u32>,
 }
@@ -467,7 +467,7 @@ impl Readers {
     }
 }
 
-/// By each layer as many ANDs as the branch with the most deadlines by then must have done.
+/// Computes, by each layer, as many ANDs as the branch with the most deadlines by then must have done.
 fn least_profile(depth: usize, due: &[Vec<u32>], guards: std::ops::Range<u32>) -> Vec<usize> {
     let mut most = vec![0usize; depth];
     for guard in guards {

@@ -54,7 +54,7 @@ pub struct Branching {
 pub enum Step {
     /// A netlist.
     Circuit {
-        /// What it computes.
+        /// Netlist that it computes.
         netlist: Arc<Netlist>,
         /// The wires that it reads, for all its input values together.
         inputs: Vec<u32>,
@@ -71,7 +71,7 @@ pub enum Step {
     },
 }
 
-/// Bits of the number of one of so many branches.
+/// Bits of the number of one of `branches` branches.
 pub const fn index_bits(branches: usize) -> usize {
     match branches {
         0 | 1 => 0,
@@ -79,7 +79,7 @@ pub const fn index_bits(branches: usize) -> usize {
     }
 }
 
-/// Why circuits do not fit together.
+/// Reasons why circuits do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BranchError {
@@ -104,7 +104,7 @@ pub enum BranchError {
     Inputs {
         /// `netlist` or `branch`.
         what: &'static str,
-        /// Its name.
+        /// Name of the netlist or branch.
         name: String,
         /// Bits that it has.
         expected: usize,
@@ -184,7 +184,7 @@ impl Draft {
     /// A netlist on these wires; gives the wires of its outputs.
     ///
     /// # Errors
-    /// If there are more or fewer wires than it has input bits, or one that is not there.
+    /// [`BranchError`] if there are more or fewer wires than it has input bits, or one that is not there.
     pub fn circuit(
         &mut self,
         netlist: Arc<Netlist>,
@@ -208,7 +208,7 @@ impl Draft {
     /// outputs.
     ///
     /// # Errors
-    /// If branches, index and inputs do not fit each other.
+    /// [`BranchError`] if branches, index and inputs do not fit each other.
     pub fn choice(
         &mut self,
         index: &[u32],
@@ -266,7 +266,7 @@ impl Draft {
     /// The circuit with these wires as its output values.
     ///
     /// # Errors
-    /// If one of them is not there.
+    /// [`BranchError`] if one of them is not there.
     pub fn finish(mut self, outputs: &[&[u32]]) -> Result<Branching, BranchError> {
         for value in outputs {
             self.check(value)?;
@@ -300,7 +300,7 @@ impl Branching {
     /// those of the first branch.
     ///
     /// # Errors
-    /// If branches differ in inputs or outputs.
+    /// [`BranchError`] if branches differ in inputs or outputs.
     pub fn conditional(name: &str, branches: Vec<Arc<Self>>) -> Result<Self, BranchError> {
         let Some(first) = branches.first().cloned() else {
             return Err(BranchError::Branches { found: 0 });
@@ -319,7 +319,7 @@ impl Branching {
     /// The sequence of the paper: the output bits of each part are the input bits of the next one.
     ///
     /// # Errors
-    /// If there are no parts, or if a part has another number of inputs.
+    /// [`BranchError`] if there are no parts, or if a part has another number of inputs.
     pub fn sequence(name: &str, parts: Vec<Self>) -> Result<Self, BranchError> {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
             return Err(BranchError::Branches { found: 0 });
@@ -335,7 +335,7 @@ impl Branching {
         draft.finish(&values)
     }
 
-    /// What messages call it.
+    /// Name of it in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -365,7 +365,7 @@ impl Branching {
         &self.results
     }
 
-    /// How many conditionals stand in each other.
+    /// Number of conditionals that stand in each other.
     pub fn nesting(&self) -> usize {
         self.nesting
     }

@@ -11,7 +11,7 @@ pub(super) const ROOT: u32 = 0;
 /// The node that is 0.
 pub(super) const ZERO: u32 = 0;
 
-/// What the values of a branch are where it is not active.
+/// Form of the values of a branch where it is not active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// All 0: inputs are multiplied by a bit that is 1 where the branch is active, which is also what
@@ -54,12 +54,12 @@ pub(super) struct GuardNode {
 pub(super) struct Choice {
     /// The branch that it stands in.
     pub(super) parent: u32,
-    /// Its own branches.
+    /// Branches of the conditional.
     pub(super) guards: std::ops::Range<u32>,
     /// The bits that say which branch is active.
     pub(super) code: Vec<u32>,
     pub(super) inputs: Vec<u32>,
-    /// Where branches are not gated: the outputs of each.
+    /// Outputs of each branch, where branches are not gated.
     pub(super) outputs: Vec<Vec<u32>>,
 }
 
@@ -71,8 +71,8 @@ pub(super) struct Nodes {
     pub(super) choices: Vec<Choice>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<u32>,
-    /// What is made already, by the branches around the place that we are at, from the outside in. It goes with its
-    /// branch, so that it stays in the cache.
+    /// Nodes that are made already, by the branches around the place that we are at, from the outside in. The list goes with
+    /// its branch, so that it stays in the cache.
     made: Vec<Made>,
 }
 
@@ -231,7 +231,7 @@ impl Nodes {
         outputs.map(|wire| wires[wire as usize]).collect()
     }
 
-    /// What 1 is: where branches are gated, 1 in the active one alone.
+    /// Gives the node of 1: where branches are gated, 1 in the active one alone.
     fn one(&mut self, guard: u32) -> u32 {
         if self.form == Form::Gated && guard != ROOT {
             self.active(guard)

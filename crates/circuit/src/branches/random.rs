@@ -9,7 +9,7 @@ use super::{BranchError, Branching, Draft, index_bits};
 use crate::builder::{Builder, Wire};
 use crate::netlist::Netlist;
 
-/// What a random branch is like.
+/// Shape of a random branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Random {
     /// Input bits.
@@ -39,7 +39,7 @@ impl Random {
     /// more gates than there are pairs, a gate reads a wire and the sum of two. A wire that no gate reads goes into an output by XOR, so that every gate counts.
     ///
     /// # Errors
-    /// If there are not so many different gates: too few inputs for so many gates.
+    /// [`RandomError`] if there are fewer different gates: too few inputs for the number of gates.
     pub fn netlist(&self, name: &str, seed: u64) -> Result<Netlist, RandomError> {
         let mut random = Numbers(Prg::new(Block::new(seed, 0x6272_616e)));
         let mut builder = Builder::new(name);
@@ -105,7 +105,7 @@ impl Random {
     /// A conditional of such branches, all different: its first value is the number of the active one.
     ///
     /// # Errors
-    /// As [`netlist`](Self::netlist); and if there can be no such conditional.
+    /// [`RandomError`] in the same cases as [`netlist`](Self::netlist); and if there can be no such conditional.
     pub fn conditional(&self, branches: usize, seed: u64) -> Result<Branching, RandomError> {
         let mut made = Vec::new();
         for branch in 0..branches {
@@ -196,7 +196,7 @@ impl Numbers {
         list[self.below(list.len())]
     }
 
-    /// A number as a sum of `parts` numbers, all ways being equally likely: `parts - 1` bars among so many
+    /// Splits a number into a sum of `parts` numbers, all ways being equally likely: `parts - 1` bars among `number`
     /// balls.
     fn split(&mut self, number: usize, parts: usize) -> Vec<usize> {
         if parts == 0 {

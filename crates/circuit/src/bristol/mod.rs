@@ -9,7 +9,7 @@
 //!   Operations: XOR, AND, INV (NOT), OR, EQ (its operand is a constant), EQW, MAND.
 //!
 //! Both may have XNOR, NAND and NOR, which synthesis writes: each becomes two gates, with a wire of its own in between.
-//! What follows a `#` is a comment.
+//! Text after a `#` is a comment.
 //!
 //! The third line that is not blank tells them apart: only in Bristol Fashion does it hold numbers
 //! alone, for every gate ends with a word. File names tell nothing.
@@ -19,7 +19,7 @@ mod write;
 
 use crate::netlist::MAX_WIRES;
 
-/// How large a netlist a reader accepts. Memory grows with the text itself, never with what a header
+/// Limits of the netlist that a reader accepts. Memory grows with the text itself, never with what a header
 /// announces; input widths alone cost no text, so they have a limit of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -9,7 +9,7 @@ impl Netlist {
     /// The netlist as a text of the format it came in: reading it back gives the same netlist.
     ///
     /// # Errors
-    /// As for [`Netlist::write_as`]; none for a netlist that was read.
+    /// [`WriteError`] as for [`Netlist::write_as`]; none for a netlist that was read.
     pub fn write(&self) -> Result<Vec<u8>, WriteError> {
         self.write_as(self.format())
     }
@@ -22,8 +22,8 @@ impl Netlist {
     /// second input value of width 0 is not told from none there.
     ///
     /// # Errors
-    /// For the old format: more than two input values, an output count other than one, a constant
-    /// without any input wire.
+    /// [`WriteError`]: for the old format: more than two input values, an output count other than one, a
+    /// constant without any input wire.
     pub fn write_as(&self, format: Format) -> Result<Vec<u8>, WriteError> {
         let mut text = Vec::with_capacity(20 * self.gates().len() + 64);
         match format {

@@ -20,12 +20,12 @@ const SINK: usize = 1;
 /// square root of the vertices at most where all limits are one (Even and Tarjan 1975).
 pub(super) struct Separation {
     edges: Vec<Edge>,
-    /// Of each vertex, its edges.
+    /// Edges of each vertex.
     of: Vec<Vec<u32>>,
 }
 
 impl Separation {
-    /// So many vertices, without edges.
+    /// Makes `vertices` vertices, without edges.
     pub(super) fn new(vertices: usize) -> Self {
         let mut graph = Self {
             edges: Vec::new(),
@@ -69,7 +69,7 @@ impl Separation {
         self.edge(Self::leave(from), Self::enter(to), WITHOUT_LIMIT);
     }
 
-    /// As few vertices as can be, such that each way from a source to what is wanted passes one; of all such sets the
+    /// Gives the fewest vertices such that each way from a source to what is wanted passes one; of all such sets the
     /// one nearest to what is wanted. Ascending.
     pub(super) fn cut(mut self) -> Vec<usize> {
         while let Some(distance) = self.distances() {
@@ -83,7 +83,7 @@ impl Separation {
             .collect()
     }
 
-    /// From the source, over edges that have something left; none if the sink is not reached.
+    /// Computes distances from the source, over edges that have something left; none if the sink is not reached.
     fn distances(&self) -> Option<Vec<u32>> {
         let mut distance = vec![u32::MAX; self.of.len()];
         distance[SOURCE] = 0;

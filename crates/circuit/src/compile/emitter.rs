@@ -1,4 +1,4 @@
-//! Which rows values lie in, and when each operation is done.
+//! Chooses the rows that values lie in, and when each operation is done.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::layered::{And, Layered, LocalOp};
 
 const NONE: u32 = u32::MAX;
 
-/// Who reads each literal: `of[starts[lit]..starts[lit + 1]]`. A reader is named by the literal it makes.
+/// Readers of each literal: `of[starts[lit]..starts[lit + 1]]`. A reader is named by the literal it makes.
 struct Readers {
     starts: Vec<u32>,
     of: Vec<Lit>,
@@ -60,14 +60,14 @@ pub(super) struct Emitter<'a> {
     events: Vec<Lit>,
     /// ANDs that an event pointed to.
     candidates: Vec<Lit>,
-    /// Whether they run ahead of their layer.
+    /// Whether local operations run ahead of their layer.
     pub(super) ahead: bool,
     local: Vec<LocalOp>,
-    /// What is there of it, but for the local operations.
+    /// Program as far as it is there, but for the local operations.
     program: Layered,
 }
 
-/// What a layer has become.
+/// Result of a layer.
 pub(super) struct Done {
     /// Local operations until then.
     pub(super) local: u32,
@@ -129,7 +129,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What comes after the last layer.
+    /// Emits the rest after the last layer.
     pub(super) fn finish(mut self) -> Layered {
         self.settle();
         let graph = self.graph;
@@ -207,7 +207,7 @@ impl<'a> Emitter<'a> {
             self.arrive(lit, dst);
         }
         let rows: Vec<u32> = sums.iter().map(|&lit| self.come(lit)).collect();
-        // Of what nothing reads, once all have theirs.
+        // Rows of sums that nothing reads are freed, once all have theirs.
         let unread = sums.iter().zip(&rows);
         let unread = unread.filter(|(lit, _)| self.uses[lit.index()] == 0);
         self.free.extend(unread.map(|(_, &row)| row));

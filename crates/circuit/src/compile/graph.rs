@@ -1,4 +1,4 @@
-//! What a netlist computes, without names for wires.
+//! Graph of what a netlist computes, without names for wires.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ pub(super) enum Node {
 /// Gates by their operands.
 #[derive(Default)]
 struct Distinct {
-    /// Of operands that are not inverted.
+    /// XORs of operands that are not inverted.
     xors: HashMap<u64, Lit, Folding>,
     ands: HashMap<u64, Lit, Folding>,
 }
@@ -65,12 +65,12 @@ pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<Lit>,
-    /// Where no two gates are to be the same.
+    /// Gates by their operands, where no two gates are to be the same.
     distinct: Option<Distinct>,
 }
 
 impl Graph {
-    /// Without gates or outputs.
+    /// Makes a graph without gates or outputs.
     pub(super) fn with_inputs(input_bits: usize) -> Self {
         Self {
             nodes: vec![Node::Leaf; 1 + input_bits],
@@ -80,13 +80,13 @@ impl Graph {
         }
     }
 
-    /// Without what tells which gates are there.
+    /// Makes the graph forget which gates are there.
     pub(super) fn forgetting(mut self) -> Self {
         self.distinct = None;
         self
     }
 
-    /// From here on no gate is made that is there.
+    /// Has the graph make no gate that is there, from here on.
     pub(super) fn distinct(mut self) -> Self {
         self.distinct = Some(Distinct::default());
         self
@@ -133,12 +133,12 @@ impl Graph {
         graph
     }
 
-    /// Of what has been compiled.
+    /// Makes the graph of a program that has been compiled.
     pub(super) fn again(program: &Layered) -> Self {
         Self::with_inputs(program.input_bits()).take(program)
     }
 
-    /// The same, without gates that are there already.
+    /// Makes the graph of a program without gates that are there already.
     pub(super) fn distinct_of(program: &Layered) -> Self {
         let graph = Self::with_inputs(program.input_bits());
         graph.distinct().take(program).forgetting()
@@ -197,7 +197,7 @@ impl Graph {
         made
     }
 
-    /// The same, though such a gate may be there already.
+    /// Adds a XOR, though such a gate may be there already.
     pub(super) fn xor_anew(&mut self, a: Lit, b: Lit) -> Lit {
         if a.node() == 0 || b.node() == 0 || a.node() == b.node() {
             return Lit(a.0 ^ b.0);
@@ -239,7 +239,7 @@ impl Graph {
         Lit::of(self.nodes.len() - 1)
     }
 
-    /// How often each literal is read by what reaches an output or a sum.
+    /// Counts how often each literal is read by what reaches an output or a sum.
     pub(super) fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; 2 * self.nodes.len()];
         self.outputs.iter().for_each(|lit| uses[lit.index()] += 1);
@@ -261,7 +261,7 @@ impl Graph {
         uses
     }
 
-    /// How many layers there are below each node, with its own if it is an AND.
+    /// Counts the layers below each node, with its own if it is an AND.
     pub(super) fn depths(&self) -> Vec<u32> {
         let mut depth = vec![0u32; self.nodes.len()];
         for (node, &kind) in self.nodes.iter().enumerate() {
@@ -280,8 +280,8 @@ impl Graph {
         self.deadlines_within(uses, &self.depths(), |_| u32::MAX)
     }
 
-    /// The same, where an AND is to run in layer `latest` of its node at the latest, which is no earlier than its operands
-    /// allow. `depth`: [`depths`](Self::depths).
+    /// Gives deadlines where an AND is to run in layer `latest` of its node at the latest, which is no earlier than its
+    /// operands allow. `depth`: [`depths`](Self::depths).
     pub(super) fn deadlines_within(
         &self,
         uses: &[u32],

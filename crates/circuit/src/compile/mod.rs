@@ -10,7 +10,7 @@
 //! 4. For sums: which of them are made instead of products is chosen in [`parts`], by smallest cuts ([`cut`]); in which
 //!    order, in [`steps`]. The [`Emitter`] lays out the rest as before.
 //!
-//! What the order is worth, in rows: SHA-256 1184 (2191 with every AND as early as possible), a 64-bit
+//! The order saves rows: SHA-256 has 1184 (2191 with every AND as early as possible), a 64-bit
 //! product 375 (2080; 436 with local operations only when something needs them), AES-128 912 in any
 //! order.
 
@@ -42,8 +42,8 @@ impl Layered {
         emitter.run(due)
     }
 
-    /// The same computation for [rounds of two layers](crate::Rounds::of_two): each AND runs as early as it can, in the first
-    /// layer of a round or in the second one, so that few layers have operands of several results of the layer
+    /// Makes the same computation for [rounds of two layers](crate::Rounds::of_two): each AND runs as early as it can, in the
+    /// first layer of a round or in the second one, so that few layers have operands of several results of the layer
     /// before. There are more rows, and more layers than the AND depth where that saves rounds.
     pub fn in_pairs(&self) -> Self {
         let graph = Graph::again(self);

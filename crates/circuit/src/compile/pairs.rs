@@ -1,16 +1,16 @@
-//! Which layer each AND runs in where two layers make a round.
+//! Assigns each AND to a layer where two layers make a round.
 
 use std::cmp::Ordering;
 
 use super::graph::{Graph, Lit, Node};
 use crate::rounds::Part;
 
-/// When a node is there, in rounds of two layers.
+/// Time when a node is there, in rounds of two layers.
 #[derive(Debug, Clone, Copy)]
 struct There {
-    /// After so many rounds.
+    /// Number of rounds after which it is there.
     round: u32,
-    /// Of which ANDs of the first layer of the last of these it is a sum, if it is nothing else but what was there
+    /// ANDs of the first layer of the last of these rounds whose sum it is, if it is nothing else but what was there
     /// before.
     of: Part,
 }

@@ -1,4 +1,4 @@
-//! Which sums of products are made, and of which products.
+//! Chooses the sums of products that are made, and their products.
 //!
 //! A value is a sum of products of one layer, its *part* of the last layer that has any, and of the *rest*, which
 //! was there before. Parts of one layer that have products in common, or sums of products, are a component. Where
@@ -16,7 +16,7 @@ use super::hash::Folding;
 /// Parts of a component in which a smallest cut is looked for. Of a larger one the sums are what is read.
 const PARTS: usize = 1 << 17;
 
-/// Of so many products a cut must save one, in its component and in all: it is to be worth the rows that are kept.
+/// Products of which a cut must save one, in its component and in all: it is to be worth the rows that are kept.
 const WORTH: usize = 32;
 
 const NONE: u32 = u32::MAX;
@@ -26,11 +26,11 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Due {
     /// Products that are sums themselves.
     pub(super) ands: Vec<Lit>,
-    /// Products of which others are made.
+    /// Products that sums are made of.
     pub(super) products: Vec<Lit>,
-    /// What is made of these, in the order of `cones`.
+    /// Sums of these products, in the order of `cones`.
     pub(super) sums: Vec<Lit>,
-    /// How.
+    /// Ways in which the sums are made.
     pub(super) cones: Cones,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Cones {
     products: usize,
     /// Operands of those that follow, each of which comes before.
     xors: Vec<[u32; 2]>,
-    /// Those that are sent.
+    /// Sums that are sent.
     pub(super) sums: Vec<u32>,
 }
 
@@ -80,18 +80,18 @@ impl Summed {
     }
 }
 
-/// When products run.
+/// Schedule of products.
 struct Schedule {
     uses: Vec<u32>,
     /// The layers below each node.
     depth: Vec<u32>,
-    /// Of each AND.
+    /// Layer of each AND.
     layer: Vec<u32>,
     layers: u32,
 }
 
 impl Schedule {
-    /// As late as can be.
+    /// Schedules each product as late as can be.
     fn of(graph: &Graph) -> Self {
         let uses = graph.uses();
         let (layer, layers) = graph.deadlines(&uses);
@@ -105,7 +105,7 @@ impl Schedule {
     }
 }
 
-/// What is known of each node.
+/// Facts about each node.
 struct Parts {
     live: Vec<bool>,
     /// One more than the layer of its last products, 0 if it has none.
@@ -170,7 +170,7 @@ impl Parts {
         parts
     }
 
-    /// What each live gate reads.
+    /// Reads the operands of each live gate.
     fn each_read(&self, graph: &Graph, mut read: impl FnMut(usize, usize)) {
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if let (true, Node::And(a, b) | Node::Xor(a, b)) = (self.live[node], kind) {
@@ -180,7 +180,7 @@ impl Parts {
         }
     }
 
-    /// The same with products pulled to earlier layers, if any can be.
+    /// Makes the parts with products pulled to earlier layers, if any can be.
     fn pulled(&self, graph: &Graph, mut schedule: Schedule) -> Option<Self> {
         let latest = self.pull(graph, &schedule.depth)?;
         let Schedule { uses, depth, .. } = &schedule;
@@ -237,7 +237,7 @@ impl Parts {
         pulled.then_some(latest)
     }
 
-    /// What a part is the sum of: none if it is a product.
+    /// Gives the operands whose sum a part is: none if it is a product.
     fn operands(&self, graph: &Graph, part: usize) -> Option<[usize; 2]> {
         match graph.nodes[part] {
             Node::Xor(a, b) => Some([a, b].map(|lit| self.part[lit.node()] as usize)),
@@ -313,12 +313,12 @@ impl Parts {
         cuts
     }
 
-    /// The same graph with sums where cuts are.
+    /// Makes the same graph with sums where cuts are.
     fn rebuild(&self, graph: &Graph, cuts: &Cuts) -> Summed {
         let nodes = graph.nodes.len();
         let mut to = Graph::with_inputs(graph.input_bits).distinct();
         let mut due: Vec<Due> = (0..self.layers).map(|_| Due::default()).collect();
-        // Of a node: its value; what it is beside its part; of a part, its value.
+        // Values: of a node; of what it is beside its part; of a part.
         let [mut whole, mut rest, mut part] = [(); 3].map(|()| Values::none(nodes));
         to.nodes.reserve_exact(nodes);
         let mut products = vec![Lit::ZERO; nodes];
@@ -389,7 +389,7 @@ impl Parts {
         }
     }
 
-    /// Of each layer the products below its cuts, and what is made of them.
+    /// Collects the products below the cuts of each layer, and the sums that are made of them.
     fn cones(&self, graph: &Graph, cuts: &Cuts, products: &[Lit], sums: &Values, due: &mut [Due]) {
         let nodes = graph.nodes.len();
         let mut below = cuts.cut.clone();
@@ -450,19 +450,19 @@ impl Values {
         (self.0[node] != NONE).then_some(Lit(self.0[node]))
     }
 
-    /// That of a literal whose node has been made.
+    /// Gives the value of a literal whose node has been made.
     fn of(&self, lit: Lit) -> Lit {
         let value = self.get(lit.node()).expect("what is read has been made");
         if lit.inverted() { value.not() } else { value }
     }
 }
 
-/// Which parts are of a component whose sums are made, and which parts these sums are.
+/// Parts of a component whose sums are made, and the parts that these sums are.
 struct Cuts {
     summed: Vec<bool>,
     cut: Vec<bool>,
     products: usize,
-    /// How many sums there are, with those of one product.
+    /// Number of sums, with those of one product.
     sums: usize,
 }
 

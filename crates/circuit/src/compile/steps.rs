@@ -36,13 +36,13 @@ struct Maker<'a> {
     steps: &'a mut Vec<SumStep>,
     /// Reads still to come of each part.
     uses: Vec<u32>,
-    /// Where what is read more than once is kept.
+    /// Rows where parts that are read more than once are kept.
     kept: Vec<u32>,
     free: Vec<u32>,
     most: u32,
 }
 
-/// What a sum is made of: products that nothing else reads, and what is kept.
+/// Addends of a sum: products that nothing else reads, and parts that are kept.
 #[derive(Default)]
 struct Addends {
     products: Vec<u32>,
@@ -134,7 +134,7 @@ impl Maker<'_> {
         to
     }
 
-    /// What is kept of a part, which is read once more now.
+    /// Gives the row of a part that is kept, which is read once more now.
     fn read(&mut self, part: u32) -> u32 {
         let kept = self.kept[part as usize];
         let uses = &mut self.uses[part as usize];
@@ -145,7 +145,7 @@ impl Maker<'_> {
         kept
     }
 
-    /// What a part is made of, through sums that nothing else reads.
+    /// Gives the addends of a part, through sums that nothing else reads.
     fn addends(&self, part: u32) -> Addends {
         let mut addends = Addends::default();
         let mut open = match self.cones.operands(part) {

@@ -7,17 +7,17 @@ use crate::values::BYTE_ORDER_MARK;
 /// The most modules of a bundle.
 const MOST: u64 = 1 << 16;
 
-/// How a module's bits are shared.
+/// Ways to share a module's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BitSharing {
-    /// In Boolean GMW, protocol B.
+    /// Boolean GMW, protocol B.
     Gmw,
-    /// In garbled circuits, protocol Y.
+    /// Garbled circuits, protocol Y.
     Yao,
 }
 
 impl BitSharing {
-    /// What the name of a module's file says: `NAME@bool_depth.circ` is for GMW, all others for garbled
+    /// Reads the sharing off the name of a module's file: `NAME@bool_depth.circ` is for GMW, all others for garbled
     /// circuits; words are shared arithmetically wherever they are.
     pub fn of_file(path: &str) -> Self {
         match path.strip_suffix(".circ").unwrap_or(path) {
@@ -38,9 +38,9 @@ impl BitSharing {
 /// A module of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its file, from the bundle's folder.
+    /// Path of its file, from the bundle's folder.
     pub path: String,
-    /// How its bits are shared: as the line says, else as the file's name does.
+    /// Sharing of its bits: as the line says, else as the file's name does.
     pub sharing: BitSharing,
     /// The line, counted from 1.
     pub line: u64,

@@ -1,4 +1,4 @@
-//! What can be wrong with modules, bundles, and how they fit together.
+//! Errors in modules, in bundles, and in how they fit together.
 
 use madrigal_core::budget::Spent;
 use thiserror::Error;
@@ -9,26 +9,26 @@ use thiserror::Error;
 pub struct ModuleError {
     /// The name that the caller gave the file.
     pub file: String,
-    /// Where, in bytes from its beginning.
+    /// Place of the error, in bytes from the file's beginning.
     pub offset: u64,
-    /// What is wrong there.
+    /// Kind of the error at this place.
     pub kind: ModuleErrorKind,
 }
 
-/// What is wrong with a module.
+/// Errors in a module.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ModuleErrorKind {
     /// Nothing follows where something should.
     #[error("the file ends within {expected}; it was cut off, fetch it again")]
     Short {
-        /// What should have come.
+        /// Field that should have come.
         expected: &'static str,
     },
     /// Something follows where nothing should.
     #[error("{bytes} bytes follow the module's end; the file is damaged, fetch it again")]
     Trailing {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
     /// Another kind of file.
@@ -36,7 +36,7 @@ pub enum ModuleErrorKind {
         "expected the number 0xcb11c06c with which HyCC's modules begin, found {found:#010x}; is this a HyCC module?"
     )]
     Magic {
-        /// What came.
+        /// Number that came.
         found: u32,
     },
     /// Another version of the format.
@@ -44,7 +44,7 @@ pub enum ModuleErrorKind {
         "the module is of version {found} of the format; only version 5 is known, compile it anew"
     )]
     Version {
-        /// What came.
+        /// Version that came.
         found: u8,
     },
     /// More than the caller's limits allow.
@@ -52,19 +52,19 @@ pub enum ModuleErrorKind {
         "{found} {what}, the limit is {limit}; split the module, or read it with other `Limits` in the library"
     )]
     Limit {
-        /// What is too many.
+        /// Name of what is too many.
         what: &'static str,
-        /// How many there are.
+        /// Number that there is.
         found: u64,
-        /// How many may be.
+        /// Number that may be.
         limit: u64,
     },
     /// A number that cannot be there.
     #[error("{what} {found} cannot be; the file is damaged, or of another format")]
     Value {
-        /// What it would be.
+        /// Name of the field.
         what: &'static str,
-        /// What came.
+        /// Number that came.
         found: u64,
     },
     /// A name that is no text, or in which not every character is seen.
@@ -72,16 +72,16 @@ pub enum ModuleErrorKind {
         "a name is no text in UTF-8, or has characters that cannot be seen; the file is damaged"
     )]
     Name,
-    /// What the header announces is not what comes.
+    /// The file has another count than the header announces.
     #[error(
         "the header announces {expected} {what}, the file has {found}; it is damaged, fetch it again"
     )]
     Count {
-        /// Of what.
+        /// Name of what is counted.
         what: &'static str,
-        /// As announced.
+        /// Number that is announced.
         expected: u64,
-        /// As it is.
+        /// Number that is there.
         found: u64,
     },
     /// Pins that do not fit a variable's bits.
@@ -101,25 +101,25 @@ pub enum ModuleErrorKind {
     Wire {
         /// The wire.
         wire: u32,
-        /// How many there are.
+        /// Number of wires.
         wires: u32,
     },
     /// A wire of another width.
     #[error("{gate} takes {expected}, found wire {wire} of {found} bits")]
     Width {
-        /// What reads the wire.
+        /// Gate that reads the wire.
         gate: &'static str,
-        /// What it takes.
+        /// Width that it takes.
         expected: &'static str,
         /// The wire.
         wire: u32,
-        /// Its width.
+        /// Width of the wire.
         found: u8,
     },
     /// Two variables of one name.
     #[error("two {side} are named {name:?}; variables are told apart by their names")]
     Twice {
-        /// Which variables.
+        /// Side of the variables: inputs or outputs.
         side: &'static str,
         /// The name.
         name: String,
@@ -129,7 +129,7 @@ pub enum ModuleErrorKind {
         "the arguments of a call of {callee:?} depend on what it returns; no order of calls will do"
     )]
     Circular {
-        /// Who is called.
+        /// Module that is called.
         callee: String,
     },
 }
@@ -153,7 +153,7 @@ pub enum BundleError {
         file: String,
         /// The line, counted from 1.
         line: u64,
-        /// What came.
+        /// Text that came.
         found: String,
     },
     /// No modules.
@@ -167,7 +167,7 @@ pub enum BundleError {
     Limit {
         /// The name that the caller gave the file.
         file: String,
-        /// How many may be.
+        /// Number of bytes that may be.
         limit: u64,
     },
 }
@@ -183,9 +183,9 @@ pub enum LinkError {
     Twice {
         /// The module.
         module: String,
-        /// Its first file.
+        /// First file of the module.
         first: String,
-        /// Its second file.
+        /// Second file of the module.
         second: String,
     },
     /// No module to begin with.
@@ -193,7 +193,7 @@ pub enum LinkError {
         "no module is named mpc_main among {modules}; a program begins there, or is a single module"
     )]
     NoMain {
-        /// How many modules there are.
+        /// Number of modules.
         modules: usize,
     },
     /// A callee that is not there.
@@ -201,7 +201,7 @@ pub enum LinkError {
     NoCallee {
         /// The caller's file.
         file: String,
-        /// Who is called.
+        /// Module that is called.
         callee: String,
     },
     /// Arguments or returns that the callee does not have.
@@ -209,9 +209,9 @@ pub enum LinkError {
     Call {
         /// The caller's file.
         file: String,
-        /// Who is called.
+        /// Module that is called.
         callee: String,
-        /// What does not fit.
+        /// Problem that does not fit.
         problem: String,
     },
     /// Modules that call themselves, through others or not.
@@ -225,9 +225,9 @@ pub enum LinkError {
     /// Calls within calls within calls.
     #[error("calls go {depth} deep, the limit is {limit}; inline some modules")]
     Deep {
-        /// How deep.
+        /// Depth of the calls.
         depth: usize,
-        /// How deep they may go.
+        /// Depth that they may have.
         limit: usize,
     },
     /// Too large when each call has its own gates.
@@ -235,11 +235,11 @@ pub enum LinkError {
         "the program has {found} {what} with all of its calls, the limit is {limit}; read it with other `Limits` in the library"
     )]
     Limit {
-        /// What is too many.
+        /// Name of what is too many.
         what: &'static str,
-        /// How many there are.
+        /// Number that there is.
         found: u64,
-        /// How many may be.
+        /// Number that may be.
         limit: u64,
     },
     /// More memory than the caller's limits allow.
@@ -247,11 +247,11 @@ pub enum LinkError {
         "with all of its calls the program has {wires} wires and {calls} calls and variables of calls: {spent}"
     )]
     Memory {
-        /// Its wires, a call's as often as it is called.
+        /// Wires of the program, a call's as often as it is called.
         wires: u64,
         /// Calls, and the variables at them.
         calls: u64,
-        /// What that takes.
+        /// Memory that these take.
         spent: Spent,
     },
     /// A word that no ring has.
@@ -261,7 +261,7 @@ pub enum LinkError {
     Word {
         /// The module's file.
         file: String,
-        /// Its bits.
+        /// Bits of the word.
         bits: u32,
     },
 }

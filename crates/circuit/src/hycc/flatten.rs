@@ -13,7 +13,7 @@ impl Linked {
     /// has bits; the bits of these are shared as where they go to.
     ///
     /// # Errors
-    /// Bits at a call that make no word of a width that there is.
+    /// [`LinkError`]: bits at a call that make no word of a width that there is.
     pub fn flatten(&self) -> Result<Flat, LinkError> {
         let (main, sharing) = &self.modules[self.main];
         let mut flat = Flat {
@@ -98,14 +98,14 @@ struct Called<'a> {
     module: &'a Module,
     place: usize,
     sharing: BitSharing,
-    /// Of each of its wires that are known so far.
+    /// Nodes of each of its wires that are known so far.
     nodes: Vec<u32>,
-    /// How many of its gates and calls have begun.
+    /// Number of its gates and calls that have begun.
     next: usize,
 }
 
 impl Called<'_> {
-    /// What a number of bits makes, for which there is no word.
+    /// Makes the error of a number of bits for which there is no word.
     fn word(&self) -> impl Fn(u32) -> LinkError {
         let file = self.module.file();
         move |bits| LinkError::Word {
@@ -168,7 +168,7 @@ impl Called<'_> {
         Ok(None)
     }
 
-    /// What a call is given, one for each input of the callee.
+    /// Gives the arguments of a call, one for each input of the callee.
     fn arguments(&self, call: usize, target: &Target) -> Vec<Vec<u32>> {
         let call = &self.module.calls()[call];
         let wires = |&argument: &usize| self.of(&call.from[argument]);

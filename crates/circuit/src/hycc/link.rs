@@ -20,7 +20,7 @@ const WIRE: u64 = 200;
 /// that have no wires take time, and so they count too.
 const CALLED: u64 = 64;
 
-/// How deep calls may go.
+/// Depth that calls may have.
 const MOST_DEEP: usize = 128;
 
 /// The name of the module that a program begins with.
@@ -31,20 +31,20 @@ const MAIN: &str = "mpc_main";
 pub struct Linked {
     pub(super) modules: Vec<(Module, BitSharing)>,
     pub(super) main: usize,
-    /// For each module, for each of its calls.
+    /// Targets of each module's calls.
     pub(super) targets: Vec<Vec<Target>>,
-    /// What may still be taken, beside the modules, their wires and calls.
+    /// Budget that is left, beside the modules, their wires and calls.
     pub(super) budget: Budget,
 }
 
-/// Where a call leads.
+/// Target of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     /// The module.
     pub(super) module: usize,
-    /// For each of the callee's inputs, which argument it is.
+    /// Number of the argument for each of the callee's inputs.
     pub(super) arguments: Vec<usize>,
-    /// For each return, which of the callee's outputs it is.
+    /// Number of the callee's output for each return.
     pub(super) returns: Vec<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Linked {
             .map(|(module, sharing)| (module, *sharing))
     }
 
-    /// That calls come to an end, and before too many wires or calls.
+    /// Checks that calls come to an end, and before too many wires or calls.
     fn measure(&self, limits: &Limits) -> Result<(), LinkError> {
         const NEW: usize = usize::MAX;
         const OPEN: usize = usize::MAX - 1;

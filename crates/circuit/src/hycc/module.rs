@@ -7,20 +7,20 @@ use super::types::Type;
 /// An input of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Its name, one of its kind in the module.
+    /// Name of the input, one of its kind in the module.
     pub name: String,
     /// The party that brings it, if the module is the program's main one: 0 is Alice, 1 is Bob.
     pub owner: u8,
-    /// Its type.
+    /// Type of the input.
     pub ty: Type,
 }
 
 /// An output of a module, or an argument or return of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// Its type.
+    /// Type of the variable.
     pub ty: Type,
 }
 
@@ -29,13 +29,13 @@ pub struct Variable {
 pub struct Call {
     /// The module that is called.
     pub callee: String,
-    /// What goes in.
+    /// Arguments of the call.
     pub arguments: Vec<Variable>,
-    /// What comes out.
+    /// Results of the call.
     pub returns: Vec<Variable>,
-    /// For each argument its wires.
+    /// Wires of each argument.
     pub(super) from: Vec<Vec<u32>>,
-    /// For each return its pins.
+    /// Pins of each return.
     pub(super) to: Vec<Range<u32>>,
 }
 
@@ -78,19 +78,19 @@ pub struct Module {
     pub(super) outputs: Vec<Variable>,
     pub(super) calls: Vec<Call>,
     pub(super) gates: Vec<Gate>,
-    /// Of each wire: pins of the inputs, of what calls return, then those that gates make.
+    /// Width of each wire: pins of the inputs, of what calls return, then those that gates make.
     pub(super) widths: Vec<u8>,
     /// The first wire of each gate.
     pub(super) first: Vec<u32>,
-    /// Of each input.
+    /// Pins of each input.
     pub(super) pins: Vec<Range<u32>>,
-    /// Of each output.
+    /// Wires of each output.
     pub(super) from: Vec<Vec<u32>>,
     /// Gates and calls, each after what it needs.
     pub(super) order: Vec<Item>,
 }
 
-/// What a module does at once.
+/// Items that a module does at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Item {
     /// The gate of this number.
@@ -105,22 +105,22 @@ impl Module {
         &self.file
     }
 
-    /// What calls refer to: a function with the types of its arguments.
+    /// Name that calls refer to: a function with the types of its arguments.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What goes in. Their order means nothing: variants of one module differ in it.
+    /// Inputs of the module. Their order means nothing: variants of one module differ in it.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// What comes out.
+    /// Outputs of the module.
     pub fn outputs(&self) -> &[Variable] {
         &self.outputs
     }
 
-    /// What it calls, in no order that means anything.
+    /// Calls of the module, in no order that means anything.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
@@ -135,7 +135,7 @@ impl Module {
         self.widths.contains(&1)
     }
 
-    /// Its own gates.
+    /// Gates of the module itself.
     pub fn gates(&self) -> &[Gate] {
         &self.gates
     }

@@ -33,7 +33,7 @@ impl Module {
     }
 }
 
-/// How pins are grouped.
+/// Ways to group pins.
 enum Partition {
     Pin(u8),
     Repeat(u64, Box<Self>),

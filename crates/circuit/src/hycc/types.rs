@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How deep types may be nested.
+/// Depth to which types may be nested.
 pub(super) const MOST_NESTED: usize = 32;
 
 /// A variable's type. Its bits lie one after the other: the first element or member first, of each number
@@ -11,18 +11,18 @@ pub(super) const MOST_NESTED: usize = 32;
 pub enum Type {
     /// An integer.
     Integer {
-        /// How many bits it has, at least 1.
+        /// Number of bits, at least 1.
         bits: u32,
-        /// Whether it is in two's complement.
+        /// Whether the integer is in two's complement.
         signed: bool,
     },
     /// A bit.
     Bool,
     /// Elements of one type.
     Array {
-        /// How many.
+        /// Number of elements.
         len: u32,
-        /// Of which type.
+        /// Type of each element.
         element: Box<Type>,
     },
     /// Members by name.
@@ -34,9 +34,9 @@ pub enum Type {
 pub struct Leaf {
     /// The first bit, among those of the value.
     pub first: usize,
-    /// How many bits.
+    /// Number of bits.
     pub bits: u32,
-    /// Whether they are a number in two's complement.
+    /// Whether the bits are a number in two's complement.
     pub signed: bool,
 }
 
@@ -83,7 +83,7 @@ impl Type {
     }
 }
 
-/// As in C, where it has a word for it: `int32[4]`, `{x: uint8, y: bool[3]}`.
+/// Written as in C, where it has a word for it: `int32[4]`, `{x: uint8, y: bool[3]}`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

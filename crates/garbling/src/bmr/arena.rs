@@ -13,7 +13,7 @@ use crate::error::{GarblingError, check_length};
 /// Rows of `width * lanes` keys, and the results of those of a layer's ANDs whose rows later ones read.
 pub(crate) struct Arena {
     shape: Shape,
-    /// Strings of a wire: one's own keys and rows, or all parties' keys.
+    /// Strings of a wire: the party's own keys and rows, or all parties' keys.
     width: usize,
     /// Behind the rows two more of zeros: a NOT adds nothing.
     keys: Keys,
@@ -35,12 +35,12 @@ pub(crate) struct Results {
 pub(crate) struct Piece<'a> {
     pub number: u64,
     pub ands: &'a [And],
-    /// Which of them write their rows at once.
+    /// Says of each whether it writes its rows at once.
     at_once: &'a [bool],
     /// The place of the first of the others among those that wait.
     first: usize,
     pub lanes: Range<usize>,
-    /// Where it begins in its chunk, counted in ANDs and lanes.
+    /// Place where it begins in its chunk, counted in ANDs and lanes.
     pub at: usize,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Pieces<'a> {
     at_once: &'a [bool],
     gates: usize,
     lanes: usize,
-    /// Of the next one.
+    /// Number of the next AND.
     number: u64,
     waiting: usize,
     at: usize,
@@ -203,7 +203,7 @@ impl Arena {
         ([&a[..width * stride], &b[..width * stride]], stride)
     }
 
-    /// The same of some lanes of one AND of a piece, where they lie.
+    /// Gives the operands of some lanes of one AND of a piece, where they lie.
     pub(crate) fn operands_of(&self, and: &And, lanes: Range<usize>) -> ([&[Block]; 2], usize) {
         let (width, row_lanes) = (self.width, self.shape.lanes);
         let keys = [and.a, and.b].map(|row| {
@@ -246,7 +246,7 @@ impl Arena {
 }
 
 impl Results {
-    /// For those results of a chunk that wait. How many of their layer there have been before.
+    /// Makes room for those results of a chunk that wait. Gives how many of their layer there have been before.
     fn make_room(&mut self, chunk: &Chunk<'_>) -> usize {
         let before = self.rows.len();
         let ands = chunk.ands.iter().zip(chunk.at_once);

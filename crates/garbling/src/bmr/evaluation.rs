@@ -12,7 +12,7 @@ use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
 
-/// With so many lanes a gate's keys are read where they lie.
+/// Lanes from which a gate's keys are read where they lie.
 const IN_PLACE: usize = 16;
 
 /// Evaluates a circuit, chunk by chunk, for one block of lanes. Its rows hold the active keys of all parties,
@@ -71,7 +71,7 @@ impl Evaluation {
     /// Sets the active keys of an input: of each party for all lanes, party by party.
     ///
     /// # Errors
-    /// If there is another number of keys.
+    /// [`GarblingError`] if there is another number of keys.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -89,7 +89,7 @@ impl Evaluation {
     /// ahead. Any bytes give keys; wrong ones give wrong keys.
     ///
     /// # Errors
-    /// If the columns are not so many, or shorter, or the numbers of pieces are used up.
+    /// [`GarblingError`] if there are too few columns or one is too short, or the numbers of pieces are used up.
     pub fn evaluate(
         &mut self,
         chunk: &Chunk<'_>,
@@ -112,7 +112,7 @@ impl Evaluation {
             results,
         } = self;
         let (kernels, parties, me) = (hash.kernels(), shape.parties, *me);
-        // Whose keys show the colours, ours among them: the first of the others.
+        // The first of the other parties: the one whose keys show the colours, ours among them.
         let shown = usize::from(me == 0);
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk)? {

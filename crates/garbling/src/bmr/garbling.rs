@@ -20,12 +20,12 @@ use crate::label::Offset;
 /// Our shares of the products of a block's coefficients with the parties' offsets, but for those that wires have.
 #[derive(Clone, Copy)]
 pub struct Products<'a> {
-    /// What we have with each peer: first for the results' masks, then for the products of the operands' masks, then
+    /// Correlated OTs with each peer: first for the results' masks, then for the products of the operands' masks, then
     /// for inputs.
     pub ots: &'a [PeerRows<'a>],
-    /// What is to be multiplied by our offset in our own column: with the corrections of all peers.
+    /// Bits to be multiplied by our offset in our own column: with the corrections of all peers.
     pub own: &'a Choices,
-    /// Where each peer has flipped its choices for inputs, a plane of inputs each.
+    /// Flips that each peer has made in its choices for inputs, a plane of inputs each.
     pub flips: &'a [&'a [u8]],
 }
 
@@ -104,7 +104,7 @@ impl Garbling {
     /// Sets our keys of 0 of an input bit, one for each lane, in a row; and its rows, if there are ANDs.
     ///
     /// # Errors
-    /// If there is another number of keys, or there are too few OTs.
+    /// [`GarblingError`] if there is another number of keys, or there are too few OTs.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -151,8 +151,8 @@ impl Garbling {
     /// Garbles the next chunk: our shares of its columns, one for each party.
     ///
     /// # Errors
-    /// If there is not a column of [`Shape::column_bytes`] for each party, or [`Shape::products`] of the block
-    /// are not there, or the numbers of pieces are used up.
+    /// [`GarblingError`] if there is not a column of [`Shape::column_bytes`] for each party, or
+    /// [`Shape::products`] of the block are not there, or the numbers of pieces are used up.
     pub fn garble(
         &mut self,
         chunk: &Chunk<'_>,
@@ -207,7 +207,7 @@ impl Garbling {
                 u64::from_le_bytes(word)
             });
             let peers = products.ots.len();
-            // Of the result's mask and of the product: what a peer and we share of both, and of the operands.
+            // Sums the rows of the result's mask and of the product: what a peer and we share of both, and of the operands.
             let both = |rows: &'_ [Block], sum: &mut [Block]| {
                 let [first, second] = [at, 8 * plane + at].map(|at| soon(rows, at, len));
                 kernels::xor(
@@ -283,7 +283,7 @@ fn at_least(what: &'static str, wanted: usize, got: usize) -> Result<(), Garblin
     check_length(what, wanted.max(got), got)
 }
 
-/// So many rows, of which there are more than a cache holds: those behind them are asked for.
+/// Asks for the rows behind these `len`, where there are more rows than a cache holds.
 fn soon(rows: &[Block], at: usize, len: usize) -> &[Block] {
     let (rows, next) = rows[at..].split_at(len);
     kernels::prefetch(kernels::blocks_as_bytes(&next[..len.min(next.len())]));

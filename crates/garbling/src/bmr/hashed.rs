@@ -15,12 +15,12 @@ use crate::label::Offset;
 /// Rows of one kind that are hashed at a time: those of one key, whole bytes.
 const AT_ONCE: usize = ROWS_PER_KEY as usize;
 
-/// What one party has of the correlated OTs with a peer, [`Shape::products`] each way.
+/// Rows that one party has of the correlated OTs with a peer, [`Shape::products`] each way.
 #[derive(Clone, Copy)]
 pub struct PeerRows<'a> {
-    /// As the sender with Delta our offset: the rows q.
+    /// Rows q of the OTs whose sender we are, with our offset for Delta.
     pub sent: &'a [Block],
-    /// As the receiver: the rows `t = q ^ r Delta` for our choices r, which are the same with all peers.
+    /// Rows `t = q ^ r Delta` of the OTs whose receiver we are, for our choices r, which are the same with all peers.
     pub received: &'a [Block],
 }
 
@@ -35,17 +35,17 @@ impl fmt::Debug for PeerRows<'_> {
 pub struct Hashed {
     /// The sum of all peers' hashes of what we received and of what we sent.
     share: Zeroizing<Vec<u8>>,
-    /// For each peer the sum of both hashes of what it was sent.
+    /// Sums, for each peer, of both hashes of what it was sent.
     both: Vec<Zeroizing<Vec<u8>>>,
 }
 
 impl Hashed {
-    /// Goes through the circuit with the rows, as party `me`, in so many lanes. `ots` are with each peer. Rows
-    /// are numbered from `first`, a multiple of 1024: no number may come twice in an
+    /// Goes through the circuit with the rows, as party `me`, in `lanes` lanes. `ots` are with each peer. Rows
+    /// are numbered from `first`, a multiple of 1024: each number may come only once in an
     /// instance ([`Shape::hashed_rows`]).
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn new(
         program: &Program<'_>,
         (instance, first): (Instance, u64),
@@ -88,7 +88,7 @@ impl Hashed {
             },
         };
 
-        // Of each wire what was received from all peers, then what was sent to them; without its key.
+        // Each wire's rows: what was received from all peers, then what was sent to them; without its key.
         let width = 2 * peers * lanes;
         let mut arena = Keys::zeros((layered.rows() + 2) * width);
         if bytes > 0 {
@@ -115,10 +115,10 @@ impl Hashed {
         Ok(work.made)
     }
 
-    /// What a peer is told, a plane: which of our bits is to be multiplied with its.
+    /// Makes the message to a peer, a plane: which of our bits is to be multiplied with its.
     ///
     /// # Errors
-    /// If `masks` are of another circuit.
+    /// [`GarblingError`] if `masks` are of another circuit.
     pub fn message(&self, place: usize, masks: &MaskWalk) -> Result<Vec<u8>, GarblingError> {
         let [_, b] = masks.operands();
         check_length("bytes of a plane", self.share.len(), b.len())?;
@@ -131,7 +131,7 @@ impl Hashed {
     /// `flips` go through the circuit as masks do: our own, and the sum of all peers'.
     ///
     /// # Errors
-    /// If something is no plane.
+    /// [`GarblingError`] if something is no plane.
     pub fn share(
         self,
         masks: &MaskWalk,
@@ -159,7 +159,7 @@ impl fmt::Debug for Hashed {
     }
 }
 
-/// Of one wire the rows from `place` on: those received from all peers, then those sent.
+/// Takes one wire's rows from `place` on: those received from all peers, then those sent.
 pub(crate) fn take_rows(row: &mut [Block], ots: &[PeerRows<'_>], place: usize, lanes: usize) {
     let (received, sent) = row.split_at_mut(ots.len() * lanes);
     for (k, with) in ots.iter().enumerate() {
@@ -168,7 +168,7 @@ pub(crate) fn take_rows(row: &mut [Block], ots: &[PeerRows<'_>], place: usize, l
     }
 }
 
-/// What a NOT adds, in the row behind the last but one: all but party 0 add their offset to what they have sent to
+/// Adds a NOT, in the row behind the last but one: all but party 0 add their offset to what they have sent to
 /// party 0, since that one's share of the mask changes. `own` is how many strings come before the rows.
 pub(crate) fn flip(
     arena: &mut [Block],
@@ -193,9 +193,9 @@ struct Work {
     /// Rows of each kind in the buffers, and those before.
     waiting: usize,
     done: usize,
-    /// What was received from each peer, then what was sent.
+    /// Rows that were received from each peer, then rows that were sent.
     buffers: Vec<Keys>,
-    /// For each peer, the hash of what was sent and of what was received.
+    /// Hashes, for each peer, of what was sent and of what was received.
     hashes: Vec<[RowHash; 2]>,
     made: Hashed,
 }

@@ -66,7 +66,7 @@ impl MaskWalk {
     /// those of the masks of all input bits; `leads` is whether we are the one who does NOT: party 0.
     ///
     /// # Errors
-    /// If `inputs` have not a row for each input bit, or `results` are no plane.
+    /// [`GarblingError`] if `inputs` have not a row for each input bit, or `results` are no plane.
     pub fn new(
         program: &Layered,
         leads: bool,
@@ -146,7 +146,7 @@ impl MaskWalk {
     /// of the masks of the circuit's outputs.
     ///
     /// # Errors
-    /// If `product` is no plane.
+    /// [`GarblingError`] if `product` is no plane.
     pub fn choices(self, product: &[u8]) -> Result<(Choices, Rows), GarblingError> {
         let each = self.a.len();
         check_length("bytes of a plane", each, product.len())?;
@@ -190,7 +190,7 @@ impl Choices {
     /// Adds what others tell of their choices to the first plane: our own products as a sender lack it.
     ///
     /// # Errors
-    /// If it is no plane.
+    /// [`GarblingError`] if it is no plane.
     pub fn add(&mut self, told: &[u8]) -> Result<(), GarblingError> {
         let each = self.bits.len() / COEFFICIENTS;
         check_length("bytes of a plane", each, told.len())?;

@@ -1,6 +1,6 @@
 //! Circuits garbled by N parties together: BMR (MOTION, section 6.3), the local computations, without I/O.
 //!
-//! What a table, a column, a mask and a colour are, the hash, and the argument for its security stand in
+//! Tables, columns, masks and colours, the hash, and the argument for its security are explained in
 //! `crates/kernels/src/bmr.rs`. Every party garbles and evaluates.
 //!
 //! # What is known of a wire within a circuit
@@ -43,7 +43,7 @@
 //! the AND's number is added in the upper word: equal inputs of two ANDs need rows that are independent and
 //! meet, as there. Nothing that is masked by H depends on R, so no circularity is asked of it.
 //!
-//! What is told of choices, in steps 1 and 3, is under the choice of an OT that is used for nothing else, and which
+//! Messages about choices, in steps 1 and 3, are under the choice of an OT that is used for nothing else, and which
 //! senders do not know. It is the same with all of them, as if P_i had one OT with each for the same bit.
 //!
 //! At the active colours tables show each honest party's share of the colour's polynomial. It contains the party's
@@ -72,7 +72,7 @@ pub use masks::{BlockSeed, Choices, MaskWalk};
 pub use shape::{Instance, Shape};
 pub use wires::{ActiveKeys, Keys, WireSetup};
 
-/// For each AND and lane: the colour's coefficients that are secret.
+/// Number of the colour's coefficients that are secret, for each AND and lane.
 pub const COEFFICIENTS: usize = 3;
 
 /// Correlated OTs in each direction for each AND and lane: one for the result's mask, one for the product of the

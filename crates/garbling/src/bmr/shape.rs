@@ -16,7 +16,7 @@ const WIDE: usize = ANDS_PER_KEY / 2 + 1;
 /// cost, rows of a few keys, is still more than what memory takes.
 const KEYS_IN_CACHE: usize = 1 << 17;
 
-/// As for two parties, but that the tables of a block are in memory all at once.
+/// Lanes of a block: as for two parties, but the tables of a block are in memory all at once.
 const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 16..=64;
 
 /// The name of one instance of garbling by all parties: no two in the world have the same. It gives the
@@ -65,7 +65,7 @@ impl Instance {
 
 /// A block of lanes that goes through a circuit, with N parties.
 ///
-/// Its ANDs are cut into *pieces*, each of which has a key of the hash: with 33 lanes or more, up to 64 lanes of
+/// The ANDs are cut into *pieces*, each of which has a key of the hash: with 33 lanes or more, up to 64 lanes of
 /// one gate; with fewer, the lanes of `64 / lanes` gates. A column of a chunk is the columns of its pieces,
 /// one after the other: 48 bytes for each AND and lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// How many lanes a block should have, so that the active keys of a circuit with so many live rows stay
+    /// Number of lanes that a block should have, so that the active keys of a circuit with `rows` live rows stay
     /// in a core's cache: a power of two from 16 to 64.
     pub fn lanes_in_cache(rows: usize, parties: usize) -> usize {
         let (least, most) = LANES_OF_A_BLOCK.into_inner();
@@ -87,7 +87,7 @@ impl Shape {
         1 << fit.clamp(least, most).ilog2()
     }
 
-    /// Bytes of one column of so many ANDs in one chunk.
+    /// Bytes of one column of `ands` ANDs in one chunk.
     pub fn column_bytes(&self, ands: usize) -> usize {
         column_bytes(ands * self.lanes)
     }
@@ -111,7 +111,7 @@ impl Shape {
         }
     }
 
-    /// How many correlated OTs each ordered pair needs: for each of two planes and that of inputs, one for each bit
+    /// Number of correlated OTs that each ordered pair needs: for each of two planes and that of inputs, one for each bit
     /// of its bytes.
     pub fn products(&self, program: &Layered) -> usize {
         8 * (PLANES * self.plane_bytes(program) + self.input_bytes(program))
@@ -127,7 +127,7 @@ impl Shape {
         (self.and_lanes(program) as u64).next_multiple_of(ROWS_PER_KEY)
     }
 
-    /// Pieces of so many ANDs in one chunk.
+    /// Pieces of `ands` ANDs in one chunk.
     pub fn pieces(&self, ands: usize) -> u64 {
         match self.lanes {
             0 => 0,
@@ -163,14 +163,14 @@ impl Shape {
         3 * (self.parties as u64 - 1) * self.and_lanes(program) as u64
     }
 
-    /// AES blocks of [`Garbling::garble`](crate::bmr::Garbling::garble) for so many ANDs: four hashes for each
+    /// AES blocks of [`Garbling::garble`](crate::bmr::Garbling::garble) for `ands` ANDs: four hashes for each
     /// column, and the result's key.
     pub fn garble_aes(&self, ands: usize) -> u64 {
         (4 * self.parties as u64 + 1) * (ands * self.lanes) as u64
     }
 
-    /// AES blocks of [`Evaluation::evaluate`](crate::bmr::Evaluation::evaluate) for so many ANDs: two hashes of each
-    /// party's keys for each column but one's own, and one's own key.
+    /// AES blocks of [`Evaluation::evaluate`](crate::bmr::Evaluation::evaluate) for `ands` ANDs: two hashes of each
+    /// party's keys for each column but the party's own, and its own key.
     pub fn evaluate_aes(&self, ands: usize) -> u64 {
         let parties = self.parties as u64;
         (2 * parties * (parties - 1) + 1) * (ands * self.lanes) as u64

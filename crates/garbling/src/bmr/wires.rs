@@ -1,4 +1,4 @@
-//! What a party knows of shared wires, in blocks of lanes.
+//! Shares and keys that a party has of shared wires, in blocks of lanes.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -15,7 +15,7 @@ use crate::label::{Offset, colours};
 pub struct Keys(Aligned<Block>);
 
 impl Keys {
-    /// So many zero blocks.
+    /// Makes `len` zero blocks.
     pub fn zeros(len: usize) -> Self {
         Self(Aligned::zeros(len))
     }
@@ -59,7 +59,7 @@ pub struct WireSetup {
 }
 
 impl WireSetup {
-    /// So many wires with mask 0 and keys zero: those of the constant 0.
+    /// Makes `rows` wires with mask 0 and keys zero: those of the constant 0.
     pub fn new(rows: usize, lanes: usize) -> Self {
         Self {
             masks: Rows::new(rows, lanes),
@@ -74,7 +74,7 @@ impl WireSetup {
         Self::random_with(rows, lanes, masked, fill)
     }
 
-    /// As [`random`](Self::random), from any source of random bytes: it is asked for the keys first,
+    /// Draws wires as [`random`](Self::random) does, from any source of random bytes: it is asked for the keys first,
     /// `16 rows lanes` bytes, then, if `masked`, for the masks, [`Rows::stride`] bytes for each row.
     pub fn random_with(
         rows: usize,
@@ -107,7 +107,7 @@ impl WireSetup {
         &self.masks
     }
 
-    /// The same, to be written.
+    /// Gives the masks, to be written.
     pub fn masks_mut(&mut self) -> &mut Rows {
         &mut self.masks
     }
@@ -120,7 +120,7 @@ impl WireSetup {
         &self.zero[row * self.lanes()..][..self.lanes()]
     }
 
-    /// The same, to be written. Their lowest bits are zero.
+    /// Gives the keys of 0 of a wire, to be written. Their lowest bits are zero.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -137,7 +137,7 @@ impl WireSetup {
     /// The wires of several parts, one after the other: of all inputs of a circuit, for one.
     ///
     /// # Errors
-    /// If they differ in lanes.
+    /// [`GarblingError`] if they differ in lanes.
     pub fn concat(parts: &[&Self]) -> Result<Self, GarblingError> {
         let lanes = parts.first().map_or(0, |part| part.lanes());
         let mut all = Self::new(parts.iter().map(|part| part.rows()).sum(), lanes);
@@ -158,7 +158,7 @@ impl WireSetup {
     /// Our active keys of the wires, row by row, for public colours.
     ///
     /// # Errors
-    /// If `colours` have another shape.
+    /// [`GarblingError`] if `colours` have another shape.
     pub fn activate(&self, offset: &Offset, colours: &Rows) -> Result<Keys, GarblingError> {
         check_length("rows of colours", self.rows(), colours.rows())?;
         check_length("lanes of colours", self.lanes(), colours.lanes())?;
@@ -189,7 +189,7 @@ pub struct ActiveKeys {
 }
 
 impl ActiveKeys {
-    /// So many wires with keys zero: those of the constant 0.
+    /// Makes `rows` wires with keys zero: those of the constant 0.
     pub fn new(parties: usize, rows: usize, lanes: usize) -> Self {
         Self {
             parties,
@@ -223,7 +223,7 @@ impl ActiveKeys {
         &self.keys[row * width..][..width]
     }
 
-    /// The same, to be written.
+    /// Gives the active keys of a wire, to be written.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -235,7 +235,7 @@ impl ActiveKeys {
     /// Sets all keys of one party, 16 bytes for each wire and lane, wire by wire.
     ///
     /// # Errors
-    /// If there is another number of bytes.
+    /// [`GarblingError`] if there is another number of bytes.
     ///
     /// # Panics
     /// If there is no such party.
@@ -267,7 +267,7 @@ impl ActiveKeys {
     /// The wires of several parts, one after the other.
     ///
     /// # Errors
-    /// If they differ in parties or lanes.
+    /// [`GarblingError`] if they differ in parties or lanes.
     pub fn concat(parts: &[&Self]) -> Result<Self, GarblingError> {
         let (parties, lanes) = parts
             .first()

@@ -25,7 +25,7 @@ type Vector = uint8x16_t;
 
 const LANES: usize = 1;
 
-/// Of vectors that the processor has.
+/// Number of vectors that the processor has.
 const REGISTERS: usize = 32;
 
 /// Vectors of each of two leaves in flight: there are 32 registers.
@@ -84,7 +84,7 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
     keys
 }
 
-/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// Gives the same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
 #[inline]
 #[target_feature(enable = "neon,aes")]
@@ -281,7 +281,7 @@ fn input(x: &[u8; 16], tweak: Vector) -> Vector {
     vreinterpretq_u8_u32(veorq_u32(vtrn1q_u32(x, x), high))
 }
 
-/// The same without a tweak, in registers.
+/// Computes sigma without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn sigma_words(x: Vector) -> Vector {
@@ -298,7 +298,7 @@ fn low_twice(x: &[u8; 16]) -> Vector {
     low_halves(x, x)
 }
 
-/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or, by a
+/// Makes a block's lowest bit into the form that [`if_even`] needs: how far it has words shifted, not at all or, by a
 /// number below zero, out.
 #[inline]
 #[target_feature(enable = "neon,aes")]

@@ -17,7 +17,7 @@ const DEGREE: usize = 8192;
 const TURNS: usize = 12;
 /// Times that the blocks in registers are encrypted in one call.
 const AES_TIMES: usize = 32;
-/// So many blocks, at every level.
+/// Number of blocks, at every level.
 pub(crate) const REGISTER_BLOCKS: usize = 48;
 /// Rows and columns of the matrices.
 const SIDE: usize = 128;
@@ -28,15 +28,15 @@ const TABLE: usize = 1 << 18;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Against {
-    /// What was measured.
+    /// Kernel that was measured.
     pub kernel: Ceiling,
     /// The rate at which the units would pass if what [`Against::bound`] names were all the work.
     pub allowed: f64,
-    /// What bounds it.
+    /// Bound of the kernel's rate.
     pub bound: Bound,
 }
 
-/// What the rate of a kernel is held against; each is measured beside it.
+/// Bounds that the rate of a kernel is held against; each is measured beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bound {
@@ -53,7 +53,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// For people.
+    /// Name for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ type Add<'a> = &'a mut dyn FnMut(&'static str, Unit, Bound, f64, usize, &mut dyn
 
 const KEY: Block = Block::new(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210);
 
-/// What the bounds are measured on.
+/// Data that the bounds are measured on.
 struct Bounds {
     kernels: Kernels,
     aes: Aes128,
@@ -130,7 +130,7 @@ impl Bounds {
         }
     }
 
-    /// Of one slice of time.
+    /// Measures a bound for one slice of time.
     fn slice(&mut self, bound: Bound) -> f64 {
         let kernels = self.kernels;
         match bound {
@@ -236,7 +236,7 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     const BYTES: usize = 4096;
     let added = vec![1_u8; BYTES];
     let mut total = vec![0_u8; BYTES];
-    // As in use, no multiple of 4096, which would put all columns into the same cache lines.
+    // The stride is no multiple of 4096, as in use, which would put all columns into the same cache lines.
     const STRIDE: usize = BYTES + 192;
     let mut columns = vec![0_u8; 8 * STRIDE];
     let names = [
@@ -275,18 +275,18 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     );
 }
 
-/// What lies in cache lines of its own.
+/// A value that lies in cache lines of its own.
 #[repr(align(64))]
 struct InLines<T>(T);
 
 fn garbling(kernels: Kernels, add: Add<'_>) {
-    // As circuits have their labels: at the start of cache lines.
+    // Labels begin at the start of cache lines, as circuits have them.
     let (a, b) = (
         InLines([Block::ONES; ANDS_PER_KEY]),
         InLines([KEY; ANDS_PER_KEY]),
     );
     let (a, b) = (&a.0, &b.0);
-    // As many pieces in one call as circuits are garbled by.
+    // Pieces in one call, as many as circuits are garbled by.
     const PIECES: usize = 8;
     const ANDS: usize = PIECES * ANDS_PER_KEY;
     let pieces = [[&a[..], &b[..]]; PIECES];
@@ -368,7 +368,7 @@ fn rows(kernels: Kernels, add: Add<'_>) {
         vec![5; BYTES],
     ];
     let mut z = vec![0_u8; BYTES];
-    // Of the six passes of a row three are those of an XOR.
+    // Three of the six passes of a row are those of an XOR.
     add(
         "products of bits from triples",
         Unit::Bytes,

@@ -12,7 +12,7 @@ use super::{SLICE, rate, slice};
 /// Rounds of additions in a call: some microseconds.
 const ROUNDS: usize = 1 << 11;
 
-/// What one thread gets done alone, for others to be held against.
+/// Work that one thread gets done alone, for others to be held against.
 #[derive(Clone, Copy, Debug)]
 pub struct Cores {
     threads: usize,
@@ -30,7 +30,7 @@ impl Cores {
         }
     }
 
-    /// What the slowest of all threads gets done while all are at work, as a share of what one did alone:
+    /// Measures the work of the slowest of all threads while all are at work, as a share of the work that one did alone:
     /// about 1 where each has a core to itself, a half where two share one. Takes about a millisecond.
     ///
     /// The work is additions, of which a core does several in a cycle, and which share nothing but the

@@ -30,7 +30,7 @@ impl Factor {
     }
 }
 
-/// What reduces to [0, p).
+/// Constants that reduce to [0, p).
 #[derive(Clone, Copy)]
 pub(crate) struct Modulus {
     pub(crate) p: u64,

@@ -30,7 +30,7 @@ pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
-/// What AES allows at most: blocks encrypted again and again, so many times.
+/// Runs AES at the rate that the level allows at most: encrypts blocks again and again, `times` times.
 pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {
     let mut blocks = [Block::ZERO; crate::ceilings::REGISTER_BLOCKS];
     for _ in 0..times {

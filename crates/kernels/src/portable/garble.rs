@@ -48,7 +48,7 @@ fn if_even(x: Block, then: Block) -> Block {
     then & Block::new(mask, mask)
 }
 
-/// What a table has for an AND, of `W` bytes for each.
+/// Gets an AND's entry of a table, of `W` bytes for each.
 fn get<const W: usize>(table: &[u8], i: usize) -> [u8; W] {
     table.as_chunks().0[i]
 }
@@ -107,7 +107,7 @@ pub(crate) fn evaluate_half(
     }
 }
 
-/// What the evaluator adds to the hashes and the table's part for colours i and j, given masks:
+/// Computes the part that the evaluator adds to the hashes and the table's part for colours i and j, given masks:
 /// products of control bits with the halves of both labels.
 fn labels_part([i, j]: [u64; 2], [p, q]: [u64; 2], a: Block, b: Block) -> [u64; 2] {
     [
@@ -116,17 +116,17 @@ fn labels_part([i, j]: [u64; 2], [p, q]: [u64; 2], a: Block, b: Block) -> [u64; 
     ]
 }
 
-/// What C_L and C_R have of the hashes of A, B and their sum.
+/// Computes the part that C_L and C_R have of the hashes of A, B and their sum.
 fn hashed_labels([a, b, sum]: [Block; 3]) -> [u64; 2] {
     [a.lo() ^ sum.lo(), b.hi() ^ sum.lo()]
 }
 
-/// What p and q have of them, at the AND's bit.
+/// Computes the part that p and q have of these hashes, at the AND's bit.
 fn hashed_controls([a, b, sum]: [Block; 3]) -> [u64; 2] {
     [a.hi() ^ sum.hi(), b.lo() ^ sum.hi()]
 }
 
-/// By the evaluator's equations, solved for the label and the table, colours (0, 1), (1, 0) and (0, 0) in turn; that
+/// Garbles by the evaluator's equations, solved for the label and the table, colours (0, 1), (1, 0) and (0, 0) in turn; that
 /// they hold for (1, 1) too is the scheme's secret. `sides` get `G_0` and `G_1`, `rest` gets `G_2`.
 pub(crate) fn garble_three(
     keys: &KeyWindow,
@@ -206,7 +206,7 @@ fn garble_piece(
         let sides = Block::new(left ^ c_l, right ^ c_r);
         set(piece.sides, n, sides.to_bytes());
         set(piece.rest, n, (middle ^ c_l).to_le_bytes());
-        // The same for bits; the coins, which come in with the first two, are left for the caller to add.
+        // Sets the control bits; the coins, which come in with the first two, are left for the caller to add.
         let bits = |i: u64, j: u64, hashes: [Block; 3]| {
             let ([p, q], _) = at(i, j);
             let [from_p, from_q] = hashed_controls(hashes);

@@ -191,7 +191,7 @@ fn sum_chunks<const C: usize>(
     }
 }
 
-/// Of two rows of two components of `part` bytes, at `i` of each.
+/// Computes the cross terms of two rows of two components of `part` bytes, at `i` of each.
 #[inline(always)]
 fn cross_terms<const C: usize>(arena: &[u8], part: usize, [a, b]: [u32; 2], i: usize) -> [u8; C] {
     let (x, y) = (a as usize * 2 * part + i, b as usize * 2 * part + i);

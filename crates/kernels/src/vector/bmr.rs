@@ -97,7 +97,7 @@ macro_rules! bmr {
                     let from_b = last_round(b0[v], xor_vectors(sigma_offset, r_b));
                     let mut t_a = last_round(a1[v], from_a);
                     let mut t_b = last_round(b1[v], from_b);
-                    // What both have as last round keys is in what was known before.
+                    // The part that both have as last round keys is in the vector that was known before.
                     let mut t_one = sum_of_three(from_a, from_b, load(&known[v]));
                     if OWN {
                         let select = load_bytes(&selects[k][v]);

@@ -1,4 +1,4 @@
-//! What to keep of each half of a block, where the processor has no masks of its own: as a vector that has ones in
+//! Chooses the halves of a block to keep, where the processor has no masks of its own: by a vector that has ones in
 //! the halves that are not to be kept.
 
 /// Defines `Choice` for one level, with what [`three`](super::three) does with it. The module has expanded
@@ -8,7 +8,7 @@ macro_rules! masked_choices {
     ($features:literal) => {
         type Choice = Vector;
 
-        /// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
+        /// Chooses one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
         #[inline]
         #[target_feature(enable = $features)]
         fn colours(a: &[u8; VECTOR], b: &[u8; VECTOR]) -> [Choice; 2] {
@@ -16,7 +16,7 @@ macro_rules! masked_choices {
             [each, swap_halves(each)]
         }
 
-        /// To keep a half where it has not the one bit that `bit` has there.
+        /// Chooses a half where it has not the one bit that `bit` has there.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_at(x: Vector, bit: &[u8; VECTOR]) -> Choice {
@@ -24,7 +24,7 @@ macro_rules! masked_choices {
             hold(test_bits(x, load(bit)))
         }
 
-        /// That, and with the halves of blocks swapped.
+        /// Gives the choices of a bit, and those with the halves of blocks swapped.
         #[inline]
         #[target_feature(enable = $features)]
         fn choices_at(x: Vector, bit: &[u8; VECTOR]) -> [Choice; 2] {
@@ -32,14 +32,14 @@ macro_rules! masked_choices {
             [choice, swap_halves(choice)]
         }
 
-        /// To keep what both choices keep, and what neither does.
+        /// Chooses what both choices keep, and what neither does.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_sum(a: Choice, b: Choice) -> Choice {
             xor_vectors(a, b)
         }
 
-        /// To keep what one choice keeps and the other does not.
+        /// Chooses what one choice keeps and the other does not.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_difference(a: Choice, b: Choice) -> Choice {

@@ -24,7 +24,7 @@ macro_rules! fold {
             }
         }
 
-        /// The same vectors, which must be ready here: the compiler would otherwise keep states in order to
+        /// Gives the same vectors, which must be ready here: the compiler would otherwise keep states in order to
         /// finish them later, which takes more registers than there are.
         #[inline]
         #[target_feature(enable = $features)]
@@ -110,7 +110,7 @@ macro_rules! fold {
             }
         }
 
-        /// These bytes of the first `width` columns, in steps.
+        /// Folds these bytes of the first `width` columns, in steps.
         #[inline]
         #[target_feature(enable = $features)]
         fn steps_of<const C: usize, const STEP: usize>(
@@ -280,7 +280,7 @@ macro_rules! fold {
             zeroize::optimization_barrier(&top_key);
         }
 
-        /// Of a tree that is whole or lacks leaf 0.
+        /// Width of a tree that is whole or lacks leaf 0.
         fn width_of(keys: &[RoundKeys]) -> usize {
             (keys.len() + 1).ilog2() as usize
         }

@@ -142,7 +142,7 @@ macro_rules! garble {
             zeroize::optimization_barrier(inputs);
         }
 
-        /// What has been read: with 16 registers it is read again rather than kept.
+        /// Gives a value that has been read: with 16 registers it is read again rather than kept.
         #[inline]
         fn reread<T>(x: &T) -> &T {
             if REGISTERS < 32 {
@@ -152,7 +152,7 @@ macro_rules! garble {
             }
         }
 
-        /// What has been written, and is read rather than kept in a register.
+        /// Gives a value that has been written, and is read rather than kept in a register.
         #[inline]
         fn written<T>(x: &T) -> &T {
             crate::opaque::written(x)
@@ -171,7 +171,7 @@ macro_rules! garble {
             test_bits(low_twice(x), bits(1, 1))
         }
 
-        /// The same two words in each block.
+        /// Puts the same two words in each block.
         #[inline]
         #[target_feature(enable = $features)]
         fn bits(lo: u64, hi: u64) -> Vector {
@@ -217,8 +217,8 @@ macro_rules! garble {
             wipe(&mut inputs);
         }
 
-        /// What is known of a vector of half-gates before the hashes, those of the labels with an odd bit in the first
-        /// place: the inputs of these; for the generator's half of the table and for the product, what both
+        /// Computes the part of a vector of half-gates that is known before the hashes, those of the labels with an odd bit
+        /// in the first place: the inputs of these; for the generator's half of the table and for the product, what both
         /// have beside the permutation's values. That is for the product, where the first labels' hashes
         /// are the halves of the product but for R where both of 0 are even,
         /// `x ^ y ^ (R if both are even) ^ (R if the second is)`, the last of which comes in with the generator's.
@@ -237,7 +237,7 @@ macro_rules! garble {
             [x, y, xor_vectors(by_b, sigma_offset), product]
         }
 
-        /// From the states before the last round, and what was known: the halves of the table, and the product.
+        /// Computes from the states before the last round, and what was known: the halves of the table, and the product.
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_half_last(

@@ -16,7 +16,7 @@ macro_rules! ggm {
                     inner[i] = sigma(inner[i]);
                 }
                 let mut left = encrypted!($keys, $ends, inner);
-                // As for `hashed!`.
+                // Parents are read again with few registers, as in `hashed!`.
                 let parents = if REGISTERS < 32 {
                     crate::opaque::again(parents)
                 } else {

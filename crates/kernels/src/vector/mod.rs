@@ -1,4 +1,4 @@
-//! What the levels with vectors share: kernels written once, as macros over a vector type and its
+//! Kernels that the levels with vectors share, written once, as macros over a vector type and its
 //! instructions, because `#[target_feature]` takes no generic argument.
 
 pub(crate) mod bmr;

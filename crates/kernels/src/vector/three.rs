@@ -75,7 +75,7 @@ macro_rules! three {
             }
         }
 
-        /// What is the same for all ANDs that are garbled.
+        /// Values that are the same for all ANDs that are garbled.
         struct GarbledThree {
             offset: Vector,
             sigma_offset: Vector,
@@ -105,13 +105,13 @@ macro_rules! three {
             }
         }
 
-        /// From the halves `(A_L, B_R)` and `(B_L, A_R)` of labels what control bits p and q multiply in
+        /// Computes from the halves `(A_L, B_R)` and `(B_L, A_R)` of labels what control bits p and q multiply in
         /// `(p, q) own ^ (q, p) shared`: own is `(A_L ^ A_R ^ B_L, A_R ^ B_L ^ B_R)`, shared `A_L ^ B_R` twice.
         #[inline]
         #[target_feature(enable = $features)]
         fn label_parts(outer: Vector, others: Vector) -> (Vector, Vector) {
             let own = sum_of_three(outer, others, swap_halves(others));
-            // What is shared is the sum of own's halves.
+            // The shared value is the sum of own's halves.
             (own, xor_vectors(own, swap_halves(own)))
         }
 

@@ -27,7 +27,7 @@ type Vector = __m128i;
 
 const LANES: usize = 1;
 
-/// Of vectors that the processor has.
+/// Number of vectors that the processor has.
 const REGISTERS: usize = 16;
 
 /// Vectors of each of two leaves in flight: there are 16 registers.
@@ -90,7 +90,7 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
     keys
 }
 
-/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// Gives the same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
@@ -248,7 +248,7 @@ pub(super) fn input(x: &[u8; 16], tweak: Vector) -> Vector {
     xor_vectors(_mm_castps_si128(low), high)
 }
 
-/// The same without a tweak, in registers.
+/// Computes sigma without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(super) fn sigma_words(x: Vector) -> Vector {
@@ -264,7 +264,7 @@ pub(super) fn low_twice(x: &[u8; 16]) -> Vector {
     _mm_unpacklo_epi64(x, x)
 }
 
-/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or out.
+/// Makes a block's lowest bit into the form that [`if_even`] needs: how far it has words shifted, not at all or out.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(super) fn parity(x: &[u8; 16]) -> Vector {

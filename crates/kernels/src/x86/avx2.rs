@@ -33,7 +33,7 @@ type Vector = __m128i;
 
 const LANES: usize = 1;
 
-/// Of vectors that the processor has.
+/// Number of vectors that the processor has.
 const REGISTERS: usize = 16;
 
 /// Vectors of each of two leaves in flight: there are 16 registers.
@@ -66,7 +66,7 @@ pub(crate) fn transpose_strip(
     super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }
 
-/// What takes vectors of 32 bytes.
+/// Kernels that take vectors of 32 bytes.
 pub(super) mod wide {
     use core::arch::x86_64::*;
 

@@ -1,9 +1,9 @@
 //! Transposition of a 128-row strip where the processor multiplies 8x8 bit matrices (GFNI), which `vaes512` asks
 //! for; and that of vectors of 32 bytes, for processors that have it without AVX-512, as Intel's for clients.
 //!
-//! As in [`crate::vector::unpack`], whose words for index bits are used here, but a vector begins as half vectors of
-//! two rows, 64 apart, so that reading spares a step, and ends as whole rows; and the bit matrices take one
-//! instruction. A tile is half a vector of each of the 128 rows.
+//! The steps are those of [`crate::vector::unpack`], whose words for index bits are used here, but a vector begins as
+//! half vectors of two rows, 64 apart, so that reading spares a step, and ends as whole rows; and the bit matrices take
+//! one instruction. A tile is half a vector of each of the 128 rows.
 
 use core::arch::x86_64::*;
 
@@ -82,7 +82,7 @@ macro_rules! gfni_transpose {
         /// second-level cache or from its own stores, is the other's time (with 64 bytes a tenth to a fifth on a Zen 4).
         ///
         /// # Safety
-        /// At `src` lie 128 rows of so many tiles, `stride` apart; at `dst`, for the caller alone, `8 * TILE` rows of
+        /// At `src` lie 128 rows of whole tiles, `stride` apart; at `dst`, for the caller alone, `8 * TILE` rows of
         /// 16 bytes for each tile.
         #[inline]
         #[target_feature(enable = $features)]
@@ -123,7 +123,7 @@ macro_rules! gfni_transpose {
         }
 
         /// # Safety
-        /// At `src` lie 128 rows of so many tiles, `stride` apart; at `dst`, for the caller alone, `8 * TILE` rows of
+        /// At `src` lie 128 rows of whole tiles, `stride` apart; at `dst`, for the caller alone, `8 * TILE` rows of
         /// 16 bytes for each tile, `dst_stride` apart.
         #[inline]
         #[target_feature(enable = $features)]

@@ -24,7 +24,7 @@ struct Factors {
     quotients: Vector,
 }
 
-/// What every operation needs, in every lane.
+/// Constants that every operation needs, in every lane.
 #[derive(Clone, Copy)]
 struct Constants {
     p: Vector,
@@ -207,7 +207,7 @@ macro_rules! pass {
 pass!(split_pass; split_rows::<ROWS>);
 pass!(join_pass, LAST; join_rows::<ROWS, LAST>);
 
-/// How the stages before the six of [`split_blocks`] are grouped: three at a time, and two where that
+/// Groups the stages before the six of [`split_blocks`]: three at a time, and two where that
 /// leaves no single one.
 fn stages_at_once(left: u32) -> u32 {
     match left {
@@ -277,7 +277,7 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// Those of each pair of vectors among the 64 elements.
+    /// Gives the factors of each pair of vectors among the 64 elements.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn at(&self, block: usize) -> [[Vector; 3]; 4] {

@@ -38,20 +38,20 @@ pub(crate) fn has_vaes512() -> bool {
         && is_x86_feature_detected!("gfni")
 }
 
-/// Which only `vaes512` asks for: Intel's processors for clients have it without AVX-512, and it is for
-/// transposition alone.
+/// Whether the processor has GFNI, which only `vaes512` asks for: Intel's processors for clients have it without AVX-512,
+/// and it is for transposition alone.
 fn has_gfni() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("gfni")
 }
 
-/// Which `vaes512` does not ask for: all processors that have it have this, but it is for the
-/// transform alone.
+/// Whether the processor has IFMA, which `vaes512` does not ask for: all processors that have that level have this, but it
+/// is for the transform alone.
 pub(crate) fn has_ifma() -> bool {
     has_vaes512() && is_x86_feature_detected!("avx512ifma")
 }
 
-/// Which no level below `vaes512` asks for: most processors that have these have this, but it is
-/// for the transform alone.
+/// Whether the processor has FMA, which no level below `vaes512` asks for: most processors that have these levels have
+/// this, but it is for the transform alone.
 pub(crate) fn has_fma() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }

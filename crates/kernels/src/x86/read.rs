@@ -2,7 +2,7 @@
 //! makes a read and a shuffle.
 
 /// Defines `low_words` and `high_words`, the lower and the upper halves of the 64-bit words, twice each, and `low_twice`, the
-/// low 64 bits of each block, twice, for vectors of so many bytes, as memory and registers of them are named.
+/// low 64 bits of each block, twice, for vectors of a number of bytes, as memory and registers of them are named.
 macro_rules! reads {
     ($features:literal, $bytes:literal, $memory:literal, $register:ident) => {
         reads!(low_words, "vmovsldup", $features, $bytes, $memory, $register);

@@ -28,7 +28,7 @@ type Vector = __m256i;
 
 const LANES: usize = 2;
 
-/// Of vectors that the processor has.
+/// Number of vectors that the processor has.
 const REGISTERS: usize = 16;
 
 /// Vectors of each of two leaves in flight: there are 16 registers.
@@ -76,7 +76,7 @@ reads!(
 );
 masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 
-/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// Gives the same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
@@ -217,7 +217,7 @@ fn input(x: &[u8; 32], tweak: Vector) -> Vector {
     xor_vectors(low_words(x), high)
 }
 
-/// The same without a tweak, in registers.
+/// Computes sigma without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn sigma_words(x: Vector) -> Vector {
@@ -225,7 +225,7 @@ fn sigma_words(x: Vector) -> Vector {
     xor_vectors(low, _mm256_srli_epi64::<32>(x))
 }
 
-/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or out.
+/// Makes a block's lowest bit into the form that [`if_even`] needs: how far it has words shifted, not at all or out.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn parity(x: &[u8; 32]) -> Vector {

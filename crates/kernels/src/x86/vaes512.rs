@@ -23,7 +23,7 @@ use super::aesni;
 pub(crate) use super::aesni::expand_key;
 use super::gfni::{self, gfni_transpose};
 use super::read::reads;
-// Of these loops the compiler makes slower code with AVX-512: of the last one, gather
+// The compiler makes slower code of these loops with AVX-512: of the last one, gather
 // instructions that take twice the time.
 pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
 
@@ -31,7 +31,7 @@ type Vector = __m512i;
 
 const LANES: usize = 4;
 
-/// Of vectors that the processor has.
+/// Number of vectors that the processor has.
 const REGISTERS: usize = 32;
 
 /// Vectors of each of two leaves in flight: there are 32 registers.
@@ -67,7 +67,7 @@ rings!(
 
 reads!("avx512f", 64, "zmmword", zmm_reg);
 
-/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// Gives the same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -209,7 +209,7 @@ fn input(x: &[u8; 64], tweak: Vector) -> Vector {
     xor_vectors(low_words(x), high)
 }
 
-/// The same without a tweak, in registers.
+/// Computes sigma without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn sigma_words(x: Vector) -> Vector {
@@ -278,7 +278,7 @@ fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), words)
 }
 
-/// Which words to keep.
+/// Words to keep.
 type Choice = __mmask8;
 
 /// The lower half of each block of `lo`, the upper one of `hi`.
@@ -288,7 +288,7 @@ fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     _mm512_mask_blend_epi64(0xaa, lo, hi)
 }
 
-/// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
+/// Chooses one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
@@ -300,28 +300,28 @@ fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
     ]
 }
 
-/// To keep a word where it has not the one bit that `bit` has there.
+/// Chooses a word where it has not the one bit that `bit` has there.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn choice_at(x: Vector, bit: &[u8; 64]) -> Choice {
     _mm512_testn_epi64_mask(x, load(bit))
 }
 
-/// That, and with the halves of blocks swapped.
+/// Gives the choices of a bit, and those with the halves of blocks swapped.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn choices_at(x: Vector, bit: &[u8; 64]) -> [Choice; 2] {
     [choice_at(x, bit), choice_at(swap_halves(x), bit)]
 }
 
-/// To keep what both choices keep, and what neither does.
+/// Chooses what both choices keep, and what neither does.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn choice_sum(a: Choice, b: Choice) -> Choice {
     _kxnor_mask8(a, b)
 }
 
-/// To keep what one choice keeps and the other does not.
+/// Chooses what one choice keeps and the other does not.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn choice_difference(a: Choice, b: Choice) -> Choice {

@@ -30,7 +30,7 @@ use madrigal_core::Convolution;
 use super::{Cuts, lengths};
 use crate::modulus::N;
 
-/// How images are cut.
+/// A way to cut images.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Images {
     convolution: Convolution,
@@ -73,7 +73,7 @@ fn pieces(size: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// As many phases as a filter of this many rows has, and the last row of a plane's.
+/// Phases of a filter: their number for one of this many rows, and the last row of a plane's.
 fn phases(length: usize, dilation: usize, stride: usize) -> [usize; 2] {
     let (mut divisor, mut rest) = (stride, dilation);
     while rest > 0 {
@@ -143,7 +143,7 @@ impl Images {
                 Self {
                     images,
                     planes,
-                    // As many for each, where that takes no more polynomials.
+                    // Filters are spread evenly, where that takes no more polynomials.
                     filters: filters.div_ceil(filters.div_ceil(most)),
                     ..self
                 }
@@ -211,7 +211,7 @@ impl Images {
     /// Stripes with different numbers of results, each with the number of its like.
     pub(super) fn kinds(&self) -> Vec<(usize, usize)> {
         let [groups, images, rows, columns] = self.counts();
-        // Which piece is the first of its length, and how many there are of it.
+        // Gives the first piece of each length, and the number of pieces of it.
         let of = |all: usize, each: usize| -> Vec<[usize; 2]> {
             let kinds = lengths(all, each).into_iter();
             let first = |len: usize| if len == each { 0 } else { all / each };

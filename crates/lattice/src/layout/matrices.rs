@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::{Cuts, lengths};
 use crate::modulus::N;
 
-/// How matrices are cut.
+/// A way to cut matrices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Matrices {
     /// p, k, q.

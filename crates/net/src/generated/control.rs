@@ -34,7 +34,7 @@ pub struct Hello {
     pub from: u32,
     #[prost(uint32, tag = "3")]
     pub to: u32,
-    /// How many parties the session has.
+    /// Number of parties of the session.
     #[prost(uint32, tag = "4")]
     pub parties: u32,
     /// Name of the session, the same at all parties; up to 64 bytes of UTF-8. Empty: it has none.
@@ -80,7 +80,7 @@ pub struct Fact {
 /// The sender has done its part of the job and needs nothing more from anyone.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FinishJob {
-    /// What it did that others must have done too, in order of the names. Empty where it did nothing of
+    /// Actions of the party that others must have done too, in order of the names. Empty where it did nothing of
     /// that kind: it is not compared then.
     #[prost(message, repeated, tag = "1")]
     pub tallies: ::prost::alloc::vec::Vec<Fact>,
@@ -88,7 +88,7 @@ pub struct FinishJob {
 /// The sender gave up: on one job, or on the session where the frame's job is 0.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Abort {
-    /// What went wrong, in words.
+    /// Reason, in words.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// The party whose fault it is as far as the sender knows, plus one; 0 if unknown.

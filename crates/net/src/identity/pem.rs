@@ -39,7 +39,7 @@ fn push_base64(text: &mut String, group: &[u8]) {
     }
 }
 
-/// By comparisons that the compiler makes arithmetic: a key must not index a table.
+/// Gives a digit by comparisons that the compiler makes arithmetic: a key must not index a table.
 fn base64_digit(value: u8) -> char {
     let select = |from: u8| 0u8.wrapping_sub(u8::from(value >= from));
     let mut digit = value + b'A';

@@ -13,14 +13,14 @@ use time::OffsetDateTime;
 use super::IdentityError;
 use crate::fingerprint::Fingerprint;
 
-/// How long a certificate lasts unless the user says otherwise, in days.
+/// Days that a certificate lasts unless the user says otherwise.
 pub const DEFAULT_VALIDITY_DAYS: u32 = 365;
 
 /// Certificates begin this much early, so that a party whose clock is behind accepts one that was
 /// made a moment ago.
 const CLOCK_SKEW: Duration = Duration::from_secs(3600);
 
-/// So long before the end of a certificate its owner hears of it.
+/// Time before the end of a certificate at which its owner hears of it.
 const SOON: Duration = Duration::from_secs(30 * 86_400);
 
 /// 9999-12-31 23:59:59 UTC, the last second that X.509 can say (RFC 5280, section 4.1.2.5).
@@ -34,11 +34,11 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// From one point in time to another; fractions of a second are dropped.
+    /// Makes the period from one point in time to another; fractions of a second are dropped.
     ///
     /// # Errors
-    /// The end does not follow the beginning, or lies beyond the year 9999. Times before 1970 count
-    /// as 1970.
+    /// [`IdentityError`]: the end does not follow the beginning, or lies beyond the year 9999. Times before
+    /// 1970 count as 1970.
     pub fn new(not_before: SystemTime, not_after: SystemTime) -> Result<Self, IdentityError> {
         let seconds = |at: SystemTime| {
             at.duration_since(SystemTime::UNIX_EPOCH)
@@ -47,10 +47,10 @@ impl Validity {
         Self::from_seconds(seconds(not_before), seconds(not_after))
     }
 
-    /// From now (an hour ago, for clocks that differ) and for `days` days.
+    /// Makes the period from now (an hour ago, for clocks that differ) and for `days` days.
     ///
     /// # Errors
-    /// `days` is 0 or leads beyond the year 9999.
+    /// [`IdentityError`]: `days` is 0 or leads beyond the year 9999.
     pub fn days(days: u32) -> Result<Self, IdentityError> {
         let now = UnixTime::now().as_secs();
         let not_after = now.saturating_add(u64::from(days) * 86_400);
@@ -91,7 +91,7 @@ impl Validity {
         (self.not_before..=self.not_after).contains(&now.as_secs())
     }
 
-    /// Whether it is time to renew: of the period no more than 30 days are left, nor more than a third.
+    /// Says that it is time to renew: at most 30 days of the period are left, and at most a third of it.
     pub fn ends_soon(&self, now: UnixTime) -> bool {
         let left = self.not_after.saturating_sub(now.as_secs());
         left <= SOON.as_secs().min((self.not_after - self.not_before) / 3)

@@ -1,4 +1,4 @@
-//! What a session is made of.
+//! Settings of a session.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 /// parties; limits are each party's own, but for the first window.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
-    /// Who we are.
+    /// Number of this party.
     pub me: Party,
-    /// How many parties there are, at least 2.
+    /// Number of parties, at least 2.
     pub parties: usize,
     /// Name of the session, up to 64 bytes, the same at all parties and another one in each session
     /// that these parties have at the same time. It keeps connections of two such sessions apart that are
@@ -30,7 +30,7 @@ pub struct SessionConfig {
     /// Bytes that one peer may make us keep over all steps that we have not opened yet: its frames,
     /// counted as in windows, and 1 KiB for each step. A step that is open is bounded by its window.
     pub store: u64,
-    /// How long the parties have to greet each other, and to announce a job that one has announced.
+    /// Time that the parties have to greet each other, and to announce a job that one has announced.
     pub patience: Duration,
     /// A peer of whom nothing at all is heard for this long, while something is awaited from it, is
     /// given up. Living parties send a sign of life four times as often.

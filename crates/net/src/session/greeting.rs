@@ -1,4 +1,4 @@
-//! What parties learn from each other's greeting, and the randomness that follows from it. The
+//! Facts that parties learn from each other's greeting, and the randomness that follows from it. The
 //! derivations are specified in `schema/WIRE.md`.
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -94,7 +94,7 @@ impl Shared {
         if peer.meeting != hello.meeting {
             return Err(Error::Run {
                 peer: peer.party,
-                // Of two, the one with the lower number is dialed.
+                // The lower number of the two is the party that is dialed.
                 dialed: peer.party.min(self.me()),
                 ours: known(&peer.meeting),
                 theirs: known(&printable(&hello.meeting)),

@@ -42,7 +42,7 @@ impl Inbox {
         }
     }
 
-    /// The same inbox behind a gate: what comes from a party, and the news that it is lost, is
+    /// Makes the same inbox behind a gate: what comes from a party, and the news that it is lost, is
     /// dropped without a word while `open` says no. For transports that wrap another one.
     #[must_use]
     pub fn with_gate(&self, open: impl Fn(Party) -> bool + Send + Sync + 'static) -> Self {
@@ -128,7 +128,7 @@ impl Inbox {
 }
 
 impl Peer {
-    /// What waits for this peer, each with its job.
+    /// Gives the waits for this peer, each with its job.
     pub(super) fn waits(&self) -> impl Iterator<Item = (u32, crate::flow::Wait)> + use<> {
         let channels: Vec<_> = lock(&self.channels)
             .by_address

@@ -18,10 +18,10 @@ pub type Fact = (String, String);
 /// The next job of others and the facts that they agree on, or that one of them has left.
 pub type Attended = Option<(Job, Vec<Fact>)>;
 
-/// What some parties of a job agree on and tell no other party.
+/// Facts that some parties of a job agree on and tell no other party.
 #[derive(Clone, Copy)]
 pub(crate) struct Own<'a> {
-    /// So many of the session's first parties.
+    /// Number of these parties, the session's first ones.
     pub(crate) parties: usize,
     pub(crate) facts: &'a [Fact],
 }
@@ -95,7 +95,7 @@ impl Job {
         let pending = session.peers().iter().filter_map(opened);
         let differs = pending.filter_map(Result::err).next();
         let error = differs.unwrap_or(error);
-        // That is not about this job alone, and those who have not opened it must hear it too.
+        // An error of mixed runs is not about this job alone, and those who have not opened it must hear it too.
         if matches!(error, Error::Mixed { .. }) {
             session.fail(error.clone());
         }
@@ -108,7 +108,7 @@ impl Job {
         Context::root(Arc::clone(&self.shared))
     }
 
-    /// What the job has cost so far, by the counters.
+    /// Cost of the job so far, by the counters.
     pub fn spent(&self, phase: Phase) -> PhaseCost {
         self.shared.counters.phase(phase)
     }
@@ -124,11 +124,11 @@ impl Job {
         Box::pin(self.finish_within(Some(patience)))
     }
 
-    /// As [`finish`](Self::finish), for a party whose part is over before that of the others: they may
+    /// Finishes as [`finish`](Self::finish) does, for a party whose part is over before that of the others: they may
     /// go on for as long as they live and the deadline allows.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// [`Error`] in the same cases as [`finish`](Self::finish).
     pub fn finish_idle(self) -> BoxFuture<'static, Result<()>> {
         Box::pin(self.finish_within(None))
     }
@@ -169,7 +169,7 @@ impl Job {
         match self.await_all("finish the job", patience, finished).await {
             Ok(()) => self.shared.finish(),
             Err(error) => {
-                // What differs says more than that a party gave up because of it.
+                // A fact that differs says more than that a party gave up because of it.
                 let pending = session.peers().iter().filter_map(finished);
                 let differs = pending.filter_map(Result::err).next();
                 let error = differs.unwrap_or(error);

@@ -1,4 +1,4 @@
-//! What all contexts of one job share.
+//! State that all contexts of one job share.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -86,7 +86,7 @@ impl JobShared {
         lock(&self.tallies).note(among, what, step, numbers);
     }
 
-    /// What was noted among parties of which `peer` is one, as it is compared with what it noted.
+    /// Gives the tallies noted among parties of which `peer` is one, as they are compared with what it noted.
     pub(super) fn tallies(&self, peer: Party) -> Vec<(String, String)> {
         lock(&self.tallies).facts(peer)
     }

@@ -132,12 +132,12 @@ impl Session {
         Self { shared }
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.shared.me()
     }
 
-    /// How many parties there are.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.shared.parties()
     }
@@ -208,7 +208,7 @@ impl Session {
     /// Opens job `id` (from 1 on, each used once) on `facts` that all parties must announce alike. The
     /// job fails by itself when `deadline` has passed.
     ///
-    /// What the facts do not name is not compared before work begins. Two parties whose calls then differ
+    /// Anything that the facts do not name is not compared before work begins. Two parties whose calls then differ
     /// find out where a message has another length than is due; but lengths are rounded up to whole
     /// bytes or blocks, and what has the right length by chance is computed on, with wrong results, until
     /// [`Job::finish`] compares what was noted ([`Context::tally`](crate::Context::tally)). So let the
@@ -232,12 +232,12 @@ impl Session {
         Box::pin(Job::open(session, id, facts, own, deadline))
     }
 
-    /// As [`job`](Self::job), where the session's first `parties` parties, of which we are one, also agree on `own`
-    /// facts. The others, who help without computing, are not told these, nor of anything else that would show them:
+    /// Opens a job as [`job`](Self::job) does, where the session's first `parties` parties, of which we are one, also agree on
+    /// `own` facts. The others, who help without computing, are not told these, nor of anything else that would show them:
     /// digests of constants, of which a guess could be tested. They [attend](Self::attend) with `facts` alone.
     ///
     /// # Errors
-    /// As [`job`](Self::job).
+    /// [`Error`] in the same cases as [`job`](Self::job).
     pub fn job_among<'a>(
         &'a self,
         id: u32,
@@ -330,13 +330,13 @@ impl Session {
         self.shared.wire_bytes_sent.load(Relaxed)
     }
 
-    /// How long a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
+    /// Time that a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
     /// until the first answer has come, and with ourselves.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.shared.round_trip(peer)
     }
 
-    /// By how many seconds the clock of `peer` was ahead of ours when its greeting came, behind if it is
+    /// Seconds by which the clock of `peer` was ahead of ours when its greeting came, behind if it is
     /// negative; `None` before that, with ourselves, and of who does not say. Messages take their time, so
     /// it is right to a second or two at best.
     pub fn clock_ahead(&self, peer: Party) -> Option<i64> {

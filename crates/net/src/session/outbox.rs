@@ -1,4 +1,4 @@
-//! What we say: frames gather for each peer and leave together.
+//! Frames that we send: they gather for each peer and leave together.
 
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
@@ -12,7 +12,7 @@ use crate::transport::Packet;
 /// Frames gather until this many bytes wait for one peer, or until the party waits for something.
 const FLUSH_BYTES: usize = 64 * 1024;
 
-/// Of work that gathers side by side, so many bytes are worth a packet of their own: they travel while the
+/// Bytes of work that gathers side by side that are worth a packet of their own: they travel while the
 /// rest is computed.
 const LONG_BYTES: usize = 8 * 1024;
 
@@ -78,7 +78,7 @@ impl Shared {
         }
     }
 
-    /// To be held from before others can see that there is something to say until it is sent.
+    /// Marks this thread as one that speaks: held from before others can see that there is something to say until it is sent.
     pub(crate) fn speak(&self) -> Speaking<'_> {
         // Sequentially consistent: whoever finds nothing gathered, or a failure, also sees that we
         // are at it.

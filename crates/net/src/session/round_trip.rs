@@ -7,7 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a peer is asked, and answered.
+/// Number of times that a peer is asked, and answered.
 const TIMES: u8 = 8;
 
 #[derive(Debug, Default)]
@@ -15,11 +15,11 @@ pub(super) struct RoundTrip(Mutex<Measured>);
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// Since when we wait for an answer.
+    /// Time since when we wait for an answer.
     asked: Option<Instant>,
-    /// How often we have asked.
+    /// Number of times that we have asked.
     questions: u8,
-    /// How often the peer has had our answer.
+    /// Number of times that the peer has had our answer.
     answers: u8,
     shortest: Option<Duration>,
 }

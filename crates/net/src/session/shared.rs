@@ -1,4 +1,4 @@
-//! What all handles to a session share, and what it keeps of each peer and of each job: how they fail,
+//! State that all handles to a session share, and what it keeps of each peer and of each job: how they fail,
 //! how channels open, how jobs come and go. What is heard, said and waited for is in the files beside
 //! this one.
 
@@ -31,13 +31,13 @@ pub(crate) struct Shared {
     pub(super) gave_up: AtomicBool,
     /// Whether frames have gathered for any peer.
     pub(super) dirty: AtomicBool,
-    /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
+    /// Number of threads that have something to say that is not sent yet: see [`speak`](Shared::speak).
     pub(super) speaking: AtomicUsize,
     pub(super) wire_bytes_sent: AtomicU64,
     /// Tasks that wait for control messages, each under its own number.
     pub(super) control_waits: Mutex<HashMap<u64, Waiting>>,
     pub(super) waits: AtomicU64,
-    /// How many tasks wait for the others to announce a job.
+    /// Number of tasks that wait for the others to announce a job.
     pub(super) attending: AtomicUsize,
     pub(super) epoch: Instant,
     pub(super) prgs: AtomicU64,
@@ -51,18 +51,18 @@ pub(crate) struct Shared {
 pub(crate) struct Peer {
     pub(crate) party: Party,
     pub(super) channels: Mutex<Channels>,
-    /// What we keep of steps that we have not opened, as it is counted towards `store`.
+    /// Bytes that we keep of steps that we have not opened, as they are counted towards `store`.
     pub(super) early: AtomicU64,
-    /// For the windows of what we receive from it.
+    /// Room for the windows of what we receive from it.
     pub(super) room: Arc<Room>,
     pub(super) gathered: Mutex<Gathered>,
     pub(super) control: Mutex<ControlState>,
     pub(super) seed_half: Zeroizing<[u8; 16]>,
     pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
     pub(super) nonce: OnceLock<Vec<u8>>,
-    /// Where we meet it, as far as that tells sessions apart: empty in one that has a name.
+    /// Address where we meet it, as far as that tells sessions apart: empty in one that has a name.
     pub(super) meeting: String,
-    /// Its clock minus ours, in seconds.
+    /// Clock of the peer minus ours, in seconds.
     pub(super) clock_ahead: OnceLock<i64>,
     pub(super) left: AtomicBool,
     pub(super) round_trip: RoundTrip,
@@ -74,13 +74,13 @@ pub(crate) struct Peer {
 #[derive(Default)]
 pub(super) struct Channels {
     pub(super) by_address: HashMap<(u32, u64), Arc<ChannelState>>,
-    /// How many of these only the peer has addressed yet.
+    /// Number of these channels that only the peer has addressed yet.
     pub(super) unopened: usize,
     /// Jobs that are over: what still arrives for them is dropped.
     pub(super) over: HashSet<u32>,
 }
 
-/// What the peer has said that has not been asked for yet.
+/// Messages of the peer that have not been asked for yet.
 #[derive(Default)]
 pub(crate) struct ControlState {
     pub(super) hello: Option<Hello>,
@@ -92,7 +92,7 @@ pub(crate) struct ControlState {
     pub(crate) aborted: HashMap<u32, Error>,
 }
 
-/// What waits to be sent to one peer.
+/// Frames that wait to be sent to one peer.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) frames: Vec<Frame>,
@@ -109,13 +109,13 @@ pub(super) struct Waiting {
 /// The reason that a job's helper hears for what concerns the computing parties alone.
 const FOR_INSIDERS: &str = "the computing parties ended the job for a reason that they tell each other alone: see their logs";
 
-/// How a job that is open here stands.
+/// State of a job that is open here.
 pub(crate) struct JobState {
     pub(crate) id: u32,
-    /// So many of the session's first parties hear why the job failed; the others that it did.
+    /// Number of the session's first parties that hear why the job failed; the others hear that it did.
     pub(super) insiders: AtomicUsize,
     pub(super) deadline: Option<(Instant, Duration)>,
-    /// How it ended: finished too, so that it is either finished or failed.
+    /// Error with which it ended: finished too, so that it is either finished or failed.
     pub(super) ended: OnceLock<Error>,
 }
 
@@ -144,7 +144,7 @@ impl Shared {
         &self.peers[party.index() - usize::from(party > self.me())]
     }
 
-    /// What was measured, once it was.
+    /// Round trip that was measured, once it was.
     pub(crate) fn round_trip(&self, party: Party) -> Option<Duration> {
         let peer = self.peers.iter().find(|peer| peer.party == party)?;
         peer.round_trip.shortest()
@@ -391,7 +391,7 @@ impl Peer {
         lock(&self.control)
     }
 
-    /// The same to note something about a job; `None` if that is over. So nothing is noted of a job
+    /// Gives the state to note something about a job; `None` if the job is over. So nothing is noted of a job
     /// after all that was noted of it has been thrown away.
     pub(super) fn control_of(&self, job: u32) -> Option<MutexGuard<'_, ControlState>> {
         let channels = lock(&self.channels);

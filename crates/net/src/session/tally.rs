@@ -1,4 +1,4 @@
-//! What all parties of a job must have done alike: noted as it is done, compared when the job ends.
+//! Tallies of what all parties of a job must have done alike: noted as it is done, compared when the job ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_kernels::Crc32;
 
-/// By how many of the session's first parties did it, what was done, and in which step: steps may run side by side.
+/// Tallies by how many of the session's first parties did it, what was done, and in which step: steps may run side by side.
 #[derive(Default)]
 pub(super) struct Tallies(BTreeMap<(usize, &'static str), BTreeMap<Arc<str>, Tally>>);
 
-/// What all parties must have done alike in one step.
+/// Tally of what all parties must have done alike in one step.
 #[derive(Default)]
 struct Tally {
     amount: u64,
     calls: u64,
-    /// Of all calls' numbers, in order: by accident no two are the same.
+    /// Checksum of all calls' numbers, in order: by accident no two are the same.
     crc: Crc32,
 }
 
@@ -37,7 +37,7 @@ impl Tallies {
         }
     }
 
-    /// As they are compared with those of a peer: what it took no part in, it is not told.
+    /// Gives the facts that are compared with those of a peer: it is not told those in which it took no part.
     pub(super) fn facts(&self, peer: Party) -> Vec<(String, String)> {
         let theirs = self
             .0

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::shared::{Shared, Waiting, lock};
 
-/// How long a session that is being closed waits for peers that take nothing.
+/// Time that a session which is being closed waits for peers that take nothing.
 const MOST_STANDSTILL: Duration = Duration::from_secs(2);
-/// How long it waits for peers that take something now and then.
+/// Time that it waits for peers that take something now and then.
 const MOST_CLOSING: Duration = Duration::from_secs(30);
 
 /// One task's place among those that wait for control messages; given up when the wait is over.
@@ -72,7 +72,7 @@ impl Shared {
         .await
     }
 
-    /// As [`control`](Self::control), for as long as it takes.
+    /// Waits as [`control`](Self::control) does, for as long as it takes.
     pub(crate) async fn control_idly<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
         loop {
             let until = Instant::now() + Duration::from_secs(3600);
@@ -127,7 +127,7 @@ impl Shared {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Since when the oldest of these waits lasts.
+    /// Time since when the oldest of these waits lasts.
     pub(super) fn waits_since(&self) -> Option<Instant> {
         let waits = lock(&self.control_waits);
         waits.values().map(|waiting| waiting.since).min()

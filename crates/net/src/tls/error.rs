@@ -1,4 +1,4 @@
-//! What went wrong on a TLS connection, whose fault it is, and what to do.
+//! Errors of a TLS connection, whose fault they are, and what to do.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use crate::identity::{Validity, utc};
 pub struct Peer {
     /// The party. On an accepted connection whose handshake is not complete, only a claim.
     pub party: Option<usize>,
-    /// Its name in the roster.
+    /// Name of the peer in the roster.
     pub name: Option<String>,
     /// Whether this side dialed.
     pub dialed: bool,
@@ -40,11 +40,11 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Why a TLS connection could not be made or kept. "Our" is the side that reports.
+/// Reasons why a TLS connection could not be made or kept. "Our" is the side that reports.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// This party is not in its own roster.
+    /// A roster of this party without itself.
     #[error(
         "our own key {key} is not ours in parties.toml, so the others refuse it; put it into our section as `key`, or start with the key file that belongs to the listed key"
     )]
@@ -52,16 +52,16 @@ pub enum TlsError {
         /// Our key.
         key: Fingerprint,
     },
-    /// This party's roster gives its key to another party.
+    /// A roster of this party that gives its key to another party.
     #[error(
         "our own key {key} is that of party {owner} in parties.toml, not of party {party}; start with the number or the key file that is ours"
     )]
     OwnKeyOfAnother {
         /// Our key.
         key: Fingerprint,
-        /// Who we are.
+        /// Number of this party.
         party: usize,
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// Our own certificate cannot be accepted by anybody.
@@ -84,7 +84,7 @@ pub enum TlsError {
     NoSuchPeer {
         /// The party asked for.
         party: usize,
-        /// This party.
+        /// Number of this party.
         own: usize,
         /// Parties in the roster.
         parties: usize,
@@ -106,7 +106,7 @@ pub enum TlsError {
         "{peer} has the key {got}, which our parties.toml gives to no other party; if it is a party of this computation, ask it for its fingerprint by a channel you trust and correct its `key`. If not, nothing is to be done: it was refused"
     )]
     UnknownKey {
-        /// Who connected.
+        /// Peer that connected.
         peer: Box<Peer>,
         /// The key that came.
         got: Fingerprint,
@@ -114,9 +114,9 @@ pub enum TlsError {
     /// The peer's certificate is too old.
     #[error("the certificate of {peer} expired on {}, and by our clock it is {}; that party renews it and restarts (its fingerprint stays), or the clocks must be set", utc(*not_after), utc(*now))]
     Expired {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// Its last second.
+        /// Last second of the certificate.
         not_after: UnixTime,
         /// Our clock.
         now: UnixTime,
@@ -124,9 +124,9 @@ pub enum TlsError {
     /// The peer's certificate begins in the future.
     #[error("the certificate of {peer} is valid only from {}, and by our clock it is {}; compare the clocks of both machines", utc(*not_before), utc(*now))]
     NotYetValid {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// Its first second.
+        /// First second of the certificate.
         not_before: UnixTime,
         /// Our clock.
         now: UnixTime,
@@ -136,9 +136,9 @@ pub enum TlsError {
         "the certificate of {peer} is unusable: {source}; that party renews it and restarts (its fingerprint stays)"
     )]
     BadCertificate {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The peer showed no certificate.
@@ -146,7 +146,7 @@ pub enum TlsError {
         "{peer} presented no certificate, so it is no party of this computation; it was refused, and nothing is to be done unless a party connects through a proxy that ends TLS"
     )]
     NoCertificate {
-        /// Who connected.
+        /// Peer that connected.
         peer: Box<Peer>,
     },
     /// The peer found our certificate outside its dates.
@@ -154,7 +154,7 @@ pub enum TlsError {
         "{peer} refused our certificate because it is stale or not yet valid by that party's clock; ours is valid from {validity}. Renew it and restart (the fingerprint stays); if the dates are right, compare the clocks of both machines"
     )]
     RefusedDates {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
         /// Our certificate's period.
         validity: Validity,
@@ -164,7 +164,7 @@ pub enum TlsError {
         "{peer} refused our key: its parties.toml has another key for us, or does not list us. Ours is {key}: compare the fingerprints and correct `key` in that party's file, or start with the key file that it expects"
     )]
     RefusedKey {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
         /// Our key.
         key: Fingerprint,
@@ -174,9 +174,9 @@ pub enum TlsError {
         "{peer} refused the connection with the TLS alert {alert:?}; look for the reason in that party's log"
     )]
     Refused {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
-        /// Its alert.
+        /// Alert of the peer.
         alert: AlertDescription,
     },
     /// No common version, cipher or protocol.
@@ -186,7 +186,7 @@ pub enum TlsError {
     Incompatible {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The bytes are no TLS.
@@ -196,7 +196,7 @@ pub enum TlsError {
     NotTls {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// A record failed its authentication.
@@ -214,7 +214,7 @@ pub enum TlsError {
     Protocol {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The connection ended without a goodbye.

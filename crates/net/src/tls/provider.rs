@@ -14,7 +14,7 @@ pub(super) fn provider() -> CryptoProvider {
     })
 }
 
-/// Whose code TLS is at the level in use ([`madrigal_kernels::level`]).
+/// Names the libraries whose code TLS uses at the level in use ([`madrigal_kernels::level`]).
 pub fn libraries() -> &'static str {
     if ring_is_faster(level()) {
         "rustls with aws-lc-rs, ciphers by ring"
@@ -52,11 +52,10 @@ fn ring_suites() -> Vec<SupportedCipherSuite> {
     ]
 }
 
-/// On processors with AES and carry-less products of 32 bytes per instruction, but not of 64. There AWS-LC takes 16 at a
-/// time, ring 32: of records of 16 KiB, 4.2 and 7.8 GB/s are encrypted on a Zen 3, 3.8 and 7.5 decrypted.
-/// For 64 AWS-LC has code of its own (not on Windows, where it stays at 16). By the level rather than the processor, so
-/// that a lowered level takes the library that a processor of that level has; what instructions it uses there is its own
-/// affair.
+/// Whether ring is faster: on processors with AES and carry-less products of 32 bytes per instruction, but not of 64. There
+/// AWS-LC takes 16 at a time, ring 32: of records of 16 KiB, 4.2 and 7.8 GB/s are encrypted on a Zen 3, 3.8 and 7.5 decrypted.
+/// For 64 AWS-LC has code of its own (not on Windows, where it stays at 16). By the level rather than the processor, so that a
+/// lowered level takes the library that a processor of that level has; what instructions it uses there is its own affair.
 fn ring_is_faster(level: Level) -> bool {
     level == Level::Vaes256
 }
@@ -84,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Where a suite's code is.
+    /// Address of a suite's code.
     fn place(suite: &SupportedCipherSuite) -> *const rustls::Tls13CipherSuite {
         match suite {
             SupportedCipherSuite::Tls13(suite) => std::ptr::from_ref(*suite),

@@ -1,4 +1,4 @@
-//! What can be done to a session on purpose.
+//! Faults that can be made in a session on purpose.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use super::dice::Dice;
 /// Something that goes wrong at one moment of a session; [`Faulty`](super::Faulty) makes it happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// What happens.
+    /// Kind of the fault.
     pub kind: FaultKind,
     /// The party that it happens to, or that misbehaves.
     pub party: Party,
-    /// It happens when `party` sends to this one...
+    /// Peer of the fault, which happens when `party` sends to it...
     pub peer: Party,
     /// ...its packet of this number, counted from 0.
     pub at: u32,
@@ -45,7 +45,7 @@ pub enum FaultKind {
     Flood(Flood),
 }
 
-/// What a flood is made of.
+/// Messages of a flood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flood {
     /// Random bytes.

@@ -29,7 +29,7 @@ pub struct Faulty<T: Transport> {
     held: Mutex<Held>,
 }
 
-/// What the ends of one session in this process share.
+/// State that the ends of one session in this process share.
 #[derive(Debug)]
 struct Scene {
     fault: Fault,
@@ -302,7 +302,7 @@ impl<T: Transport> Transport for Faulty<T> {
         let gated = inbox.with_gate(move |from| shut.load(Relaxed) >> from.index() & 1 == 0);
         let early = {
             let end = &mut self.scene.ends()[self.me.index()];
-            // What we tell our own party ourselves passes the gate.
+            // Messages that we tell our own party ourselves pass the gate.
             end.inbox = Some(inbox.clone());
             std::mem::take(&mut end.early)
         };

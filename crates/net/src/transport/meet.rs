@@ -31,7 +31,7 @@ use line::Line;
 use newcomers::Newcomers;
 use refusals::Refusals;
 
-/// How connections are protected.
+/// Protection of connections.
 #[derive(Debug, Clone)]
 pub enum Security {
     /// Nothing: whoever can reach the port can pose as a party, and whoever sees the packets sees
@@ -43,25 +43,25 @@ pub enum Security {
 
 /// A stranger may hold a connection open no longer than this before it has shown who it is.
 const INTRODUCTION: Duration = Duration::from_secs(5);
-/// After a party was refused (under TLS: by its key), or one that speaks as parties do in the clear, the
-/// missing parties have this long to come all the same: who was refused was probably one of them.
+/// Time that the missing parties have to come after a party was refused (under TLS: by its key), or one that speaks as parties
+/// do in the clear, the missing parties have this long to come all the same: who was refused was probably one of them.
 const GRACE: Duration = Duration::from_secs(3);
 /// A party that waits for longer than this says for whom.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// What happens while the parties look for each other.
+/// Events while the parties look for each other.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Meeting<'a> {
     /// Some have not come within a moment: told once.
     Waiting {
-        /// Who has not come.
+        /// Parties that have not come.
         missing: &'a [Party],
     },
     /// Somebody was turned away, and the wait goes on: told a few times at most, and once of those who
     /// come from one place with one fault.
     Refused {
-        /// Why.
+        /// Reason.
         why: &'a ConnectError,
         /// Whether of others, from now on, nothing is told any more.
         last: bool,
@@ -95,13 +95,13 @@ pub fn connect<'a>(
     connect_observed(me, addresses, listener, security, patience, &|_| {})
 }
 
-/// As [`connect`], and tells `observe` what happens meanwhile.
+/// Connects as [`connect`] does, and tells `observe` what happens meanwhile.
 ///
 /// # Errors
-/// As [`connect`].
+/// [`ConnectError`] in the same cases as [`connect`].
 ///
 /// # Panics
-/// As [`connect`].
+/// In the same cases as [`connect`].
 pub fn connect_observed<'a>(
     me: Party,
     addresses: &'a [String],
@@ -251,7 +251,7 @@ impl Ours<'_> {
                     Err(_) => sleep(Duration::from_millis(10)).await,
                 },
                 Some((from, newcomer)) = newcomers.next() => match newcomer {
-                    // Of a second connection of the same party nothing is kept: the first one counts.
+                    // A second connection of the same party is not kept: the first one counts.
                     Ok(newcomer) => met.extend(self.came(newcomer.peer).then_some(newcomer)),
                     Err(error) if of_a_stranger(&error) => {
                         strangers.note(from.ip(), error, |why, last| {
@@ -285,7 +285,7 @@ impl Ours<'_> {
     async fn receive_patiently(&self, stream: TcpStream, from: &str) -> Result<Met, ConnectError> {
         let mut line = Line::new(stream, from)?;
         let parties = self.parties();
-        // What the key proves; nothing that the other side says makes up for it.
+        // Party that the key proves; nothing that the other side says makes up for it.
         let mut proved = None;
         if let Security::Tls(tls) = self.security {
             let (connection, link) = tls.accept(from)?;

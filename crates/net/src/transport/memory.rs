@@ -57,7 +57,7 @@ impl Slot {
         hand_in(&inbox, from, frames);
     }
 
-    /// What waits; if nothing does, all else goes to `inbox` from now on.
+    /// Takes the frames that wait; if none do, all else goes to `inbox` from now on.
     fn early_or_attached(&self, inbox: &Inbox) -> Option<Vec<(Party, Option<Vec<Frame>>)>> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *state {
@@ -80,7 +80,7 @@ impl Slot {
 
 impl Transport for MemoryTransport {
     fn attach(&self, inbox: Inbox) {
-        // What comes meanwhile waits behind what came before.
+        // Frames that come meanwhile wait behind those that came before.
         while let Some(waiting) = self.slots[self.me.index()].early_or_attached(&inbox) {
             for (from, frames) in waiting {
                 hand_in(&inbox, from, frames);

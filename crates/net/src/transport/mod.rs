@@ -68,7 +68,7 @@ pub trait Transport: Send + Sync + 'static {
     /// [`Inbox::lost`]; packets to it are dropped.
     fn send(&self, to: Party, packet: Packet);
 
-    /// Where we meet `with`: the address of the one of us that is dialed, as this side knows it. `None` if
+    /// Address where we meet `with`: that of the one of us that is dialed, as this side knows it. `None` if
     /// parties are not dialed. A session without a name compares it, so that connections of two sessions
     /// between the same parties cannot be mixed up. A transport that wraps another one passes the
     /// question on.
@@ -79,17 +79,17 @@ pub trait Transport: Send + Sync + 'static {
     /// Ends the connections once everything queued has left.
     fn close(&self);
 
-    /// What is left to do after [`close`](Transport::close); wakes `task` when there is nothing of
+    /// Tells the work that is left after [`close`](Transport::close); wakes `task` when there is nothing of
     /// one kind or the other any more.
     fn closing(&self, _task: &mut TaskContext<'_>) -> Closing {
         Closing::default()
     }
 }
 
-/// What a transport that was closed still has to do.
+/// Work that a transport that was closed still has to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
-    /// What has not left yet: bytes, and 1 for each connection that is not closed behind them.
+    /// Bytes that have not left yet, and 1 for each connection that is not closed behind them.
     pub unsent: usize,
     /// Peers that may not have taken all that has left. What is given up now may be lost to them:
     /// a socket that is closed with something unread in it takes back what it has sent.

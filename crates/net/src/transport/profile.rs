@@ -1,4 +1,4 @@
-//! What a network is like: its latency and bandwidth, by name or by value.
+//! Profiles of networks: latency and bandwidth, by name or by value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ pub struct Profile {
     pub latency: Duration,
     /// Bits that the link carries in a second; `None`: as many as come.
     pub bits_per_second: Option<u64>,
-    /// Up to this much is added to the latency of each packet by chance, so that packets overtake
+    /// Most that is added to the latency of each packet by chance, so that packets overtake
     /// each other.
     pub jitter: Duration,
 }
@@ -85,7 +85,7 @@ impl Profile {
         }
     }
 
-    /// The same with packets that overtake each other by up to `jitter`.
+    /// Makes the same network with packets that overtake each other by up to `jitter`.
     #[must_use]
     pub const fn with_jitter(self, jitter: Duration) -> Self {
         Self { jitter, ..self }
@@ -132,7 +132,7 @@ impl Profile {
             .flat_map(|(names, _, _, source)| names.iter().map(|name| (*name, *source)))
     }
 
-    /// How long a link of this kind is busy with `bytes` bytes.
+    /// Time for which a link of this kind is busy with `bytes` bytes.
     pub fn busy(&self, bytes: usize) -> Duration {
         match self.bits_per_second {
             Some(bits) => {

@@ -27,7 +27,7 @@ pub struct Shaped<T: Transport> {
 struct Line<T> {
     inner: T,
     links: Vec<Profile>,
-    /// What all links are like from then on.
+    /// Time from which all links have another profile, and that profile.
     later: Option<(Instant, Profile)>,
     state: Mutex<State>,
     changed: Condvar,
@@ -36,7 +36,7 @@ struct Line<T> {
 #[derive(Debug)]
 struct State {
     under_way: BinaryHeap<Reverse<Due>>,
-    /// Until when the link to each party is busy.
+    /// Time until which the link to each party is busy.
     busy: Vec<Instant>,
     dice: Dice,
     count: u64,
@@ -218,7 +218,7 @@ impl<T: Transport> Transport for Shaped<T> {
     }
 }
 
-/// What is under way still arrives.
+/// Packets that are under way still arrive.
 impl<T: Transport> Drop for Shaped<T> {
     fn drop(&mut self) {
         self.line.close();

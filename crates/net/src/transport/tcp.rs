@@ -43,7 +43,7 @@ pub(super) struct Met {
     pub(super) stream: TcpStream,
     pub(super) tls: Option<rustls::Connection>,
     pub(super) early: BytesMut,
-    /// Where the one of the two that is dialed is reached, as we know it.
+    /// Address at which the one of the two that is dialed is reached, as we know it.
     pub(super) meeting: String,
 }
 
@@ -77,7 +77,7 @@ struct Wire {
     /// Nothing more can be read: the peer has closed its side, which it does when it has read all
     /// that we sent, or the connection is gone.
     ended: bool,
-    /// Of whoever waits for us to be dead, or for the peer to have ended.
+    /// Waker of the task that waits for us to be dead, or for the peer to have ended.
     closer: Option<Waker>,
 }
 
@@ -221,7 +221,7 @@ impl Link {
         }
         match wire.write(&mut Nonblocking(&self.stream)) {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
-                // What the peer said before it went may still be on its way to us and tells more
+                // Messages that the peer sent before it went may still be on their way to us and tell more
                 // than our failed write: the reader reports the end. TLS may still hold bytes, which
                 // a broken socket is always ready to refuse.
                 wire.broken = true;
@@ -362,7 +362,7 @@ struct Spent(VecDeque<BytesMut>);
 const SPENT: usize = 2;
 
 impl Spent {
-    /// Makes room for so many bytes more in `buffer`.
+    /// Makes room for `room` bytes more in `buffer`.
     fn make_room(&mut self, buffer: &mut BytesMut, room: usize) {
         if buffer.try_reclaim(room) {
             return;
@@ -409,7 +409,7 @@ impl Write for Nonblocking<'_> {
 mod tests {
     use super::*;
 
-    /// What came is read by whoever holds it, while more comes into the same few pieces of memory.
+    /// Bytes that came are read by whoever holds them, while more come into the same few pieces of memory.
     #[test]
     fn memory_serves_again_when_nobody_holds_it() {
         let mut spent = Spent::default();

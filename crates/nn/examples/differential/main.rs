@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use trials::{MIXES, Tally, trial};
 
-/// How often the count is told.
+/// Time between two reports of the count.
 const EVERY: Duration = Duration::from_secs(20);
 
 const HELP: &str = "\
@@ -38,7 +38,7 @@ differential [--programs N] [--seed S] [--first I] [--mix MIX] [--keep-going]
   --keep-going   go on after one that failed
 ";
 
-/// How many there were, and how fast.
+/// Tells the number of trials, and how fast they were.
 fn told_of(tally: &Tally, time: Duration) -> String {
     let Tally {
         programs,

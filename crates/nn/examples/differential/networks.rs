@@ -14,8 +14,8 @@ const MOST: usize = 64;
 /// Bits of numbers, and those after the point.
 const FORMATS: [(u32, u32); 6] = [(64, 16), (32, 12), (32, 8), (64, 24), (16, 6), (64, 16)];
 
-/// A network of so many layers with data, or `None` if there is none that can be computed on secrets. One of fewer layers
-/// is the beginning of one of more.
+/// Makes a network of `layers` layers with data, or `None` if there is none that can be computed on secrets. One of fewer
+/// layers is the beginning of one of more.
 pub(crate) fn network(seed: u64, layers: usize, parties: usize) -> Option<Made> {
     let mut random = Random::seeded(seed);
     let (bits, fraction) = FORMATS[random.below(FORMATS.len())];

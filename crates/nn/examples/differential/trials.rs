@@ -32,13 +32,13 @@ pub(crate) const MIXES: [(Mix, usize); 14] = [
     (Mix::Y, 3),
 ];
 
-/// Of so many trials this many are networks.
+/// Networks among trials: the first of these numbers of trials has the second number of networks.
 const NETWORKS: [u64; 2] = [5, 2];
 
 /// A smaller one that fails may need other shares to do so.
 const TRIES: u64 = 4;
 
-/// How many there were.
+/// Counts of trials.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) programs: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
 }
 
-/// What is tried: everything follows from it.
+/// A trial: everything follows from it.
 #[derive(Debug, Clone)]
 struct Trial {
     mix: Mix,
@@ -72,7 +72,7 @@ pub(crate) struct Made {
 /// Trial `number` of those that follow from a seed.
 ///
 /// # Errors
-/// What is wrong, and the smallest of its kind.
+/// Text that says what is wrong, and the smallest trial of its kind.
 pub(crate) fn trial(
     seed: u64,
     number: u64,
@@ -156,7 +156,7 @@ impl Trial {
         format!("{self:?}\n{}\n{text}\n{what}", made.what)
     }
 
-    /// By all parties; a panic is an error as others are.
+    /// Runs the program by all parties; a panic is an error as others are.
     fn run(&self, made: &Made, shares: u64) -> Result<(), String> {
         let run = || {
             let lowered = made.program.lower(self.mix, self.goal);

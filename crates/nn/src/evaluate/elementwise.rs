@@ -32,7 +32,7 @@ fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-/// What a unary operator makes of floats.
+/// Computes a unary operator on floats.
 fn of_float(unary: Unary) -> Box<dyn Fn(f64) -> f64> {
     use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
     match unary {
@@ -149,10 +149,10 @@ fn greatest(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// What a binary operator makes of floats.
+/// Computes a binary operator on floats.
 fn of_floats(binary: Binary) -> fn(f64, f64) -> f64 {
     match binary {
-        // Of f32 each of these is exact enough in f64 that rounding once more gives the f32 result.
+        // Each of these operators on f32 is exact enough in f64 that rounding once more gives the f32 result.
         Binary::Add => |a, b| a + b,
         Binary::Sub => |a, b| a - b,
         Binary::Mul => |a, b| a * b,
@@ -181,7 +181,7 @@ fn comparison<T: PartialOrd>(binary: Binary) -> fn(T, T) -> bool {
     }
 }
 
-/// What a binary operator makes of integers; of those of `uint64` the bits.
+/// Computes a binary operator on integers; on those of `uint64` by their bits.
 fn of_integers(binary: Binary, element: Element, a: i64, b: i64) -> Result<i64, Fault> {
     let unsigned = element == Element::U64;
     if b == 0 && matches!(binary, Binary::Div | Binary::Mod { .. }) {
@@ -208,7 +208,7 @@ fn of_integers(binary: Binary, element: Element, a: i64, b: i64) -> Result<i64, 
         Binary::Min => a.min(b),
         Binary::Max if unsigned => first.max(second) as i64,
         Binary::Max => a.max(b),
-        // Of numbers other than 1 and -1, less than 1.
+        // A number other than 1 and -1 to a power below 0 is less than 1.
         Binary::Pow if b < 0 && !unsigned => match a {
             1 => 1,
             -1 if b & 1 == 0 => 1,

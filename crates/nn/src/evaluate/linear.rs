@@ -161,9 +161,9 @@ pub(super) fn matmul(inputs: &[&Tensor], output: &Type) -> Tensor {
     Tensor::made(output.element, shape.to_vec(), data)
 }
 
-/// Where a kernel's elements are over data, for some places of the kernel.
+/// Places of a kernel's elements over data, for some places of the kernel.
 struct Reach {
-    /// For each element of the kernel, for each place: which element of a channel, if any.
+    /// Element of a channel, if any, for each element of the kernel and each place.
     from: Vec<Option<usize>>,
     /// Number of places.
     places: usize,

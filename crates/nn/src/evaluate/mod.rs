@@ -86,7 +86,7 @@ impl Graph {
     /// Data as the inputs' elements have it, in the order of [`Graph::inputs`]: files may have others.
     ///
     /// # Errors
-    /// If a number is none that its input has.
+    /// [`EvaluateError`] if a number is none that its input has.
     pub fn held(&self, data: &[Tensor]) -> Result<Vec<Tensor>, EvaluateError> {
         let known = self.inputs.iter().map(Some).chain(std::iter::repeat(None));
         let held = data.iter().zip(known).map(|(given, input)| match input {
@@ -102,22 +102,22 @@ impl Graph {
         held.collect()
     }
 
-    /// Its outputs for these inputs, in the order of [`Graph::inputs`] and [`Graph::outputs`].
+    /// Computes the outputs for these inputs, in the order of [`Graph::inputs`] and [`Graph::outputs`].
     ///
     /// Floats are computed in the precision of their elements, sums of many in any order; integers modulo two to
     /// their width.
     ///
     /// # Errors
-    /// If the inputs are others than the graph's, or an index among them points nowhere, or an integer is divided
-    /// by 0.
+    /// [`EvaluateError`] if the inputs are others than the graph's, or an index among them points nowhere, or
+    /// an integer is divided by 0.
     pub fn evaluate(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, EvaluateError> {
         self.evaluate_with(inputs, &mut ())
     }
 
-    /// As [`Graph::evaluate`], while `observer` sees every node's result.
+    /// Computes as [`Graph::evaluate`] does, while `observer` sees every node's result.
     ///
     /// # Errors
-    /// As [`Graph::evaluate`].
+    /// [`EvaluateError`] in the same cases as [`Graph::evaluate`].
     pub fn evaluate_with(
         &self,
         inputs: &[Tensor],

@@ -129,7 +129,7 @@ pub(super) fn concat(axis: usize, inputs: &[&Tensor], output: &Type) -> Tensor {
     Tensor::made(output.element, output.shape.clone(), data)
 }
 
-/// At places along an axis.
+/// Gathers elements at places along an axis.
 pub(super) fn gather(
     axis: usize,
     input: &Tensor,

@@ -5,17 +5,17 @@ use super::strided::{split, strides};
 use crate::graph::{Type, Window};
 use crate::tensor::{Data, Element, Tensor};
 
-/// What lies under the kernel at one place.
+/// Elements under the kernel at one place.
 #[derive(Default)]
 struct Under {
-    /// Which elements of a channel.
+    /// Places of the elements in a channel.
     offsets: Vec<usize>,
-    /// How many elements a mean is of.
+    /// Number of elements that a mean is of.
     counted: usize,
 }
 
 impl Under {
-    /// At the place with these indices. Memory follows the data, however large the kernel.
+    /// Sets the elements under the kernel at the place with these indices. Memory follows the data, however large the kernel.
     fn set(
         &mut self,
         window: &Window,

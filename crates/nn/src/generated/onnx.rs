@@ -12,7 +12,7 @@ pub struct Model {
     pub graph: ::core::option::Option<Graph>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: ::prost::alloc::vec::Vec<OperatorSet>,
-    /// What else is said of the model.
+    /// Notes about the model.
     #[prost(message, repeated, tag = "14")]
     pub metadata_props: ::prost::alloc::vec::Vec<Property>,
     /// Graphs for training, which are passed over.

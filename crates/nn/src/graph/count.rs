@@ -1,4 +1,4 @@
-//! What a graph costs in the clear.
+//! Counts the work of a graph in the clear.
 
 use super::{Binary, Graph, Node, Op, Type};
 
@@ -14,7 +14,7 @@ pub struct Count {
 }
 
 impl Graph {
-    /// Its sizes.
+    /// Sizes of the graph.
     pub fn count(&self) -> Count {
         let constants = self.constants();
         let floats = constants.iter().filter(|(_, t)| t.element().is_float());

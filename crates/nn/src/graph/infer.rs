@@ -1,4 +1,4 @@
-//! What primitive operators make of which shapes and elements: the one place where this is checked.
+//! Infers the shapes and elements that primitive operators make of others: the one place where this is checked.
 
 use super::Type;
 use super::linear::{conv, product, transposed};

@@ -6,7 +6,7 @@ use super::op::Window;
 use crate::error::Fault;
 
 impl Window {
-    /// How many places the kernel has along each dimension of data of this shape.
+    /// Counts the places of the kernel along each dimension of data of this shape.
     pub(crate) fn places(&self, shape: &[usize]) -> Result<Vec<usize>, Fault> {
         let rank = self.kernel.len();
         if shape.len() != rank + 2 || rank == 0 {
@@ -29,7 +29,7 @@ impl Window {
         places.collect()
     }
 
-    /// From the first to the last element of the kernel along a dimension.
+    /// Distance from the first to the last element of the kernel along a dimension.
     pub(crate) fn extent(&self, axis: usize) -> Option<usize> {
         let gaps = self.kernel[axis].saturating_sub(1);
         gaps.checked_mul(self.dilations[axis])?.checked_add(1)
@@ -105,7 +105,7 @@ fn bias(inputs: &[&Type], channels: usize) -> Result<(), Fault> {
     }
 }
 
-/// As NumPy's matmul: vectors are rows on the left and columns on the right, and disappear.
+/// Gives the shape of a product as NumPy's matmul does: vectors are rows on the left and columns on the right, and disappear.
 pub(super) fn product(left: &[usize], right: &[usize]) -> Result<Vec<usize>, Fault> {
     let expected = |with: &[usize]| format!("what can be multiplied with {with:?}");
     if left.is_empty() || right.is_empty() {

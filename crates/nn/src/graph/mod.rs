@@ -18,9 +18,9 @@ use crate::tensor::{Element, Tensor};
 /// Elements and dimensions of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// Its elements.
+    /// Type of the elements.
     pub element: Element,
-    /// Its dimensions.
+    /// Dimensions of the value.
     pub shape: Vec<usize>,
 }
 
@@ -50,18 +50,18 @@ impl std::fmt::Display for Type {
 pub struct ValueId(pub(crate) u32);
 
 impl ValueId {
-    /// Its place in [`Graph::values`].
+    /// Place of the value in [`Graph::values`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a graph knows of a value.
+/// Facts that a graph knows of a value.
 #[derive(Clone, Debug)]
 pub struct Value {
     /// Elements and dimensions.
     pub ty: Type,
-    /// What it is, where it depends on no input: a weight, or computed of weights.
+    /// Tensor of a value that depends on no input: a weight, or computed of weights.
     pub constant: Option<Arc<Tensor>>,
     /// Whether that is made of what may have been trained, and so known to the model's owner alone; other constants are
     /// architecture.
@@ -75,11 +75,11 @@ pub struct Node {
     pub name: String,
     /// The operator of the model's node, in ONNX.
     pub operator: String,
-    /// What it does.
+    /// Operation of the node.
     pub op: Op,
-    /// What it reads.
+    /// Values that the node reads.
     pub inputs: Vec<ValueId>,
-    /// What it makes: two values by [`Op::TopK`], else one.
+    /// Values that the node makes: two by [`Op::TopK`], else one.
     pub outputs: Vec<ValueId>,
 }
 
@@ -99,28 +99,28 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Its inputs, in the model's order: name and value. Weights are none.
+    /// Inputs of the graph, in the model's order: name and value. Weights are none.
     pub fn inputs(&self) -> &[(String, ValueId)] {
         &self.inputs
     }
 
-    /// Its outputs, in the model's order: name and value, which may be a constant or an input.
+    /// Outputs of the graph, in the model's order: name and value, which may be a constant or an input.
     pub fn outputs(&self) -> &[(String, ValueId)] {
         &self.outputs
     }
 
-    /// Its nodes: each follows those that it reads.
+    /// Nodes of the graph: each follows those that it reads.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// What is known of a value of this graph.
+    /// Facts about a value of this graph.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }
 
-    /// How many numbers other than 0 the model's file has in tensors that weights are made of, whatever their type there:
-    /// none where the file was written [without weights](crate::Model::without_weights).
+    /// Counts the numbers other than 0 that the model's file has in tensors that weights are made of, whatever their type
+    /// there: none where the file was written [without weights](crate::Model::without_weights).
     pub fn trained(&self) -> u64 {
         self.trained
     }

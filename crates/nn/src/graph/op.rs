@@ -51,7 +51,7 @@ pub enum Unary {
     },
     /// The opposite of a Boolean.
     Not,
-    /// Whether it is not a number.
+    /// Whether the operand is not a number.
     IsNan,
 }
 
@@ -68,7 +68,7 @@ pub enum Binary {
     Div,
     /// The remainder.
     Mod {
-        /// With the sign of the dividend, as C does, else of the divisor.
+        /// Whether the result has the sign of the dividend, as C does, else of the divisor.
         dividend: bool,
     },
     /// `x` to the power `y`; the second operand may have other elements.
@@ -77,11 +77,11 @@ pub enum Binary {
     Min,
     /// The larger one.
     Max,
-    /// Of Booleans.
+    /// And of Booleans.
     And,
-    /// Of Booleans.
+    /// Or of Booleans.
     Or,
-    /// Of Booleans.
+    /// Exclusive or of Booleans.
     Xor,
     /// Gives Booleans.
     Equal,
@@ -91,7 +91,7 @@ pub enum Binary {
     LessOrEqual,
 }
 
-/// How a kernel moves over the dimensions behind the first two. All vectors have one entry for each.
+/// Way in which a kernel moves over the dimensions behind the first two. All vectors have one entry for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Size of the kernel.
@@ -106,7 +106,7 @@ pub struct Window {
     pub after: Vec<usize>,
 }
 
-/// What a dimension is reduced by.
+/// Operations that a dimension is reduced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum.
@@ -137,7 +137,7 @@ pub enum Op {
         /// The greatest that remains.
         high: f64,
     },
-    /// Other elements. Floats become integers by leaving out the fraction; anything but 0 is true.
+    /// Conversion to other elements. Floats become integers by leaving out the fraction; anything but 0 is true.
     Cast {
         /// The new elements.
         to: Element,
@@ -149,42 +149,42 @@ pub enum Op {
     /// `inputs`: data N x C x ..., weights M x C/groups x kernel; plus a bias of M, where it is there. As networks
     /// have it: the kernel is not flipped.
     Conv {
-        /// Where the kernel goes.
+        /// Window of the kernel.
         window: Window,
         /// Number of groups of channels that do not see each other.
         groups: usize,
     },
     /// The transposed map of [`Op::Conv`]: data N x C x ..., weights C x M/groups x kernel, a bias of M.
     ConvTranspose {
-        /// Where the kernel goes; `before` and `after` are taken off the result.
+        /// Window of the kernel; `before` and `after` are taken off the result.
         window: Window,
         /// Elements of bias alone added behind.
         extra: Vec<usize>,
-        /// As of Conv.
+        /// Groups, as of Conv.
         groups: usize,
     },
     /// The greatest element under the kernel; what was added does not count.
     MaxPool(Window),
     /// The mean under the kernel.
     AveragePool {
-        /// Where the kernel goes.
+        /// Window of the kernel.
         window: Window,
-        /// If not all elements under the kernel are counted but those of the data alone: none. Else how many of
+        /// Elements that are counted, if not all under the kernel but those of the data alone: none. Else how many of
         /// those behind the data count (all before it do).
         counted: Option<Vec<usize>>,
     },
-    /// Along some axes.
+    /// Reduction along some axes.
     Reduce {
-        /// What is computed.
+        /// Operation of the reduction.
         by: Reduction,
-        /// In ascending order.
+        /// Axes, in ascending order.
         axes: Vec<usize>,
     },
     /// The place, in `int64`, of the greatest or least element along an axis.
     Arg {
         /// The greatest, else the least.
         greatest: bool,
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
         /// The last of equal ones, else the first.
         last: bool,
@@ -192,30 +192,30 @@ pub enum Op {
     /// The greatest or least elements along an axis, in order, the first of equal ones first; and their places in
     /// `int64`.
     TopK {
-        /// How many.
+        /// Number of elements.
         count: usize,
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
         /// The greatest, else the least.
         greatest: bool,
     },
     /// The sum of all elements before, along an axis.
     CumSum {
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
         /// An element's own value does not count.
         exclusive: bool,
-        /// From the end.
+        /// Whether it goes from the end.
         reverse: bool,
     },
     /// `exp(x) / sum(exp(x))` along an axis.
     Softmax {
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
     },
     /// The logarithm of [`Op::Softmax`].
     LogSoftmax {
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
     },
     /// `(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last dimensions: layer normalisation and, after
@@ -225,10 +225,10 @@ pub enum Op {
         axis: usize,
         /// Keeps the divisor from 0.
         epsilon: f64,
-        /// If not, the mean is taken to be 0 (RMS normalisation).
+        /// Whether the mean is taken off; if not, it is taken to be 0 (RMS normalisation).
         center: bool,
     },
-    /// The same elements, in the same order.
+    /// Puts the same elements, in the same order, into another shape.
     Reshape {
         /// The new dimensions.
         shape: Vec<usize>,
@@ -240,22 +240,22 @@ pub enum Op {
     },
     /// All inputs one behind the other.
     Concat {
-        /// Along which axis.
+        /// Axis of the operation.
         axis: usize,
     },
     /// Elements at regular distances.
     Slice {
-        /// For each axis the first one.
+        /// First element along each axis.
         starts: Vec<usize>,
-        /// For each axis the distance; it may be negative.
+        /// Distance along each axis; it may be negative.
         steps: Vec<i64>,
-        /// For each axis how many.
+        /// Number of elements along each axis.
         lengths: Vec<usize>,
     },
     /// `inputs[0]` at the places `inputs[1]` of an axis, whose dimensions replace that axis. Places may be negative,
     /// and then count from the end, unless they are a constant.
     Gather {
-        /// Which axis.
+        /// Axis along which elements are taken.
         axis: usize,
     },
     /// Broadcast.
@@ -265,9 +265,9 @@ pub enum Op {
     },
     /// A constant added on both sides.
     Pad {
-        /// For each axis how many before.
+        /// Number of elements before, along each axis.
         before: Vec<usize>,
-        /// For each axis how many behind.
+        /// Number of elements behind, along each axis.
         after: Vec<usize>,
         /// Their value.
         value: f64,

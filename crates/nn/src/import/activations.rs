@@ -147,7 +147,7 @@ fn shrink(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.push(Op::Select, &[is_below, below, inner])?])
 }
 
-/// Before version 13, `x` as a matrix whose rows begin at `axis`; this gives the matrix and its axis.
+/// Flattens `x`, before version 13, to a matrix whose rows begin at `axis`; gives the matrix and its axis.
 fn flattened(b: &mut Builder, v: &View<'_>) -> Result<(ValueId, usize), Fault> {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();

@@ -11,13 +11,13 @@ use crate::graph::{Binary, Node, Op, Reduction, Type, Unary, Value, ValueId, inf
 use crate::read::Limits;
 use crate::tensor::{Data, Element, Tensor, elements};
 
-/// What a node's import adds to.
+/// Graph that a node's import adds to.
 pub(super) struct Builder {
     pub(super) values: Vec<Value>,
     pub(super) nodes: Vec<Node>,
     /// Name and operator of the model's node that is imported now.
     pub(super) label: (String, String),
-    /// Where constants come from.
+    /// Origins of constants.
     pub(super) origins: Origins,
     limits: Limits,
     /// Bytes that may still be taken.
@@ -99,7 +99,7 @@ impl Builder {
         self.ty(id).element
     }
 
-    /// Whether it depends on no input.
+    /// Whether a value depends on no input.
     pub(super) fn is_known(&self, id: ValueId) -> bool {
         self.values[id.index()].constant.is_some()
     }
@@ -119,7 +119,7 @@ impl Builder {
         self.allow_of(Element::F64, shape)
     }
 
-    /// The same of elements of a type.
+    /// Allows memory for elements of a type.
     fn allow_of(&mut self, element: Element, shape: &[usize]) -> Result<(), Fault> {
         let count = elements(shape);
         let left = count.and_then(|count| self.elements.checked_sub(count));
@@ -301,7 +301,7 @@ impl Builder {
         self.push(op, &[x])
     }
 
-    /// What the data of `bools` chooses between two values.
+    /// Makes a value of the data of `bools`, which chooses between two values.
     pub(super) fn mask(&mut self, shape: Vec<usize>, bools: Vec<bool>) -> ValueId {
         self.constant(Tensor::made(Element::Bool, shape, Data::Bool(bools)))
     }

@@ -90,7 +90,7 @@ fn filled(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.expand(value, shape)?])
 }
 
-/// At work it drops nothing.
+/// Imports Dropout, which drops nothing at work.
 fn dropout(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     if v.opset >= 12 && v.optional(2).is_some() {

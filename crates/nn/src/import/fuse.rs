@@ -1,4 +1,4 @@
-//! What makes a graph smaller without changing it: factors and summands of channels join the linear operator before
+//! Makes a graph smaller without changing it: factors and summands of channels join the linear operator before
 //! them (a batch normalisation among them), padding that no maximum takes joins the pool behind it, and what serves no
 //! output goes.
 
@@ -27,7 +27,7 @@ pub(super) fn fuse(graph: Graph, origins: &mut Origins) -> Graph {
     graph
 }
 
-/// What follows a linear operator: a factor or summand for each channel.
+/// Steps that follow a linear operator: a factor or summand for each channel.
 enum Step {
     Scale(Vec<f64>),
     Shift(Vec<f64>),
@@ -44,7 +44,7 @@ struct Fusion<'a> {
     own: usize,
     /// Numbers that may still be computed.
     work: usize,
-    /// How often a value is read.
+    /// Number of times that each value is read.
     readers: Vec<usize>,
     /// The node that makes a value.
     maker: Vec<Option<usize>>,
@@ -249,7 +249,7 @@ impl<'a> Fusion<'a> {
             inputs.truncate(2);
             inputs.push(bias);
         }
-        // What was made here, and is replaced, nobody else reads.
+        // Values that were made here, and are replaced, nobody else reads.
         for id in before {
             if id.index() >= self.own && !self.graph.nodes[maker].inputs.contains(&id) {
                 self.graph.values[id.index()].constant = None;

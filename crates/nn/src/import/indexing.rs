@@ -66,7 +66,7 @@ fn offset(place: &[usize], shape: &[usize]) -> usize {
     sizes.fold(0, |sum, (&place, &size)| sum * size + place)
 }
 
-/// For each index the offset in a tensor of `shape` to which it points, as GatherElements and ScatterElements have it.
+/// Gives for each index the offset in a tensor of `shape` to which it points, as GatherElements and ScatterElements have it.
 fn offsets_along(
     v: &View<'_>,
     b: &Builder,
@@ -97,7 +97,7 @@ fn gather_elements(b: &mut Builder, v: &View<'_>) -> Made {
     pick(b, x, offsets, shape)
 }
 
-/// For each row of indices the first offset in a tensor of `shape`, and the shape of what lies there.
+/// Gives for each row of indices the first offset in a tensor of `shape`, and the shape of what lies there.
 fn offsets_of_rows(
     v: &View<'_>,
     b: &Builder,

@@ -1,4 +1,4 @@
-//! What version 6 of ONNX's operators did otherwise than later ones: operands that are shaped for version 7.
+//! Imports operators of version 6 that later ones differ from: operands are shaped for version 7.
 
 use super::builder::Builder;
 use super::view::{View, axis_of};

@@ -1,4 +1,4 @@
-//! What of a model serves its outputs: nothing else is looked at, whatever is wrong with it.
+//! Finds the parts of a model that serve its outputs: nothing else is looked at, whatever is wrong with it.
 //!
 //! Exporters leave much behind: outputs that training reads, masks of Dropout, names of classes, weights that a
 //! simplification has made needless.
@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::proto;
 
-/// What serves an output, by name and by place.
+/// Parts that serve an output, by name and by place.
 pub(crate) struct Live<'a> {
     /// Values that an output is, or that a node reads which serves one.
     pub(crate) values: HashSet<&'a str>,
-    /// For each node whether it makes one of them.
+    /// Says for each node whether it makes one of them.
     pub(crate) nodes: Vec<bool>,
 }
 

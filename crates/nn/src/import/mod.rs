@@ -80,7 +80,7 @@ fn importer(operator: &str) -> Option<Importer> {
 /// Problems after which no more are looked for: a model of somebody's has a few, a file made to keep us busy has many.
 const MAX_PROBLEMS: usize = 1000;
 
-/// What to do about an operator that is not supported.
+/// Advice about an operator that is not supported.
 fn advice(operator: &str) -> &'static str {
     match operator {
         "If" | "Loop" | "Scan" | "SequenceMap" => {
@@ -94,7 +94,7 @@ fn advice(operator: &str) -> &'static str {
     }
 }
 
-/// What an import needs to know beside the model.
+/// Settings of an import beside the model.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Size of the first dimension of every input, where that has a name instead of a size, or has size 1.
@@ -121,7 +121,7 @@ impl Model {
     /// Makes a graph of primitive operators of the model.
     ///
     /// # Errors
-    /// All that is wrong, unsupported, or not known, at once.
+    /// [`ImportError`]: all that is wrong, unsupported, or not known, at once.
     pub fn import(&self, options: &Options) -> Result<Graph, ImportError> {
         Ok(self.import_traced(options)?.0)
     }
@@ -132,7 +132,7 @@ impl Model {
             .map_err(|error| self.for_one_alone(error, options))
     }
 
-    /// The same error, unless the size of the batch is all that is wrong: then that.
+    /// Gives the same error, unless the size of the batch is all that is wrong: then that.
     ///
     /// Exporters write the size of the batch that they saw into Reshape, Expand and others, where it fails as a shape
     /// that says nothing of batches. A batch that is too large for the limits says so by itself.
@@ -187,7 +187,7 @@ impl Model {
         for output in &self.graph.output {
             match import.scope.get(&output.name[..]) {
                 Some(Some(id)) => outputs.push((output.name.clone(), *id)),
-                // Its maker's problem is told.
+                // The problem of the output's maker is told.
                 Some(None) => {}
                 None if import.problems.len() < MAX_PROBLEMS => {
                     import.problems.push(Problem::OutputUndefined {
@@ -342,7 +342,7 @@ impl<'a> Import<'a> {
         });
     }
 
-    /// What a node makes; nothing if it reads what has a problem.
+    /// Imports a node and gives what it makes; nothing if it reads what has a problem.
     fn import(
         &mut self,
         place: usize,
@@ -396,7 +396,7 @@ enum Given {
     Input(Type),
 }
 
-/// What an input of the model is.
+/// Gives the type of an input of the model.
 fn given(input: &proto::ValueInfo, options: &Options, limits: &Limits) -> Result<Given, Problem> {
     use proto::{dimension, r#type::Value};
     let name = || input.name.clone();

@@ -65,7 +65,7 @@ fn batch(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.add(x, shift)?])
 }
 
-/// As in training: each channel by the mean and the variance that it has in this batch.
+/// Normalises as in training: each channel by the mean and the variance that it has in this batch.
 fn by_own_statistics(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
@@ -164,7 +164,7 @@ fn instance(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.add(y, bias)?])
 }
 
-/// Before version 21 scale and bias are of groups, since then of channels.
+/// Imports group normalisation: before version 21 scale and bias are of groups, since then of channels.
 fn group(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let groups = v.maybe_int("num_groups")?;

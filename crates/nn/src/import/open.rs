@@ -80,7 +80,7 @@ impl Options {
     /// says nothing: whoever takes it will tell.
     ///
     /// # Errors
-    /// If a dimension's name has another size already, by data or because it was told.
+    /// [`Problem`] if a dimension's name has another size already, by data or because it was told.
     pub fn with_data(
         &mut self,
         (input, sizes): (&str, Option<&[Size<'_>]>),

@@ -25,7 +25,7 @@ pub(crate) enum Source {
     Given,
 }
 
-/// What becomes of a tensor of the file whose network is handed over without weights.
+/// Fates of a tensor of the file whose network is handed over without weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The architecture needs its numbers.
@@ -44,14 +44,14 @@ pub(crate) struct Trace {
     pub(crate) attributes: Vec<(usize, usize, i32)>,
 }
 
-/// What a value was made of, where it is a constant.
+/// Tensors that a value was made of, where it is a constant.
 #[derive(Default)]
 struct Origin {
     source: Option<Source>,
     parents: Vec<ValueId>,
 }
 
-/// Of all values, by their places. Each comes after what it was made of.
+/// Origins of all values, by their places. Each comes after what it was made of.
 #[derive(Default)]
 pub(super) struct Origins {
     of: Vec<Origin>,

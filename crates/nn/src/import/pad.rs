@@ -89,7 +89,7 @@ fn pad(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![value])
 }
 
-/// Which element of an axis stands at a place of the padded one.
+/// Gives the element of an axis that stands at a place of the padded one.
 fn mirrored(mode: &str, at: usize, before: usize, size: usize) -> Option<usize> {
     let (at, last) = (at as i128 - before as i128, size.checked_sub(1)? as i128);
     let found = match mode {

@@ -19,18 +19,18 @@ pub(super) const TABLE: Table = &[
     ("MaxPool", max),
 ];
 
-/// How sizes are rounded.
+/// Ways to round sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Padding {
-    /// What no place of the kernel reaches is left over.
+    /// Padding that leaves over what no place of the kernel reaches.
     Floor,
     /// Another place of the kernel, if it begins within the data or what was added before.
     Ceil,
-    /// Of a transposed convolution, which chooses its padding itself.
+    /// Padding of a transposed convolution, which chooses it itself.
     Transposed,
 }
 
-/// Where a node's kernel goes over data of this shape; and the padding behind it that is the model's, while the
+/// Gives the window of a node's kernel over data of this shape; and the padding behind it that is the model's, while the
 /// window's may be more for rounding up.
 pub(super) fn window(
     v: &View<'_>,

@@ -37,7 +37,7 @@ fn shifted(b: &mut Builder, x: ValueId, zero: Option<ValueId>) -> Result<ValueId
     let x = b.cast(x, Element::I32)?;
     match zero {
         None => Ok(x),
-        // Of what is known the difference is, too: no need to look at the zero point, which is a weight's then.
+        // A difference of known values is known, too: no need to look at the zero point, which is a weight's then.
         Some(zero) if !b.is_known(x) && b.read(zero).is_some_and(|zero| zero.is_all(0.0)) => Ok(x),
         Some(zero) => {
             let zero = b.cast(zero, Element::I32)?;

@@ -86,7 +86,7 @@ fn reduce(b: &mut Builder, v: &View<'_>, by: Reduction, before: Step, after: Ste
     Ok(vec![after(b, x)?])
 }
 
-/// Of Booleans since version 20.
+/// Reduces to the largest or the least; Booleans since version 20.
 fn extreme(b: &mut Builder, v: &View<'_>, by: Reduction) -> Made {
     if b.element(v.input(0)?) != Element::Bool {
         return reduce(b, v, by, as_is, as_is);

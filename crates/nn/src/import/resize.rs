@@ -22,7 +22,7 @@ struct Axis {
     region: (f64, f64),
 }
 
-/// How places are chosen and weighted.
+/// Method by which places are chosen and weighted.
 struct Method {
     mode: String,
     places: String,

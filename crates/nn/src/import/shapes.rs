@@ -31,7 +31,7 @@ pub(super) fn sizes(sizes: &[i64]) -> Result<Vec<usize>, Fault> {
         .collect()
 }
 
-/// That an operand has another number of dimensions than it should.
+/// Makes the fault of an operand with another number of dimensions than it should have.
 pub(super) fn of_rank(b: &Builder, x: ValueId, expected: &str) -> Fault {
     Fault::Shape {
         what: "operand",
@@ -175,7 +175,7 @@ fn split(b: &mut Builder, v: &View<'_>) -> Made {
     let whole = b.shape(x)[axis];
     let count = v.proto.output.len().max(1);
     let parts: Vec<usize> = match v.ints_from(b, "split", (1, 13))? {
-        // As many as outputs, which the file has, so there may be more than dimensions.
+        // The parts are as many as outputs, which the file has, so there may be more than dimensions.
         Some(parts) if parts.len() == count => parts
             .iter()
             .map(|&part| at_least(0, part, "part", "at least 0"))

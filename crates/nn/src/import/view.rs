@@ -20,18 +20,18 @@ pub(super) struct View<'a> {
     /// Places of node and attribute, and the type that was wanted, of attributes that were looked at.
     pub(super) seen: &'a RefCell<Vec<(usize, usize, i32)>>,
     pub(super) opset: i64,
-    /// Its inputs, without those left out at the end.
+    /// Inputs of the node, without those left out at the end.
     pub(super) inputs: &'a [Option<ValueId>],
     pub(super) limits: &'a Limits,
     /// Names of the model's inputs, to say on which a value depends.
     pub(super) sources: &'a [(String, ValueId)],
-    /// What serves an output.
+    /// Parts of the model that serve an output.
     pub(super) live: &'a Live<'a>,
 }
 
 /// ONNX's numbers for the types of attributes.
 pub(crate) mod kinds {
-    /// Only whether there is one is asked.
+    /// Kind for an attribute of which only whether there is one is asked.
     pub(crate) const NONE: i32 = 0;
     pub(crate) const FLOAT: i32 = 1;
     pub(crate) const INT: i32 = 2;
@@ -72,7 +72,7 @@ impl View<'_> {
         Some((at, found))
     }
 
-    /// What an attribute is as a tensor of the file.
+    /// Gives the tensor of the file that an attribute is.
     pub(super) fn source(&self, name: &str) -> Option<Source> {
         let (at, _) = self.named(name, kinds::NONE)?;
         Some(Source::Attribute(self.place, at))
@@ -258,7 +258,7 @@ pub(super) fn axes_of(axes: &[i64], rank: usize) -> Result<Vec<usize>, Fault> {
     Ok(found)
 }
 
-/// That a list has no more entries than a tensor has dimensions.
+/// Checks that a list has no more entries than a tensor has dimensions.
 pub(super) fn few(list: &[i64]) -> Result<(), Fault> {
     match list.len() {
         found if found > MAX_RANK => Err(Fault::Rank { found }),

@@ -33,7 +33,7 @@ fn is_beside(path: &Path, folder: &Path, model: Option<&Path>) -> bool {
         false => fs::canonicalize(path),
     };
     let Ok(real) = whole(path) else {
-        // What is not there is told by who reads it.
+        // A file that is not there is told by whoever reads it.
         return true;
     };
     let model = model.and_then(|model| whole(model).ok());

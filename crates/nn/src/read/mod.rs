@@ -45,7 +45,7 @@ pub struct Limits {
 pub const LONGEST_NAME: usize = 4096;
 
 impl Default for Limits {
-    /// For files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
+    /// Limits for files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
     /// a file asks for without having it.
     fn default() -> Limits {
         Limits {
@@ -58,7 +58,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a file is no model, or none that can be read.
+/// Reasons why a file is no model, or none that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// The file is longer than allowed.
@@ -68,7 +68,7 @@ pub enum ReadError {
     TooLong {
         /// Bytes of the file.
         found: usize,
-        /// What is allowed.
+        /// Number of bytes that is allowed.
         limit: usize,
     },
     /// More nodes, tensors, names and attributes than allowed.
@@ -76,7 +76,7 @@ pub enum ReadError {
         "the file has more than {limit} nodes, tensors, names and attributes: simplify the model, or raise `Limits::parts`"
     )]
     TooManyParts {
-        /// What is allowed.
+        /// Number of parts that is allowed.
         limit: usize,
     },
     /// A name is longer than any that somebody would give.
@@ -84,13 +84,13 @@ pub enum ReadError {
         "the file has a name of {found} bytes, and {LONGEST_NAME} are allowed: give shorter names"
     )]
     Name {
-        /// Its bytes.
+        /// Number of bytes of the name.
         found: usize,
     },
-    /// What the file has takes more memory than allowed.
+    /// Parts of the file that take more memory than allowed.
     #[error("the file has too many parts for its length: {0}")]
     Memory(Spent),
-    /// It is no ONNX file, or a damaged one.
+    /// A file that is no ONNX file, or a damaged one.
     #[error("this is no ONNX file, or a damaged one: {0}")]
     Malformed(String),
     /// The file, or one with data of its tensors, cannot be read.
@@ -98,9 +98,9 @@ pub enum ReadError {
         "cannot read {path}: {error}; tensors' data lies beside the model, under the name that was saved"
     )]
     Unreadable {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Error of the operating system.
         error: String,
     },
     /// A tensor's data is said to be where it cannot be.
@@ -110,15 +110,15 @@ pub enum ReadError {
     External {
         /// The tensor's name.
         tensor: String,
-        /// What the model says.
+        /// Text that the model says.
         place: String,
-        /// What it should say.
+        /// Text that it should say.
         expected: &'static str,
     },
-    /// It has no graph.
+    /// A file without a graph.
     #[error("the file has no graph: it is no ONNX model, or a damaged one")]
     NoGraph,
-    /// It does not say which version of the operators it uses.
+    /// A file that does not say which version of the operators it uses.
     #[error(
         "the file does not say which version of ONNX's operators it uses: export the model again"
     )]
@@ -135,9 +135,9 @@ pub enum ReadError {
     /// The file uses a part of the format that is not supported.
     #[error("the file has {what}, which is not supported: {advice}")]
     Unsupported {
-        /// Which part.
+        /// Name of the part.
         what: &'static str,
-        /// What to do.
+        /// Advice: what to do.
         advice: &'static str,
     },
 }
@@ -157,10 +157,11 @@ pub struct Model {
 }
 
 impl Model {
-    /// As [`Model::read`], of a file in `folder` that may have the data of tensors in files beside it.
+    /// Reads as [`Model::read`] does a file in `folder` that may have the data of tensors in files beside it.
     ///
     /// # Errors
-    /// As [`Model::read`]; or if one of the files cannot be read, or holds less than the model says.
+    /// [`ReadError`] in the same cases as [`Model::read`]; or if one of the files cannot be read, or holds less
+    /// than the model says.
     pub fn read_beside(
         file: impl Into<Bytes>,
         folder: &Path,
@@ -173,11 +174,11 @@ impl Model {
         Ok(model)
     }
 
-    /// As [`Model::read_beside`], of the file that was read at `path`, which may be a link: then the data of tensors may
+    /// Reads as [`Model::read_beside`] does the file that was read at `path`, which may be a link: then the data of tensors may
     /// lie where that leads, too.
     ///
     /// # Errors
-    /// As [`Model::read_beside`].
+    /// [`ReadError`] in the same cases as [`Model::read_beside`].
     pub fn read_at(
         file: impl Into<Bytes>,
         path: &Path,
@@ -213,7 +214,7 @@ impl Model {
     /// Memory follows the file's length and `limits`, not what it announces.
     ///
     /// # Errors
-    /// If it is no ONNX file, too large, or uses parts of the format that are not supported.
+    /// [`ReadError`] if it is no ONNX file, too large, or uses parts of the format that are not supported.
     pub fn read(file: impl Into<Bytes>, limits: &Limits) -> Result<Model, ReadError> {
         let file: Bytes = file.into();
         if file.len() > limits.bytes {
@@ -261,7 +262,7 @@ impl Model {
         self.opset
     }
 
-    /// How many inputs the model has, weights left out.
+    /// Number of inputs of the model, weights left out.
     pub fn inputs(&self) -> usize {
         let weights = self.weights();
         let inputs = self.graph.input.iter();
@@ -285,14 +286,14 @@ impl Model {
     }
 }
 
-/// Of a sparse tensor its values, which bear its name.
+/// Values of a sparse tensor, which bear its name.
 #[derive(Clone, PartialEq, prost::Message)]
 struct SparseTensor {
     #[prost(message, optional, tag = "1")]
     values: Option<SparseValues>,
 }
 
-/// Of these the name.
+/// Name of these values.
 #[derive(Clone, PartialEq, prost::Message)]
 struct SparseValues {
     #[prost(string, tag = "8")]
@@ -308,7 +309,7 @@ impl SparseTensor {
 /// Reads a file that holds one tensor, as ONNX's own tests keep them (`.pb`).
 ///
 /// # Errors
-/// If it is no tensor, is too large, or has elements that are not supported.
+/// [`StoredTensorError`] if it is no tensor, is too large, or has elements that are not supported.
 pub fn read_tensor(
     file: impl Into<Bytes>,
     limits: &Limits,

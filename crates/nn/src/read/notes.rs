@@ -1,4 +1,4 @@
-//! What a model's file says beside its graph: values under names.
+//! Notes of a model's file beside its graph: values under names.
 
 use prost::Message as _;
 
@@ -9,7 +9,7 @@ use crate::proto;
 const OWN: &str = "madrigal.";
 
 impl Model {
-    /// What the file says under `key`; the last of it, where it does so more than once. What is no UTF-8 is as if it
+    /// Gives the note of the file under `key`; the last of them, where there are several. A note that is no UTF-8 is as if it
     /// were not there.
     pub fn note(&self, key: &str) -> Option<&str> {
         let mut notes = self.notes.iter().rev();

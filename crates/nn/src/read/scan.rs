@@ -21,7 +21,7 @@ enum Kind {
     Name,
     /// A name that is no part by itself, as that of a node.
     OwnName,
-    /// Its own fields are no messages.
+    /// Message whose own fields are no messages.
     Leaf,
 }
 
@@ -45,7 +45,8 @@ impl Kind {
     }
 }
 
-/// Which message a field of a message holds, if that is decoded with a size of its own. As in schema/onnx.proto.
+/// Gives the message that a field of a message holds, if that is decoded with a size of its own. The numbers are those of
+/// schema/onnx.proto.
 fn inside(kind: Kind, field: u64) -> Option<Kind> {
     Some(match (kind, field) {
         (Kind::Model, 7) => Kind::Graph,
@@ -80,7 +81,7 @@ pub(super) fn count(file: &[u8], limit: usize, budget: &Budget) -> Result<(), Re
     parts.message(file, Kind::Model)
 }
 
-/// What may still be counted.
+/// Parts that may still be counted.
 struct Parts<'a> {
     left: usize,
     limit: usize,

@@ -17,11 +17,11 @@ use crate::tensor::{Data, Element, Tensor};
 pub struct Stripped {
     /// The file.
     pub file: Vec<u8>,
-    /// What can still be read in it, beside names, operators and shapes.
+    /// Parts that can still be read in it, beside names, operators and shapes.
     pub readable: Vec<Readable>,
     /// Tensors whose numbers are all 0 in it.
     pub tensors: usize,
-    /// How many numbers these have.
+    /// Numbers in these tensors.
     pub numbers: u64,
 }
 
@@ -30,16 +30,16 @@ pub struct Stripped {
 pub struct Readable {
     /// The name of the tensor, or of the node and its attribute.
     pub name: String,
-    /// What it is: elements and shape, or the type of an attribute.
+    /// Kind of the part: elements and shape, or the type of an attribute.
     pub kind: String,
-    /// How many numbers; of text, bytes.
+    /// Number of numbers; of text, bytes.
     pub count: u64,
 }
 
-/// Why a model cannot be handed over without its weights.
+/// Reasons why a model cannot be handed over without its weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StripError {
-    /// It cannot be imported, so nobody knows which of its numbers are weights.
+    /// A model that cannot be imported, so that nobody knows which of its numbers are weights.
     #[error("what of it was trained follows from how it is imported, and that fails: {0}")]
     Import(#[from] ImportError),
     /// A tensor serves both as weights and as something that all parties must know.
@@ -51,7 +51,7 @@ pub enum StripError {
         /// The tensor's name, or that of the node whose attribute it is.
         name: String,
     },
-    /// Without its weights it is another network.
+    /// A model that is another network without its weights.
     #[error(
         "without its weights its node {node:?} is another one: what constants hold decides on the network; simplify the \
          model first (onnxsim)"
@@ -65,14 +65,14 @@ pub enum StripError {
 impl Model {
     /// The model as a file for those who are to know its architecture alone.
     ///
-    /// What was trained is found from the result of the [import](Self::import): all tensors that weights are made of,
+    /// Weights are found from the result of the [import](Self::import): all tensors that weights are made of,
     /// whatever they are in the file, are 0, and what serves no output is gone, as are texts about the model. Integers,
     /// Booleans and single numbers without dimensions that the network reads as such stay, and so do attributes, names, and
     /// of the [notes](Self::note) Madrigal's own; [`Stripped::readable`] tells them. The options are those of an import;
     /// the file serves for others, too.
     ///
     /// # Errors
-    /// If the model cannot be imported, if what is trained decides on the network, or a tensor is both.
+    /// [`StripError`] if the model cannot be imported, if what is trained decides on the network, or a tensor is both.
     pub fn without_weights(&self, options: &Options) -> Result<Stripped, StripError> {
         let (whole, trace) = self.import_traced(options)?;
         let fates: BTreeMap<Source, Fate> = trace.sources.into_iter().collect();

@@ -7,7 +7,7 @@ use crate::proto;
 use crate::read::Limits;
 use crate::tensor::{Data, Element, MAX_RANK, Tensor, elements};
 
-/// What is wrong with a tensor of a file.
+/// Faults of a tensor of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorFault {
     /// No tensor at all.
@@ -30,36 +30,36 @@ pub enum TensorFault {
         "it has the dimensions {shape:?}, and {limit} elements are allowed: split it, or raise `Limits::elements`"
     )]
     TooLarge {
-        /// Its dimensions.
+        /// Dimensions of the tensor.
         shape: Vec<i64>,
-        /// What is allowed.
+        /// Number of elements that is allowed.
         limit: usize,
     },
-    /// It takes more memory than allowed.
+    /// A tensor that takes more memory than allowed.
     #[error("it has the dimensions {shape:?}: {spent}")]
     Memory {
-        /// Its dimensions.
+        /// Dimensions of the tensor.
         shape: Vec<i64>,
-        /// What is left.
+        /// Memory that is left.
         spent: Spent,
     },
     /// More or fewer bytes than its dimensions ask for.
     #[error("its dimensions ask for {expected} {unit}, and there are {found}: the file is damaged")]
     Length {
-        /// What the dimensions ask for.
+        /// Elements that the dimensions ask for.
         expected: u64,
-        /// What is there.
+        /// Elements that are there.
         found: u64,
         /// Bytes or elements.
         unit: &'static str,
     },
-    /// Its data is in another file, and was not fetched: initializers' is by `Model::read_beside`.
+    /// Data in another file that was not fetched: `Model::read_beside` fetches that of initializers.
     #[error(
         "its data is in another file, which is not there or not supported here: save the model in one file \
          (torch.onnx.export with external_data=False, or onnx.save(onnx.load(FILE), OTHER))"
     )]
     External,
-    /// It is a part of another tensor.
+    /// A part of another tensor.
     #[error("it is a segment of a tensor, which is not supported: save it whole")]
     Segment,
 }
@@ -68,9 +68,9 @@ pub enum TensorFault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("tensor {tensor:?}: {fault}")]
 pub struct StoredTensorError {
-    /// Its name.
+    /// Name of the tensor.
     pub tensor: String,
-    /// What is wrong.
+    /// Fault of the tensor.
     pub fault: TensorFault,
 }
 

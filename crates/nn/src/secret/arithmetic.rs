@@ -158,7 +158,7 @@ impl Lowering<'_> {
         self.makers[id.index()].map(|node| &node.op)
     }
 
-    /// What the operator that makes a value reads first; the value itself where none does.
+    /// Gives the value that the operator which makes a value reads first; the value itself where none does.
     fn reads(&self, id: ValueId) -> ValueId {
         self.makers[id.index()].map_or(id, |node| node.inputs[0])
     }
@@ -302,7 +302,7 @@ impl Lowering<'_> {
         Ok(Form::Number(made, 0))
     }
 
-    /// By squares and products, which wrap around.
+    /// Computes a power by squares and products, which wrap around.
     fn integer_power(&mut self, a: &Secret, exponent: f64) -> Lowered<Form> {
         if exponent.fract() != 0.0 || !(0.0..=64.0).contains(&exponent) {
             return cannot(format!(
@@ -333,7 +333,7 @@ impl Lowering<'_> {
         let a = self.forms.number(x)?;
         // The upper bound wins over one below it.
         let low = low.min(high);
-        // What no number reaches is no bound.
+        // A bound that no number reaches is no bound.
         let low = (low > -limit).then_some(low);
         let high = (high < limit).then_some(high);
         let made = match (low, high) {

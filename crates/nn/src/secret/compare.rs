@@ -1,4 +1,4 @@
-//! What becomes of a model's numbers when they have a fixed point, on sample data.
+//! Compares a model's numbers with a fixed point with those in the clear, on sample data.
 
 use madrigal_program::{InputError, Inputs, Mistake, Overflow, Party, Type};
 
@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 pub struct Comparison {
     /// The model's outputs, in its order.
     pub outputs: Vec<OutputDifference>,
-    /// Its nodes that make floats, in order.
+    /// Differences of the nodes that make floats, in order.
     pub layers: Vec<LayerDifference>,
     /// Operations in which a number left its range, in order, as the program names them; sums within a node, too.
     pub overflows: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Comparison {
 /// An output in both ways.
 #[derive(Clone, Debug)]
 pub struct OutputDifference {
-    /// Its name.
+    /// Name of the output.
     pub name: String,
     /// The greatest magnitude in the clear.
     pub greatest: f64,
@@ -30,7 +30,7 @@ pub struct OutputDifference {
     pub largest_error: f64,
     /// Rows, along the first axis, of an output of two axes or more.
     pub rows: usize,
-    /// How many of these have their greatest number elsewhere.
+    /// Number of these rows that have their greatest number elsewhere.
     pub changed: usize,
 }
 
@@ -39,30 +39,30 @@ pub struct OutputDifference {
 pub struct LayerDifference {
     /// The name of the model's node.
     pub name: String,
-    /// Its operator.
+    /// Operator of the node.
     pub operator: String,
     /// The greatest magnitude in the clear.
     pub greatest: f64,
-    /// By how many bits it could be greater before it leaves the type's range: below 0 it did. Products have
+    /// Bits by which it could be greater before it leaves the type's range: below 0 it did. Products have
     /// twice as many bits after the point until these are cut off.
     pub room: f64,
     /// The largest difference of two numbers.
     pub largest_error: f64,
 }
 
-/// Why a model cannot be compared.
+/// Reasons why a model cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// It cannot be computed on secrets.
+    /// A model that cannot be computed on secrets.
     #[error(transparent)]
     Unfit(#[from] UnfitError),
-    /// Its weights, or the data, are no such numbers.
+    /// Weights or data that are no such numbers.
     #[error(transparent)]
     Encode(#[from] EncodeError),
     /// The data does not fit the model.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// This crate is wrong.
+    /// A fault of this crate itself.
     #[error("a bug in madrigal: {0}")]
     Inputs(#[from] InputError),
 }
@@ -84,14 +84,14 @@ fn room(number: Type, fraction: u32, greatest: f64) -> f64 {
     f64::from(number.bits() - 1 - fraction) - greatest.max(f64::MIN_POSITIVE).log2()
 }
 
-/// Of the numbers that count.
+/// Gives the greatest of the numbers that count, without their signs.
 fn greatest(tensor: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     let numbers = tensor.to_f64().into_iter();
     let numbers = numbers.filter(|&number| counts(number));
     numbers.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// Where those in the clear count.
+/// Computes the largest error where numbers in the clear count.
 fn largest_error(found: &Tensor, expected: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     // Differences of integers are not those of the floats next to them.
     if let (Some(found), Some(expected)) = (found.to_integers(), expected.to_integers()) {
@@ -107,7 +107,7 @@ impl Graph {
     /// The model on data, with a fixed point and in the clear: how far apart each node's results are.
     ///
     /// # Errors
-    /// What cannot be computed on secrets, and data that does not fit.
+    /// [`CompareError`]: what cannot be computed on secrets, and data that does not fit.
     pub fn compare(&self, format: Format, data: &[Tensor]) -> Result<Comparison, CompareError> {
         let roles = Roles {
             parties: 2,
@@ -178,12 +178,12 @@ impl Graph {
         })
     }
 
-    /// Of types with so many bits one with many bits after the point in which no result of the model on data comes nearer
-    /// to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
+    /// Chooses, among types with `bits` bits, one with many bits after the point in which no result of the model on data comes
+    /// nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
     /// node is not looked at: [`compare`](Self::compare) does.
     ///
     /// # Errors
-    /// Data that does not fit.
+    /// [`EvaluateError`]: data that does not fit.
     pub fn calibrated(
         &self,
         bits: u32,

@@ -1,4 +1,4 @@
-//! What keeps a model from being computed on secrets.
+//! Reasons that keep a model from being computed on secrets.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::tensor::HeldError;
 pub struct Unfit {
     /// The node's name.
     pub node: String,
-    /// Its operator in the model.
+    /// Operator of the node in the model.
     pub operator: String,
-    /// Why, and what to do.
+    /// Reason, and what to do.
     pub reason: String,
     /// The budget that it overdraws, if that is why.
     pub spent: Option<Spent>,
@@ -22,7 +22,7 @@ pub struct Unfit {
 /// All of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitError {
-    /// In the order of the model; never empty.
+    /// Nodes in the order of the model; never empty.
     pub nodes: Vec<Unfit>,
 }
 
@@ -89,9 +89,9 @@ pub enum EncodeError {
     /// Another number of inputs than the model has.
     #[error("inputs given: {found}; inputs of the model: {expected}")]
     Count {
-        /// Of the model.
+        /// Number of inputs of the model.
         expected: usize,
-        /// What was given.
+        /// Number of inputs that was given.
         found: usize,
     },
     /// An input of another shape.
@@ -99,9 +99,9 @@ pub enum EncodeError {
     Shape {
         /// The input.
         name: String,
-        /// Of the model.
+        /// Dimensions in the model.
         expected: Vec<usize>,
-        /// What was given.
+        /// Dimensions that were given.
         found: Vec<usize>,
     },
 }

@@ -1,4 +1,4 @@
-//! What each value of a model is kept as.
+//! Forms that each value of a model is kept in.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::tensor::{Data, Tensor};
 /// A value on secrets.
 #[derive(Clone)]
 pub(super) enum Form {
-    /// A float, with so many bits more after the point than the format's, which are to be cut off.
+    /// A float, with this many bits more after the point than the format's, which are to be cut off.
     Number(Secret, u32),
     /// An integer, of the model's width and sign.
     Integer(Secret),
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// The same with its elements moved.
+    /// Makes the same form with its elements moved.
     pub(super) fn map(&self, f: impl FnOnce(&Secret) -> Secret) -> Self {
         match self {
             Self::Number(secret, more) => Self::Number(f(secret), *more),
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Which sort of value is wanted.
+/// Sort of value that is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Number,
@@ -82,7 +82,7 @@ pub(super) struct Forms<'a> {
     weights: Vec<Weight>,
     /// Constants as secrets: by value, type, and whether they are inverted.
     constants: HashMap<(ValueId, Type, bool), Secret>,
-    /// What stands for numbers that the type does not have.
+    /// Numbers that stand for those which the type does not have.
     pub(super) masks: Masks,
     inputs: Vec<Port>,
     /// Bits after the point beyond the format's that nodes' results have at first.
@@ -162,12 +162,12 @@ impl<'a> Forms<'a> {
         self.public_model
     }
 
-    /// Who knows them in any case.
+    /// Party that knows them in any case.
     pub(super) fn owner(&self) -> madrigal_program::Party {
         self.owner
     }
 
-    /// What a value is in the clear, if all know it or its owner does.
+    /// Gives a value in the clear, if all know it or its owner does.
     pub(super) fn constant(&self, id: ValueId) -> Option<&'a Tensor> {
         self.graph.value(id).constant.as_deref()
     }
@@ -237,7 +237,7 @@ impl<'a> Forms<'a> {
         ids.iter().map(|&id| self.with_bits(id, most)).collect()
     }
 
-    /// A value; of a float so many bits more after the point.
+    /// Gives a value; a float with `wanted` bits more after the point.
     pub(super) fn with_bits(&mut self, id: ValueId, wanted: u32) -> Lowered<Form> {
         if self.constant(id).is_some() && Sort::of(&self.graph.value(id).ty) == Sort::Number {
             return Ok(Form::Number(self.weight(id, wanted)?, wanted));
@@ -251,7 +251,7 @@ impl<'a> Forms<'a> {
         })
     }
 
-    /// Weights with so many bits more after the point than the format's.
+    /// Gives weights with `more` bits more after the point than the format's.
     pub(super) fn weight(&mut self, id: ValueId, more: u32) -> Lowered<Secret> {
         let number = self.format.number;
         self.weight_in(id, number.bits(), number.fraction() + more, false)
@@ -329,7 +329,7 @@ impl<'a> Forms<'a> {
         self.budget.take(bytes).map_err(Stop::Memory)
     }
 
-    /// The same for lists of so many places.
+    /// Takes memory for lists of `places` places.
     pub(super) fn take_places(&self, places: usize) -> Lowered<()> {
         self.take(PLACE.saturating_mul(places as u64))
     }
@@ -338,7 +338,7 @@ impl<'a> Forms<'a> {
         let Some(tensor) = self.constant(id) else {
             return cannot("a constant is wanted");
         };
-        // As a number, as a word of the program, and as a step's.
+        // Counts each element as a number, as a word of the program, and as a step's.
         self.take(32 * tensor.len() as u64)?;
         let tensor = self.masks.bounded(id, tensor, element);
         let array = match encoded(&tensor, element, inverse) {

@@ -6,7 +6,7 @@
 //! result is in range, node after node. If one is, a number may have left its range, and results are of no use.
 //!
 //! # Limits
-//! Of l bits, as integers: where terms are added up that are products with weights, the greatest number of l bits, less
+//! Limits of l bits, as integers: where terms are added up that are products with weights, the greatest number of l bits, less
 //! the greatest bias, by the greatest sum of weights without their signs that one result has. Its owner computes that
 //! from the weights and brings it along as a secret; what is compared with it stays secret, too. Of two secrets that are
 //! multiplied neither is beyond the root of the greatest number, by the number of terms. Sums, and numbers that get more
@@ -40,7 +40,7 @@ pub(super) struct OwnersLimit {
     rule: Rule,
 }
 
-/// What a limit depends on.
+/// Rule that a limit depends on.
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
     /// Sums of products with weights, and a bias.
@@ -53,11 +53,11 @@ pub(super) enum Rule {
     Products { weights: ValueId },
     /// Products with weights, or with their inverses, that are computed in more bits than results have.
     Fine { weights: ValueId, inverse: bool },
-    /// Sums with weights of so many bits more after the point.
+    /// Sums with weights of this many bits more after the point.
     Added { weights: ValueId, more: u32 },
 }
 
-/// Which weights belong to one result.
+/// Weights that belong to one result.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
     /// A column of a matrix, or the whole of a vector.
@@ -164,7 +164,7 @@ fn finely(weights: ValueId, inverse: bool) -> Limit {
     Limit::Owners(Rule::Fine { weights, inverse })
 }
 
-/// What of its operands a node is compared with.
+/// Limits that a node's operands are compared with.
 enum Limit {
     Code(f64),
     Owners(Rule),
@@ -334,7 +334,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What is added to weights, with the bits after the point that it has.
+    /// Guards a summand of weights, with the bits after the point that it has.
     fn guard_added(&mut self, id: ValueId, weights: ValueId) -> Lowered<()> {
         match self.forms.form(id)? {
             Form::Number(secret, more) => {
@@ -462,7 +462,7 @@ impl Guards {
 pub(super) const BEYOND: &str = "a number may have left its range";
 
 impl OwnersLimit {
-    /// As the owner brings it, beside other inputs.
+    /// Gives the limit as the owner brings it, beside other inputs.
     pub(super) fn given(
         &self,
         graph: &Graph,

@@ -7,15 +7,15 @@ use crate::graph::{Graph, Node, ValueId};
 /// A node of the model, with all operators that it became.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name; where it has none, that of its first output.
+    /// Name of the layer; where it has none, that of its first output.
     pub name: String,
-    /// Its operator in ONNX.
+    /// Operator of the layer in ONNX.
     pub operator: String,
     /// Dimensions of what it makes.
     pub shape: Vec<usize>,
     /// The layers that it reads, ascending, each once; all come before it.
     pub reads: Vec<usize>,
-    /// Whether it reads an input of the model.
+    /// Whether the layer reads an input of the model.
     pub reads_input: bool,
     /// Products of numbers that it computes, as of [`Graph::multiplications`].
     pub multiplications: u64,
@@ -86,7 +86,7 @@ impl Layers {
         self.makers[id.index()].map(|layer| layer as usize)
     }
 
-    /// The same, as a part of the program.
+    /// Number of the layer as a part of the program.
     pub(super) fn part(&self, id: ValueId) -> Option<u32> {
         self.makers[id.index()]
     }

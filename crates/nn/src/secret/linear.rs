@@ -7,7 +7,7 @@ use super::planar::{Planar, along_two, fits, with_rows, without_rows};
 use super::{Lowered, Lowering, cannot};
 use crate::graph::{ValueId, Window};
 
-/// What a convolution takes.
+/// Operands of a convolution.
 struct Operands {
     x: Secret,
     filters: Secret,
@@ -16,7 +16,7 @@ struct Operands {
 }
 
 impl Lowering<'_> {
-    /// A bias of so many bits after the point as a product has.
+    /// Adds a bias with as many bits after the point as a product has.
     fn with_bias(
         &mut self,
         product: Form,
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         Ok(made.map(|made| without_rows(made.clone(), one_axis)))
     }
 
-    /// As a convolution of the image with zeros between its elements.
+    /// Computes a transposed convolution as a convolution of the image with zeros between its elements.
     pub(super) fn transposed_convolution(
         &mut self,
         window: &Window,
@@ -152,7 +152,7 @@ impl Lowering<'_> {
             .reshape([groups * outer, each, height, width])
             .reverse(2)
             .reverse(3);
-        // What is taken off the result is not computed; what is more than there is of zeros is cut off.
+        // Elements that are taken off the result are not computed; zeros that are more than there are places for are cut off.
         let (mut padding, mut cut) = ([[0; 2]; 2], [[0; 2]; 2]);
         for (axis, size) in [height, width].into_iter().enumerate() {
             let reach = moves.dilation[axis] * (size.max(1) - 1);

@@ -36,7 +36,7 @@ use super::{Lowered, Lowering, cannot};
 use crate::graph::{Binary, Graph, Node, Op, Reduction, Unary, ValueId};
 use crate::tensor::{Data, Tensor};
 
-/// What may stand for a number beyond one end of the type.
+/// Numbers that may stand for one beyond one end of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stand {
     /// Nothing.
@@ -47,7 +47,7 @@ enum Stand {
     End,
 }
 
-/// What those who read a value take for numbers beyond the type's ends.
+/// Numbers that the readers of a value take for those beyond the type's ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Takes {
     low: Stand,
@@ -71,7 +71,7 @@ impl Takes {
         ..Self::NOTHING
     };
 
-    /// What both take.
+    /// Gives the numbers that both take.
     fn and(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -81,7 +81,7 @@ impl Takes {
         }
     }
 
-    /// Of the opposite number.
+    /// Gives the numbers for the opposite number.
     fn negated(self) -> Self {
         Self {
             low: self.high,
@@ -90,7 +90,7 @@ impl Takes {
         }
     }
 
-    /// Of a summand, or of a factor's other operand: masks at most.
+    /// Gives the numbers for a summand, or for a factor's other operand: masks at most.
     fn masks(self) -> Self {
         Self {
             low: self.low.min(Stand::Mask),
@@ -99,7 +99,7 @@ impl Takes {
         }
     }
 
-    /// Of a summand.
+    /// Gives the numbers for a summand.
     fn summand(self) -> Self {
         let sums = self.sums + 1;
         // Behind a factor there is less room.
@@ -117,7 +117,7 @@ impl Takes {
     }
 }
 
-/// What stands for numbers beyond the type, in one model and one type.
+/// Numbers that stand for those beyond the type, in one model and one type.
 #[derive(Clone, Debug)]
 pub(super) struct Masks {
     takes: Vec<Takes>,
@@ -156,7 +156,7 @@ impl Masks {
             masks.takes[id.index()] = Takes::NOTHING;
         }
         for node in graph.nodes().iter().rev() {
-            // Of two outputs, the first: the other are places.
+            // The first of two outputs counts: the other are places.
             let out = masks.takes[node.outputs[0].index()];
             for (index, &input) in node.inputs.iter().enumerate() {
                 let own = masks.operand(graph, node, index, out);
@@ -167,7 +167,7 @@ impl Masks {
         masks
     }
 
-    /// What a node takes for an operand, if those who read its result take `out` for that.
+    /// Gives the numbers that a node takes for an operand, if those who read its result take `out` for that.
     fn operand(&mut self, graph: &Graph, node: &Node, index: usize, out: Takes) -> Takes {
         let none = Takes::NOTHING;
         match &node.op {
@@ -234,7 +234,7 @@ impl Masks {
         }
     }
 
-    /// Of a product with a single constant, or a quotient by one.
+    /// Gives the numbers for a factor of a product with a single constant, or of a quotient by one.
     fn factor(&mut self, graph: &Graph, node: &Node, index: usize, out: Takes) -> Takes {
         let is_product = node.op == Op::Binary(Binary::Mul);
         let other = node.inputs[1 - index];
@@ -291,7 +291,7 @@ impl Masks {
         }
     }
 
-    /// What stands for a number, which may be the number itself.
+    /// Gives the number that stands for another one, which may be the number itself.
     fn stand_in(&self, takes: Takes, number: f64, element: Type) -> f64 {
         let limit = limit(element);
         // Doubles do not have the last numbers of long types.

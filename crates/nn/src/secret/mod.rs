@@ -49,27 +49,27 @@ use forms::Forms;
 use layers::Layers;
 use masks::Masks;
 
-/// Who brings and learns what, and how numbers are kept.
+/// Roles of the parties, who bring and learn values, and the form in which numbers are kept.
 #[derive(Clone, Debug)]
 pub struct Roles {
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub parties: usize,
-    /// Who knows the weights.
+    /// Party that knows the weights.
     pub model: Party,
-    /// Who knows the data.
+    /// Party that knows the data.
     pub data: Party,
-    /// Who learns the results.
+    /// Parties that learn the results.
     pub to: Vec<Party>,
     /// Whether all know the weights.
     pub public_model: bool,
 }
 
-/// How floats are kept.
+/// Format in which floats are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Bits of a number, and how many of them are after the point: [`Type::fixed`].
     pub number: Type,
-    /// How products are rounded.
+    /// Rounding of products.
     pub rounding: Rounding,
 }
 
@@ -77,22 +77,22 @@ impl Graph {
     /// The model as a program.
     ///
     /// # Errors
-    /// All nodes that cannot be computed on secrets, and why.
+    /// [`UnfitError`]: all nodes that cannot be computed on secrets, and why.
     pub fn on_secrets(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
         self.masked_on_secrets(roles, format, Masks::of(self, format.number))
     }
 
-    /// The same with a check of ranges: all parties learn one bit, whether a number may have left its range
+    /// Lowers the graph with a check of ranges: all parties learn one bit, whether a number may have left its range
     /// ([`Network::may_have_left`]). Where that is false, none has. Each operand of a sum or product is compared with a
     /// limit, which takes about as much as a ReLU of all of them, twice.
     ///
     /// # Errors
-    /// All nodes that cannot be computed on secrets, or cannot be checked, and why.
+    /// [`UnfitError`]: all nodes that cannot be computed on secrets, or cannot be checked, and why.
     pub fn on_secrets_checked(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
         self.lowered(roles, format, Masks::of(self, format.number), true)
     }
 
-    /// As [`on_secrets`](Self::on_secrets), with what stands for numbers beyond the type's.
+    /// Lowers as [`on_secrets`](Self::on_secrets) does, with numbers that stand for those beyond the type's.
     fn masked_on_secrets(
         &self,
         roles: &Roles,
@@ -160,13 +160,13 @@ impl Graph {
     }
 }
 
-/// Why a node is not lowered.
+/// Reasons why a node is not lowered.
 enum Stop {
     /// An operand was not, and that is told already.
     Missing,
-    /// It cannot be done on secrets.
+    /// A node that cannot be done on secrets.
     Reason(String),
-    /// It takes more memory than the file may.
+    /// A node that takes more memory than the file may.
     Memory(Spent),
 }
 
@@ -176,7 +176,7 @@ fn too_large(spent: &Spent) -> String {
     format!("planning it: {spent}; use a smaller batch, or raise `Limits::memory`")
 }
 
-/// What cannot be done, in words.
+/// Gives the error that something cannot be done, in words.
 fn cannot<T>(reason: impl Into<String>) -> Lowered<T> {
     Err(Stop::Reason(reason.into()))
 }

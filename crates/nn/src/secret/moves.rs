@@ -86,7 +86,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Along each axis so many elements at regular distances.
+/// Takes, along each axis, the given number of elements at regular distances.
 fn sliced(x: &Secret, starts: &[usize], steps: &[i64], lengths: &[usize]) -> Secret {
     let mut x = x.clone();
     for (axis, ((&start, &step), &length)) in starts.iter().zip(steps).zip(lengths).enumerate() {

@@ -16,7 +16,7 @@ use crate::tensor::{Data, Tensor};
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     pub(super) name: String,
-    /// Its name in the program.
+    /// Name of the input in the program.
     pub(super) port: String,
     pub(super) element: Type,
     pub(super) ty: ValueType,
@@ -41,7 +41,7 @@ pub(super) struct Weight {
 pub struct Network {
     pub(super) program: Computation,
     pub(super) weights: Vec<Weight>,
-    /// What stands for numbers that the type does not have.
+    /// Numbers that stand for those which the type does not have.
     pub(super) masks: Masks,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -49,18 +49,18 @@ pub struct Network {
     pub(super) more: HashMap<ValueId, u32>,
     pub(super) layers: Vec<Layer>,
     pub(super) number: Type,
-    /// What the owner of the weights brings for the check of ranges.
+    /// Limits that the owner of the weights brings for the check of ranges.
     pub(super) limits: Vec<OwnersLimit>,
     /// Whether there is that check: its bit is the last output.
     pub(super) guarded: bool,
 }
 
-/// How many of a model's numbers all parties know, and how many their owner alone.
+/// Counts of a model's numbers: those that all parties know, and those that their owner alone knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Shown {
     /// Constants that are part of the program.
     pub to_all: u64,
-    /// Those that are inputs of the model's owner.
+    /// Numbers that are inputs of the model's owner.
     pub to_owner: u64,
 }
 
@@ -77,7 +77,7 @@ impl Network {
         &self.layers
     }
 
-    /// How many of the numbers that the model's nodes read are whose, each counted once.
+    /// Counts the numbers that the model's nodes read by who knows them, each once.
     pub fn shown(&self, graph: &Graph) -> Shown {
         let own: BTreeSet<ValueId> = self.weights.iter().map(|weight| weight.value).collect();
         let mut shown = Shown::default();
@@ -93,7 +93,7 @@ impl Network {
     /// The weights, as the model's owner brings them, beside other inputs.
     ///
     /// # Errors
-    /// Weights that the type of numbers does not have.
+    /// [`EncodeError`]: weights that the type of numbers does not have.
     pub fn with_weights(&self, graph: &Graph, mut inputs: Inputs) -> Result<Inputs, EncodeError> {
         for weight in &self.weights {
             let Some(tensor) = &graph.value(weight.value).constant else {
@@ -125,7 +125,7 @@ impl Network {
     /// The data, in the order of the model's inputs, beside other inputs.
     ///
     /// # Errors
-    /// Data of other shapes, or that the type of numbers does not have.
+    /// [`EncodeError`]: data of other shapes, or that the type of numbers does not have.
     pub fn with_data(&self, data: &[Tensor], mut inputs: Inputs) -> Result<Inputs, EncodeError> {
         if data.len() != self.inputs.len() {
             return Err(EncodeError::Count {

@@ -27,7 +27,7 @@ pub(super) fn along_two(values: &[usize], missing: usize) -> Lowered<[usize; 2]>
     }
 }
 
-/// That so many elements, as the product of these numbers, can be put together.
+/// Checks that as many elements as the product of these numbers can be put together.
 pub(super) fn fits(sizes: &[usize]) -> Lowered<()> {
     let product = sizes
         .iter()
@@ -51,7 +51,7 @@ impl Planar {
         })
     }
 
-    /// As a convolution has it.
+    /// Gives the moves as a convolution has them.
     pub(super) fn moves(&self, groups: usize) -> Moves {
         Moves {
             groups,
@@ -74,7 +74,7 @@ impl Planar {
     }
 }
 
-/// With an axis for a single row, if there is none for rows.
+/// Adds an axis for a single row, if there is none for rows.
 pub(super) fn with_rows(x: &Secret) -> Secret {
     match x.shape().axes() {
         [_, _, _] => x.expand(2),
@@ -82,7 +82,7 @@ pub(super) fn with_rows(x: &Secret) -> Secret {
     }
 }
 
-/// Without the axis for rows, if it was added.
+/// Takes the axis for rows off, if it was added.
 pub(super) fn without_rows(x: Secret, added: bool) -> Secret {
     match (added, x.shape().axes()) {
         (true, &[images, channels, rows, columns]) => x.reshape([images, channels, rows * columns]),

@@ -15,7 +15,7 @@ impl Planar {
         };
         let lengths = self.padded([rows, columns])?;
         fits(&[images, channels, lengths[0], lengths[1]])?;
-        // As many windows as the strides allow.
+        // Windows are as many as the strides allow.
         let places = [0, 1].map(|axis| lengths[axis] / self.strides[axis].max(1) + 1);
         fits(&[
             images,
@@ -36,7 +36,7 @@ impl Planar {
         })
     }
 
-    /// How many places of the window at each output count: those from `-before` up to `length + after`.
+    /// Counts, at each output, the places of the window that count: those from `-before` up to `length + after`.
     fn counts(&self, lengths: [usize; 2], counted: [[usize; 2]; 2]) -> (Vec<usize>, [usize; 2]) {
         let along = |axis: usize| -> Vec<usize> {
             let [before, after] = counted[axis];

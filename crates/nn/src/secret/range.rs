@@ -12,15 +12,15 @@ use crate::tensor::Tensor;
 /// A node in which a number leaves its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaving {
-    /// Its name.
+    /// Name of the node.
     pub node: String,
-    /// What it computes.
+    /// Operator of the node.
     pub operator: String,
     /// The first such element of its result, by its places along the axes.
     pub place: Vec<usize>,
 }
 
-/// What stands for infinity in a model, as in masks, is no number that data leads to.
+/// Number that stands for infinity in a model, as in masks: data does not lead to it.
 const INFINITE: f64 = 1e30;
 
 impl Network {
@@ -28,7 +28,7 @@ impl Network {
     /// number there wraps around to has nothing to do with the model's. Sums within a node are not looked at.
     ///
     /// # Errors
-    /// Data that does not fit the model.
+    /// [`EvaluateError`]: data that does not fit the model.
     pub fn leaving(
         &self,
         graph: &Graph,
@@ -82,7 +82,7 @@ fn passes_masks(op: &Op) -> bool {
     }
 }
 
-/// The magnitude from which on numbers with so many bits after the point are out of a type's range.
+/// Gives the magnitude from which on numbers with `fraction` bits after the point are out of a type's range.
 fn limit(number: Type, fraction: u32) -> f64 {
     2_f64.powi(number.bits() as i32 - 1 - fraction as i32)
 }

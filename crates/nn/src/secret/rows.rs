@@ -1,4 +1,4 @@
-//! What is made of all elements along axes.
+//! Operators that combine all elements along axes.
 
 use madrigal_program::{Array, Plain, Tensor as Secret, Type};
 
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Products along an axis, which goes, two by two; of each so many bits are cut off.
+    /// Multiplies along an axis, which goes, two by two; `fraction` bits of each product are cut off.
     fn factors(&mut self, mut x: Secret, axis: usize, fraction: u32) -> Lowered<Secret> {
         loop {
             let length = x.shape().axes()[axis];

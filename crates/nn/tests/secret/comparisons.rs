@@ -1,4 +1,4 @@
-//! What a fixed point makes of models, and which numbers suffice.
+//! Tests what a fixed point makes of models, and which numbers suffice.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn comparisons_tell_where_numbers_leave_their_range() {
     );
     assert!(good.outputs[0].largest_error < 2f64.powi(-12), "{good:?}");
     assert_eq!([good.outputs[0].rows, good.outputs[0].changed], [2, 0]);
-    // Of 16 bits, 5 after the point, the product's 10 leave 6 with the sign.
+    // With 16 bits, 5 after the point, the product's 10 leave 6 with the sign.
     let bad = graph.compare(format(16, 5), &data).unwrap();
     assert!(
         bad.layers[0].room < 0.0 && bad.layers[1].room > 0.0,

@@ -49,7 +49,7 @@ fn scaled(data: &[Tensor], factor: f32) -> Vec<Tensor> {
     data.iter().map(of).collect()
 }
 
-/// As data grows, numbers wrap around sooner or later: never without the bit, and no ordinary data with it.
+/// Data that grows makes numbers wrap around sooner or later: never without the bit, and no ordinary data with it.
 #[test]
 fn no_number_leaves_its_range_without_the_bit() {
     let mut random = Random::new();
@@ -87,7 +87,7 @@ fn no_number_leaves_its_range_without_the_bit() {
     );
 }
 
-/// In every mix all parties learn the bit, at the declared cost, and nothing else than before.
+/// All parties learn the bit in every mix, at the declared cost, and nothing else than before.
 #[test]
 fn the_bit_is_computed_in_every_mix() {
     let mut random = Random::new();
@@ -132,7 +132,7 @@ fn the_bit_is_computed_in_every_mix() {
     }
 }
 
-/// Without the check there is no such bit, and what cannot be checked is refused by name.
+/// A model without the check has no such bit, and what cannot be checked is refused by name.
 #[test]
 fn a_check_is_there_or_refused() {
     let graph = on_x(&[2, 3], "y = Softmax(x)")

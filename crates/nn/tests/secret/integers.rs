@@ -254,7 +254,7 @@ fn large_integers_pass_unchanged() {
     assert!(compared.outputs.iter().all(|one| one.largest_error == 0.0));
 }
 
-/// What is made of many integers, of matrices and of images, wraps around, too.
+/// Results of many integers, of matrices and of images, wrap around, too.
 #[test]
 fn sums_and_products_of_integers() {
     let net = Net::new(18)

@@ -5,7 +5,7 @@ use madrigal_nn::secret::UnfitError;
 
 const MASKS: [f32; 4] = [f32::NEG_INFINITY, f32::MIN, -1e30, -1e10];
 
-/// What a model means in a type, or why it is not to be had.
+/// Gives the meaning of a model in a type, or why it is not to be had.
 fn meant_in(net: &Net, data: &[Tensor], number: Type) -> Result<Vec<Tensor>, String> {
     let graph = net.import().unwrap();
     let format = Format { number, ..FORMAT };
@@ -182,7 +182,7 @@ fn padding_may_be_minus_infinity() {
     }
 }
 
-/// Where nothing can stand for them they are refused, as before.
+/// Infinities are refused where nothing can stand for them, as before.
 #[test]
 fn infinities_that_reach_an_output_are_refused() {
     let base = || {
@@ -236,7 +236,7 @@ fn masks_decide_on_no_program() {
     assert_eq!(of(f32::NEG_INFINITY), of(0.0));
 }
 
-/// What guards against numbers that are none never finds one.
+/// Guards against values that are no numbers never find one.
 #[test]
 fn a_number_is_a_number() {
     let net = Net::new(18)

@@ -50,7 +50,7 @@ pub(super) fn given(network: &Network, graph: &Graph, data: &[Tensor]) -> Inputs
     network.with_data(data, inputs).unwrap()
 }
 
-/// What the program means, without running it.
+/// Gives the meaning of the program, without running it.
 pub(super) fn meant(graph: &Graph, data: &[Tensor]) -> Vec<Tensor> {
     let network = lowered(graph, &roles(2));
     let outputs = network.program().simulate(&given(&network, graph, data));
@@ -58,7 +58,7 @@ pub(super) fn meant(graph: &Graph, data: &[Tensor]) -> Vec<Tensor> {
     results.into_iter().map(|(_, one)| one.unwrap()).collect()
 }
 
-/// What all parties compute, of which the second one learns it, at the declared cost.
+/// Gives the results that all parties compute, of which the second one learns them, at the declared cost.
 pub(super) fn computed(graph: &Graph, data: &[Tensor], mix: Mix, parties: usize) -> Vec<Tensor> {
     let network = lowered(graph, &roles(parties));
     let planned = network.program().plan(mix, Some(Goal::Size), &|_| {});

@@ -422,7 +422,7 @@ fn padding_is_less_than_any_number() {
     close(&meant(&graph, &data), &expected, 0.0, "the least numbers");
 }
 
-/// What a model asks for beyond all measure is refused before anything is put together.
+/// A model that asks for more than any measure is refused before anything is put together.
 #[test]
 fn padding_without_end_is_refused() {
     let far = 1_i64 << 31;

@@ -70,8 +70,8 @@ fn networks_divide_by_large_numbers() {
     }
 }
 
-/// What batches are normalised by is small where numbers are large: of the factor 1/3000 16 bits after the point are 22
-/// steps.
+/// Divisors that batches are normalised by are small where numbers are large: of the factor 1/3000 16 bits after the point are
+/// 22 steps.
 #[test]
 fn batches_of_large_numbers_are_normalised_exactly() {
     let x = [3000.0_f32, -12_000.5, 6000.0, 0.0, 1e6, -3e7];

@@ -34,11 +34,11 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// honest target stays below 5.
 const LIMIT: f64 = 10.0;
 const MEASUREMENTS: usize = 20_000;
-/// After which a target must do with what it has, if that is [`ENOUGH`]: at the portable level some
+/// Time after which a target must do with what it has, if that is [`ENOUGH`]: at the portable level some
 /// take long.
 const PATIENCE: Duration = Duration::from_secs(60);
 const ENOUGH: usize = 1_000;
-/// Before the first that counts.
+/// Measurements before the first that counts.
 const WARM_UP: usize = 200;
 
 fn main() -> ExitCode {

@@ -96,7 +96,7 @@ mod tests {
         moments
     }
 
-    /// By hand: means 2 and 5, variances 1 and 4, three each.
+    /// Numbers computed by hand: means 2 and 5, variances 1 and 4, three each.
     #[test]
     fn t_of_known_numbers() {
         let t = welch([moments(&[1.0, 2.0, 3.0]), moments(&[3.0, 5.0, 7.0])]);

@@ -1,4 +1,4 @@
-//! What is timed: every step that holds a choice, an index or Delta.
+//! Times every step that holds a choice, an index or Delta.
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ type Prepare = Box<dyn Fn(&mut Draw, bool) -> Result<Work, OtError>>;
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
-    /// For the class of the fixed secret, or of random ones.
+    /// Prepares the class of the fixed secret, or of random ones.
     pub(crate) prepare: Prepare,
 }
 

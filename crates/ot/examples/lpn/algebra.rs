@@ -86,7 +86,7 @@ pub(crate) fn macaulay(problem: &Problem) -> f64 {
     best
 }
 
-/// The same for a sparse code: the monomials of the secret's bits up to degree D as unknowns, and
+/// Costs the algebraic attack on a sparse code: the monomials of the secret's bits up to degree D as unknowns, and
 /// Wiedemann's algorithm on them. The rows stay sparse: one of the code has d + 1 terms with its
 /// noise, a product of two (d + 1)^2, whatever they are multiplied by. All M = C(k, D) monomials stay,
 /// those that the guess determines too, because elimination would fill the rows up.
@@ -157,7 +157,7 @@ impl<'a> Sparse<'a> {
         let terms = problem.d + 1.0;
         let mut row = terms * (1.0 - share) + terms * terms * share;
         if self.sums {
-            // As rows of k ones, or formed anew from all rows of the code.
+            // Adds rows of k ones, or rows formed anew from all rows of the code.
             row += degree * problem.t.min(terms * problem.n / columns);
         }
         let once = 1.0 + 2.0 * monomials + row.log2();
@@ -172,7 +172,7 @@ impl<'a> Sparse<'a> {
     }
 }
 
-/// How many monomials of degree at most `degree` the equations leave undetermined; zero where the
+/// Counts the monomials of degree at most `degree` that the equations leave undetermined; zero where the
 /// Hilbert series of the errors' ideal, (1 + places z)^t / (1 + z)^(t places - unknowns), has a
 /// coefficient that is not positive by then. It counts t bins of `places` products-free errors and
 /// the linear equations between them, supposed to be as independent as they can be, which favours

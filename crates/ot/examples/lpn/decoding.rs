@@ -6,7 +6,7 @@ use crate::problem::{OMEGA, Problem, log2_binomial, log2_sum};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct System {
     pub(crate) unknowns: f64,
-    /// What solving it costs.
+    /// Cost of solving it.
     pub(crate) solve: f64,
 }
 
@@ -57,7 +57,7 @@ impl System {
         })
     }
 
-    /// The same with representations (May, Meurer, Thomae; regular in Esser and Santini): the p
+    /// Costs decoding with representations (May, Meurer, Thomae; regular in Esser and Santini): the p
     /// errors are the sum of two sets of p / 2 anywhere, in C(p, p / 2) ways, of which matching on
     /// the logarithm of that many bits leaves one. Four lists of p / 4 in either half of the bins
     /// make the two; that not every set of p / 2 divides so evenly is given to the attacker.
@@ -128,7 +128,7 @@ pub(crate) fn chance(problem: &Problem, places: f64, p: f64, each: f64) -> f64 {
     places + p * hit.log2() + (problem.t - p) * (1.0 - hit).log2()
 }
 
-/// What one choice of p and l gives: in how many ways the errors may lie, and what is done.
+/// Result of one choice of p and l: in how many ways the errors may lie, and what is done.
 struct Try {
     places: f64,
     work: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What the attacks known on silent OT's problem cost: LPN with regular noise and a sparse code.
+//! Prints the costs of the attacks known on silent OT's problem: LPN with regular noise and a sparse code.
 //!
 //! `cargo xtask lpn [--rows N] [--dimension K] [--errors T] [--locality D]` prints, for the stages
 //! in use or for one problem, each attack's cost as a power of two of bit operations, the cheapest,
@@ -41,7 +41,7 @@ use madrigal_ot::silent::SilentParams;
 use crate::problem::Problem;
 use crate::report::{Greedy, report};
 
-/// What every attack is to cost, in bits, and what we ask for beyond that.
+/// Bits that every attack is to cost, and what we ask for beyond that.
 const BITS: f64 = 128.0;
 const MARGIN: f64 = 4.0;
 

@@ -47,7 +47,7 @@ impl Problem {
         self.n / self.t
     }
 
-    /// What is left of the unknowns after each bin's rows have been added up, which gives an
+    /// Counts the unknowns that are left after each bin's rows have been added up, which gives an
     /// equation without noise.
     pub(crate) fn unknowns(&self) -> f64 {
         self.k - self.t

@@ -97,7 +97,7 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
     }
 }
 
-/// What [`peel`] leaves of a code of the problem's size.
+/// Share that [`peel`] leaves of a code of the problem's size.
 fn greedy_share(problem: &Problem) -> f64 {
     let [n, k, d] = [problem.n, problem.k, problem.d].map(|x| x as usize);
     let left = peel(&Code::new(1, n, k, d), CHECKS, &[]);

@@ -203,7 +203,7 @@ impl KemReceiver {
         for (i, ((secret, pair), sent)) in self.secrets.iter().zip(pairs).zip(sent).enumerate() {
             let choice = bit(&self.choices, i);
             let (zero, one) = pair.split_at(CIPHERTEXT_BYTES);
-            // Which of the two it is tells the choice.
+            // The place of the chosen one among the two tells the choice.
             let mut chosen = Zeroizing::new([0u8; CIPHERTEXT_BYTES]);
             for (chosen, (zero, one)) in chosen.iter_mut().zip(zero.iter().zip(one)) {
                 *chosen = u8::conditional_select(zero, one, Choice::from(choice));
@@ -279,7 +279,7 @@ impl Vector {
     }
 }
 
-/// From below 2 q to below q, without a branch.
+/// Reduces a number below 2 q to one below q, without a branch.
 fn reduce(x: u16) -> u16 {
     let difference = x.wrapping_sub(MODULUS);
     difference.wrapping_add(MODULUS & (difference >> 15).wrapping_neg())
@@ -311,7 +311,7 @@ fn sample(bytes: &[u8; SAMPLE_BYTES]) -> Vector {
     }))
 }
 
-/// From below 2^32 q to below q, by Barrett's reduction rather than by a division, whose time may
+/// Reduces a number below 2^32 q to one below q, by Barrett's reduction rather than by a division, whose time may
 /// depend on the number.
 fn reduce_wide(x: u64) -> u16 {
     const INVERSE: u128 = (1 << 64) / MODULUS as u128;
@@ -394,7 +394,7 @@ mod tests {
 
     impl rand_core::TryCryptoRng for Counting {}
 
-    /// What a vector takes of a stream does not depend on the stream. By rejection it did.
+    /// A vector takes an amount of the stream that does not depend on the stream. By rejection it did.
     #[test]
     fn vectors_take_as_much_whatever_they_are() {
         for seed in 0..100 {

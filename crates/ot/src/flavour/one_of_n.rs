@@ -12,7 +12,7 @@
 //! *field*, (r ^ j) * Delta is as uniform as Delta.
 //!
 //! # Security
-//! As for the other [flavours](super), with correlation robustness for offsets c * Delta with public
+//! The argument is that of the other [flavours](super), with correlation robustness for offsets c * Delta with public
 //! non-zero c of F: with several c per row, where KK13 (Kolesnikov, Kumaresan, Crypto 2013) has
 //! code words. MMO has it in the ideal-cipher model for the same reason as for the one offset Delta:
 //! the cipher's inputs are t ^ c * Delta, each of them uniform given all that the receiver knows; two
@@ -68,8 +68,8 @@ impl OneOf {
     /// # Errors
     /// [`OtError::Index`] for the first index that is not below n.
     pub fn choice_bits(self, indices: &[u16]) -> Result<Zeroizing<Vec<u8>>, OtError> {
-        // That all are in range is no secret, and seen without a branch on any of them; that one is not
-        // is its caller's mistake, and told.
+        // Whether all are in range is no secret, and is seen without a branch on any of them. An index that is
+        // out of range is its caller's mistake, and told.
         let beyond = |index: u16| (self.0 - 1).wrapping_sub(index.into()) >> 31;
         let mut wrong = indices
             .iter()

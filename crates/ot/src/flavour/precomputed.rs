@@ -67,7 +67,7 @@ pub fn swap_blocks(flips: &[u8], k0: &mut [Block], k1: &mut [Block]) -> Result<(
 /// [`receiver_correlated_bits`](super::receiver_correlated_bits) and the choices c that it wanted.
 ///
 /// # Errors
-/// As [`swap_bits`].
+/// [`OtError`] in the same cases as [`swap_bits`].
 pub fn sender_precomputed_correlated_bits(
     m: usize,
     flips: &[u8],

@@ -155,7 +155,7 @@ pub fn sender_chosen_strings(
 /// `masked` is the sender's message.
 ///
 /// # Errors
-/// As [`receiver_correlated_strings`].
+/// [`OtError`] in the same cases as [`receiver_correlated_strings`].
 pub fn receiver_chosen_strings(
     choices: &[u8],
     len: usize,

@@ -14,7 +14,7 @@ use crate::{Instance, Tweaks, instance::TweakCounter};
 
 /// A party's stream of rows, without what is peculiar to sender or receiver.
 pub(super) struct Iterations {
-    /// Of the rows handed out.
+    /// Tweaks of the rows handed out.
     tweaks: TweakCounter,
     params: SilentParams,
     coins: PublicCoins,

@@ -49,7 +49,7 @@
 //! what is spent on one code is of no use against another, and a try costs as much and succeeds as
 //! often wherever it is made.
 //!
-//! What is assumed beyond that: that there is no way to find much lighter sums of rows that cancel
+//! The assumption beyond that: there is no way to find much lighter sums of rows that cancel
 //! than a dense minor gives. Few rows never cancel (tested). Sums of 0.8% of all rows of the main
 //! stage, at the bound of Gilbert and Varshamov, exist in every code of its size and would break it
 //! if they could be had in numbers; finding them is a decoding problem in the dual code, for which
@@ -147,10 +147,10 @@ pub struct SilentParams {
 }
 
 impl SilentParams {
-    /// For 10^5 to 10^6 OTs: 2.7 bits of communication per OT in the long run, and 60 KB at the
+    /// Parameters for 10^5 to 10^6 OTs: 2.7 bits of communication per OT in the long run, and 60 KB at the
     /// start.
     pub const SMALL: Self = Self::new(&[FIRST, MIDDLE]);
-    /// For 10^6 OTs and more: 0.74 bits of communication per OT in the long run, and 0.14 MB at the
+    /// Parameters for 10^6 OTs and more: 0.74 bits of communication per OT in the long run, and 0.14 MB at the
     /// start.
     pub const LARGE: Self = Self::new(&[FIRST, MIDDLE, MAIN]);
 

@@ -1,4 +1,4 @@
-//! What both parties know and neither chooses: the codes, and the keys of the trees' permutation.
+//! Values that both parties know and neither chooses: the codes, and the keys of the trees' permutation.
 
 use madrigal_core::domains::SILENT_COINS;
 use madrigal_kernels::{Block, Prg, ggm::GgmTrees, lpn::LocalCode};

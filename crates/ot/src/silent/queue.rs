@@ -1,6 +1,6 @@
 //! Silent OTs behind the interface that all extensions have.
 //!
-//! The sender *offers*: each offer is a message that makes so many rows
+//! The sender *offers*: each offer is a message that makes a number of rows
 //! [`available`](ExtensionSender::available) at both parties. The calls of the interface use them up,
 //! in order and in pieces of any size: those with random choices send nothing, those with given
 //! choices one bit per OT (the flips of [`choice_flips`](crate::flavour::choice_flips)).
@@ -28,7 +28,7 @@ use crate::{
 
 /// Rows that wait, the oldest first.
 struct Queue {
-    /// Of the rows handed out.
+    /// Tweaks of the rows handed out.
     tweaks: TweakCounter,
     /// Secret.
     offers: VecDeque<Zeroizing<Vec<Block>>>,
@@ -113,7 +113,7 @@ impl QueuedSender {
     /// of the same numbers: a message of the right length does not prove that.
     ///
     /// # Errors
-    /// None that a correct build gives.
+    /// [`OtError`]: none that a correct build gives.
     pub fn offer(&mut self, m: usize) -> Result<Vec<u8>, OtError> {
         let mut message = vec![0; self.silent.message_len(m)];
         let mut rows = self.queue.room(m);

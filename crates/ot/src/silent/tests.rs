@@ -133,7 +133,7 @@ fn costs_are_what_is_sent_and_expanded() {
             assert_eq!(cost.rounds, u64::from(!message.is_empty()));
             let drawn = sender.root_position() - roots;
             assert_eq!(cost.sender_aes - cost.receiver_aes, drawn);
-            // What is left are the trees' hashes and the code's indices, known for each group.
+            // The rest are the trees' hashes and the code's indices, known for each group.
             let groups = drawn / TREES as u64;
             let stage = &params.stages()[0];
             let (leaves, rows) = (1 << stage.depth(), stage.group_rows() as u64);

@@ -17,7 +17,7 @@
 //! d = d_0 + d_1 - 2 u    e = e_0 + e_1 - 2 v    d e = d_0 e_0 + d_1 e_1 - u - v + w
 //! ```
 //!
-//! Of u, v and w each is the product of a bit of one party and a bit of the other: an OT. Two masks that become
+//! Each of u, v and w is the product of a bit of one party and a bit of the other: an OT. Two masks that become
 //! elements one by one, and a triple for their product, would take 2 l + 2.
 //!
 //! # An OT
@@ -70,7 +70,7 @@ fn sent(sender: Party, pairs: usize) -> core::ops::Range<usize> {
     }
 }
 
-/// Correlated OTs from `sender` that so many pairs take.
+/// Correlated OTs from `sender` that `pairs` pairs take.
 pub fn bit_pairs_ots(sender: Party, pairs: usize) -> usize {
     PRODUCTS * sent(sender, pairs).len()
 }
@@ -94,7 +94,7 @@ impl Aby2 {
     /// [`bit_pairs_bytes`] each way.
     ///
     /// # Errors
-    /// Those of the network, and a peer's string with bits past its end.
+    /// [`madrigal_net::Error`] of the network, and a peer's string with bits past its end.
     ///
     /// # Panics
     /// If there are other numbers of rows: a plan was wrong.
@@ -131,7 +131,7 @@ impl Aby2 {
             self.ends(flips, own.len())?;
         }
         correct(theirs, their_offers, of_theirs);
-        // What is s c becomes s r: the sender knows s, the receiver nothing of it.
+        // The term s c becomes s r: the sender knows s, the receiver nothing of it.
         let bits_sent = strings(masks, &own);
         let mut whole = Zeroizing::new(vec![T::ZERO; own.len().max(others.len())]);
         for place in 0..PRODUCTS {
@@ -268,7 +268,7 @@ impl Aby2 {
 /// Rows that are hashed at a time.
 const AT_ONCE: usize = ROWS_PER_KEY as usize;
 
-/// What a hash stands for.
+/// Element that a hash stands for.
 #[inline(always)]
 fn element<T: Ring>(hash: Block) -> T {
     T::from_u128(hash.into())
@@ -303,7 +303,7 @@ fn correct<T: Ring>(rows: &[Block], offers: &[u8], shares: &mut [T]) {
     }
 }
 
-/// From shares of u, v and w those of the masks and of their products.
+/// Makes from shares of u, v and w those of the masks and of their products.
 fn assembled<T: Ring>(
     masks: [&[u8]; 2],
     pairs: usize,

@@ -16,7 +16,7 @@ impl Aby2 {
     /// have there is unspecified. So with all operations here.
     ///
     /// # Errors
-    /// Those of the network, and a peer's string with bits past its end; so do all operations here.
+    /// [`madrigal_net::Error`] of the network, and a peer's string with bits past its end; so do all operations here.
     ///
     /// # Panics
     /// If a string has another length, or there are fewer triples: a plan was wrong. So do all operations
@@ -68,7 +68,7 @@ impl Aby2 {
         self.add_up_bits(z, count).await
     }
 
-    /// The same before it is opened: our share of the public part, without a message.
+    /// Computes our share of the public part of an AND before it is opened, without a message.
     pub fn and_shares(&self, public: [&[u8]; 2], masks: [&[u8]; 2], kept: &[u8], z: &mut [u8]) {
         let ([x, y], [a, b]) = (public, masks);
         kernels::beaver_bits(z, a, b, kept, x, y, self.leads());
@@ -94,7 +94,7 @@ impl Aby2 {
         Ok(public)
     }
 
-    /// From B: the public parts of bits of which we have `share`, under masks of which we have `masks`.
+    /// Converts from B: the public parts of bits of which we have `share`, under masks of which we have `masks`.
     /// ceil(count / 8) bytes each way.
     pub async fn mask_bits(&mut self, share: &[u8], masks: &[u8], count: usize) -> Result<Bits> {
         let mut public = Zeroizing::new(vec![0; bits::bytes_for(count)]);
@@ -131,7 +131,7 @@ impl Aby2 {
         Ok(())
     }
 
-    /// That a peer's string has no bits past its end.
+    /// Checks that a peer's string has no bits past its end.
     pub(super) fn ends(&self, string: &[u8], count: usize) -> Result<()> {
         if bits::tail_is_clear(string, count) {
             return Ok(());
@@ -141,7 +141,7 @@ impl Aby2 {
     }
 }
 
-/// To B: our share of bits with these public parts and masks, in place of the share of the masks. No message.
+/// Converts to B: our share of bits with these public parts and masks, in place of the share of the masks. No message.
 ///
 /// # Panics
 /// If the strings differ in length.

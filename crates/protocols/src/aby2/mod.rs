@@ -7,7 +7,7 @@
 //! where Beaver has a triple's factor, and a share of x in A is a share of the mask, to which the leader adds
 //! Delta. Secure against semi-honest corruption of one party.
 //!
-//! What depends on masks alone is done in *setup*, which knows the circuit and no input: of a product's factors
+//! Work that depends on masks alone is done in *setup*, which knows the circuit and no input: of a product's factors
 //! the product of the masks, from a triple. All masks of a circuit are known before the first message, as
 //! sums have the sums of their terms' masks and products have fresh ones: so setup takes one round, however
 //! deep the circuit is, or two where online two layers of ANDs take one. Online a product opens one element.
@@ -56,7 +56,7 @@ use madrigal_net::{Channel, Context, Error, Generator, Result, exchange_each};
 /// Packed bits that are wiped.
 type Bits = Zeroizing<Vec<u8>>;
 
-/// How many parties there are.
+/// Number of parties.
 pub const PARTIES: usize = 2;
 
 /// The party that adds what both know to its shares.
@@ -71,7 +71,7 @@ pub struct Aby2 {
     scratch: Scratch,
     /// Rows that were hashed of pairs of bits, by their sender.
     hashed: [u64; PARTIES],
-    /// What their hashes belong to.
+    /// Identifier of the instance that their hashes belong to.
     instance: [u8; 32],
 }
 
@@ -85,7 +85,7 @@ impl Aby2 {
     /// Opens the channel of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channel`]; another number of parties than two.
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`]; another number of parties than two.
     pub fn new(context: Context) -> Result<Self> {
         if context.parties() != PARTIES {
             let parties = context.parties();
@@ -109,7 +109,7 @@ impl Aby2 {
         self.channel.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.context.me()
     }
@@ -119,7 +119,7 @@ impl Aby2 {
         self.random.fill(masks);
     }
 
-    /// The same of the masks of an input of `owner`'s, which draws them by itself: the other one's shares are
+    /// Draws the masks of an input of `owner`'s, which draws them by itself: the other one's shares are
     /// zeros.
     pub fn draw_input(&mut self, owner: Party, masks: &mut [u8]) {
         if self.me() == owner {
@@ -139,7 +139,7 @@ impl Aby2 {
         self.exchange_for(ours, ours.len()).await
     }
 
-    /// The same for one of so many bytes, where neither of the two is empty, or both are.
+    /// Sends our string, for theirs of `theirs` bytes, where neither of the two is empty, or both are.
     async fn exchange_for(&mut self, ours: &[u8], theirs: usize) -> Result<Bytes> {
         if ours.is_empty() {
             return Ok(Bytes::new());
@@ -177,12 +177,12 @@ impl Aby2 {
     }
 }
 
-/// AES blocks of drawing so many bytes of masks in one call.
+/// AES blocks of drawing `bytes` bytes of masks in one call.
 pub const fn draw_aes(bytes: usize) -> u64 {
     bytes.div_ceil(16) as u64
 }
 
-/// Cost of an exchange of strings of so many bytes, but for its round.
+/// Cost of an exchange of strings of `bytes` bytes, but for its round.
 pub fn exchange_cost(bytes: usize) -> PhaseCost {
     PhaseCost {
         bytes_sent: bytes as u64,
@@ -192,7 +192,7 @@ pub fn exchange_cost(bytes: usize) -> PhaseCost {
     }
 }
 
-/// Cost for `me` of `from`'s sending so many bytes, but for the round.
+/// Cost for `me` of `from`'s sending `bytes` bytes, but for the round.
 pub fn tell_cost(me: Party, from: Party, bytes: usize) -> PhaseCost {
     let (sent, received) = if me == from { (bytes, 0) } else { (0, bytes) };
     PhaseCost {
@@ -203,7 +203,7 @@ pub fn tell_cost(me: Party, from: Party, bytes: usize) -> PhaseCost {
     }
 }
 
-/// Cost for `me` of telling each of `to` so many bytes of the other one's, but for the round.
+/// Cost for `me` of telling each of `to` `bytes` bytes of the other one's, but for the round.
 pub fn reveal_cost(me: Party, to: &[Party], bytes: usize) -> PhaseCost {
     let mut cost = PhaseCost::default();
     for receiver in to {

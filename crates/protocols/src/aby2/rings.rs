@@ -30,7 +30,7 @@ impl Aby2 {
     /// (Beaver, as [`ArithmeticGmw::mul`](crate::arithmetic::ArithmeticGmw::mul)): 2 n elements each way.
     ///
     /// # Errors
-    /// Those of the network; so with all operations.
+    /// [`madrigal_net::Error`] of the network; so with all operations.
     ///
     /// # Panics
     /// If vectors differ in length, or there are fewer correlations: a plan was wrong. So do all operations
@@ -195,7 +195,7 @@ impl Aby2 {
         Ok(public)
     }
 
-    /// From A: the public parts of elements of which we have `share`, under masks of which we have `masks`. n
+    /// Converts from A: the public parts of elements of which we have `share`, under masks of which we have `masks`. n
     /// elements each way.
     pub async fn mask<T: Ring>(&mut self, share: &[T], masks: &[T]) -> Result<Elements<T>> {
         let mut public = Zeroizing::new(share.to_vec());
@@ -354,7 +354,7 @@ impl Aby2 {
     }
 }
 
-/// To A: our share of elements with these public parts and masks, in place of the share of the masks. No
+/// Converts to A: our share of elements with these public parts and masks, in place of the share of the masks. No
 /// message.
 ///
 /// # Panics

@@ -18,24 +18,24 @@ use madrigal_kernels as kernels;
 use super::{Aby2, Bits};
 
 /// Two layers of ANDs, the second of which takes results of the first. Bits of a layer are those of its ANDs in
-/// order, so many lanes for each; in strings of a whole circuit they begin where it is said.
+/// order, `lanes` lanes for each; in strings of a whole circuit they begin where it is said.
 #[derive(Debug, Clone, Copy)]
 pub struct TwoLayers<'a> {
-    /// What the second one takes.
+    /// Results of the first layer that the second one takes.
     pub takes: &'a Takes,
     /// Lanes of each AND.
     pub lanes: usize,
-    /// How many ANDs each layer has.
+    /// Number of ANDs of each layer.
     pub ands: [usize; 2],
-    /// At which bit of the strings of masks and of products each begins.
+    /// Bits of the strings of masks and of products at which each begins.
     pub at: [usize; 2],
 }
 
-/// What is kept from setup of all ANDs of a circuit: our shares of the masks of their operands, as
+/// Masks that are kept from setup of all ANDs of a circuit: our shares of the masks of their operands, as
 /// [`TwoLayers::complete`] leaves them, and of the products of these with the masks of the results.
 #[derive(Clone, Copy)]
 pub struct Masks<'a> {
-    /// Of the first and of the second operand.
+    /// Masks of the first and of the second operand.
     pub operands: [&'a [u8]; 2],
     /// Their products, XORed with the results' masks.
     pub products: &'a [u8],

@@ -1,4 +1,4 @@
-//! What each party does with its share alone, without a message, beside the sums and differences of
+//! Operations of each party on its share alone, without a message, beside the sums and differences of
 //! [`madrigal_kernels::rings`].
 
 use madrigal_core::{Party, Ring};

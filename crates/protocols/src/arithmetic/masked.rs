@@ -33,7 +33,7 @@ impl<T: Ring> fmt::Debug for MaskedMatrix<T> {
 }
 
 impl<T: Ring> MaskedMatrix<T> {
-    /// How many columns it can still be multiplied with.
+    /// Number of columns that it can still be multiplied with.
     pub fn columns(&self) -> usize {
         self.shape.columns - self.used
     }
@@ -120,7 +120,7 @@ impl ArithmeticGmw {
         opening_cost(opening, me, parties, left(shape) * T::BYTES)
     }
 
-    /// Cost for party `me` of one [`masked_product`](Self::masked_product) with so many columns, but for
+    /// Cost for party `me` of one [`masked_product`](Self::masked_product) with `columns` columns, but for
     /// rounds.
     pub fn masked_product_cost<T: Ring>(
         opening: Opening,

@@ -41,7 +41,7 @@ impl ArithmeticGmw {
         Ok(())
     }
 
-    /// The same between two parties, of which one knows the operand on this side, from a [split](Tripled) triple of
+    /// Multiplies between two parties, of which one knows the operand on this side, from a [split](Tripled) triple of
     /// which it has that side's factor: one message each way.
     ///
     /// Who knows Y masks it alone, and of X = X_0 + X_1 it multiplies its own share by itself: with the other party's
@@ -103,7 +103,7 @@ impl ArithmeticGmw {
     }
 }
 
-/// Which operand of a product.
+/// Operand of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The left one: filters, of a convolution.

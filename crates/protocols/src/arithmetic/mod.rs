@@ -73,7 +73,7 @@ impl ArithmeticGmw {
     /// Opens the channels of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             channels: context.channels()?,
@@ -94,7 +94,7 @@ impl ArithmeticGmw {
     /// The elements that `share` shares, for the parties in `to`; `None` for the others.
     ///
     /// # Errors
-    /// Those of the network; so with all operations.
+    /// [`madrigal_net::Error`] of the network; so with all operations.
     pub async fn open<T: Ring>(
         &mut self,
         share: &[T],
@@ -169,7 +169,7 @@ impl ArithmeticGmw {
         Ok(())
     }
 
-    /// The same for elements.
+    /// Opens differences of elements.
     async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
         let bytes = rings::as_bytes_mut(differences);
         self.open_masked(&rings::add_strings::<T>, bytes).await

@@ -13,12 +13,12 @@ use super::tables::{self, Columns, Parcel, Wires};
 use super::{ActiveKeys, Bmr, FITS, PeerRows, Program, Shape, WireSetup, pack, unpack};
 use crate::gmw::LEADER;
 
-/// What the parties have told each other of their choices.
+/// Messages in which the parties have told each other of their choices.
 struct Told {
     own: Choices,
     /// Our shares of the masks of the circuit's outputs.
     outputs: Rows,
-    /// Of each peer.
+    /// Flips of each peer.
     flips: Vec<Bytes>,
 }
 
@@ -28,7 +28,7 @@ pub struct Prepared {
     shape: Shape,
     first: u64,
     seed: BlockSeed,
-    /// For each message.
+    /// Columns of tables for each message.
     tables: Columns,
 }
 
@@ -56,7 +56,7 @@ impl Bmr {
     /// each way; `choices` are ours, packed, the same with all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there is another number of OTs or of inputs: a plan was wrong.
@@ -201,7 +201,7 @@ impl Bmr {
         })
     }
 
-    /// Sends each peer its message of so many bytes, and receives those of all.
+    /// Sends each peer its message of `len` bytes, and receives those of all.
     async fn exchange(&mut self, messages: Vec<Vec<u8>>, len: usize) -> Result<Vec<Bytes>> {
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
         for (channel, message) in self.channels.iter_mut().zip(messages) {
@@ -290,7 +290,7 @@ impl Evaluated<'_> {
         self.evaluation.active(self.outputs[output] as usize)
     }
 
-    /// Those of all output bits.
+    /// Gives the active keys of all output bits.
     pub fn all(&self) -> ActiveKeys {
         let Shape { parties, lanes, .. } = self.evaluation.shape();
         let mut all = ActiveKeys::new(parties, self.outputs.len(), lanes);

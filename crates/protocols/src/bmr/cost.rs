@@ -1,4 +1,4 @@
-//! What the operations cost, declared.
+//! Costs of the operations, declared.
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, PhaseCost, bits};
@@ -8,7 +8,7 @@ use super::{Bmr, tables};
 use crate::gmw::{BooleanGmw, share_aes_blocks};
 use crate::{Opening, Rounds};
 
-/// Bits that the paper sends in the setup phase for so many ANDs, by all parties together, without outputs
+/// Bits that the paper sends in the setup phase for `ands` ANDs, by all parties together, without outputs
 /// (MOTION, table 6: AND^Y), with keys of 128 bits: `N (N-1) ((4N + 7) kappa + 1)` each with three C-OTs of
 /// strings of kappa bits for each gate and pair, the variant of Ben-Efraim et al., and `3 kappa` less for each
 /// pair with its own new optimisation, kappa C-OTs for all gates.
@@ -24,7 +24,7 @@ pub fn messages_of_column(shape: Shape, program: &Layered) -> u64 {
     lengths.iter().filter(|&&len| len > 0).count() as u64
 }
 
-/// `messages` to and from each of so many peers.
+/// Cost of `messages` to and from each of `peers` peers.
 fn each_way(peers: u64, bytes: usize, messages: u64) -> PhaseCost {
     PhaseCost {
         bytes_sent: peers * bytes as u64,
@@ -127,7 +127,7 @@ impl Bmr {
         Self::garble_cost_with(opening, shape, program, messages)
     }
 
-    /// The same, given [`messages_of_column`], which takes the time.
+    /// Cost of garbling, given [`messages_of_column`], which takes the time.
     pub fn garble_cost_with(
         opening: Opening,
         shape: Shape,
@@ -142,7 +142,7 @@ impl Bmr {
             return aes(local);
         }
         let peers = parties as u64 - 1;
-        // Of the masks' product and of inputs, then of the second OTs' choices.
+        // Planes of the masks' product and of inputs, then the plane of the second OTs' choices.
         let plane = shape.plane_bytes(program);
         let first = each_way(peers, plane + shape.input_bytes(program), 1);
         let told = first + each_way(peers, plane, 1);

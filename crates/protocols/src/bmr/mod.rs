@@ -65,10 +65,10 @@ use crate::Opening;
 use crate::gmw::{BooleanGmw, InputSharing, LEADER};
 
 /// Bytes of one column that are garbled at a time, at most, and that a message has at least, where a circuit
-/// has so many.
+/// has as many.
 pub const CHUNK: usize = 64 << 10;
 
-/// What is wrong if a length does not fit: what comes from others has been checked.
+/// Message of a panic where a length does not fit: what comes from others has been checked.
 const FITS: &str = "lengths are checked where they come from";
 
 /// The operations of one piece of work, on channels of its own. What runs in the setup phase and what runs
@@ -76,19 +76,19 @@ const FITS: &str = "lengths are checked where they come from";
 pub struct Bmr {
     context: Context,
     channels: Vec<Channel>,
-    /// Of columns that have been added up; between two parties there are none.
+    /// Channels of columns that have been added up; between two parties there are none.
     sums: Vec<Channel>,
     opening: Opening,
     offset: Offset,
     random: Generator,
     gmw: BooleanGmw,
-    /// For each owner the one that shares the masks of its inputs.
+    /// Sharings of the masks of inputs, one for each owner.
     input_masks: Vec<InputSharing>,
     everyone: Vec<Party>,
     instance: Instance,
     /// The number of the next piece of the instance.
     next: u64,
-    /// That of the next row that is hashed.
+    /// Number of the next row that is hashed.
     next_row: u64,
     /// Their memory serves one block of lanes after the other.
     garbling: Option<Garbling>,
@@ -132,7 +132,7 @@ impl Bmr {
     /// of a job.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn open(context: Context, opening: Opening, offset: &Offset) -> Result<Self> {
         let sums = match context.parties() {
             2 => Vec::new(),
@@ -187,7 +187,7 @@ impl Bmr {
     /// Shares an input, which its owner passes, a row for each wire.
     ///
     /// # Errors
-    /// Those of the network; that a peer's keys have not the colours that the owner sent.
+    /// [`madrigal_net::Error`] of the network, or if a peer's keys lack the colours that the owner sent.
     ///
     /// # Panics
     /// If the owner passes no input, or one of another shape.
@@ -217,7 +217,7 @@ impl Bmr {
     /// active keys. All have masked `part`, which nothing else has used.
     ///
     /// # Errors
-    /// Those of the network; that a peer's keys have not the opened colours.
+    /// [`madrigal_net::Error`] of the network, or if a peer's keys lack the opened colours.
     ///
     /// # Panics
     /// If `share` has another shape than `part`.
@@ -257,7 +257,7 @@ impl Bmr {
     /// the setup phase, since it depends on nothing else.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_masks(&mut self, part: &WireSetup, to: &[Party]) -> Result<Option<Rows>> {
         let (rows, lanes) = (part.rows(), part.lanes());
         let share = pack(part.masks());

@@ -41,7 +41,7 @@ pub(super) fn columns_sent(once: bool, parties: usize) -> usize {
     }
 }
 
-/// Whose column a party adds up: that of the one before it.
+/// Party whose column a party adds up: the one before it.
 pub(super) fn adds(party: Party, parties: usize) -> Party {
     Party::new((party.index() + parties - 1) % parties)
 }
@@ -56,14 +56,14 @@ pub(super) fn lengths(shape: Shape, layered: &Layered) -> Vec<usize> {
         .collect()
 }
 
-/// What goes in one message.
+/// Chunks that go in one message.
 pub(super) struct Parcel<'c> {
     pub chunks: Vec<Chunk<'c>>,
-    /// Of one column.
+    /// Bytes of one column.
     pub bytes: usize,
 }
 
-/// Also chunks without ANDs, which go with what comes before.
+/// Makes parcels, also of chunks without ANDs, which go with what comes before.
 pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<'c>> {
     let mut all: Vec<Parcel<'_>> = Vec::new();
     for chunk in shape.chunks(program, CHUNK) {
@@ -88,14 +88,14 @@ pub(super) type Columns = Vec<Vec<Bytes>>;
 
 /// Shares of a column of a parcel, one or the sum of several.
 enum Summand {
-    /// Ours, which nobody else reads.
+    /// Column of ours, which nobody else reads.
     Own(Vec<u8>),
-    /// What a peer has sent, or what we send to several.
+    /// Column that a peer has sent, or that we send to several.
     Told(Bytes),
 }
 
 impl Summand {
-    /// In memory of one of them, where that is ours.
+    /// Adds in memory of one of them, where that is ours.
     fn add(self, other: Self) -> Self {
         let (mut sum, more) = match (self, other) {
             (Self::Own(sum), Self::Own(more)) => (sum, more.into()),
@@ -172,7 +172,7 @@ impl Shares<'_> {
 /// The channels of a circuit's tables.
 pub(super) struct Wires<'a> {
     pub shares: &'a mut [Channel],
-    /// Of columns that one party has added up.
+    /// Channels of columns that one party has added up.
     pub sums: &'a mut [Channel],
 }
 
@@ -288,7 +288,7 @@ async fn once(
         Ok(())
     };
 
-    // What is received while shares are still sent counts, as far as rounds are concerned, after them; what is sent
+    // Messages that are received while shares are still sent count, as far as rounds are concerned, after them; what is sent
     // on, after that.
     let beside = context.beside();
     receivers
@@ -377,7 +377,7 @@ fn split(channels: &mut [Channel]) -> (Ends<'_, Sender>, Ends<'_, Receiver>) {
     ends.unzip()
 }
 
-/// Receives so many columns of each parcel, whose places are told, the parcel's first. What comes before all is sent
+/// Receives the columns of each parcel, whose places are told, the parcel's first. A column that comes before all is sent
 /// counts, as far as rounds are concerned, as received after it: by the context that is given back.
 async fn receive_columns(
     context: &Context,

@@ -31,7 +31,7 @@
 //! uniform given it. A generator's expansion of it is then indistinguishable from random bits; each seed is
 //! expanded once.
 //!
-//! The same for elements of Z_2^l: [`rings`].
+//! [`rings`] does the same for elements of Z_2^l.
 
 pub mod rings;
 mod three;
@@ -50,7 +50,7 @@ pub type Bits = Zeroizing<Vec<u8>>;
 /// Bits of a seed.
 const SEED: usize = 128;
 
-/// What is wanted for a conditional, in each lane.
+/// Demand of a conditional, in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// Bits of the code, at least one.
@@ -61,7 +61,7 @@ pub struct Wanted {
     pub dropped: usize,
 }
 
-/// What was made for a conditional, for a random code.
+/// Values that were made for a conditional, for a random code.
 pub struct Selector {
     lanes: usize,
     /// Shares of the bits of the random code, a string of a bit for each lane.
@@ -69,7 +69,7 @@ pub struct Selector {
     slots: Vec<Slot>,
 }
 
-/// What belongs to one code: strings of rows, of a bit for each lane, without padding between them.
+/// Strings that belong to one code: rows, of a bit for each lane, without padding between them.
 #[derive(Default)]
 pub struct Slot {
     /// Shares of 1 where it is hot: one row.
@@ -94,7 +94,7 @@ impl Wanted {
         parties == 2 && self.masks() > SEED
     }
 
-    /// Which kinds of masks three parties have from seeds.
+    /// Whether three parties have the kept and the dropped masks from seeds.
     const fn dealt(self, parties: usize) -> [bool; 2] {
         [
             parties == 3 && self.kept > three::WORTHWHILE,
@@ -102,13 +102,13 @@ impl Wanted {
         ]
     }
 
-    /// Those seeds: of each code.
+    /// Number of those seeds, which each code has.
     fn items(self, parties: usize, lanes: usize) -> usize {
         let kinds = self.dealt(parties).into_iter().filter(|&dealt| dealt);
         kinds.count() * self.codes() * lanes
     }
 
-    /// What is left to vectors.
+    /// Demand that is left to vectors.
     const fn own(self, parties: usize) -> Self {
         let [kept, dropped] = self.dealt(parties);
         Self {
@@ -167,7 +167,7 @@ impl Wanted {
         rounds
     }
 
-    /// Correlations that [`Branches::prepare`] takes for so many lanes.
+    /// Correlations that [`Branches::prepare`] takes for `lanes` lanes.
     pub fn needs(self, parties: usize, lanes: usize, needs: &mut Needs) {
         let pairs = self
             .parts_of_code()
@@ -232,19 +232,19 @@ const fn pair_ands(low: usize, high: usize) -> usize {
     ((1 << low) - 1) * ((1 << high) - 1)
 }
 
-/// What [`Branches::prepare`] opens for such conditionals.
+/// Openings of [`Branches::prepare`] for such conditionals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Openings {
-    /// ANDs of so many bits each, in the first rounds.
+    /// ANDs of this many bits each, in the first rounds.
     pub ands: Vec<usize>,
-    /// Then so many bits, to all.
+    /// Bits that are opened next, to all.
     pub hot: usize,
-    /// Then, of three parties, so many bits to all, and as many to the second and to the third party.
+    /// Bits that are opened then, of three parties, to all, and as many to the second and to the third party.
     pub dealt: usize,
 }
 
 impl Openings {
-    /// Each of them: so many bytes, to these parties.
+    /// Gives each opening: its bytes, and the parties to whom.
     pub fn in_order(&self, parties: usize) -> Vec<(u64, Vec<Party>)> {
         let all: Vec<Party> = Party::all(parties).collect();
         let bytes = |count: usize| bits::bytes_for(count) as u64;
@@ -261,7 +261,7 @@ impl Openings {
     }
 }
 
-/// What is opened, in order.
+/// Gives all openings, in order.
 pub fn openings(wanted: &[Wanted], parties: usize, lanes: usize) -> Openings {
     let decoding: Vec<Vec<usize>> = wanted.iter().map(|wanted| wanted.decoding()).collect();
     let most = decoding.iter().map(Vec::len).max().unwrap_or(0);
@@ -290,7 +290,7 @@ pub struct Branches {
     gmw: BooleanGmw,
     random: Generator,
     everyone: Vec<Party>,
-    /// Of seeds that are expanded.
+    /// Numbers of seeds that are expanded.
     numbers: KeyNumbers,
     /// The number of the next seed, the same at all parties.
     next_seed: u64,
@@ -306,7 +306,7 @@ impl Branches {
     /// Opens the channels of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             gmw: BooleanGmw::new(context.clone(), opening)?,
@@ -318,7 +318,7 @@ impl Branches {
         })
     }
 
-    /// Takes numbers for so many seeds, and gives the first. All parties do so in the same order.
+    /// Takes numbers for `seeds` seeds, and gives the first. All parties do so in the same order.
     fn number_seeds(&mut self, seeds: usize) -> u64 {
         let first = self.next_seed;
         self.next_seed += seeds as u64;
@@ -331,7 +331,7 @@ impl Branches {
         self.gmw.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.context.me()
     }
@@ -344,7 +344,7 @@ impl Branches {
     /// Opens a string of masked bits to all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(&mut self, masked: &[u8], count: usize) -> Result<Bits> {
         if count == 0 {
             return Ok(Bits::default());
@@ -353,10 +353,10 @@ impl Branches {
         Ok(opened.expect("all get it"))
     }
 
-    /// Random codes and masks for conditionals, for so many lanes each.
+    /// Makes random codes and masks for conditionals, for `lanes` lanes each.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `stock` has not what they [need](Wanted::needs): a plan was wrong.
@@ -476,7 +476,7 @@ impl Branches {
                 let one = self.expand_both(*wanted, product, lanes);
                 let zero = self.expand_both(*wanted, &rest, lanes);
                 let ([zero_kept, zero_dropped], [one_kept, one_dropped]) = (zero, one);
-                // What is random where the code is 1 is what is dropped where it is 0.
+                // The values that are random where the code is 1 are those that are dropped where it is 0.
                 (slots[0].kept, slots[0].dropped) = (zero_kept, one_dropped);
                 (slots[1].kept, slots[1].dropped) = (one_kept, zero_dropped);
             } else {
@@ -679,7 +679,7 @@ impl Selector {
         sum
     }
 
-    /// What belongs to each code, given the difference between the real code and the random one: the bits
+    /// Gives the strings that belong to each code, given the difference between the real code and the random one: the bits
     /// of it that were opened, a row each.
     pub fn activate(mut self, difference: &[&[u8]]) -> Vec<Slot> {
         for (bit, &row) in difference.iter().enumerate() {
@@ -706,7 +706,7 @@ impl Selector {
 fn outer(low: &[Bits], high: &[Bits], product: &mut impl FnMut() -> Bits) -> Vec<Bits> {
     let (most_low, most_high) = (low.len() - 1, high.len() - 1);
     let mut all: Vec<Bits> = Vec::with_capacity(low.len() * high.len());
-    // What is left of the low part's bits for the last of the high part.
+    // The low part's bits that are left for the last of the high part.
     let mut left = low.to_vec();
     for high in &high[..most_high] {
         let mut last = high.clone();
@@ -732,7 +732,7 @@ fn swap(a: &mut [u8], b: &mut [u8], mask: &[u8]) {
     }
 }
 
-/// A row of `lanes` bits, so many times.
+/// Repeats a row of `lanes` bits `times` times.
 pub fn repeat(row: &[u8], lanes: usize, times: usize) -> Bits {
     let all = lanes * times;
     let mut string = Bits::new(vec![0; bits::bytes_for(all)]);

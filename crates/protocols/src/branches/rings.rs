@@ -1,7 +1,7 @@
 //! Masks over Z_{2^l} that follow a secret choice: what branches of products of ring elements share their
 //! triples by.
 //!
-//! As with bits there is a random hot code before any input is there, and the real one is opened under it.
+//! A random hot code is there before any input is, as with bits, and the real one is opened under it.
 //! For each code the parties then share, *by sums modulo 2^l*,
 //!
 //! - t, which is 1 if the code is hot, else 0: so that t times a number that all know is local,
@@ -43,7 +43,7 @@ use crate::arithmetic::{ArithmeticGmw, LEADER};
 /// Ring elements, wiped when dropped.
 pub type Elements<T> = Zeroizing<Vec<T>>;
 
-/// What is wanted for a conditional, in each lane.
+/// Demand of a conditional, in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RingWanted {
     /// Bits of the code, at least one.
@@ -58,7 +58,7 @@ impl RingWanted {
         1 << self.bits
     }
 
-    /// What is made of bits: of two parties a seed for each code.
+    /// Demand of bits: of two parties a seed for each code.
     const fn choice(self, parties: usize) -> Wanted {
         Wanted {
             bits: self.bits,
@@ -72,7 +72,7 @@ impl RingWanted {
         (self.codes() - 1) * lanes
     }
 
-    /// Correlations that [`RingBranches::prepare`] takes for so many lanes.
+    /// Correlations that [`RingBranches::prepare`] takes for `lanes` lanes.
     pub fn needs<T: Ring>(self, parties: usize, lanes: usize, needs: &mut Needs) {
         self.choice(parties).needs(parties, lanes, needs);
         match parties {
@@ -94,7 +94,7 @@ impl RingWanted {
         choice + own as u64
     }
 
-    /// What [`RingBranches::prepare`] opens, in order: so many bytes, to these parties.
+    /// Openings of [`RingBranches::prepare`], in order: the bytes of each, and the parties to whom.
     pub fn openings<T: Ring>(self, parties: usize, lanes: usize) -> Vec<(u64, Vec<Party>)> {
         let mut made = openings(&[self.choice(parties)], parties, lanes).in_order(parties);
         let all = Party::all(parties);
@@ -113,14 +113,14 @@ impl RingWanted {
     }
 }
 
-/// What was made for a conditional, for a random code.
+/// Values that were made for a conditional, for a random code.
 pub struct RingSelector<T: Ring> {
     lanes: usize,
     code: Vec<Bits>,
     slots: Vec<RingSlot<T>>,
 }
 
-/// What belongs to one code.
+/// Elements that belong to one code.
 pub struct RingSlot<T: Ring> {
     /// Shares of 1 where it is hot, else of 0: one for each lane.
     pub hot: Elements<T>,
@@ -145,7 +145,7 @@ impl RingBranches {
     /// Opens the channels of steps of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: &Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             branches: Branches::new(context.step("choice"), opening)?,
@@ -160,7 +160,7 @@ impl RingBranches {
         self.numbers.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.branches.me()
     }
@@ -172,7 +172,7 @@ impl RingBranches {
     /// Opens masked elements to all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open<T: Ring>(&mut self, masked: &mut [T]) -> Result<()> {
         let everyone = self.everyone.clone();
         let opened = self.numbers.open_strings(masked, &mut [], &everyone);
@@ -182,7 +182,7 @@ impl RingBranches {
     /// Shares of x y, element by element: see [`ArithmeticGmw::mul`].
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn mul<T: Ring>(
         &mut self,
         triples: &mut RingTriples<T>,
@@ -196,17 +196,17 @@ impl RingBranches {
     /// Opens masked elements to all, and in the same message whole bytes of masked bits.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_both<T: Ring>(&mut self, masked: &mut [T], bits: &mut [u8]) -> Result<()> {
         let everyone = self.everyone.clone();
         let opened = self.numbers.open_strings(masked, bits, &everyone);
         opened.await.map(drop)
     }
 
-    /// A random code with its masks, for so many lanes.
+    /// Makes a random code with its masks, for `lanes` lanes.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `stock` has not what it [needs](RingWanted::needs): a plan was wrong.
@@ -230,7 +230,7 @@ impl RingBranches {
         Ok(RingSelector { lanes, code, slots })
     }
 
-    /// Of two parties: hot bits become numbers by shared bits, kept bits are seeds.
+    /// Makes the masks of two parties: hot bits become numbers by shared bits, kept bits are seeds.
     async fn by_seeds<T: Kept>(
         &mut self,
         wanted: RingWanted,
@@ -295,7 +295,7 @@ impl RingBranches {
         kept
     }
 
-    /// Of more parties: what a chain of products with their shares of the hot bits makes of random elements
+    /// Makes the masks of more parties: what a chain of products with their shares of the hot bits makes of random elements
     /// and a 1.
     async fn by_chain<T: Kept>(
         &mut self,
@@ -374,7 +374,7 @@ impl<T: Ring> RingSelector<T> {
         sum
     }
 
-    /// What belongs to each code, given the difference between the real code and the random one: the bits of
+    /// Gives the elements that belong to each code, given the difference between the real code and the random one: the bits of
     /// it that were opened, a row each.
     pub fn activate(mut self, difference: &[&[u8]]) -> Vec<RingSlot<T>> {
         for (bit, row) in difference.iter().enumerate() {

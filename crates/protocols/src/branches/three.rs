@@ -33,10 +33,10 @@ const BYTES: usize = SEED / 8;
 pub(super) const FIRST: usize = 1 + 2 * SEED;
 /// Bits that are opened for an item in the second round; and to P_1, and to P_2.
 pub(super) const SECOND: usize = 2 * SEED;
-/// From how many masks on this is less than vectors as long as the masks.
+/// Number of masks from which on this is less than vectors as long as the masks.
 pub(super) const WORTHWHILE: usize = 4096;
 
-/// Correlations for so many items.
+/// Correlations for `items` items.
 pub(super) fn needs(items: usize, needs: &mut Needs) {
     needs.vector_triples(2 * SEED, items);
     needs.vector_triples(SEED, 3 * items);
@@ -171,7 +171,7 @@ impl Dealing {
         let b = sum(&self.xy[0], &sd);
         let c = sum(&sum(&b, &d), &ud);
         let pairs = [[b, self.s.clone()], [c, sum(&self.s, &uf)]];
-        // Which of a pair comes first, nobody shall know.
+        // The order within a pair is secret to all.
         let count = items * SEED;
         let mut masked = Bits::new(vec![0; 2 * count / 8]);
         for (place, ([one, other], triple)) in

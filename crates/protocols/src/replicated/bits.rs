@@ -43,7 +43,7 @@ impl ReplicatedBits {
     /// Opens the channels of `context` and takes its generators.
     ///
     /// # Errors
-    /// Those of [`Context::channel`] and [`Context::shared_prg`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`] and [`Context::shared_prg`].
     ///
     /// # Panics
     /// Unless there are three parties.
@@ -63,7 +63,7 @@ impl ReplicatedBits {
         self.neighbours.count_in(context);
     }
 
-    /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs, or sums of these, go on top
+    /// Makes this party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs, or sums of these, go on top
     /// ([`kernels::replicated_carry`]).
     pub fn zeros(&mut self, bytes: usize) -> Draft {
         let mut z = self.spent.draft(bytes);
@@ -96,7 +96,7 @@ impl ReplicatedBits {
     /// [`zeros`](Self::zeros)), is its first component; gives both. One round, `z`'s bytes sent.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn reshare(&mut self, z: Draft) -> Result<[Bytes; 2]> {
         let z = self.spent.message(z);
         let theirs = self.neighbours.reshare(z.clone()).await?;
@@ -107,7 +107,7 @@ impl ReplicatedBits {
     /// unspecified in the result.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If a string has not `ceil(count / 8)` bytes.
@@ -121,7 +121,7 @@ impl ReplicatedBits {
     /// The `count` bits that `first` and `second` share, for the parties in `to`; `None` for others.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(
         &mut self,
         [first, second]: [&[u8]; 2],
@@ -133,7 +133,7 @@ impl ReplicatedBits {
             .await
     }
 
-    /// The same for the bits of all rows: each row in whole bytes, with zeros beyond its end.
+    /// Opens the bits of all rows: each row in whole bytes, with zeros beyond its end.
     pub(super) async fn open_rows(
         &mut self,
         shares: &BitShares,
@@ -224,7 +224,7 @@ impl ReplicatedBits {
 pub struct ReplicatedInputs {
     context: Context,
     neighbours: Neighbours,
-    /// Of our own inputs; of those of the next party.
+    /// Masks of our own inputs; masks of the next party's.
     masks: [Generator; 2],
 }
 
@@ -238,7 +238,7 @@ impl ReplicatedInputs {
     /// Opens the channels of `context`, a step of its own, and takes its generators.
     ///
     /// # Errors
-    /// As [`ReplicatedBits::new`].
+    /// [`madrigal_net::Error`] in the same cases as [`ReplicatedBits::new`].
     ///
     /// # Panics
     /// Unless there are three parties.
@@ -264,7 +264,7 @@ impl ReplicatedInputs {
     /// Gives our components for each owner.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `own` has not `ceil(counts[me] / 8)` bytes.

@@ -19,7 +19,7 @@ use madrigal_net::Result;
 use super::{BitShares, ReplicatedBits};
 use madrigal_core::Zeroizing;
 
-/// How an adder's carries are made.
+/// Ways in which an adder's carries are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
     /// A round per bit and one AND per bit.
@@ -34,7 +34,7 @@ pub enum Depth {
 const RIPPLE_FROM: usize = 1 << 16;
 
 impl Depth {
-    /// What suits a batch of `count` elements.
+    /// Gives the depth that suits a batch of `count` elements.
     pub fn of_batch(count: usize) -> Self {
         if count >= RIPPLE_FROM {
             Self::Ripple
@@ -56,7 +56,7 @@ pub(super) struct Addends {
 /// Rows of one component.
 pub(super) enum Part {
     Own(Zeroizing<Vec<u8>>),
-    /// As they came from or go to another party.
+    /// Bits as they came from or go to another party.
     Message(Bytes),
 }
 
@@ -71,11 +71,11 @@ impl std::ops::Deref for Part {
     }
 }
 
-/// Where the rows of a are.
+/// Second operand: where its rows are.
 pub(super) enum Second {
-    /// Those components of t, else zeros.
+    /// These components of t, else zeros.
     Of([bool; 2]),
-    /// By themselves.
+    /// Rows by themselves.
     Rows(BitShares),
 }
 
@@ -208,7 +208,7 @@ impl ReplicatedBits {
     }
 }
 
-/// How many rows of ANDs each round takes.
+/// Number of rows of ANDs in each round.
 pub(super) fn and_rows(targets: &[usize], depth: Depth) -> Vec<usize> {
     match depth {
         Depth::Ripple => vec![1; targets.last().copied().unwrap_or(0)],
@@ -230,7 +230,7 @@ enum Pass {
     Row(Row),
 }
 
-/// What a row of ANDs makes.
+/// Result of a row of ANDs.
 #[derive(Clone, Copy)]
 enum And {
     /// The carry of a bit above a carry, or above none.
@@ -244,7 +244,7 @@ enum And {
 /// A tree for some of the carries.
 #[derive(Default)]
 struct Plan {
-    /// By round.
+    /// Levels by round.
     levels: Vec<Vec<And>>,
     /// The row of each carry.
     carries: BTreeMap<usize, Row>,
@@ -267,7 +267,7 @@ impl Plan {
         Row { round, place }
     }
 
-    /// By the best network.
+    /// Plans a few carries by the best network.
     fn of_few(targets: &[usize]) -> Self {
         let network = carry_network(targets);
         let mut plan = Self::default();
@@ -299,7 +299,7 @@ impl Plan {
 
     /// Sklansky's tree, with the segments that several carries need made once.
     fn of_many(targets: &[usize]) -> Self {
-        // Of each segment, whether its p is needed beside its g.
+        // Segments, each with whether its p is needed beside its g.
         let mut segments = BTreeMap::new();
         for &target in targets {
             require(&mut segments, (0, target), false);
@@ -338,7 +338,7 @@ fn level(length: usize) -> usize {
     length.next_power_of_two().trailing_zeros() as usize
 }
 
-/// Where a segment is cut: its lower part is the largest power of two below its length.
+/// Gives the place where a segment is cut: its lower part is the largest power of two below its length.
 fn middle(lo: usize, hi: usize) -> usize {
     lo + (hi - lo).next_power_of_two() / 2
 }

@@ -22,7 +22,7 @@ use super::carries::{Addends, Part, Second};
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
-/// What x_0 + x_1 and x_2 are of.
+/// A number that is split into x_0 + x_1 and x_2.
 #[derive(Clone, Copy)]
 pub(super) struct Split<'a, T: Ring> {
     pub(super) x: RingView<'a, T>,
@@ -38,7 +38,7 @@ impl ReplicatedRings {
     /// The highest bit of each element: whether it is negative in two's complement.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     pub async fn negative<'a, T: Ring>(
         &mut self,
         x: impl Into<RingView<'a, T>>,

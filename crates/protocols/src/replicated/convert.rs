@@ -22,7 +22,7 @@ use super::shares::third;
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
-/// Only P_0 has inputs.
+/// Counts of inputs where only P_0 has any.
 pub(super) const fn of_first(count: usize) -> [usize; PARTIES] {
     [count, 0, 0]
 }
@@ -31,7 +31,7 @@ impl ReplicatedRings {
     /// Each bit as a ring element, 0 or 1, row by row.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     pub async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let (rows, count) = (bits.rows, bits.count);
         if rows == 0 {
@@ -233,7 +233,7 @@ fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Zeroizing<Vec<T>> {
     u
 }
 
-/// That, written to as many elements.
+/// Writes the first operand of each bit to an element.
 fn first_bits<T: Ring>(bits: &BitShares, u: &mut [T]) {
     let mut both = bits.components[0].clone();
     kernels::xor_into(&mut both, &bits.components[1]);

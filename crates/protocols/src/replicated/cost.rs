@@ -1,4 +1,4 @@
-//! What a program of ring operations costs one party.
+//! Cost of a program of ring operations for one party.
 
 use madrigal_core::{Party, PhaseCost, Ring, bits};
 
@@ -29,7 +29,7 @@ impl Tally {
         }
     }
 
-    /// The same, after what `clock` has counted.
+    /// Starts a bill after what `clock` has counted.
     pub fn after(me: Party, clock: Rounds) -> Self {
         Self {
             clock,
@@ -42,7 +42,7 @@ impl Tally {
         &self.clock
     }
 
-    /// What party `me` spends in all.
+    /// Cost of party `me` in all.
     pub fn total(&self) -> PhaseCost {
         PhaseCost {
             rounds: self.clock.of(self.me),
@@ -50,7 +50,7 @@ impl Tally {
         }
     }
 
-    /// As [`ReplicatedRings::set_depth`](super::ReplicatedRings::set_depth).
+    /// Sets the depth as [`ReplicatedRings::set_depth`](super::ReplicatedRings::set_depth) does.
     pub fn set_depth(&mut self, depth: Option<Depth>) {
         self.depth = depth;
     }

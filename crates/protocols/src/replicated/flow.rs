@@ -64,7 +64,7 @@ const SPENT: usize = 9;
 const LINE: usize = 64;
 
 impl Spent {
-    /// So many bytes, with whatever they held before.
+    /// Gives `len` bytes, with whatever they held before.
     pub(super) fn draft(&mut self, len: usize) -> Draft {
         let free = self.0.iter().position(Bytes::is_unique);
         let old = free.and_then(|index| self.0.swap_remove(index).try_into_mut().ok());

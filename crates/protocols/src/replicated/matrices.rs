@@ -21,7 +21,7 @@ impl ReplicatedRings {
     /// round, an element per output.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the batches have not the product's [lengths](Product::lengths).
@@ -105,7 +105,7 @@ impl ReplicatedRings {
     }
 }
 
-/// This party's part of products of pairs of matrices.
+/// Computes this party's part of products of pairs of matrices.
 fn pairs<T: Ring>(x: RingView<'_, T>, y: RingView<'_, T>, product: &Product) -> Zeroizing<Vec<T>> {
     let (count, shape) = product.pieces();
     let [_, right, len] = shape.lengths();
@@ -129,7 +129,7 @@ fn pairs<T: Ring>(x: RingView<'_, T>, y: RingView<'_, T>, product: &Product) -> 
     products
 }
 
-/// The same of convolutions, of which some columns at a time are unfolded.
+/// Multiplies as convolutions do, of which some columns at a time are unfolded.
 fn convolved<T: Ring>(
     filters: RingView<'_, T>,
     images: RingView<'_, T>,

@@ -14,7 +14,7 @@
 //! masks two things; all three parties ask for the same lengths in the same order.
 //!
 //! # Model
-//! What each operation computes and what it tells whom is in `docs/FUNCTIONALITIES.md`, with what hides
+//! `docs/FUNCTIONALITIES.md` says what each operation computes and what it tells whom, with what hides
 //! each message from its receiver. One tells more than its result:
 //! [`truncate_probabilistic`](ReplicatedRings::truncate_probabilistic).
 //!
@@ -22,7 +22,7 @@
 //! sender has masked with a fresh a_i, of which the receiver P_{i-1} knows k_i but not k_{i+1}: it is
 //! pseudorandom to it whatever the inputs are. Inputs come under a mask that their receiver lacks.
 //!
-//! That does not change if the receiver deviates: what it sends moves the honest parties' shares, but
+//! The argument does not change if the receiver deviates: what it sends moves the honest parties' shares, but
 //! each message to it is still masked afresh by a generator it has no part in. So with inputs and
 //! outputs outside of the servers (Araki et al., section 4), one *malicious* server sees the same
 //! distribution whatever the inputs are. That is privacy alone. Such a server can falsify outputs; and
@@ -64,7 +64,7 @@ use bytes::Bytes;
 use madrigal_core::Party;
 use madrigal_net::{Channel, Context, Generator, Result, exchange_one};
 
-/// How many parties there are.
+/// Number of parties.
 pub const PARTIES: usize = 3;
 
 /// The party that sends us components of products' complements: P_{i+1}.
@@ -77,7 +77,7 @@ pub(crate) const fn previous(party: Party) -> Party {
     Party::new((party.index() + PARTIES - 1) % PARTIES)
 }
 
-/// Which of a party's components is v_0, the one that public constants are added to.
+/// Says for each of a party's components whether it is v_0, the one that public constants are added to.
 pub const fn leads(me: Party) -> [bool; 2] {
     [me.index() == 0, me.index() == PARTIES - 1]
 }

@@ -1,6 +1,6 @@
 //! Numbers that two parties have in two parts.
 //!
-//! What P_0 puts in for P_1 and P_2 to work on are two parts of it: P_2's comes from k_0, which it has with
+//! P_0's contribution for P_1 and P_2 to work on has two parts: P_2's comes from k_0, which it has with
 //! P_0, and P_1 gets the rest.
 //!
 //! Fresh shares of the sum of two numbers, of which two parties have one each: the pair is P_i, the *left*
@@ -40,7 +40,7 @@ impl ReplicatedBits {
             _ => (0, 0),
         };
         assert_eq!(own.len(), sends, "what P_0 puts in");
-        // As many at a time as are sent together.
+        // Elements are masked as many at a time as are sent together.
         let mut mask = Zeroizing::zeros(sends.min(PIECE / T::BYTES));
         let generator = &mut self.zeros.first;
         let flow = Flow {

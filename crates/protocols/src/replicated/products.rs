@@ -22,7 +22,7 @@ impl ReplicatedRings {
     /// Shares of x y, element by element. One round, an element each.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the batches differ in length.
@@ -35,11 +35,11 @@ impl ReplicatedRings {
         self.strand.mul(x, y).await
     }
 
-    /// The same into shares that exist, of which nothing is kept: for long streams of batches, which
+    /// Multiplies into shares that exist, of which nothing is kept: for long streams of batches, which
     /// then take no new memory.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the batches differ in length.
@@ -56,7 +56,7 @@ impl ReplicatedRings {
     /// Shares of x^2, element by element. One round, an element each.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn square<'a, T: Ring>(
         &mut self,
         x: impl Into<RingView<'a, T>>,
@@ -69,7 +69,7 @@ impl ReplicatedRings {
     /// length` on. One round, an element per output.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the batches differ in length or are no multiple of `length`, or if that is zero.

@@ -32,7 +32,7 @@ impl ReplicatedRings {
     /// [`inject`](ReplicatedRings::inject)ed.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn random_bits<T: Ring>(&mut self, count: usize) -> Result<RingShares<T>> {
         let bits = self.random_bit_rows(1, count);
         self.inject(&bits).await

@@ -30,9 +30,9 @@ const BLOCK_BITS: usize = 1 << 20;
 /// A batch is any number of elements. Long ones travel in pieces of 64 KiB, or through circuits in
 /// blocks side by side; the number of rounds does not depend on that.
 pub struct ReplicatedRings {
-    /// What goes in one step after the other.
+    /// Strand of the work that goes in one step after the other.
     pub(super) strand: ReplicatedBits,
-    /// What goes side by side.
+    /// Strands of the work that goes side by side.
     pub(super) ways: Vec<ReplicatedBits>,
     pub(super) depth: Option<Depth>,
 }
@@ -47,7 +47,7 @@ impl ReplicatedRings {
     /// Opens the channels of `context` and of steps in it, and takes their generators. No message.
     ///
     /// # Errors
-    /// Those of [`Context::channel`] and [`Context::shared_prg`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`] and [`Context::shared_prg`].
     ///
     /// # Panics
     /// Unless there are three parties.
@@ -70,7 +70,7 @@ impl ReplicatedRings {
         self.depth = depth;
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.strand.context.me()
     }
@@ -85,7 +85,7 @@ impl ReplicatedRings {
     /// their generator, v_{p+2} is zero, and v_{p+1} = v - v_p goes to the next party.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `own` has not `counts[me]` elements.
@@ -100,7 +100,7 @@ impl ReplicatedRings {
     /// The values of `shares` for the parties in `to`; `None` for others.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open<'a, T: Ring>(
         &mut self,
         shares: impl Into<RingView<'a, T>>,
@@ -147,7 +147,7 @@ impl ReplicatedRings {
     /// `None` for others. One round, the rows' bytes.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_bits(&mut self, shares: &BitShares, to: &[Party]) -> Result<Option<Vec<u8>>> {
         let opened = self.strand.open_rows(shares, to).await?;
         Ok(opened.map(|opened| opened.to_vec()))
@@ -166,7 +166,7 @@ impl ReplicatedRings {
         self.side_by_side(blocks, work).await
     }
 
-    /// The same, where `work` writes the components of a block's elements.
+    /// Makes elements in blocks, where `work` writes the components of a block's elements.
     pub(super) async fn made_in_blocks<T: Ring>(
         &mut self,
         count: usize,

@@ -36,7 +36,7 @@ impl<T: Ring> RingShares<T> {
         shares
     }
 
-    /// From a party's first and second component of each element, as a client sends them.
+    /// Makes shares from a party's first and second component of each element, as a client sends them.
     ///
     /// # Errors
     /// [`SharesError::Lengths`] if there is not one of each.
@@ -52,7 +52,7 @@ impl<T: Ring> RingShares<T> {
         })
     }
 
-    /// How many elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.components[0].len()
     }
@@ -67,7 +67,7 @@ impl<T: Ring> RingShares<T> {
         self.components.each_ref().map(|part| part.as_slice())
     }
 
-    /// The same, to keep.
+    /// Gives the components, to keep.
     pub fn into_components(self) -> [Zeroizing<Vec<T>>; 2] {
         self.components
     }
@@ -143,7 +143,7 @@ impl<T: Ring> RingShares<T> {
     /// A copy of some of the elements.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer elements.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         RingView::from(self).slice(range).to_shares()
@@ -165,7 +165,7 @@ impl<T: Ring> RingShares<T> {
     }
 }
 
-/// Which of a party's components is v_2, if one is.
+/// Index of the one of a party's components that is v_2, if one is.
 pub(super) const fn third(me: Party) -> Option<usize> {
     match me.index() {
         1 => Some(1),
@@ -201,7 +201,7 @@ impl BitShares {
         }
     }
 
-    /// From a party's components, each of `rows` rows of `ceil(count / 8)` bytes: of
+    /// Makes shares from a party's components, each of `rows` rows of `ceil(count / 8)` bytes: of
     /// [`ReplicatedBits`](super::ReplicatedBits) for one row.
     ///
     /// # Errors
@@ -225,12 +225,12 @@ impl BitShares {
         })
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many bits in each row.
+    /// Number of bits in each row.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -322,9 +322,9 @@ pub enum SharesError {
         "a component has {got} bytes where the rows take {expected}: whoever made the shares is at fault"
     )]
     Bytes {
-        /// What came.
+        /// Number of bytes that came.
         got: usize,
-        /// What the shape takes.
+        /// Number of bytes that the shape takes.
         expected: usize,
     },
     /// Two parties' batches differ in length.
@@ -332,11 +332,11 @@ pub enum SharesError {
         "{party} has shares of {got} elements and party 0 of {expected}: ask them for shares of the same batch"
     )]
     Counts {
-        /// Whose.
+        /// Party with another number.
         party: Party,
-        /// How many it has.
+        /// Number that it has.
         got: usize,
-        /// How many party 0 has.
+        /// Number that party 0 has.
         expected: usize,
     },
     /// Two parties' copies of one component differ.

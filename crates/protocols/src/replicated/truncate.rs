@@ -44,11 +44,11 @@ use super::shares::third;
 use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
-/// Which numbers are cut, exactly.
+/// Numbers that are cut exactly.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     All,
-    /// From -2^{l-2} to 2^{l-2} - 1.
+    /// Numbers from -2^{l-2} to 2^{l-2} - 1.
     Near,
 }
 
@@ -56,7 +56,7 @@ impl ReplicatedRings {
     /// x / 2^`by`, rounded down, for signed x: exact for all x, and nobody learns anything.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     ///
     /// # Panics
     /// Unless `by` is below l.
@@ -70,7 +70,7 @@ impl ReplicatedRings {
         self.divide(x, by, Numbers::All).await
     }
 
-    /// The same for numbers from -2^{l-2} to 2^{l-2} - 1, at the cost of an adder of `by` bits where the
+    /// Truncates numbers from -2^{l-2} to 2^{l-2} - 1, at the cost of an adder of `by` bits where the
     /// other one takes l. Of other numbers the result is wrong by a multiple of 2^{l-by}, which depends on
     /// their components too: opened, it tells more than the number (`docs/FUNCTIONALITIES.md`).
     ///
@@ -186,7 +186,7 @@ impl ReplicatedBits {
         let (me, count) = (self.context.me(), block.len());
         let top = T::BITS - by;
         let highest = |x: &T| x.shr(T::BITS - 1);
-        // What P_0 puts in: its number, and u of the lower carry and of the upper one.
+        // P_0's contribution: its number, and u of the lower carry and of the upper one.
         let mut own = Zeroizing::zeros(if me.index() == 0 { 3 * count } else { 0 });
         if me.index() == 0 {
             let a = split.first(block);
@@ -221,7 +221,7 @@ impl ReplicatedBits {
             } else {
                 1
             };
-            // Of what P_0 put in, what P_2 has is the mask.
+            // P_2's part of P_0's contribution is the mask.
             let mut put_in = put_in.chunks_exact(count);
             let mut next = || put_in.next().unwrap_or_default();
             let (number, u_lower, u_upper) = (next(), next(), next());

@@ -30,7 +30,7 @@ impl<'a, T: Ring> From<&'a RingShares<T>> for RingView<'a, T> {
 }
 
 impl<'a, T: Ring> RingView<'a, T> {
-    /// Of a party's first and second component of each element.
+    /// Makes a view of a party's first and second component of each element.
     ///
     /// # Errors
     /// [`SharesError::Lengths`] if there is not one of each.
@@ -46,7 +46,7 @@ impl<'a, T: Ring> RingView<'a, T> {
         })
     }
 
-    /// How many elements.
+    /// Number of elements.
     pub const fn len(&self) -> usize {
         self.components[0].len()
     }
@@ -64,7 +64,7 @@ impl<'a, T: Ring> RingView<'a, T> {
     /// Some of the elements.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer elements.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What the two do before there are inputs: the garbler draws labels, garbles and sends tables; the evaluator keeps
+//! Work of the two before there are inputs: the garbler draws labels, garbles and sends tables; the evaluator keeps
 //! these. Online only labels travel then.
 
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub struct Garbled {
     scheme: Scheme,
     first: u64,
     lanes: usize,
-    /// For each block of lanes, all of them.
+    /// Tables of each block of lanes, all of them.
     tables: Vec<Vec<u8>>,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Garbled {
 }
 
 impl Yao {
-    /// Labels of 0 for so many bits, at the garbler; the evaluator has none yet.
+    /// Draws labels of 0 for `count` bits, at the garbler; the evaluator has none yet.
     pub fn fresh(&self, count: usize) -> Labels {
         let mut zero = Zeroizing::default();
         if self.garbles() {
@@ -42,11 +42,11 @@ impl Yao {
         zero
     }
 
-    /// As [`share_own`](Self::share_own), with labels of 0 that the garbler has drawn before: it sends the
+    /// Shares as [`share_own`](Self::share_own) does, with labels of 0 that the garbler has drawn before: it sends the
     /// evaluator's.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the garbler gives fewer labels or bits.
@@ -72,11 +72,11 @@ impl Yao {
         Ok(zero)
     }
 
-    /// As [`share_both`](Self::share_both), with labels of 0 that the garbler has drawn before. Two rounds: the
+    /// Shares as [`share_both`](Self::share_both) does, with labels of 0 that the garbler has drawn before. Two rounds: the
     /// evaluator's masked bits, then `zero ^ q ^ d R` for each, which is its label under its own row.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there are fewer labels, bits or rows.
@@ -118,7 +118,7 @@ impl Yao {
     /// lanes of a wire, and `outputs` takes those of an output.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn garble<'i>(
         &mut self,
         program: &Program<'_>,
@@ -178,11 +178,11 @@ impl Yao {
         Ok(Garbler::new(self.instance, none, self.next, &offset, *seed))
     }
 
-    /// As the evaluator: evaluates a circuit that was [garbled](Self::garble) before, also on another channel. `inputs`
+    /// Evaluates, at the evaluator, a circuit that was [garbled](Self::garble) before, also on another channel. `inputs`
     /// gives the labels of some lanes of a wire, `outputs` takes those of an output. No message.
     ///
     /// # Errors
-    /// None but for what is our own doing.
+    /// [`madrigal_net::Error`] for our own mistakes alone.
     pub fn evaluate_garbled<'i>(
         &self,
         program: &Program<'_>,
@@ -229,7 +229,7 @@ impl Yao {
     /// else nothing.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn tell_colours(
         &mut self,
         zero: &[Block],
@@ -249,11 +249,11 @@ impl Yao {
         Ok(theirs.to_vec().into())
     }
 
-    /// As [`open`](Self::open), with what [`tell_colours`](Self::tell_colours) gave: only the garbler is told
+    /// Opens as [`open`](Self::open) does, with what [`tell_colours`](Self::tell_colours) gave: only the garbler is told
     /// something, if it gets the values.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_told(
         &mut self,
         labels: &[Block],
@@ -285,7 +285,7 @@ impl Yao {
     }
 }
 
-/// Bytes of a circuit's tables in so many lanes, which the evaluator keeps.
+/// Bytes of a circuit's tables in `lanes` lanes, which the evaluator keeps.
 pub fn table_bytes(layered: &Layered, scheme: Scheme, lanes: usize) -> u64 {
     let of = |(lanes, times)| times * shape(scheme, layered, lanes).table_bytes_of(layered);
     super::alike(layered, lanes).into_iter().map(of).sum()

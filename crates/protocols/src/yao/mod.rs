@@ -22,7 +22,7 @@
 //! | opening | 1: 1/8 to each who gets it | 1: G 1/8 if E gets it | 1: E 1/8 if G gets it |
 //! | numbers of l bits in A (Y2A, [`project`](Yao::project)), for all bits | 1: G `ceil(l/8) + ceil((l-1)/8) + .. + 1`, 80 for 32 bits | the same | 0 |
 //!
-//! What is not the garbler's alone takes a correlated OT for each bit. AES blocks: a label that is drawn one, an AND
+//! A bit that is not the garbler's alone takes a correlated OT. AES blocks: a label that is drawn one, an AND
 //! 4 and 2 (6 and 3), a bit of a number 2 and 1, of the garbler's and the evaluator's.
 //!
 //! **Labels from OTs.** The offset of the OTs is `R`: with `t = q ^ c R`, and `d = c ^ x` from the evaluator, `t` is
@@ -74,26 +74,26 @@ use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
 pub const GARBLER: Party = Party::new(0);
 /// The party that evaluates.
 pub const EVALUATOR: Party = Party::new(1);
-/// How many parties there are.
+/// Number of parties.
 pub const PARTIES: usize = 2;
 
 /// Bytes of tables that a message has at least, but for the last one of some lanes.
 pub const MESSAGE: usize = 64 << 10;
 
-/// Labels of rows, each of so many lanes.
+/// Labels of rows, one for each lane of a row.
 pub type Labels = Zeroizing<Vec<Block>>;
 
 /// One party of the two at work, on a channel of its own.
 pub struct Yao {
     context: Context,
     channel: Channel,
-    /// What both have: labels of bits that the garbler knows.
+    /// Generator that both have: labels of bits that the garbler knows.
     common: Generator,
     scheme: Scheme,
     instance: Instance,
     /// The number of the next piece of the instance.
     next: u64,
-    /// That of the next row on the way to a number.
+    /// Number of the next row on the way to a number.
     next_row: u64,
 }
 
@@ -107,7 +107,7 @@ impl Yao {
     /// Opens the channel of `context`, which is for two parties. Both name the same scheme.
     ///
     /// # Errors
-    /// Those of [`Context::channel`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`].
     pub fn new(context: Context, scheme: Scheme) -> Result<Self> {
         let peer = if context.me() == GARBLER {
             EVALUATOR
@@ -159,7 +159,7 @@ impl Yao {
     /// (packed; what is past the last bit is ignored), from as many `rows` of correlated OTs. One round.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there are fewer bits or rows.
@@ -198,10 +198,10 @@ impl Yao {
         Ok(labels)
     }
 
-    /// What the labels stand for, packed, at those of the two to whom it is told. One round.
+    /// Opens the bits that the labels stand for, packed, at those of the two to whom it is told. One round.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(
         &mut self,
         labels: &[Block],
@@ -237,7 +237,7 @@ impl Yao {
     /// takes those of an output. Tables go from the garbler to the evaluator.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn evaluate<'i>(
         &mut self,
         program: &Program<'_>,
@@ -320,7 +320,7 @@ impl Yao {
     }
 }
 
-/// The lengths of the messages with tables of a circuit in so many lanes, in order: how often those of one
+/// Lengths of the messages with tables of a circuit in `lanes` lanes, in order: how often those of one
 /// block of lanes come, and what they are.
 pub fn tables(program: &Program<'_>, scheme: Scheme, lanes: usize) -> Vec<(u64, Vec<usize>)> {
     let of = |lanes: usize| {
@@ -337,7 +337,7 @@ pub fn tables(program: &Program<'_>, scheme: Scheme, lanes: usize) -> Vec<(u64, 
     alike.map(|(lanes, times)| (times, of(lanes))).collect()
 }
 
-/// AES blocks that a party computes for a circuit in so many lanes.
+/// AES blocks that a party computes for a circuit in `lanes` lanes.
 pub fn evaluate_aes(layered: &Layered, scheme: Scheme, lanes: usize, me: Party) -> u64 {
     let of = |(lanes, times): (usize, u64)| {
         let shape = shape(scheme, layered, lanes);
@@ -352,7 +352,7 @@ pub fn evaluate_aes(layered: &Layered, scheme: Scheme, lanes: usize, me: Party) 
     alike(layered, lanes).into_iter().map(of).sum::<u64>() + seed
 }
 
-/// AES blocks that a party computes to share so many bits of the garbler's.
+/// AES blocks that a party computes to share `count` bits of the garbler's.
 pub fn share_own_aes(count: usize) -> u64 {
     count as u64
 }
@@ -364,7 +364,7 @@ fn packed_colours(labels: &[Block]) -> Zeroizing<Vec<u8>> {
     packed
 }
 
-/// Before the first block.
+/// Gives the shape before the first block.
 fn none(scheme: Scheme) -> Shape {
     Shape {
         scheme,
@@ -389,7 +389,7 @@ fn blocks(layered: &Layered, lanes: usize) -> impl Iterator<Item = Range<usize>>
         .map(move |start| start..lanes.min(start + each))
 }
 
-/// How many lanes go through it together, and how often.
+/// Gives the numbers of lanes that go through it together, and how often each comes.
 fn alike(layered: &Layered, lanes: usize) -> Vec<(usize, u64)> {
     let each = Shape::lanes_in_cache(layered.rows());
     let all = [(each, (lanes / each) as u64), (lanes % each, 1)];

@@ -8,7 +8,7 @@ use madrigal_net::Result;
 
 use super::{GARBLER, Yao, bug};
 
-/// What the two keep of numbers that garbled bits become: the garbler its shares, the evaluator what it makes its
+/// Values that the two keep of numbers that garbled bits become: the garbler its shares, the evaluator what it makes its
 /// own of.
 pub struct Projected<T: Ring> {
     planes: Planes,
@@ -28,11 +28,11 @@ impl<T: Ring> std::fmt::Debug for Projected<T> {
 }
 
 impl Yao {
-    /// What leads from bits to numbers: a table from the garbler, who has the labels of 0, to the evaluator, whose
+    /// Makes the way from bits to numbers: a table from the garbler, who has the labels of 0, to the evaluator, whose
     /// labels are of no use yet. One message.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there is another number of labels than of bits, or a number has more bits than T.
@@ -72,10 +72,10 @@ impl Yao {
     /// Our shares of the numbers, from the labels that the bits have. No message.
     ///
     /// # Errors
-    /// None but for what is our own doing.
+    /// [`madrigal_net::Error`] for our own mistakes alone.
     ///
     /// # Panics
-    /// As [`project`](Self::project).
+    /// In the same cases as [`project`](Self::project).
     pub fn numbers<T: Ring>(
         &self,
         projected: Projected<T>,

@@ -16,7 +16,7 @@ impl Yao {
     /// has drawn labels of 0 for y before (`zero`), it sends the evaluator's. One round, or two.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there are fewer rows or labels.
@@ -54,7 +54,7 @@ impl Yao {
     /// sends the evaluator's.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn split_own<T: Ring>(
         &mut self,
         offset: &Block,

@@ -13,7 +13,7 @@ use super::products::plain;
 pub const OPENINGS: [Opening; 2] = [Opening::Direct, Opening::Relay];
 pub const PARTIES: [usize; 3] = [2, 3, 5];
 
-/// Whose shares: each party of a test asks for its own.
+/// Dealer of shares: each party of a test asks for its own.
 #[derive(Clone, Copy)]
 pub struct Dealer {
     pub seed: u64,
@@ -145,7 +145,7 @@ pub fn run<R: Send>(
     Party::all(parties).zip(results).map(check).collect()
 }
 
-/// What all parties' shares add up to.
+/// Adds up all parties' shares.
 pub fn sum<T: Ring>(shares: &[Vec<T>]) -> Vec<T> {
     let mut sum = shares[0].clone();
     shares[1..]

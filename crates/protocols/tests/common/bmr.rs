@@ -36,7 +36,7 @@ fn random_rows(seed: u64, sender: usize, receiver: usize, count: usize) -> (Vec<
     (choices, rows)
 }
 
-/// What one party has of the correlated OTs with a peer.
+/// Values that one party has of the correlated OTs with a peer.
 pub struct Dealt {
     pub sent: Vec<Block>,
     pub received: Vec<Block>,
@@ -74,7 +74,7 @@ pub fn read(file: &str) -> Layered {
     Layered::compile(&Netlist::read(file, &text, &Default::default()).unwrap())
 }
 
-/// A random circuit of so many gates.
+/// Makes a random circuit of `gates` gates.
 pub fn random_circuit(seed: u64, gates: usize) -> Layered {
     let mut prg = prg(seed, 4 << 20);
     let mut random = |below: usize| (unmetered(|| prg.next_block()).lo() % below as u64) as usize;
@@ -95,7 +95,7 @@ pub fn random_circuit(seed: u64, gates: usize) -> Layered {
     Layered::compile(&builder.finish())
 }
 
-/// Which input rows come from party 0, from party 1, and from bits shared in B.
+/// Gives the input rows that come from party 0, from party 1, and from bits shared in B.
 pub fn parts(rows: usize) -> [Range<usize>; 3] {
     [0..rows / 3, rows / 3..rows / 3 * 2, rows / 3 * 2..rows]
 }
@@ -108,7 +108,7 @@ pub fn select(all: &Rows, rows: Range<usize>) -> Rows {
     some
 }
 
-/// What a party may do wrong.
+/// Faults that a party may commit.
 pub type Cheat = fn(&mut Vec<Dealt>, &mut WireSetup);
 
 /// One job: gives the outputs, if we are in `to`, and our shares of them in B.

@@ -112,7 +112,7 @@ pub fn plain<T: Ring>(shares: &[RingShares<T>; PARTIES]) -> Vec<T> {
     combine(shares).unwrap()
 }
 
-/// As a signed number.
+/// Gives a signed number.
 pub fn signed<T: Ring>(x: T) -> i128 {
     (x.to_u128() << (128 - T::BITS)) as i128 >> (128 - T::BITS)
 }

@@ -1,11 +1,11 @@
-//! What one party receives, bit by bit, over many runs.
+//! Bits that one party receives, over many runs.
 
 use std::collections::BTreeMap;
 
 use madrigal_core::Party;
 use madrigal_testkit::Transcript;
 
-/// How often each bit of each message was 1, and in how many runs it was there.
+/// Counts how often each bit of each message was 1, and in how many runs it was there.
 pub type Counts = BTreeMap<(Party, u64, u32), Vec<(u32, u32)>>;
 
 /// The length of each message of the protocol.
@@ -15,7 +15,7 @@ pub type Lengths = BTreeMap<(Party, u64, u32), usize>;
 pub fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengths>) {
     let mut before: Option<((Party, u64), Vec<u8>)> = None;
     for ((from, step, place), bytes) in transcript.places() {
-        // What a flood is made of is not of the protocol.
+        // Frames of a flood are not of the protocol.
         if protocol.is_some_and(|known| known.get(&(from, step, place)) != Some(&bytes.len())) {
             continue;
         }

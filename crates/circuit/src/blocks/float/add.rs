@@ -53,7 +53,7 @@ impl Builder {
         // Who is greater is NaN if one is.
         let nan = self.or(a.nan, undefined);
         let infinite = self.xor(a.infinite, undefined);
-        // What cancels is +0; two zeros of one sign keep it.
+        // Numbers that cancel give +0; two zeros of one sign keep it.
         let nothing = self.is_zero(&sum);
         let cancelled = self.and(nothing, minus);
         let kept = self.not(cancelled);

@@ -49,7 +49,7 @@ impl Builder {
         self.not(neither)
     }
 
-    /// Whether both are zeros, of whatever signs.
+    /// Whether both are zeros, of any signs.
     fn float_zeros(&mut self, format: Format, a: &[Wire], b: &[Wire]) -> Wire {
         let magnitude = format.width() - 1;
         let bits = [&a[..magnitude], &b[..magnitude]].concat();

@@ -66,7 +66,7 @@ impl Builder {
             infinite: a.infinite,
             nan: a.nan,
         };
-        // What leaves the narrower exponent's range is as good as beyond it or below it.
+        // An exponent that leaves the narrower one's range is as good as beyond it or below it.
         let (exponent, special) = self.float_clamp(to, &exponent, special);
         let below = (to.fraction + 2).saturating_sub(significand.len());
         let mut padded = self.number(0, below);

@@ -60,7 +60,7 @@ struct Parts {
     nan: Wire,
 }
 
-/// What is not a finite number other than 0; at most one of them.
+/// Kinds of values that are not a finite number other than 0; at most one of them is 1.
 struct Special {
     zero: Wire,
     infinite: Wire,
@@ -71,7 +71,7 @@ impl Builder {
     /// `-a`.
     ///
     /// # Panics
-    /// As all operations on floating-point numbers: if a number has not the width of its format.
+    /// If a number has not the width of its format; so do all operations on floating-point numbers.
     pub fn float_negate(&mut self, format: Format, a: &[Wire]) -> Vec<Wire> {
         check(format, a);
         self.flip_sign(a)

@@ -22,7 +22,7 @@ impl Builder {
         // The product's highest bit is worth one more than the exponents say: so this is one less.
         let bias = self.number(format.bias(), wide);
         let base = self.sub(&sum, &bias);
-        // What decides about rounding: one bit below, and whether there is anything further down.
+        // Bits that decide about rounding: one bit below, and whether there is anything further down.
         let (rest, kept) = product.split_at(product.len() - format.fraction - 2);
         let mut significand = vec![self.any(rest)];
         significand.extend(kept);
@@ -37,7 +37,7 @@ impl Builder {
         self.float_pack(format, sign, &base, &significand, special)
     }
 
-    /// What is NaN is nothing else.
+    /// A value that is NaN is nothing else.
     pub(super) fn float_special(&mut self, zero: Wire, infinite: Wire, nan: Wire) -> Special {
         let number = self.not(nan);
         Special {

@@ -49,7 +49,7 @@ struct Factors {
     quotients: Vector,
 }
 
-/// What every operation needs, in every lane.
+/// Constants that every operation needs, in every lane.
 #[derive(Clone, Copy)]
 struct Constants {
     p: Vector,

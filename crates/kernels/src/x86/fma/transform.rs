@@ -92,7 +92,7 @@ macro_rules! join_rows {
             }
         }
         if !$last {
-            // Of eight rows these are below 8, 3, 2, 5/4 and 3/2; of four the first two below 4 and
+            // Bounds of eight rows: these are below 8, 3, 2, 5/4 and 3/2; of four the first two below 4 and
             // 3/2, of two the first below 2; the others below 1.
             let large = if $rows == 8 { 5 } else { $rows / 2 };
             for i in 0..large {
@@ -132,7 +132,7 @@ fn split_pass<const ROWS: usize, const FIRST: bool>(
     }
 }
 
-/// The same for the inverse, where the last stage has `groups` groups; the last of all leaves integers.
+/// Runs a pass of the inverse, where the last stage has `groups` groups; the last of all leaves integers.
 #[target_feature(enable = "avx2,fma")]
 fn join_pass<const ROWS: usize, const LAST: bool>(
     values: &mut [Words],
@@ -161,7 +161,7 @@ fn join_pass<const ROWS: usize, const LAST: bool>(
     }
 }
 
-/// How the stages before the five of [`split_blocks`] are grouped: three at a time, and two where that
+/// Groups the stages before the five of [`split_blocks`]: three at a time, and two where that
 /// leaves no single one.
 fn stages_at_once(left: u32) -> u32 {
     match left {
@@ -227,7 +227,7 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// Those of pair `i` of vectors among the 32 elements.
+    /// Gives the factors of pair `i` of vectors among the 32 elements.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn at(&self, block: usize, i: usize) -> [Vector; 2] {

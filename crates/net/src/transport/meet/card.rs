@@ -1,4 +1,4 @@
-//! What each side of a fresh connection says first.
+//! Cards: the first message of each side of a fresh connection.
 
 use madrigal_core::{Party, domains};
 
@@ -6,10 +6,10 @@ use crate::control::printable;
 
 pub(super) const CARD_VERSION: u8 = 1;
 pub(super) const CARD_BYTES: usize = 16;
-/// In the place of whom a card is for, while its sender does not know who is there.
+/// Number in a card in the place of whom it is for, while its sender does not know who is there.
 const ANYONE: u8 = 0xff;
 
-/// How the number of parties is called where it differs.
+/// Name of the number of parties where it differs.
 pub(super) const PARTIES: &str = "the number of parties";
 
 /// `MADRIGAL`, the version, the sender, whom it means (or [`ANYONE`]), the number of parties, and four

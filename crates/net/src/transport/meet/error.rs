@@ -1,4 +1,4 @@
-//! What can go wrong before the parties have met.
+//! Errors before the parties have met.
 
 use std::io;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use madrigal_core::Party;
 use super::card::{CARD_VERSION, PARTIES};
 use crate::tls::TlsError;
 
-/// Why the parties did not all meet.
+/// Reasons why the parties did not all meet.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// A party could not be reached in time.
     #[error("{peer} could not be reached at {address} within {:.1} s ({reason}); see that it was started and that `address` is right, or allow more time", .after.as_secs_f64())]
     Unreachable {
-        /// Whom we dialed.
+        /// Party that we dialed.
         peer: Party,
-        /// Where.
+        /// Address that we dialed.
         address: String,
-        /// How long.
+        /// Time for which we dialed.
         after: Duration,
         /// The last try's failure.
         reason: String,
@@ -27,11 +27,11 @@ pub enum ConnectError {
     /// A party did not dial us in time.
     #[error("{} did not connect to us within {:.1} s{}; see that it was started with our address, or allow more time", list(.missing), .after.as_secs_f64(), turned_away(.refused))]
     Missing {
-        /// Who did not come.
+        /// Parties that did not come.
         missing: Vec<Party>,
-        /// How long we waited.
+        /// Time that we waited.
         after: Duration,
-        /// Why those who came were turned away, if somebody came: the few refusals that tell most.
+        /// Reasons why those who came were turned away, if somebody came: the few refusals that tell most.
         refused: Vec<ConnectError>,
     },
     /// The TLS connection to a party could not be made.
@@ -43,11 +43,11 @@ pub enum ConnectError {
         dealers(what)
     )]
     Card {
-        /// Whom we mean.
+        /// Party that we mean.
         peer: Party,
-        /// Where.
+        /// Address that we dialed.
         address: String,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: &'static str,
         /// The fact here.
         ours: String,
@@ -59,13 +59,13 @@ pub enum ConnectError {
         "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; start each process as another party, and all with the same list of parties, with its dealer or without (a dealer is one party more)"
     )]
     Number {
-        /// Where from.
+        /// Address that it came from.
         address: String,
-        /// Who we are.
+        /// Number of this party.
         me: Party,
         /// The number it gave.
         claimed: u8,
-        /// How many parties there are.
+        /// Number of parties.
         parties: usize,
     },
     /// Somebody has proved to be on the list, but not to be one of those who meet.
@@ -73,11 +73,11 @@ pub enum ConnectError {
         "party {index} of the list, at {address}, dialed us, but of that list only the first {parties} meet here; it was refused. Start all with the same parties, with the dealer or without (a dealer is one party more)"
     )]
     Outsider {
-        /// Where from.
+        /// Address that it came from.
         address: String,
-        /// Its place in the list.
+        /// Place of the address in the list.
         index: usize,
-        /// How many meet.
+        /// Number of parties that meet.
         parties: usize,
     },
     /// The other side speaks something else.
@@ -86,15 +86,15 @@ pub enum ConnectError {
         CARD_VERSION
     )]
     Foreign {
-        /// Where.
+        /// Address.
         address: String,
-        /// What came.
+        /// Text of what came.
         got: String,
     },
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What we were doing.
+        /// Action that failed.
         what: String,
         /// The system's reason.
         source: io::Error,
@@ -102,7 +102,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// How much this tells of a party that is awaited: most if a key or certificate is named that may be
+    /// Rates how much this tells of a party that is awaited: most if a key or certificate is named that may be
     /// that party's, least if who came did not even begin to speak as parties do (a port scanner, a probe
     /// of a load balancer, a browser).
     pub fn telling(&self) -> u8 {
@@ -122,7 +122,7 @@ impl ConnectError {
     }
 }
 
-/// What else makes this fact differ.
+/// Hint about what else makes this fact differ.
 fn dealers(what: &str) -> &'static str {
     if what == PARTIES {
         ", with its dealer or without (a dealer is one party more)"

@@ -1,4 +1,4 @@
-//! Those who have dialed us and have not shown yet who they are: so many at most, and of one place no more
+//! Newcomers: those who have dialed us and have not shown yet who they are. Their number is bounded, and no place has more
 //! than its share.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Future};
 use futures_util::stream::FuturesUnordered;
 
-/// How many may be there at once, beside the parties: each has a descriptor and some tens of kilobytes.
+/// Number of newcomers that may be there at once, beside the parties: each has a descriptor and some tens of kilobytes.
 const MOST: usize = 128;
 
 /// Connections on which nobody has shown yet who is there. Where there is no room for one more, the oldest of
@@ -16,12 +16,12 @@ const MOST: usize = 128;
 pub(super) struct Newcomers<'a, T> {
     most: usize,
     all: FuturesUnordered<Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>>,
-    /// In the order in which they came.
+    /// Newcomers in the order in which they came.
     held: Vec<Held>,
     next: u64,
 }
 
-/// Whose introduction is over, how it ended unless it was pushed out.
+/// A newcomer whose introduction is over, and how it ended unless it was pushed out.
 type Done<T> = (u64, SocketAddr, Option<T>);
 
 struct Held {
@@ -76,7 +76,7 @@ impl<'a, T: Send + 'a> Newcomers<'a, T> {
         }
     }
 
-    /// How the next introduction ended; `None` if nobody is there.
+    /// Waits for the next introduction to end, and tells how; `None` if nobody is there.
     pub(super) async fn next(&mut self) -> Option<(SocketAddr, T)> {
         loop {
             let (number, from, ended) = self.all.next().await?;
@@ -88,7 +88,7 @@ impl<'a, T: Send + 'a> Newcomers<'a, T> {
     }
 }
 
-/// Who has one address of IPv6 usually has the 2^64 beside it.
+/// Gives the place of an address: whoever has one address of IPv6 usually has the 2^64 beside it.
 fn place(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

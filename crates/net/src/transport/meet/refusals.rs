@@ -7,19 +7,19 @@ use std::net::IpAddr;
 use super::error::ConnectError;
 use crate::tls::TlsError;
 
-/// How many refusals are told as they happen.
+/// Number of refusals that are told as they happen.
 const TOLD: usize = 8;
-/// How many are kept for the end.
+/// Number of refusals that are kept for the end.
 const KEPT: usize = 3;
 
 #[derive(Default)]
 pub(super) struct Refusals {
     known: HashSet<(IpAddr, Kind)>,
-    /// Those that tell most, of each kind and place the first.
+    /// Refusals that tell most, of each kind and place the first.
     kept: Vec<ConnectError>,
 }
 
-/// What was wrong, without its particulars.
+/// Kind of a refusal, without its particulars.
 type Kind = (Discriminant<ConnectError>, Option<Discriminant<TlsError>>);
 
 impl Refusals {
@@ -49,7 +49,7 @@ impl Refusals {
         self.kept.truncate(KEPT);
     }
 
-    /// For the end of the wait.
+    /// Gives the refusals that tell most, for the end of the wait.
     pub(super) fn most_telling(self) -> Vec<ConnectError> {
         self.kept
     }

@@ -135,7 +135,7 @@ impl Toy {
     }
 }
 
-/// Whether `hits` of so many tries with the given chances are within 4.5 standard deviations.
+/// Whether `hits` of as many tries as there are chances are within 4.5 standard deviations.
 fn as_often_as(what: &str, hits: usize, chances: &[f64]) {
     let mean: f64 = chances.iter().sum();
     let deviation = chances.iter().map(|p| p * (1.0 - p)).sum::<f64>().sqrt();
@@ -163,7 +163,7 @@ fn numbered(columns: &[bool]) -> (usize, Vec<Option<usize>>) {
 #[test]
 fn pooled_gauss() {
     let [n, k, t, d] = [4096_usize, 200, 32, 10];
-    // As many from each bin, and some more than unknowns, to make the rank full.
+    // Takes equally many rows from each bin, and some more than unknowns, to make the rank full.
     let each = (k - t + 10).div_ceil(t);
     let (mut hits, mut chances) = (0, Vec::new());
     for seed in seeds(100, 400) {

@@ -13,7 +13,7 @@
 //! and takes - G(k_0) for its share; i takes G(k_{t_i}) + t_i E_j, which is that, or the same plus D_j. i needs but
 //! the sum of all E_j, so that a turn is the opening of a vector to one party.
 //!
-//! Which seed i knows comes from a vector triple (a, b, c = a b) of all parties, for each bit and turn one: they
+//! The seed that i knows comes from a vector triple (a, b, c = a b) of all parties, for each bit and turn one: they
 //! open a + t_i, b + W where W are the sums (XOR) of the others' seeds, one after the other, and open to i the product
 //! t_i W, to which each adds its first seed k_0. The vectors are sent with the turn's.
 //!
@@ -44,19 +44,19 @@ const fn length(parties: usize) -> usize {
     SEED * (parties - 1)
 }
 
-/// Correlations for so many bits.
+/// Correlations for `items` bits.
 pub(super) fn needs(parties: usize, items: usize, needs: &mut Needs) {
     needs.vector_triples(length(parties), parties * items);
 }
 
-/// AES blocks for so many bits, each times so many elements.
+/// AES blocks for `items` bits, each times `each` elements.
 pub(super) fn aes_blocks<T: Ring>(parties: usize, items: usize, each: usize) -> usize {
     let expansion = (each * T::BYTES).div_ceil(16);
     // Two seeds are drawn and expanded in each turn of another one, and one of each other one in our own.
     (parties - 1) * items * (2 + 3 * expansion)
 }
 
-/// What is opened, in order.
+/// Openings, in order.
 pub(super) fn openings<T: Ring>(
     parties: usize,
     items: usize,
@@ -71,7 +71,7 @@ pub(super) fn openings<T: Ring>(
         .collect()
 }
 
-/// Where the seeds of `of` stand among those of the turn of `turn`.
+/// Gives the place of the seeds of `of` among those of the turn of `turn`.
 fn place(of: Party, turn: Party) -> usize {
     of.index() - usize::from(of > turn)
 }
@@ -111,7 +111,7 @@ impl Turn {
         Ok(Self { of, a, b, c, own })
     }
 
-    /// Where our own seeds stand in each bit's vector, if it is not our turn.
+    /// Gives the place of our own seeds in each bit's vector, if it is not our turn.
     fn own_place(&self, me: Party) -> Range<usize> {
         let first = place(me, self.of) * BYTES;
         first..first + BYTES
@@ -169,7 +169,7 @@ pub(super) async fn times<T: Ring>(
     let turns: Vec<Turn> = Party::all(parties)
         .map(|of| Turn::new(branches, of, items, stock))
         .collect::<Result<_>>()?;
-    // Which seeds they get is under the triples' bits.
+    // The choice of the seeds that they get is under the triples' bits.
     let count = parties * items * (1 + length);
     let mut masked = Bits::new(vec![0; bits::bytes_for(count)]);
     let mut at = 0;
