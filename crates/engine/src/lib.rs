@@ -54,7 +54,7 @@ pub use program::{OperationCost, ProgramError, ProgramPlan, ProgramSpec};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, evaluate, run};
-pub use shares::{Held, Shares};
+pub use shares::{Held, NotNumbers, Shares};
 pub use sort::{Element, Sharing, Sort};
 pub use stages::{KeptShares, StageOutcome, Stages};
 #[cfg(feature = "store")]
