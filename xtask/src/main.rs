@@ -19,6 +19,7 @@ mod lpn;
 mod neutral;
 mod process;
 mod readme;
+mod reference;
 mod secrets;
 mod signposts;
 mod soak;
@@ -35,6 +36,8 @@ cargo xtask CHORE
   lint                  format, generated code, signposts, separators, words, licences, clippy,
                         documentation
   readme                run what README.md tells its reader to run
+  reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
+                        the flags, the types and the exit statuses, again; a test says if they are not current
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
   fuzz [--seconds N] [TARGET...]
                         feed each fuzz target (or these) for N seconds (60); needs nightly Rust and
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         ["test"] => test::test(),
         ["lint"] => lint::lint(),
         ["readme"] => readme::readme(),
+        ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
