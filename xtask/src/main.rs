@@ -20,6 +20,7 @@ mod lpn;
 mod neutral;
 mod process;
 mod readme;
+mod reference;
 mod secrets;
 mod signposts;
 mod soak;
@@ -39,6 +40,8 @@ cargo xtask CHORE
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md tells its reader to run
+  reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
+                        the flags, the types and the exit statuses, again; a test says if they are not current
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
   fuzz [--seconds N] [TARGET...]
                         feed each fuzz target (or these) for N seconds (60); needs nightly Rust and
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         ["circles"] => circles::circles(None),
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
+        ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),

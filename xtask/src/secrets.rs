@@ -33,7 +33,10 @@ pub(crate) fn secrets(words: &[&str]) -> Outcome {
     run(cargo()
         .args(["build", "--release", "--package", "madrigal-operations"])
         .args(["--features", "madrigal-kernels/marks"])
-        .args(["--example", "secrets"]))?;
+        .args(["--example", "secrets"])
+        // Memcheck tells lines, which the release profile leaves out.
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none"))?;
     let program = target_folder().join("release/examples/secrets");
     let names = Command::new(&program).output()?;
     let names = String::from_utf8(names.stdout)?;

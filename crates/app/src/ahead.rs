@@ -59,17 +59,19 @@ impl Fault for Nothing {
 /// Stores as they were made.
 #[derive(Serialize, Debug)]
 pub struct Prepared {
-    /// Identifier of the store, the same at all parties.
+    /// Name of the store, the same at all parties.
     store: String,
+    /// Directory of the store.
     directory: PathBuf,
-    /// Number of runs that the stores suffice for.
+    /// Runs that it suffices for.
     runs: u32,
-    /// Correlations that they hold, as `--triples` of `madrigal precompute` writes it.
+    /// Correlations that it holds, as `--triples` of `madrigal precompute` writes them.
     correlations: String,
-    /// Bytes on each party's disk.
+    /// Bytes of correlations on each party's disk.
     store_bytes: u64,
+    /// Time from the opening of the job to its finish.
     seconds: f64,
-    /// Bytes sent by the party that sent most, of those here.
+    /// Bytes of the party here that sent most, headers included.
     bytes_sent: u64,
 }
 

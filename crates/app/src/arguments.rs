@@ -9,23 +9,13 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{ExecuteError, ProgramError};
 
 use crate::ahead::Ahead;
-use crate::failure::{Failure, Fault, Result, Status};
+use crate::failure::{EXIT_STATUS, Failure, Fault, Result, Status};
 use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
 use crate::over::Over;
 use crate::public_numbers::Numbers;
 use crate::remote::RemoteParty;
 use crate::ways::{MatricesArg, Ways};
-
-/// Shown below `--help`: scripts rely on it.
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  the result is right
-  1  a fault of this program or machine
-  2  wrong usage: a flag or an argument
-  3  a given file is missing, malformed, or cannot be written
-  4  the network: a party lost, silent, slow, or out of reach
-  5  another party: its program, its version, its key, or its behaviour";
 
 /// A number's flag.
 pub(crate) struct Number {

@@ -16,14 +16,17 @@ use crate::run::saving;
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
 struct Report {
+    /// Name of the program.
     program: &'static str,
+    /// Number of parties.
     parties: usize,
-    /// Inputs that were random, by name.
+    /// Names of the inputs that were random.
     random: Vec<String>,
+    /// Seed that these followed from.
     seed: u64,
-    /// Mixes in which all was right.
+    /// Mixes in which outputs and costs were right.
     right: Vec<String>,
-    /// Places where numbers leave their ranges on inputs that were all given.
+    /// Places where numbers left their ranges, if all inputs were given.
     overflows: Vec<String>,
 }
 

@@ -15,79 +15,96 @@ use crate::run::{origin, saving};
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Explanation {
+    /// Name of the program.
     program: &'static str,
+    /// Number of parties.
     parties: usize,
+    /// Sharings that are mixed, as in A+B.
     mix: String,
+    /// What circuits save: `size` or `depth`.
     circuits: &'static str,
     /// Whether circuits on masked bits do two layers of ANDs in a round.
     two_layers_a_round: bool,
+    /// Origin of the correlations, or `none`.
     correlations: String,
+    /// Network, as `--network` was given.
     network: String,
+    /// Threads that each party computes with.
     threads: usize,
+    /// Order of setup and online.
     phases: String,
-    /// Costs of setup, of the party that has most of each.
+    /// Cost of setup, of the party that has most of each.
     setup: Costs,
+    /// Cost of the online phase, of the party that has most of each.
     online: Costs,
+    /// Time from the opening of the job to its finish, by an estimate.
     total_seconds: f64,
+    /// Memory for correlations, values, and where the round trip is long messages under way, as far as they are there
+    /// at the same time.
     memory_bytes: usize,
-    /// Conditionals on secrets, and how they are computed.
+    /// Ways in which each secret `if` and `match` is computed, a line for each.
     conditionals: Vec<String>,
-    /// Costs without sharing, where the conditionals' branches share their cost.
+    /// Where branches share their cost: the cost of computing all of them.
     multiplexed: Option<Multiplexed>,
-    /// The ways to compute conditionals that were compared, of which the fastest was taken.
+    /// Ways to compute conditionals that were compared, of which the fastest is taken.
     considered: Vec<Considered>,
+    /// Operations, each at the party that it costs most.
     operations: Vec<Operation>,
 }
 
 /// A program all of whose branches are computed: of the party that has most of each.
 #[derive(Serialize)]
 struct Multiplexed {
+    /// Time by an estimate.
     total_seconds: f64,
+    /// Payload of the party that sends most.
     bytes_sent: u64,
 }
 
 /// A way to compute conditionals, with what the program costs then: of the party that has most of each.
 #[derive(Serialize)]
 struct Considered {
+    /// The way, in words.
     how: &'static str,
-    /// Seconds on this line, at the rates by which all parties choose alike.
+    /// Time on this network at the rates by which all parties choose.
     seconds: f64,
+    /// Payload of the party that sends most.
     bytes_sent: u64,
 }
 
 /// Costs of a phase.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Costs {
-    /// Messages that wait for each other.
+    /// Length of the longest chain of messages, each of which waits for the one before.
     pub rounds: u64,
-    /// Payload.
+    /// Payload sent.
     pub bytes_sent: u64,
-    /// Payload.
+    /// Payload received.
     pub bytes_received: u64,
-    /// Sent.
+    /// Messages sent.
     pub messages: u64,
-    /// Computed.
+    /// AES-128 blocks computed.
     pub aes_blocks: u64,
-    /// Estimated; `null` where nothing is known of the network.
+    /// Time by an estimate; `null` where no network is named, or where nothing is done.
     pub seconds: Option<f64>,
 }
 
 /// One operation's part, at the party that has most of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Operation {
-    /// The operation, as parties compare it.
+    /// Name of the operation with its version and parameters, as parties compare it.
     pub name: String,
-    /// Place in the source that it comes from, and what it is there.
+    /// Place that asked for it: in a program the line of its source.
     pub source: String,
-    /// The sorts of what it makes.
+    /// Sorts of its results: number of elements, element, sharing.
     pub makes: Vec<String>,
     /// Blocks of elements that it is done in.
     pub blocks: usize,
-    /// Correlations that it uses up, by kind.
+    /// Correlations that it uses up, as `--triples` of `madrigal precompute` writes them.
     pub correlations: String,
-    /// Costs of these correlations, made by themselves.
+    /// Cost of these correlations if they were made by themselves, without base OTs.
     pub setup: Costs,
-    /// Costs of the operation online; rounds are those of the operation by itself.
+    /// Cost online; rounds are its own, and operations side by side share them.
     pub online: Costs,
 }
 

@@ -13,7 +13,7 @@ use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
 
 use crate::remedies::{self, with};
-pub use crate::status::Status;
+pub use crate::status::{EXIT_STATUS, Status};
 use crate::stop::{self, Signal};
 
 /// Outcome of every command.

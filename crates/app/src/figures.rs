@@ -14,17 +14,18 @@ use crate::terminal::Plain;
 /// One phase of one party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct PhaseFigures {
-    /// Wall time.
+    /// Wall time while the phase was at work; interleaved phases overlap.
     pub seconds: f64,
-    /// Payload.
+    /// Payload sent, without headers.
     pub bytes_sent: u64,
-    /// Payload.
+    /// Payload received, without headers.
     pub bytes_received: u64,
-    /// Sent.
+    /// Messages sent.
     pub messages: u64,
-    /// The longest chain of messages that wait for each other.
+    /// Length of the longest chain of messages, each of which waited for the one before.
     pub rounds: u64,
-    /// Computed.
+    /// AES-128 blocks that generators and hashes computed, counted by the kernels; key expansions, TLS and the
+    /// encryption of stores are not among them.
     pub aes_blocks: u64,
 }
 
@@ -53,13 +54,13 @@ impl From<&PhaseReport> for PhaseFigures {
 pub struct PartyFigures {
     /// Number of the party.
     pub party: usize,
-    /// Figures before any input was needed.
+    /// Cost before any input was needed.
     pub setup: PhaseFigures,
-    /// Figures with inputs.
+    /// Cost with inputs.
     pub online: PhaseFigures,
-    /// Seconds from the opening of the job to its finish at all parties.
+    /// Time from the opening of the job to its finish at all parties, without connecting and greeting.
     pub total_seconds: f64,
-    /// Bytes sent with headers and control messages.
+    /// Bytes sent with headers and control messages, without TLS, TCP and IP.
     pub wire_bytes_sent: u64,
 }
 

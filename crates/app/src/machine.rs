@@ -16,9 +16,9 @@ use crate::numbers::{Table, rate, seconds, table};
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limit {
-    /// Name of what it limits.
+    /// Name of the kernel.
     pub name: String,
-    /// Per second.
+    /// The most that one thread can do in a second.
     pub rate: f64,
     /// Unit that is counted.
     pub unit: &'static str,
@@ -27,23 +27,24 @@ pub struct Limit {
 /// Limits of this machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
-    /// Name that the processor gives itself, where the system tells.
+    /// Name of the processor, where the system tells it.
     pub processor: Option<String>,
-    /// Number of cores that this process may use.
+    /// Cores that this process may use.
     pub cores: usize,
-    /// Work of the slowest of as many threads while all were at work, as a share of what one does alone, 0 to 1.
+    /// What the slowest of so many threads got done, all at work, of what one does alone, 0 to 1; the median of
+    /// eleven moments.
     pub cores_free: f64,
-    /// The instructions that kernels use.
+    /// Instruction level that the kernels use.
     pub level: &'static str,
-    /// All that it has.
+    /// Levels that this processor supports.
     pub levels: Vec<&'static str>,
-    /// Limits of one thread.
+    /// Rates of the kernels.
     pub kernels: Vec<Limit>,
-    /// Round trip of a byte through TCP.
+    /// Round trip of a byte by TCP to the machine itself.
     pub loopback_round_trip_seconds: f64,
-    /// Bytes a second through TCP, in one direction.
+    /// Rate of TCP to the machine itself, in one direction.
     pub loopback_bytes_per_second: f64,
-    /// Open files that a process may have, where the system tells.
+    /// Files that this process may have open, where the system tells it.
     pub open_files: Option<u64>,
     /// AES blocks per second while hashing: what setup is held against.
     #[serde(skip)]

@@ -25,15 +25,24 @@ use crate::remote::RemoteParty;
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
+    /// Name of the program.
     program: &'static str,
+    /// Sharings that are mixed, as in A+B.
     mix: String,
+    /// What circuits save: `size` or `depth`.
     circuits: &'static str,
+    /// Origin of the correlations, or `none`.
     correlations: String,
+    /// Threads that each party computes with.
     threads: usize,
+    /// Transport, as given.
     transport: TransportArg,
+    /// Network, as given.
     network: String,
-    /// Outputs of the parties here, by name, row by row: numbers that JSON cannot hold exactly are texts.
+    /// Outputs that a party of this process gets, by name: a value or a list, row by row. Integers above 2^53 and
+    /// fractions of more than 32 bits are texts.
     outputs: Map<String, Value>,
+    /// Parties of this process.
     parties: Vec<PartyFigures>,
 }
 

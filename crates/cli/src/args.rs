@@ -24,6 +24,7 @@ pub use bench::{
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
 pub use infer::{Infer, NumberArg, Ranges};
+use madrigal_app::failure::EXIT_STATUS;
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};
@@ -36,17 +37,6 @@ pub use run::{
 pub use sizes::Sizes;
 pub use store::{MatricesArg, Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
-
-/// Shown below `--help` and in the man page: scripts rely on it.
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  the result is right
-  1  a fault of this program or machine
-  2  wrong usage: a flag or an argument
-  3  a given file is missing, malformed, or cannot be written
-  4  the network: a party lost, silent, slow, or out of reach
-  5  another party: its program, its version, its key, or its behaviour
-129, 130, 143  stopped by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: the other parties were told";
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
 #[derive(Parser, Debug)]

@@ -12,6 +12,8 @@ mod files;
 mod local;
 mod models;
 mod party;
+#[cfg(test)]
+mod reference;
 mod remedies;
 mod source;
 mod stats;

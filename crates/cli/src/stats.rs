@@ -21,10 +21,13 @@ use crate::numbers::{Table, bytes, count, hex, seconds, table};
 /// One party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RunFigures {
+    /// Cost before any input was needed.
     pub setup: PhaseFigures,
+    /// Cost with inputs.
     pub online: PhaseFigures,
+    /// Time from the opening of the job to its finish at all parties.
     pub total_seconds: f64,
-    /// With headers and control messages.
+    /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
 }
 
@@ -39,52 +42,87 @@ pub struct PartyFigures {
 /// All that is known of a job and what it cost.
 #[derive(Debug, Serialize)]
 pub struct Statistics {
+    /// Version of the program.
     pub madrigal: &'static str,
+    /// Letter of the protocol, as `--protocol` has it; `Y2 by three halves` with that garbling.
     pub protocol: String,
+    /// The circuit.
     pub circuit: CircuitFigures,
+    /// How many times the circuit is evaluated, side by side.
     pub lanes: u64,
+    /// Owner of each input value.
     pub owners: Vec<usize>,
+    /// Parties that get the result.
     pub to: Vec<usize>,
+    /// Order of setup and online as planned, even where the flag said `auto`.
     pub phases: String,
+    /// Way of opening values as planned, even where the flag said `auto`.
     pub broadcast: String,
+    /// Origin of the correlations: `ot` and the extension, `dealer`, `store`, or `none` where nothing needs any.
     pub correlations: String,
-    /// That each party computes with.
+    /// Threads that each party computes with.
     pub threads: usize,
+    /// Transport, as given.
     pub transport: TransportArg,
+    /// Network, as given.
     pub network: String,
+    /// Number of runs.
     pub repeat: u32,
-    /// Party `i` is entry `i`; `null` for those that ran elsewhere.
+    /// Party i; `null` if it ran on another machine.
     pub parties: Vec<Option<PartyStatistics>>,
 }
 
 #[derive(Debug, Serialize)]
 pub struct CircuitFigures {
+    /// Name of the file.
     pub name: String,
+    /// SHA-256 of the netlist's meaning (not of the file's bytes), in hexadecimal.
     pub digest: String,
+    /// Widths of the input values, in bits.
     pub inputs: Vec<u32>,
+    /// Widths of the output values, in bits.
     pub outputs: Vec<u32>,
+    /// Gates, as the file has them; so are the five counts that follow.
     pub gates: u64,
+    /// Wires.
     pub wires: u64,
+    /// ANDs.
     pub and: u64,
+    /// XORs.
     pub xor: u64,
+    /// Inverters.
     pub inv: u64,
+    /// ORs.
     pub or: u64,
+    /// Longest path to an output, in ANDs and ORs.
     pub depth: u32,
+    /// Longest path to an output, in gates of any kind.
     pub total_depth: u32,
-    /// ANDs and layers of the compiled program: what is computed.
+    /// ANDs of the compiled circuit, without dead gates.
     pub compiled_and: usize,
+    /// Layers of the compiled circuit.
     pub compiled_depth: usize,
 }
 
 #[derive(Debug, Serialize)]
 pub struct PartyStatistics {
+    /// Number of the party.
     pub party: usize,
+    /// Cost before any input was needed; base OTs are part of every run's setup.
     pub setup: PhaseStatistics,
+    /// Cost with inputs.
     pub online: PhaseStatistics,
+    /// Time from the opening of the job to its finish at all parties, without connecting and greeting; the median of
+    /// all runs.
     pub total_seconds: f64,
+    /// Spread of this time.
     pub total_spread: Spread,
+    /// Bytes sent with headers and control messages, without TLS, TCP and IP.
     pub wire_bytes_sent: u64,
+    /// Peak memory of the process; `null` where the system does not tell it. With `--transport memory` all parties
+    /// share one process.
     pub peak_rss_bytes: Option<u64>,
+    /// Each run.
     pub runs: Vec<RunFigures>,
 }
 
@@ -93,17 +131,22 @@ pub struct PartyStatistics {
 pub struct PhaseStatistics {
     #[serde(flatten)]
     pub figures: PhaseFigures,
+    /// Spread of the seconds, which are the median of all runs; counts are the same in each run.
     pub seconds_spread: Spread,
 }
 
 /// Seconds over all runs.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Spread {
+    /// Mean of all runs.
     pub mean: f64,
+    /// Median of all runs.
     pub median: f64,
-    /// Of the sample: divided by runs - 1; 0 for one run.
+    /// Standard deviation of the sample, divided by runs - 1; 0 for one run.
     pub standard_deviation: f64,
+    /// Shortest run.
     pub min: f64,
+    /// Longest run.
     pub max: f64,
 }
 

@@ -57,6 +57,10 @@ fn check(sections: &[&str], told: &str) {
 const RUN: &str = "The statistics of a run";
 const CIRCUIT: &str = "A circuit";
 const MACHINE: &str = "A machine";
+const PHASE: &str = "A phase";
+const PARTY: &str = "A party";
+const ESTIMATE: &str = "An estimate";
+const OPERATION: &str = "An operation";
 
 #[test]
 fn every_field_is_documented_and_no_other() {
@@ -64,13 +68,13 @@ fn every_field_is_documented_and_no_other() {
     let path = directory.path();
     let told = |line: &str| madrigal(path, line).good().stdout;
     check(
-        &[RUN, CIRCUIT],
+        &[RUN, PHASE, CIRCUIT],
         &told("run --circuit sum.txt --local 2 --input 0=a --input 1=b --output out --json"),
     );
     write(path, "key", "2b7e151628aed2a6abf7158809cf4f3c");
     let iv = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
     let demo = format!("demo aes-ctr --file a --key key --iv {iv} --transport memory --json");
-    check(&[RUN, CIRCUIT], &told(&demo));
+    check(&[RUN, PHASE, CIRCUIT], &told(&demo));
     check(
         &["`madrigal circuit info --json`", CIRCUIT],
         &told("circuit info sum.txt --json"),
@@ -87,7 +91,7 @@ fn every_field_is_documented_and_no_other() {
             .replace("\"best\"", "\"name\"")
     };
     check(
-        &["`madrigal run --hycc --json`"],
+        &["`madrigal run --hycc --json`", PARTY, PHASE],
         &without(told(
             "run --hycc program --local 2 --input INPUT_A=3 --input INPUT_B=5 --json",
         )),
@@ -97,11 +101,11 @@ fn every_field_is_documented_and_no_other() {
         format!("infer --model {digits} --local 2 --batch 1 --store ahead --prepare 1 --json");
     check(&["`madrigal infer --prepare --json`"], &told(&prepare));
     check(
-        &["`madrigal explain --hycc --json`"],
+        &["`madrigal explain --hycc --json`", OPERATION, ESTIMATE],
         &told("explain --hycc program --network wan --json"),
     );
     check(
-        &["`madrigal explain --json`", CIRCUIT],
+        &["`madrigal explain --json`", CIRCUIT, OPERATION, ESTIMATE],
         &told("explain --circuit sum.txt --network wan --json"),
     );
     check(
@@ -109,6 +113,7 @@ fn every_field_is_documented_and_no_other() {
             "`madrigal bench aes --json`, `madrigal bench sha256 --json`",
             MACHINE,
             RUN,
+            PHASE,
             CIRCUIT,
         ],
         &told("bench aes --lanes 1 --repeat 1 --transport memory --json"),

@@ -53,7 +53,7 @@ pub use program::{
 };
 pub use repeat::Repeat;
 pub use report::{PhaseReport, Progress};
-pub use shares::{Held, Shares};
+pub use shares::{Held, NotNumbers, Shares};
 pub use sort::{Element, Sharing, Sort};
 pub use stages::{KeptShares, StageOutcome, Stages};
 #[cfg(feature = "store")]

@@ -38,6 +38,21 @@ enum Data {
     Labels(usize, Zeroizing<Vec<Block>>),
 }
 
+/// A value that cannot be read as numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a value of {sort}{} is not to be read as numbers of {bits} bits: it must be bits, no more of them, of one component and known here",
+    if *.known { "" } else { ", unknown to this party," }
+)]
+pub struct NotNumbers {
+    /// What the value is.
+    pub sort: Sort,
+    /// Whether this party has a share of it, or knows it.
+    pub known: bool,
+    /// Bits of the numbers that were asked for.
+    pub bits: usize,
+}
+
 /// A ring whose elements [`Shares`] can hold: all of them.
 pub trait Held: Kept {
     #[doc(hidden)]
@@ -184,18 +199,32 @@ impl Shares {
         shares
     }
 
-    /// The numbers that have these bits, of a value with one component.
+    /// Reads the numbers that have these bits, of a value with one component.
     ///
-    /// # Panics
-    /// If T has fewer bits, or the value holds none or is not known here.
-    pub fn to_numbers<T: Ring>(&self) -> Zeroizing<Vec<T>> {
-        assert_eq!(self.sort.sharing.components(), 1, "components");
+    /// # Errors
+    /// [`NotNumbers`]: the value holds no bits, is not known here, has several components, or its bits do not fit
+    /// into T.
+    pub fn to_numbers<T: Ring>(&self) -> Result<Zeroizing<Vec<T>>, NotNumbers> {
+        let (Data::Bits(words), Element::Bits(bits)) = (&self.data, self.sort.element) else {
+            return Err(self.not_numbers::<T>());
+        };
+        if self.sort.sharing.components() != 1 || bits > T::BITS {
+            return Err(self.not_numbers::<T>());
+        }
         let mut numbers = Zeroizing::zeros(self.sort.len);
-        let planes = self.plane_bytes();
-        if let Some(stride) = planes.len().checked_div(self.sort.element.bits()) {
+        let planes = kernels::words_as_bytes(words);
+        if let Some(stride) = planes.len().checked_div(bits) {
             planes::join(planes, stride, &mut numbers);
         }
-        numbers
+        Ok(numbers)
+    }
+
+    fn not_numbers<T: Ring>(&self) -> NotNumbers {
+        NotNumbers {
+            sort: self.sort,
+            known: self.is_known(),
+            bits: T::BITS,
+        }
     }
 
     /// What it is.

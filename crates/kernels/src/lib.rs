@@ -10,6 +10,8 @@
 //! No function here branches on, or indexes memory by, the bits it is given: the portable AES is
 //! bitsliced, the others use the processor's AES instructions.
 //!
+//! Without the compiler's optimisation all of this is slow ([`is_optimised`]).
+//!
 //! Bit order everywhere: bit `i` of a byte string is bit `i % 8` (least significant first) of byte
 //! `i / 8`; bit `i` of a [`Block`] is bit `i` of the 128-bit little-endian value.
 
@@ -65,3 +67,9 @@ pub use opaque::{opaque, opaque_word};
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};
+
+/// Whether the compiler optimised these kernels. Without that they take 10 to 100 times as long; cargo's dev profile
+/// does not optimise them unless it is told to.
+pub const fn is_optimised() -> bool {
+    cfg!(not(unoptimised))
+}

@@ -1,10 +1,22 @@
 //! Secure multi-party computation without a middleman: several parties compute on data that none of
 //! them shows.
 //!
+//! **Put these lines into the `Cargo.toml` of your program** (of its workspace, if it is part of one). Without
+//! them `cargo run` and `cargo test` build this crate and all cryptography below it without optimisation, and
+//! protocols take 15 to 30 times as long; `--release` needs no lines.
+//!
+//! ```toml
+//! [profile.dev.package."*"]
+//! opt-level = 3
+//! ```
+//!
+//! A program that runs without them is told so once, on standard error, when its first session begins;
+//! [`net::on_warning`] has it told elsewhere, or not at all.
+//!
 //! This is the small public API in one place. Computations on numbers are written as [`program`]s on typed
-//! secrets, which choose circuits and conversions by themselves, or in C for the compiler HyCC ([`hycc`]); an [`app::App`] makes a command of one, as
-//! the files of `examples/` do. The computation of one circuit takes
-//! five things:
+//! secrets, which choose circuits and conversions by themselves, or in C for the compiler HyCC ([`hycc`]);
+//! an [`app::App`] makes a command of one, as the files of `examples/` do. Trained networks (ONNX) are read and made
+//! programs by `madrigal::nn`, with the feature `nn`. The computation of one circuit takes five things:
 //!
 //! 1. a [`circuit`]: read from a Bristol or ABY file, or built in code ([`circuit::Builder`]);
 //! 2. a [`Plan`], made from a [`JobSpec`]: who owns which input, who gets the output, how many
@@ -69,9 +81,9 @@
 //! local task. TCP and TLS need a tokio runtime ([`net::transport::connect`]), nothing else does.
 //!
 //! # Security
-//! Semi-honest, static corruption: of all parties but one in protocols A and B, of one of three in R. What that
-//! leaves out is in the project's
-//! `SECURITY.md`; read it before you use this with real data.
+//! Semi-honest, static corruption: of all parties but one in protocols A, B and Y, of one of two in Y2, alpha and beta,
+//! of one of three in R. What that leaves out is in the project's `SECURITY.md`; read it before you use this with
+//! real data.
 
 #[cfg(feature = "app")]
 pub use madrigal_app as app;
@@ -79,6 +91,8 @@ pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
 pub use madrigal_hycc as hycc;
 pub use madrigal_net as net;
+#[cfg(feature = "nn")]
+pub use madrigal_nn as nn;
 pub use madrigal_program as program;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};

@@ -30,6 +30,7 @@ mod threads;
 #[cfg(feature = "sockets")]
 pub mod tls;
 pub mod transport;
+mod warning;
 mod window;
 
 pub use channel::{Channel, Receiver, Sender};
@@ -41,4 +42,5 @@ pub use exchange::{exchange, exchange_each, exchange_one};
 pub use generator::Generator;
 pub use session::{Attended, Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;
+pub use warning::{Warning, on_warning};
 pub use window::MAX_WINDOW;

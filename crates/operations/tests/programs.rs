@@ -930,3 +930,25 @@ fn values_are_cut_and_put_together() {
     let sort = Sort::new(Sharing::PUBLIC, Element::Bits(3), 9);
     assert!(!Shares::unknown(sort).slice(2..4).is_known());
 }
+
+#[test]
+fn what_is_no_numbers_is_an_error() {
+    let bits = Shares::bits_of(Sharing::PUBLIC, 9, &[300u16, 7]);
+    assert_eq!(*bits.to_numbers::<u16>().unwrap(), [300, 7]);
+    let none = [
+        bits.to_numbers::<u8>().map(|_| ()),
+        Shares::unknown(*bits.sort())
+            .to_numbers::<u16>()
+            .map(|_| ()),
+        Shares::ring_of(Sharing::PUBLIC, vec![1u16])
+            .to_numbers::<u16>()
+            .map(|_| ()),
+        Shares::zeros(Sort::new(Sharing::R, Element::Bits(9), 2))
+            .to_numbers::<u16>()
+            .map(|_| ()),
+    ];
+    for none in none {
+        let told = none.unwrap_err().to_string();
+        assert!(told.contains("is not to be read as numbers of"), "{told}");
+    }
+}

@@ -32,11 +32,17 @@ pub(crate) fn words(value: &Shares, element: Type) -> Words {
             Words::collect(element, elements.map(|&element| Ring::to_u128(element)))
         }),
         Element::Bits(_) => match element.bits() {
-            ..=8 => Words::W8(value.to_numbers().to_vec()),
-            9..=16 => Words::W16(value.to_numbers().to_vec()),
-            17..=32 => Words::W32(value.to_numbers().to_vec()),
-            33..=64 => Words::W64(value.to_numbers().to_vec()),
-            _ => Words::W128(value.to_numbers().to_vec()),
+            ..=8 => Words::W8(numbers(value)),
+            9..=16 => Words::W16(numbers(value)),
+            17..=32 => Words::W32(numbers(value)),
+            33..=64 => Words::W64(numbers(value)),
+            _ => Words::W128(numbers(value)),
         },
     }
+}
+
+/// The numbers of an output, which is bits that fit and is known here.
+fn numbers<T: Ring>(value: &Shares) -> Vec<T> {
+    let numbers = value.to_numbers();
+    numbers.expect("an output that is known").to_vec()
 }

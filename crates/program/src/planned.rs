@@ -1,11 +1,12 @@
 //! Programs planned for a network, and run by one party or by all.
 
+use std::fmt;
 use std::thread;
 use std::time::Duration;
 
 use madrigal_circuit::Goal;
-use madrigal_core::Party;
 use madrigal_core::time::Rates;
+use madrigal_core::{Party, Phase};
 use madrigal_engine::{
     Given, Means, Outcome, ProgramPlan, ProgramSpec, Progress, RunError, run_program,
 };
@@ -19,7 +20,7 @@ use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
 use crate::lower::{Executable, ExecuteError};
 use crate::simulate::{InputError, Inputs, Outputs};
 
-/// A program with its plan.
+/// A program with its plan. Printed, it tells what it costs the party that has most of each.
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// What the engine computes.
@@ -75,6 +76,7 @@ impl Computation {
     /// let program = p.finish()?;
     /// let planned = program.plan(Mix::R, None, &|spec| spec.line.latency = 0.05)?;
     /// assert_eq!(planned.goal, Goal::Depth);
+    /// assert!(planned.to_string().starts_with("3 parties, circuits of few layers\nsetup: "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -187,6 +189,31 @@ impl Computation {
         }
         taken.considered = considered;
         Ok(taken)
+    }
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parties = self.plan.spec().graph.parties();
+        let goal = match self.goal {
+            Goal::Size => "few gates",
+            Goal::Depth => "few layers",
+        };
+        writeln!(f, "{parties} parties, circuits of {goal}")?;
+        for phase in Phase::ALL {
+            let costs = || Party::all(parties).map(|party| *self.plan.cost(party).phase(phase));
+            writeln!(
+                f,
+                "{phase}: {} bytes sent, {} rounds, {} AES blocks",
+                costs().map(|cost| cost.bytes_sent).max().unwrap_or(0),
+                costs().map(|cost| cost.rounds).max().unwrap_or(0),
+                costs().map(|cost| cost.aes_blocks).max().unwrap_or(0),
+            )?;
+        }
+        for conditional in &self.conditionals {
+            writeln!(f, "{conditional}")?;
+        }
+        write!(f, "about {:.3} s, by fixed rates", self.seconds())
     }
 }
 

@@ -23,13 +23,17 @@ use crate::run::saving;
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
 struct Report {
+    /// Name of the program.
     program: &'static str,
+    /// Number of parties.
     parties: usize,
-    /// Inputs that were random, by name.
+    /// Names of the inputs that were random.
     random: Vec<String>,
+    /// Seed that these followed from.
     seed: u64,
+    /// Number of stages.
     stages: usize,
-    /// Mixes in which all was right.
+    /// Mixes in which outputs and costs were right.
     right: Vec<String>,
 }
 

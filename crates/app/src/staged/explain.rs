@@ -20,30 +20,46 @@ use crate::run::origin;
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Explanation {
+    /// Name of the program.
     program: &'static str,
+    /// Number of parties.
     parties: usize,
+    /// Mix of all programs; `null` where each has its own.
     mix: Option<String>,
+    /// Network, as given.
     network: String,
+    /// Threads that each party computes with.
     threads: usize,
-    /// Inputs that were random, by name.
+    /// Names of the inputs that were random.
     random: Vec<String>,
+    /// Seed that these followed from.
     seed: u64,
-    /// Stages that these inputs lead to: on others there may be more, or others.
+    /// Stages that these inputs lead to; on others there may be more, fewer, or others.
     stages: Vec<Stage>,
 }
 
 /// A stage; costs are of the party that has most of each.
 #[derive(Serialize)]
 struct Stage {
+    /// Inputs that the stage asks for, with their owners.
     inputs: Vec<String>,
+    /// Values that it opens to all; the last stage, to whom the program says.
     opens: Vec<String>,
+    /// Values that are kept as shares for later stages.
     keeps: Vec<String>,
+    /// Mix of its program.
     mix: String,
+    /// Origin of the correlations, or `none`.
     correlations: String,
+    /// Cost of setup, of the party that has most of each.
     setup: Costs,
+    /// Cost of the online phase, of the party that has most of each.
     online: Costs,
+    /// Time from the opening of the job to its finish, by an estimate.
     total_seconds: f64,
+    /// Memory for correlations and values that are there at the same time.
     memory_bytes: usize,
+    /// Operations, each at the party that it costs most.
     operations: Vec<Operation>,
 }
 

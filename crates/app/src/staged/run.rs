@@ -25,23 +25,30 @@ use crate::run::json;
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
+    /// Name of the program.
     program: &'static str,
+    /// Mix of all programs; `null` where each has its own.
     mix: Option<String>,
+    /// Threads that each party computes with.
     threads: usize,
+    /// Transport, as given.
     transport: TransportArg,
+    /// Network, as given.
     network: String,
-    /// Text that is printed without --json.
+    /// What is printed without `--json`.
     result: String,
+    /// Stages, in order.
     stages: Vec<Stage>,
-    /// All stages together.
+    /// Parties of this process, over all stages.
     parties: Vec<PartyFigures>,
 }
 
 /// A stage.
 #[derive(Serialize)]
 struct Stage {
-    /// Values that were opened to parties here, by name or place.
+    /// Values that were opened to parties of this process, by name or place.
     outputs: Map<String, Value>,
+    /// Parties of this process, in this stage.
     parties: Vec<PartyFigures>,
 }
 

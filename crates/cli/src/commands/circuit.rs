@@ -19,15 +19,17 @@ use crate::work::{Input, bits_of, check_room};
 /// What `info` tells, as JSON has it.
 #[derive(Serialize)]
 struct Info {
-    /// As `convert --to` has it.
+    /// Format of the file: `bristol`, `bristol-fashion` or `aby`.
     format: &'static str,
     #[serde(flatten)]
     circuit: CircuitFigures,
-    /// Constants and copies.
+    /// Constants and copies, which the file has beside its gates.
     other: u64,
-    /// ANDs of the widest layer of what is computed, and the rows that it needs.
+    /// ANDs of the widest layer of the compiled circuit.
     compiled_widest_layer: usize,
+    /// The most bits of a lane that are live at once in the compiled circuit.
     compiled_rows: usize,
+    /// Sums of ANDs of the circuit as it is compiled for R, which sends a bit for each.
     compiled_sums: usize,
 }
 

@@ -14,27 +14,36 @@ use crate::stats::{print, print_json};
 
 #[derive(Serialize)]
 struct DoctorReport {
+    /// Version of the program.
     madrigal: &'static str,
+    /// Clock of this machine.
     unix_seconds: u64,
+    /// This machine.
     machine: Machine,
-    /// Of one thread, each beside what bounds it.
+    /// Kernels at the level in use, on one thread.
     kernels: Vec<KernelReport>,
+    /// Other parties; only with `--peers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     peers: Option<Vec<PeerReport>>,
-    /// What `--link` takes: the slowest of the ways to the others.
+    /// What `--link` takes: the slowest of the links to the others. Only with `--peers`, and if at least one could be
+    /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
-    /// One sentence: whether one can go on, and what is to be mended before.
+    /// Sentence that says whether one can go on, and what is to be mended before.
     verdict: String,
 }
 
 #[derive(Serialize)]
 struct KernelReport {
+    /// Name of the kernel.
     name: &'static str,
+    /// Rate of the kernel.
     per_second: f64,
+    /// Unit of both rates.
     unit: &'static str,
-    /// What `bound` alone would allow.
+    /// Rate that the level would allow if nothing but `bound` were at work.
     allowed_per_second: f64,
+    /// What bounds the kernel.
     bound: &'static str,
 }
 

@@ -22,66 +22,92 @@ use crate::work::Job;
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Explanation {
+    /// The circuit.
     circuit: CircuitFigures,
+    /// How many times the circuit is evaluated, side by side.
     lanes: u64,
+    /// Letter of the protocol.
     protocol: String,
+    /// Order of setup and online as planned.
     phases: String,
+    /// Way of opening values as planned.
     broadcast: String,
+    /// Network, as given.
     network: String,
+    /// Boolean triples that the job uses.
     triples: usize,
-    /// Where these come from.
+    /// Origin of the correlations.
     correlations: String,
-    /// Why this OT extension; `null` without OT.
+    /// Reason why this OT extension was chosen; `null` if none is used.
     extension_because: Option<String>,
-    /// How long the job takes over the network by an estimate; `null` if none is named.
+    /// Time that the job takes over the network of `--network`, by an estimate; `null` if none is named.
     expected: Option<Expected>,
+    /// Party i.
     parties: Vec<PartyCost>,
-    /// Of the party that has most of each; times are `null` if no network is named.
+    /// Operations, each at the party that it costs most; times are `null` if no network is named.
     operations: Vec<Operation>,
 }
 
 /// How long the slowest party is expected to take, in seconds.
 #[derive(Serialize)]
 struct Expected {
+    /// Time of setup at the slowest party, if every party has an otherwise idle machine like this one.
     setup_seconds: f64,
+    /// Time of the online phase at the slowest party.
     online_seconds: f64,
-    /// From the opening of the job to its finish.
+    /// Time from the opening of the job to its finish at all parties.
     total_seconds: f64,
+    /// What one core of this machine does, as measured for the estimate.
     rates: MachineRates,
 }
 
 /// What the estimate takes this machine for, as it was measured.
 #[derive(Serialize)]
 struct MachineRates {
+    /// AES blocks.
     aes_blocks_per_second: f64,
+    /// Base OTs, for each side on its own.
     base_ots_per_second: f64,
+    /// Bytes handed to the operating system or taken from it.
     network_bytes_per_second: f64,
+    /// Time from sending a message until its receiver goes to work, without any network.
     hop_seconds: f64,
 }
 
 #[derive(Serialize)]
 struct PartyCost {
+    /// Number of the party.
     party: usize,
+    /// Cost of setup.
     setup: PhaseEstimate,
+    /// Cost of the online phase.
     online: PhaseEstimate,
-    /// Triples and rows that are there at once; not the program itself.
+    /// Memory for triples, rows, and where the round trip is long messages under way, as far as they are there at the
+    /// same time, without the program itself.
     memory_bytes: usize,
 }
 
 #[derive(Serialize)]
 struct PhaseEstimate {
+    /// Rounds, exactly as a run will have them; so are the four counts that follow.
     rounds: u64,
+    /// Payload sent.
     bytes_sent: u64,
+    /// Payload received.
     bytes_received: u64,
+    /// Messages sent.
     messages: u64,
+    /// AES-128 blocks computed.
     aes_blocks: u64,
-    /// What the network alone takes, at least; `null` if none is named, as what follows.
+    /// The least time that the network allows, without any computing; `null` if none is named, like the fields below.
     least_seconds: Option<f64>,
-    /// An estimate, computing included.
+    /// Time by an estimate, computing included.
     expected_seconds: Option<f64>,
-    /// What the time is spent on. These overlap: the sum may be more.
+    /// Time with all threads at work. This time and the two that follow overlap: their sum may be larger.
     computing_seconds: Option<f64>,
+    /// Time with the busiest link at work.
     sending_seconds: Option<f64>,
+    /// Time with messages in transit.
     waiting_seconds: Option<f64>,
 }
 

@@ -39,16 +39,21 @@ const MAX_BULK: u32 = 64 << 20;
 /// What is known of the way to one party.
 #[derive(Debug, Clone, Serialize)]
 pub struct PeerReport {
+    /// Number of the party in `parties.toml`.
     pub party: usize,
+    /// Name of the party in `parties.toml`.
     pub name: String,
+    /// Address of the party in `parties.toml`.
     pub address: String,
-    /// The key that the roster pins; with no problem, the one the party has proved to have.
+    /// Key that `parties.toml` pins; if there is no problem, the party has proved that it holds it.
     pub key: String,
+    /// Round trip that was measured; `null` with a problem.
     pub round_trip_seconds: Option<f64>,
-    /// From us to it.
+    /// Rate from us to the party; `null` with a problem.
     pub bytes_per_second: Option<f64>,
-    /// Its clock minus ours.
+    /// Clock of the party minus ours; `null` with a problem.
     pub clock_difference_seconds: Option<f64>,
+    /// Sentence that says what is wrong; `null` if all is well.
     pub problem: Option<Problem>,
 }
 

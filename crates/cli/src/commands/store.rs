@@ -12,23 +12,33 @@ use crate::stores::StoreFiles;
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Answer {
+    /// Whether the store can be used.
     usable: bool,
-    /// Why not.
+    /// Sentence that says why not, or `null`. What it prevents from being known is `null` below.
     problem: Option<String>,
+    /// Name of the store, the same at all parties of one `precompute`.
     id: Option<String>,
+    /// Party that the store belongs to.
     party: Option<usize>,
+    /// Number of parties.
     parties: Option<usize>,
+    /// Bytes on the disk.
     data_bytes: Option<u64>,
-    /// Whether all of it was read.
+    /// Whether all of it was read and found intact (`--verify`).
     verified: bool,
+    /// Kinds of correlations; none with a problem.
     kinds: Vec<Kind>,
 }
 
 #[derive(Serialize)]
 struct Kind {
+    /// Kind of correlation, as `precompute --triples` names it.
     kind: String,
+    /// Correlations that were made.
     made: u64,
+    /// Correlations that are used.
     used: u64,
+    /// Correlations that are left.
     left: u64,
 }
 

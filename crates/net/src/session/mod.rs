@@ -25,6 +25,7 @@ use madrigal_kernels::marks;
 use crate::control::{self, Control, Hello, MAX_ADDRESS, Message, shorten};
 use crate::error::{Error, Result};
 use crate::transport::Transport;
+use crate::warning;
 use crate::window::{MAX_WINDOW, Room};
 
 pub use config::{MIN_WINDOW, SessionConfig};
@@ -76,6 +77,7 @@ impl Session {
             config.name.len() <= 64,
             "a session's name has 64 bytes at most"
         );
+        warning::of_kernels();
         let transport: Arc<dyn Transport> = Arc::new(transport);
         let mut prgs = 0;
         let peers = config.me.others(config.parties).map(|party| {

@@ -19,47 +19,70 @@ use crate::stats::{print, print_json};
 /// One module, as JSON has it.
 #[derive(Debug, Serialize)]
 pub struct ModuleFigures {
+    /// Name of the module.
     name: String,
+    /// File of the module.
     file: String,
-    /// What its words and bits are in: `A` if it has no bits.
+    /// Sharings of its words and bits, as in `A+Y2`; `A` if it has no bits.
     protocols: String,
+    /// Gates.
     gates: usize,
+    /// ANDs and ORs among them.
     and: usize,
+    /// Products of words.
     mul: usize,
+    /// Calls of other modules.
     calls: usize,
 }
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Explanation {
+    /// The bundle, or the module.
     program: String,
+    /// Number of parties.
     parties: usize,
+    /// Runs side by side.
     lanes: usize,
+    /// Modules of the program.
     modules: Vec<ModuleFigures>,
+    /// Origin of the correlations.
     correlations: String,
+    /// Network, as given.
     network: String,
+    /// Order of setup and online.
     phases: String,
+    /// Cost of each party.
     costs: Vec<PartyCost>,
-    /// How long the slowest party is expected to take; `null` if no network is named.
+    /// Time of the slowest party by an estimate; `null` if no network is named.
     total_seconds: Option<f64>,
-    /// Of the party that has most of each.
+    /// Operations, each at the party that it costs most.
     operations: Vec<Operation>,
 }
 
 #[derive(Serialize)]
 struct PartyCost {
+    /// Number of the party.
     party: usize,
+    /// Cost of setup.
     setup: PhaseFigures,
+    /// Cost of the online phase.
     online: PhaseFigures,
+    /// Memory that the party keeps at most.
     memory_bytes: usize,
 }
 
 #[derive(Serialize)]
 struct PhaseFigures {
+    /// Rounds, exactly as a run will have them; so are the four counts that follow.
     rounds: u64,
+    /// Payload sent.
     bytes_sent: u64,
+    /// Payload received.
     bytes_received: u64,
+    /// Messages sent.
     messages: u64,
+    /// AES-128 blocks computed.
     aes_blocks: u64,
 }
 

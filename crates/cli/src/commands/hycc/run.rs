@@ -26,19 +26,30 @@ use crate::stats::write_result;
 /// What a run has come to, as JSON has it.
 #[derive(Serialize)]
 struct Report {
+    /// Version of the program.
     madrigal: &'static str,
+    /// The bundle, or the module.
     program: String,
-    /// Parties of the computation.
+    /// Number of parties of the computation.
     parties: usize,
+    /// Modules of the program.
     modules: Vec<super::explain::ModuleFigures>,
+    /// Runs side by side.
     lanes: usize,
+    /// Order of setup and online.
     phases: String,
+    /// Origin of the correlations.
     correlations: String,
+    /// Threads that each party computes with.
     threads: usize,
+    /// Transport, as given.
     transport: TransportArg,
+    /// Network, as given.
     network: String,
-    /// Those of the parties here, by name, for each run: numbers that JSON cannot hold exactly are texts.
+    /// Outputs of run i by name, as numbers, lists and objects; numbers beyond 2^53 are texts. None where no party
+    /// here gets them.
     outputs: Vec<Map<String, Value>>,
+    /// Parties of this machine.
     figures: Vec<PartyFigures>,
 }
 

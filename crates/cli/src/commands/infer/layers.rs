@@ -14,21 +14,22 @@ pub struct LayerFigures {
     /// The layer, unless it is what belongs to none.
     #[serde(skip)]
     pub part: Option<usize>,
-    /// The model's node; of what belongs to none, [`OUTSIDE`].
+    /// Node of the model.
     pub name: String,
-    /// Its operator.
+    /// Operator of the node.
     pub operator: String,
-    /// What its values are shared in.
+    /// Sharings of its values.
     pub sharings: Vec<String>,
-    /// From its correlations and from what is prepared, as planned.
+    /// Payload of its correlations and of what is prepared, by the party that sends most, as planned.
     pub setup_bytes_sent: u64,
-    /// As planned, which is what the counters of a run come to.
+    /// Payload online, by the party that sends most, as planned, which is what the counters of a run come to.
     pub online_bytes_sent: u64,
-    /// Those of its longest chain of messages online.
+    /// Rounds of its longest chain of messages online.
     pub rounds: u64,
-    /// Online, while something of it was under way, waiting included.
+    /// Time while something of the layer was under way, waiting included, at the party here that took longest;
+    /// measured.
     pub online_seconds: f64,
-    /// Of that on any strand, what was computed.
+    /// Time of that which was spent computing, on all threads together; measured.
     pub worked_seconds: f64,
     /// When it was under way at each party here.
     #[serde(skip)]

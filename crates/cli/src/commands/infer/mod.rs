@@ -39,36 +39,50 @@ use unfit::Unfit;
 /// What a run has come to, as JSON has it.
 #[derive(Serialize)]
 struct Statistics {
+    /// Version of the program.
     madrigal: &'static str,
+    /// File of the model.
     model: String,
+    /// Mix of protocols.
     protocol: String,
-    /// Whether that was chosen by an estimate.
+    /// Whether the mix was chosen as the fastest by an estimate.
     protocol_chosen: bool,
-    /// Bits of a number, and those after the point.
+    /// Bits of a number, and how many of them are after the point.
     numbers: [u32; 2],
+    /// Inputs computed at once.
     batch: Option<usize>,
+    /// Numbers among the model's weights.
     parameters: u64,
+    /// Products of numbers that the model computes.
     multiplications: u64,
+    /// Order of setup and online as planned.
     phases: String,
+    /// Origin of the correlations.
     correlations: String,
+    /// Threads that each party computes with.
     threads: usize,
+    /// Transport, as given.
     transport: TransportArg,
+    /// Network, as given.
     network: String,
-    /// Of the processes here, all parties of a local run together.
+    /// Peak memory of this process, in which all parties of a local run are.
     peak_rss_bytes: Option<u64>,
-    /// Where no file and no text has them.
+    /// Without `--output`, each output that the party here gets.
     results: Vec<Numbers>,
-    /// Party `i` is entry `i`; `null` for those that ran elsewhere.
+    /// Party i; `null` for those that ran elsewhere.
     parties: Vec<Option<PartyFigures>>,
-    /// In order, and at the end what belongs to none.
+    /// Layers in order, and last what belongs to none, `inputs and results`.
     layers: Vec<LayerFigures>,
 }
 
 /// One result, row by row.
 #[derive(Serialize)]
 struct Numbers {
+    /// Name of the output.
     name: String,
+    /// Its dimensions.
     shape: Vec<usize>,
+    /// Its numbers, row by row.
     numbers: Vec<f64>,
 }
 

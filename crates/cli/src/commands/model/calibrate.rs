@@ -19,8 +19,12 @@ use crate::stats::{print, print_json};
 /// What is told, as JSON has it: numbers by how many bits they have.
 #[derive(Serialize)]
 struct Calibrated {
+    /// Bits of room that were asked for.
     spare: u32,
+    /// Comparisons for numbers of 32 and of 64 bits, where they suffice.
     choices: Vec<Compared>,
+    /// Numbers of the first choice that keeps results within `--error` and their greatest numbers in place; `null` if
+    /// none does.
     chosen: Option<[u32; 2]>,
 }
 

@@ -18,27 +18,42 @@ use crate::stats::{print, print_json};
 /// What `compare` tells, as JSON has it.
 #[derive(Serialize)]
 pub(super) struct Compared {
+    /// Bits of a number, and how many of them are after the point.
     pub numbers: [u32; 2],
+    /// Outputs of the model.
     pub outputs: Vec<Output>,
+    /// Nodes that make floats, in order.
     layers: Vec<Layer>,
+    /// Operations in which a number left its range, sums within a layer, too.
     pub overflows: Vec<String>,
 }
 
 #[derive(Serialize)]
 pub(super) struct Output {
+    /// Name of the output.
     pub name: String,
+    /// Greatest magnitude in the clear.
     pub greatest: f64,
+    /// Largest distance of its numbers with a fixed point from those in the clear.
     pub largest_error: f64,
+    /// Rows along its first axis.
     pub rows: usize,
+    /// Rows whose greatest number is at another place.
     pub changed: usize,
 }
 
 #[derive(Serialize)]
 pub(super) struct Layer {
+    /// Node of the model.
     name: String,
+    /// Operator of the node.
     operator: String,
+    /// Greatest magnitude in the clear.
     greatest: f64,
+    /// Bits by which that could be greater before it leaves the range; below 0 it did. Products have twice as many
+    /// bits after the point.
     room: f64,
+    /// Largest distance of its numbers with a fixed point from those in the clear.
     largest_error: f64,
 }
 

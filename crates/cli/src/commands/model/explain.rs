@@ -23,42 +23,63 @@ use crate::stats::{print, print_json};
 /// The answer, as JSON has it.
 #[derive(Serialize)]
 struct Explanation {
+    /// File of the model.
     model: String,
+    /// Number of parties.
     parties: usize,
+    /// Inputs computed at once.
     batch: Option<usize>,
+    /// Bits of a number, and how many of them are after the point.
     numbers: [u32; 2],
+    /// Network, as given.
     network: String,
+    /// Threads that each party computes with.
     threads: usize,
-    /// What `infer` takes if it is not told.
+    /// Mix that `madrigal infer` takes where no protocol is named; `null` with `--protocol`.
     chosen: Option<String>,
-    /// The fastest first, by the estimate that parties agree on.
+    /// Mixes of protocols, the fastest first by an estimate at fixed rates, on which parties agree.
     mixes: Vec<Estimate>,
 }
 
 /// A network in one mix, by the party that has most of each.
 #[derive(Serialize)]
 struct Estimate {
+    /// Mix of protocols.
     protocol: String,
+    /// Origin of the correlations.
     correlations: String,
+    /// Order of setup and online.
     phases: String,
+    /// Cost of setup, of the party that has most of each; counts are exact.
     setup: Costs,
+    /// Cost of the online phase, of the party that has most of each; counts are exact.
     online: Costs,
+    /// Time of the slowest party on a machine like this one, by an estimate.
     total_seconds: f64,
-    /// The estimate at fixed rates.
+    /// Time at fixed rates, by which a mix is chosen.
     agreed_seconds: f64,
+    /// Memory that a party keeps at most.
     memory_bytes: usize,
+    /// Layers of the model, and first what belongs to none, `inputs and results`.
     layers: Vec<Layer>,
 }
 
 /// A layer, as [`Group`] has it.
 #[derive(Serialize)]
 struct Layer {
+    /// Node of the model.
     name: String,
+    /// Operator of the node.
     operator: String,
+    /// Dimensions of its result.
     shape: Vec<usize>,
+    /// Sharings of its values.
     sharings: Vec<String>,
+    /// Cost of its correlations made by themselves, without base OTs, and of what is prepared.
     setup: Costs,
+    /// Cost online; bytes are exact, rounds and seconds those of the layer by itself.
     online: Costs,
+    /// Memory for all its correlations and values, fewer of which are there at once.
     memory_bytes: u64,
 }
 

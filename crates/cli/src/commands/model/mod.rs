@@ -24,37 +24,54 @@ use crate::stats::{print, print_json};
 /// What `check` tells, as JSON has it.
 #[derive(Serialize)]
 struct Info {
+    /// Version of ONNX's operators that the model uses.
     opset: i64,
+    /// Program that wrote the model.
     producer: String,
+    /// Inputs of the model.
     inputs: Vec<Port>,
+    /// Outputs of the model.
     outputs: Vec<Port>,
+    /// Floats among the constants that are used.
     parameters: u64,
+    /// Products of numbers, in products, matrices and convolutions.
     multiplications: u64,
+    /// Operators that are computed, once constants are computed and normalisations folded in.
     operators: Vec<Operator>,
+    /// Nodes that are computed, in order.
     layers: Vec<Layer>,
 }
 
 /// An input or output.
 #[derive(Serialize)]
 struct Port {
+    /// Name in the model.
     name: String,
+    /// Type of its elements, as in `float32`.
     element: &'static str,
+    /// Its dimensions.
     shape: Vec<usize>,
 }
 
 /// How often an operator is used.
 #[derive(Serialize)]
 struct Operator {
+    /// Name of the operator.
     operator: &'static str,
+    /// How often it is used.
     count: u64,
 }
 
 /// One node of the graph that is computed.
 #[derive(Serialize)]
 struct Layer {
+    /// Node of the model.
     name: String,
+    /// What is computed.
     operator: &'static str,
+    /// Dimensions of the result.
     shape: Vec<usize>,
+    /// Products of numbers in it.
     multiplications: u64,
 }
 
