@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Not;
 
 use crate::compile::Folding;
-use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
+use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Mand, Netlist};
 
 /// A wire of a [`Builder`]; of no use with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -205,6 +205,49 @@ impl Builder {
         let (ac, bc) = (self.xor(a, c), self.xor(b, c));
         let both = self.and(ac, bc);
         self.xor(both, c)
+    }
+
+    /// The outputs of a netlist on wires in the place of its inputs.
+    ///
+    /// # Panics
+    /// If the widths are not those of the netlist's inputs.
+    pub fn netlist(&mut self, netlist: &Netlist, inputs: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+        let widths = inputs.iter().map(|input| input.len() as u32);
+        assert!(
+            widths.eq(netlist.inputs().iter().copied()),
+            "a circuit with inputs of {:?} bits",
+            netlist.inputs()
+        );
+        let zero = self.constant(false);
+        let mut wires = vec![zero; netlist.wires() as usize];
+        for (to, &from) in wires.iter_mut().zip(inputs.iter().flatten()) {
+            *to = from;
+        }
+        for &gate in netlist.gates() {
+            let (made, out) = match gate {
+                Gate::Xor { a, b, out } => (self.xor(wires[a as usize], wires[b as usize]), out),
+                Gate::And { a, b, out } => (self.and(wires[a as usize], wires[b as usize]), out),
+                Gate::Or { a, b, out } => (self.or(wires[a as usize], wires[b as usize]), out),
+                Gate::Inv { a, out } => (self.not(wires[a as usize]), out),
+                Gate::Const { bit, out } => (self.constant(bit), out),
+                Gate::Copy { a, out } => (wires[a as usize], out),
+                Gate::Mand(mand) => {
+                    let Mand { x, y, z } = netlist.mand(mand);
+                    for ((&x, &y), &z) in x.iter().zip(y).zip(z) {
+                        wires[z as usize] = self.and(wires[x as usize], wires[y as usize]);
+                    }
+                    continue;
+                }
+            };
+            wires[out as usize] = made;
+        }
+        let mut next = netlist.output_wires().start as usize;
+        let outputs = netlist.outputs().iter().map(|&width| {
+            let from = next;
+            next += width as usize;
+            wires[from..next].to_vec()
+        });
+        outputs.collect()
     }
 
     /// The netlist. Inputs get the first wires and outputs the last ones, by way of a copy where an

@@ -1,10 +1,13 @@
 //! Arrays as clear values of the engine, and back.
 
+use std::sync::Arc;
+
 use madrigal_core::Ring;
-use madrigal_engine::{Element, Shares, Sort, with_ring};
+use madrigal_engine::{Element, Mismatch, Operation, Shares, Sharing, Sort, with_ring};
 
 use crate::array::{Array, Words, with};
 use crate::element::Type;
+use crate::ir;
 
 /// An array as a clear value.
 pub(crate) fn shares(array: &Array, sort: Sort) -> Shares {
@@ -45,4 +48,30 @@ pub(crate) fn words(value: &Shares, element: Type) -> Words {
 fn numbers<T: Ring>(value: &Shares) -> Vec<T> {
     let numbers = value.to_numbers();
     numbers.expect("an output that is known").to_vec()
+}
+
+/// What an operation makes of clear values, each as elements of these.
+///
+/// # Errors
+/// [`Mismatch`] if the operation is not for these values.
+pub(crate) fn by_operation(
+    operation: &dyn Operation,
+    inputs: &[Arc<Array>],
+    elements: &[Element],
+    outputs: &[ir::Sort],
+) -> Result<Vec<Array>, Mismatch> {
+    let values: Vec<Shares> = (inputs.iter().zip(elements))
+        .map(|(array, &element)| {
+            shares(
+                array,
+                Sort::new(Sharing::PUBLIC, element, array.words().len()),
+            )
+        })
+        .collect();
+    let values: Vec<&Shares> = values.iter().collect();
+    let made = operation.plain(&values)?;
+    let array = |(made, sort): (&Shares, &ir::Sort)| {
+        Array::new(sort.element, sort.shape.clone(), words(made, sort.element))
+    };
+    Ok(made.iter().zip(outputs).map(array).collect())
 }

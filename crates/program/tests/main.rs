@@ -11,6 +11,7 @@ mod lowering;
 mod numpy;
 mod operators;
 mod optimise;
+mod own;
 mod random;
 mod ranges;
 mod ring_branches;

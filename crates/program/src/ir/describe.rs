@@ -50,6 +50,8 @@ impl fmt::Display for Op {
             Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),
             Self::Function(function) => function.fmt(f),
+            Self::Circuit(circuit) => circuit.fmt(f),
+            Self::Operation(operation) => operation.fmt(f),
             Self::To(sharing) => write!(f, "to {sharing}"),
             Self::Repeat { count, carried, .. } => {
                 write!(f, "repeat {count} times, state of {carried}")

@@ -7,6 +7,7 @@ mod batch;
 mod choices;
 mod describe;
 mod optimise;
+mod own;
 mod rules;
 
 use madrigal_core::Convolution;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 pub(crate) use choices::elements_each;
 pub(crate) use describe::digest;
+pub(crate) use rules::sized;
 
 use crate::array::Array;
 use crate::element::Type;
@@ -22,6 +24,7 @@ use crate::error::{Fault, ProgramError, Source};
 pub use crate::function::Function;
 use crate::lower::Sharing;
 use crate::shape::{Shape, View};
+pub use own::{OwnCircuit, OwnOperation};
 
 /// What one node makes: which node, and which of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -226,6 +229,10 @@ pub enum Op {
     LookUp,
     /// A function of each element by itself, or of each two of two tensors of one shape, as a circuit.
     Function(Arc<Function>),
+    /// A circuit of the author's on the elements of tensors of one shape.
+    Circuit(Arc<OwnCircuit>),
+    /// An operation of the author's, on whole tensors, in the sharing that it takes.
+    Operation(Arc<OwnOperation>),
     /// The same value, held in a sharing.
     To(Sharing),
     /// The body `count` times, one after the other: the first `carried` inputs are the state, which the

@@ -136,7 +136,7 @@ impl Simpler {
         let leaf = inputs.is_empty() || node.outputs.len() != 1;
         let more = matches!(
             node.op,
-            Op::To(_) | Op::Repeat { .. } | Op::Map { .. } | Op::Choose(_)
+            Op::To(_) | Op::Operation(_) | Op::Repeat { .. } | Op::Map { .. } | Op::Choose(_)
         );
         if leaf || more {
             return None;

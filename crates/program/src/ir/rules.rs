@@ -222,6 +222,13 @@ impl Op {
                 }
                 one(function.to(), x.shape.clone())
             }
+            (Op::Circuit(circuit), [first, others @ ..]) => {
+                for other in others {
+                    self.same_shape(first, other)?;
+                }
+                circuit.sorts(&self.to_string(), inputs)
+            }
+            (Op::Operation(own), _) => Ok(own.outputs().to_vec()),
             (Op::To(_), [x]) => one(x.element, x.shape.clone()),
             (Op::Repeat { carried, body, .. }, _) if *carried <= inputs.len() => {
                 for (part, (before, &after)) in inputs.iter().zip(body.results()).enumerate() {
@@ -247,6 +254,11 @@ impl Op {
                 },
                 _,
             ) if *carried <= inputs.len() => {
+                let whole = |node: &super::Node| matches!(node.op, Op::Operation(_));
+                if body.nodes().iter().any(whole) {
+                    let what = "an operation of one's own takes whole tensors, not rows of them";
+                    return Err(self.lengths(what.into()));
+                }
                 if !body.fits((*count).max(1)) {
                     return Err(self.lengths("its values on all rows are too large".into()));
                 }

@@ -7,7 +7,7 @@ use madrigal_circuit::{Builder, Wire};
 use crate::array::Array;
 use crate::element::Type;
 use crate::function::Function;
-use crate::ir::{Binary, Extreme, Unary};
+use crate::ir::{Binary, Extreme, OwnCircuit, Unary};
 
 /// An operator on bits, element by element: a part of a circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -28,6 +28,8 @@ pub(super) enum BitOp {
     LowCarry(u32),
     /// A function of a number, or of a number and what another function made.
     Function(Arc<Function>),
+    /// A circuit of the author's.
+    Circuit(Arc<OwnCircuit>),
     /// The bits of a number of any width with zeros above, or cut off.
     Resize(u32),
     /// The sum of numbers.
@@ -105,6 +107,7 @@ impl BitOp {
             }
             (Self::Function(function), [x]) => vec![function.build(b, x, &[])],
             (Self::Function(function), [x, second]) => vec![function.build(b, x, second)],
+            (Self::Circuit(circuit), inputs) => b.netlist(circuit.netlist(), inputs),
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
             (Self::AddUp, addends) => vec![b.add_all(addends)],
             (Self::LessOfSums { signed }, addends) => {
@@ -194,6 +197,7 @@ impl BitOp {
             Self::Cast(_, to) => vec![to.bits()],
             Self::Resize(bits) => vec![*bits],
             Self::Function(function) => vec![function.to().bits()],
+            Self::Circuit(circuit) => circuit.netlist().outputs().to_vec(),
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
             Self::LessOfSums { .. } | Self::LessOfSigns { .. } | Self::IsSum => vec![1],
             Self::Carries(_) => vec![1; 3],
@@ -221,6 +225,7 @@ impl BitOp {
             Self::LowCarry(_) => "carry of shares".into(),
             Self::Resize(_) => "widen".into(),
             Self::Function(function) => function.kind().to_string(),
+            Self::Circuit(circuit) => circuit.netlist().name().to_owned(),
             Self::AddUp => "add shares".into(),
             Self::LessOfSums { .. } => "compare shares".into(),
             Self::LessOfSigns { .. } => "compare".into(),

@@ -129,6 +129,12 @@ fn of_inputs(
             }
             found
         }
+        Op::Operation(own) => {
+            let takes = own.takes().iter();
+            takes
+                .map(|take| Wants::one(Domain::holding(take.1)))
+                .collect()
+        }
         Op::Choose(_) if rings && is_on_rings(node, mix) => {
             domains(node).into_iter().map(Wants::one).collect()
         }

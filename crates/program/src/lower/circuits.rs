@@ -55,6 +55,10 @@ impl Lowering<'_> {
                 let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
                 Ok(self.bit_op(BitOp::Function(Arc::clone(function)), operands?, len))
             }
+            Op::Circuit(circuit) => {
+                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
+                Ok(self.bit_op(BitOp::Circuit(Arc::clone(circuit)), operands?, len))
+            }
             Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
             Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),
             Op::PrefixSums(axis) => self.bits_prefix_sums(node.inputs[0], *axis),

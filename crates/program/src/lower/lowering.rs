@@ -16,7 +16,7 @@ use super::{Domain, Mix};
 use crate::computation::{InputPort, KeptPort, OutputPort};
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
-use crate::ir::{Graph, Node, Op, Unary, Value};
+use crate::ir::{Graph, Node, Op, OwnOperation, Unary, Value};
 use crate::shape::Shape;
 use crate::stages::Cell;
 
@@ -209,6 +209,7 @@ impl<'a> Lowering<'a> {
                 carried,
                 body,
             } => self.repeat(number, node, *count, *carried, body, circuits)?,
+            Op::Operation(own) => self.own_operation(number, node, own)?,
             Op::Choose(_) => {
                 if let Some(slots) = self.ring_branches(node)? {
                     for (form, slot) in self.forms[number].iter_mut().zip(slots) {
@@ -244,6 +245,40 @@ impl<'a> Lowering<'a> {
             }
         }
         Ok(())
+    }
+
+    /// An operation of the author's, on values in the sharings that it takes.
+    fn own_operation(&mut self, number: usize, node: &Node, own: &OwnOperation) -> Result<()> {
+        let mut operands = Vec::new();
+        for (&input, &(wanted, element)) in node.inputs.iter().zip(own.takes()) {
+            let domain = Domain::holding(element);
+            self.in_mix(wanted, domain)?;
+            operands.push(match domain {
+                Domain::Ring => self.ring_slot(input)?,
+                Domain::Bits => self.bits_slot(input)?,
+            });
+        }
+        let made = self.chain(vec![Arc::clone(own.operation())], &operands)?;
+        for (output, slot) in made.into_iter().enumerate() {
+            let sort = self.draft.sort(slot);
+            let domain = Domain::holding(sort.element);
+            self.in_mix(sort.sharing, domain)?;
+            let form = &mut self.forms[number][output];
+            match domain {
+                Domain::Ring => form.ring = Some(slot),
+                Domain::Bits => form.bits = Some(slot),
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that a sharing is the one in which the mix has ring elements or bits.
+    fn in_mix(&self, wanted: Sharing, domain: Domain) -> Result<()> {
+        if wanted == self.sharing(domain) {
+            return Ok(());
+        }
+        let mix = self.mix.to_string();
+        Err(self.fault(Fault::NotInMix { wanted, mix }))
     }
 
     /// One more than the depth of a node's operands, which is its own depth if it is made when it is asked for.

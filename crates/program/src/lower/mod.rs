@@ -46,6 +46,7 @@ use crate::ir::{Graph, Node, Op};
 
 pub(crate) use bits::one_hot;
 pub use executable::{Executable, ExecuteError};
+use madrigal_engine::Element;
 pub use madrigal_engine::Sharing;
 pub use mix::{Mix, MixError};
 #[cfg(feature = "generator")]
@@ -64,6 +65,14 @@ enum Domain {
 }
 
 impl Domain {
+    /// What elements are.
+    fn holding(element: Element) -> Self {
+        match element {
+            Element::Ring(_) => Self::Ring,
+            Element::Bits(_) => Self::Bits,
+        }
+    }
+
     /// What a sharing holds; one that holds both, what arithmetic is done on.
     fn of(sharing: Sharing, mix: Mix) -> Self {
         let backend = Backend::of(sharing);

@@ -38,6 +38,7 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
             let results = codes.map(|(at, code)| function.evaluate(code, second(at)));
             vec![Words::collect(function.to(), results)]
         }
+        (Op::Circuit(circuit), _) => circuit.evaluate(inputs),
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],
         (Op::Convolve(shape), [filters, images]) => vec![tensors::convolve(shape, filters, images)],
         (Op::LookUp, [table, places]) => vec![tensors::look_up(table, places)],

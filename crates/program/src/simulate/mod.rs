@@ -17,7 +17,7 @@ pub use text::TextError;
 use crate::array::{Array, Words};
 use crate::computation::Computation;
 use crate::element::Type;
-use crate::ir::{Graph, Op};
+use crate::ir::{Graph, Op, Sort};
 use crate::shape::Shape;
 
 impl Computation {
@@ -37,7 +37,7 @@ impl Computation {
     ) -> Result<(Outputs, Vec<Arc<Array>>), InputError> {
         let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
-        let mut outputs = Run::new(&inputs, &before, None).graph(&graph, &[], 0);
+        let mut outputs = Run::new(&inputs, &before, None).program(&graph)?;
         let kept = outputs.split_off(self.outputs().len());
         Ok((Outputs::new(self.outputs(), outputs), kept))
     }
@@ -53,7 +53,7 @@ impl Computation {
         let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
         let mut overflows = Vec::new();
-        let outputs = Run::new(&inputs, &before, Some(&mut overflows)).graph(&graph, &[], 0);
+        let outputs = Run::new(&inputs, &before, Some(&mut overflows)).program(&graph)?;
         Ok(Checked {
             outputs: Outputs::new(self.outputs(), outputs),
             overflows,
@@ -69,7 +69,14 @@ pub(crate) fn values(
     inputs: &Inputs,
 ) -> Result<Vec<Arc<Array>>, InputError> {
     let (inputs, before) = (inputs.arrays(program.inputs())?, program.kept_arrays()?);
-    Ok(Run::new(&inputs, &before, None).graph(graph, &[], 0))
+    Run::new(&inputs, &before, None).program(graph)
+}
+
+/// Zeros in the place of what an operation refused to make.
+fn zeros(sort: &Sort) -> Array {
+    let zeros = std::iter::repeat_n(0, sort.shape.elements());
+    let words = Words::collect(sort.element, zeros);
+    Array::new(sort.element, sort.shape.clone(), words)
 }
 
 /// One evaluation.
@@ -78,6 +85,8 @@ struct Run<'a> {
     /// Values of earlier stages.
     before: &'a [Arc<Array>],
     overflows: Option<&'a mut Vec<Overflow>>,
+    /// Why an operation of the author's refused its operands first.
+    refused: Option<InputError>,
     /// In a secret branch.
     active: Option<branches::Active>,
 }
@@ -92,7 +101,17 @@ impl<'a> Run<'a> {
             inputs,
             before,
             overflows,
+            refused: None,
             active: None,
+        }
+    }
+
+    /// The results of a program's graph.
+    fn program(mut self, graph: &Graph) -> Result<Vec<Arc<Array>>, InputError> {
+        let results = self.graph(graph, &[], 0);
+        match self.refused {
+            Some(refused) => Err(refused),
+            None => Ok(results),
         }
     }
 
@@ -137,6 +156,18 @@ impl<'a> Run<'a> {
                     arguments
                 }
                 Op::Choose(branches) => self.choose(node, branches, &inputs),
+                Op::Operation(own) => match own.evaluate(&inputs) {
+                    Ok(made) => made.into_iter().map(Arc::new).collect(),
+                    Err(problem) => {
+                        let at = node.at;
+                        let refused = || InputError::Refused { at, problem };
+                        self.refused.get_or_insert_with(refused);
+                        own.outputs()
+                            .iter()
+                            .map(|sort| Arc::new(zeros(sort)))
+                            .collect()
+                    }
+                },
                 op => {
                     let operands: Vec<&Array> = inputs.iter().map(Arc::as_ref).collect();
                     if let Some(overflows) = &mut self.overflows {

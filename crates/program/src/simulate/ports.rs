@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use madrigal_engine::Mismatch;
 use thiserror::Error;
 
 use crate::array::{Array, IntoArray, Words};
@@ -201,6 +202,14 @@ pub enum InputError {
         found: String,
         /// Where the program asks for it.
         at: Source,
+    },
+    /// Values that an operation of the author's is not for.
+    #[error("the operation that the program asks for at {at}: {problem}")]
+    Refused {
+        /// Where the program asks for it.
+        at: Source,
+        /// What the operation says.
+        problem: Mismatch,
     },
     /// A value of an earlier stage, where there is none.
     #[error(

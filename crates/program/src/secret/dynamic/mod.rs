@@ -6,12 +6,17 @@ mod shapes;
 
 pub use arithmetic::Window;
 
+use std::sync::Arc;
+
+use madrigal_circuit::Netlist;
 use madrigal_core::Party;
+use madrigal_engine::{Operation, Sharing};
 
 use super::{Secret, Tensor};
 use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
+use crate::ir::{Op, OwnCircuit, OwnOperation, Sort};
 use crate::opening::Receivers;
 use crate::program::Program;
 use crate::shape::Shape;
@@ -61,6 +66,84 @@ impl Program {
     #[track_caller]
     pub fn tensor_constant(&mut self, array: Array) -> Tensor {
         Tensor::constant(self.recorder(), Ok(array), Source::here())
+    }
+
+    /// Evaluates a circuit of one's own on the elements of values of one shape: one input for each value, in order, of as
+    /// many bits as its elements; gives a value of each of these types for the outputs. It is done in whichever sharing the
+    /// mix has for bits, and neighbouring operators on bits become one circuit with it.
+    ///
+    /// Values that do not fit the circuit are an error of the program.
+    ///
+    /// ```
+    /// use madrigal_program::{Everyone, Inputs, Party, Plain, Program};
+    /// use madrigal_circuit::Builder;
+    /// let mut b = Builder::new("nand");
+    /// let (x, y) = (b.input(8), b.input(8));
+    /// let both = b.and_all(&x, &y);
+    /// let nand = b.not_all(&both);
+    /// b.output(&nand);
+    /// let mut p = Program::new(2);
+    /// let [x, y] = [0, 1].map(|party| p.input::<u8>(Party::new(party), ()));
+    /// let nand = p.circuit(&b.finish(), &[&x.untyped(), &y.untyped()], &[u8::TYPE]);
+    /// let nand = p.open(nand[0].typed::<u8>(), Everyone);
+    /// let outputs = p.finish()?.simulate(&Inputs::new().with(12u8).with(10u8))?;
+    /// assert_eq!(outputs.get(nand), [!8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no value: a circuit without inputs is a constant.
+    #[track_caller]
+    pub fn circuit(
+        &mut self,
+        circuit: &Netlist,
+        values: &[&Tensor],
+        types: &[Type],
+    ) -> Vec<Tensor> {
+        let own = OwnCircuit::new(Arc::new(circuit.clone()), types.to_vec());
+        let op = Op::Circuit(Arc::new(own));
+        let (first, others) = values.split_first().expect("a circuit has an input");
+        first.results(op, others, types.len() as u32, Source::here())
+    }
+
+    /// Carries out an operation of one's own, or of the crate `madrigal-operations`, on whole values, each in the sharing
+    /// that is named with it; gives a value of each of these types and shapes. Parties compare the operation's name. The
+    /// mix must have these sharings for ring elements or bits, also those of the results.
+    ///
+    /// Values that the operation does not take are an error of the program.
+    ///
+    /// # Panics
+    /// If there is no value.
+    #[track_caller]
+    pub fn operation(
+        &mut self,
+        operation: Arc<dyn Operation>,
+        values: &[(&Tensor, Sharing)],
+        results: &[(Type, &[usize])],
+    ) -> Vec<Tensor> {
+        let at = Source::here();
+        let (&(first, _), rest) = values.split_first().expect("an operation has an operand");
+        let others: Vec<&Tensor> = rest.iter().map(|&(value, _)| value).collect();
+        let sorts: Vec<Sort> = values
+            .iter()
+            .map(|(value, _)| Sort::new(value.element(), value.shape().clone()))
+            .collect();
+        let inputs: Vec<_> = (sorts.iter().zip(values))
+            .map(|(sort, &(_, sharing))| (sort, sharing))
+            .collect();
+        let outputs: Result<Vec<Sort>, Fault> = results
+            .iter()
+            .map(|&(element, axes)| Ok(Sort::new(element, crate::ir::sized(axes)?)))
+            .collect();
+        let parties = self.parties();
+        let own = outputs.and_then(|sorts| OwnOperation::new(operation, parties, &inputs, sorts));
+        match own {
+            Ok(own) => {
+                let op = Op::Operation(Arc::new(own));
+                first.results(op, &others, results.len() as u32, at)
+            }
+            Err(fault) => vec![first.failed(fault, at); results.len()],
+        }
     }
 
     /// Opens a value: [`Program::open`], or [`Program::open_named`]. It is fetched from

@@ -1,0 +1,259 @@
+//! Circuits and operations that a program's author brings.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use madrigal_circuit::{Netlist, Rows};
+use madrigal_core::Digest256;
+use madrigal_engine::{Element, Mismatch, Operation, Sharing, Width};
+use madrigal_operations::BACKENDS;
+
+use super::Sort;
+use crate::array::{Array, Words};
+use crate::element::Type;
+use crate::error::Fault;
+
+/// A circuit on elements: one input for each operand, one output for each result.
+#[derive(Clone)]
+pub struct OwnCircuit {
+    netlist: Arc<Netlist>,
+    outputs: Vec<Type>,
+}
+
+impl OwnCircuit {
+    /// A circuit with results of these types.
+    pub(crate) fn new(netlist: Arc<Netlist>, outputs: Vec<Type>) -> Self {
+        Self { netlist, outputs }
+    }
+
+    /// The circuit.
+    pub fn netlist(&self) -> &Netlist {
+        &self.netlist
+    }
+
+    /// The types of the results.
+    pub fn outputs(&self) -> &[Type] {
+        &self.outputs
+    }
+
+    /// The sorts of the results for operands of these sorts, which have one shape.
+    ///
+    /// # Errors
+    /// [`Fault::Lengths`] if a width is another than the circuit's.
+    pub(super) fn sorts(&self, operator: &str, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
+        let fault = |what: String| Fault::Lengths {
+            operator: operator.to_owned(),
+            what,
+        };
+        let given: Vec<u32> = inputs.iter().map(|sort| sort.element.bits()).collect();
+        let made: Vec<u32> = self.outputs.iter().map(|element| element.bits()).collect();
+        for (side, given, own) in [
+            ("inputs", &given, self.netlist.inputs()),
+            ("outputs", &made, self.netlist.outputs()),
+        ] {
+            if given != own {
+                return Err(fault(format!(
+                    "the circuit has {side} of {own:?} bits, and values of {given:?} bits are given"
+                )));
+            }
+        }
+        let Some(first) = inputs.first() else {
+            return Err(fault("a circuit without inputs is a constant".into()));
+        };
+        let elements = self.outputs.iter();
+        Ok(elements
+            .map(|&element| Sort::new(element, first.shape.clone()))
+            .collect())
+    }
+
+    /// The results' elements.
+    pub(crate) fn evaluate(&self, inputs: &[&Array]) -> Vec<Words> {
+        let lanes = inputs[0].words().len();
+        let bits = inputs.iter().map(|input| input.element().bits() as usize);
+        let mut rows = Rows::new(bits.sum(), lanes);
+        let mut row = 0;
+        for input in inputs {
+            for bit in 0..input.element().bits() {
+                for (lane, code) in input.codes().enumerate() {
+                    rows.set(row, lane, code >> bit & 1 == 1);
+                }
+                row += 1;
+            }
+        }
+        let made = self.netlist.evaluate(&rows).expect("widths were compared");
+        let mut row = 0;
+        let mut results = Vec::new();
+        for &element in &self.outputs {
+            let bits = element.bits() as usize;
+            let code = |lane: usize| {
+                (0..bits).fold(0, |code, bit| {
+                    code | u128::from(made.get(row + bit, lane)) << bit
+                })
+            };
+            results.push(Words::collect(element, (0..lanes).map(code)));
+            row += bits;
+        }
+        results
+    }
+}
+
+impl PartialEq for OwnCircuit {
+    fn eq(&self, other: &Self) -> bool {
+        self.outputs == other.outputs && self.netlist.digest() == other.netlist.digest()
+    }
+}
+
+impl Eq for OwnCircuit {}
+
+impl Hash for OwnCircuit {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.netlist.digest(), &self.outputs).hash(state);
+    }
+}
+
+impl fmt::Display for OwnCircuit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = Digest256::from(self.netlist.digest());
+        write!(f, "circuit {} ({digest})", self.netlist.name())
+    }
+}
+
+impl fmt::Debug for OwnCircuit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An operation of the engine, with the sharings that it takes its operands in and results of known sorts.
+#[derive(Clone)]
+pub struct OwnOperation {
+    operation: Arc<dyn Operation>,
+    takes: Vec<(Sharing, Element)>,
+    outputs: Vec<Sort>,
+}
+
+impl OwnOperation {
+    /// An operation among so many parties on values that it takes in these sharings, with results of these types and
+    /// shapes.
+    ///
+    /// # Errors
+    /// [`Fault::Operation`] if the operation does not take these values, or makes others.
+    pub(crate) fn new(
+        operation: Arc<dyn Operation>,
+        parties: usize,
+        inputs: &[(&Sort, Sharing)],
+        outputs: Vec<Sort>,
+    ) -> Result<Self, Fault> {
+        let fault = |problem| Fault::Operation {
+            operator: format!("operation {}", operation.name()),
+            problem,
+        };
+        let mut refused = Mismatch::new("an operation of one's own takes one value at least");
+        // Replicated sharing has ring elements and bits of a number: what the operation takes decides.
+        for ring_first in [true, false] {
+            let element = |&(sort, sharing): &(&Sort, Sharing)| {
+                let bits = sort.element.bits() as usize;
+                let known = BACKENDS.iter().find(|known| known.sharing == sharing);
+                let both =
+                    known.is_none_or(|known| known.bits.is_some() && known.numbers.is_some());
+                let ring = match both {
+                    true => ring_first,
+                    false => known.is_some_and(|known| known.numbers.is_some()),
+                };
+                let width = Width::ALL.into_iter().find(|width| width.bits() == bits);
+                match width.filter(|_| ring) {
+                    Some(width) => Element::Ring(width),
+                    None => Element::Bits(bits),
+                }
+            };
+            let takes: Vec<(Sharing, Element)> = inputs
+                .iter()
+                .map(|input| (input.1, element(input)))
+                .collect();
+            let sorts: Vec<_> = (inputs.iter().zip(&takes))
+                .map(|((sort, _), &(sharing, element))| {
+                    madrigal_engine::Sort::new(sharing, element, sort.shape.elements())
+                })
+                .collect();
+            let made = match operation.sorts(&sorts, parties) {
+                Ok(made) => made,
+                Err(problem) => {
+                    refused = problem;
+                    continue;
+                }
+            };
+            let fits = |(made, sort): (&madrigal_engine::Sort, &Sort)| {
+                let bits = sort.element.bits() as usize;
+                (made.element.bits(), made.len) == (bits, sort.shape.elements())
+                    && !made.sharing.is_clear()
+            };
+            if made.len() != outputs.len() || !made.iter().zip(&outputs).all(fits) {
+                let made: Vec<String> = made.iter().map(ToString::to_string).collect();
+                let wanted: Vec<String> = outputs.iter().map(ToString::to_string).collect();
+                return Err(fault(Mismatch::new(format!(
+                    "it makes {}, of which {} cannot be taken",
+                    made.join(", "),
+                    wanted.join(", ")
+                ))));
+            }
+            return Ok(Self {
+                operation,
+                takes,
+                outputs,
+            });
+        }
+        Err(fault(refused))
+    }
+
+    /// The sharing and the element of each operand.
+    pub fn takes(&self) -> &[(Sharing, Element)] {
+        &self.takes
+    }
+
+    /// The operation.
+    pub fn operation(&self) -> &Arc<dyn Operation> {
+        &self.operation
+    }
+
+    /// The sorts of the results.
+    pub fn outputs(&self) -> &[Sort] {
+        &self.outputs
+    }
+
+    /// The results' elements, by the operation in the clear.
+    ///
+    /// # Errors
+    /// Values that the operation is not for.
+    pub(crate) fn evaluate(&self, inputs: &[Arc<Array>]) -> Result<Vec<Array>, Mismatch> {
+        let elements: Vec<Element> = self.takes.iter().map(|take| take.1).collect();
+        crate::clear::by_operation(&*self.operation, inputs, &elements, &self.outputs)
+    }
+}
+
+impl PartialEq for OwnOperation {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.takes, &self.outputs) == (&other.takes, &other.outputs)
+            && self.operation.name() == other.operation.name()
+    }
+}
+
+impl Eq for OwnOperation {}
+
+impl Hash for OwnOperation {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.operation.name(), &self.outputs).hash(state);
+    }
+}
+
+impl fmt::Display for OwnOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {}", self.operation.name())
+    }
+}
+
+impl fmt::Debug for OwnOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
