@@ -39,6 +39,7 @@ pub use control::fuzz_read as fuzz_control;
 pub use error::{Blame, Error, Result};
 pub use exchange::{exchange, exchange_each, exchange_one};
 pub use generator::Generator;
-pub use session::{Attended, Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
+pub use session::{Attended, Fact, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;
+pub use transport::Inbox;
 pub use window::MAX_WINDOW;
