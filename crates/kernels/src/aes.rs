@@ -4,11 +4,9 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::block::RoundKeys;
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels, meter};
-
-/// The eleven round keys of AES-128, in the byte order of FIPS 197.
-pub(crate) type RoundKeys = [Block; 11];
 
 /// AES-128 under one key. The key schedule is wiped on drop and never shown.
 ///

@@ -12,6 +12,9 @@ use zeroize::Zeroize;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Zeroize)]
 pub struct Block(pub [u64; 2]);
 
+/// The eleven round keys of AES-128, in the byte order of FIPS 197.
+pub(crate) type RoundKeys = [Block; 11];
+
 impl madrigal_core::Plain for Block {
     const WIPED: Self = Self([0, 0]);
 }

@@ -9,7 +9,6 @@ use crate::{Block, Kernels, Level};
 mod against;
 mod cores;
 
-pub(crate) use against::REGISTER_BLOCKS;
 pub use against::{Against, Bound, measure_kernels};
 pub use cores::Cores;
 

@@ -13,12 +13,14 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::aes::RoundKeys;
+use crate::block::RoundKeys;
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels, meter};
 
-/// The most columns that one [`Leaves`] may fold into.
-pub const MAX_FOLD: usize = 8;
+mod last;
+
+pub(crate) use last::LastKeys;
+pub use last::MAX_FOLD;
 
 /// The expanded seeds of all leaves, or of all but leaf 0. Wiped on drop, never shown.
 ///
@@ -31,30 +33,6 @@ pub struct Leaves {
     width: usize,
     position: u64,
     kernels: Kernels,
-}
-
-/// The last round keys summed over the leaves of each column, and over all leaves. Those of one column give
-/// its seeds away, so they stay in one place.
-#[derive(Default, Zeroize)]
-pub(crate) struct LastKeys {
-    pub(crate) columns: [Block; MAX_FOLD],
-    pub(crate) total: Block,
-}
-
-impl LastKeys {
-    /// Makes the last keys of leaves from number `first` on.
-    fn new(first: usize, keys: &[RoundKeys]) -> Box<Self> {
-        let mut sums = Box::<Self>::default();
-        for (leaf, &[.., last]) in (first..).zip(keys) {
-            for (i, column) in sums.columns.iter_mut().enumerate() {
-                if leaf >> i & 1 == 1 {
-                    *column ^= last;
-                }
-            }
-            sums.total ^= last;
-        }
-        sums
-    }
 }
 
 impl Kernels {

@@ -21,8 +21,7 @@
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
 
-/// Trees that grow side by side.
-pub const TREES: usize = 4;
+pub use crate::sizes::TREES;
 
 /// The permutation that one group of GGM trees grows by.
 #[derive(Debug)]

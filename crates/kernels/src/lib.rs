@@ -41,6 +41,7 @@ mod portable;
 mod prg;
 pub mod rings;
 mod rows;
+mod sizes;
 mod transpose;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod vector;

@@ -5,8 +5,7 @@ use crate::block::blocks_as_bytes_mut;
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
 
-/// Blocks of the table that each row adds up.
-pub const LOCALITY: usize = 10;
+pub use crate::sizes::LOCALITY;
 
 /// Rows whose indices are made at a time: few, so that the processor makes indices while reads are
 /// under way, and five batches of AES for the widest vectors. Measured: 128 takes 2% longer.

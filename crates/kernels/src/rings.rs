@@ -11,8 +11,10 @@ use instances::by_ring;
 
 mod instances;
 mod masks;
+mod words;
 
 pub use masks::Masks;
+pub(crate) use words::{as_words, as_words_mut};
 
 impl Kernels {
     /// [`multiply_add`] at this handle's level.
@@ -180,20 +182,6 @@ pub fn as_bytes_mut<T: Ring>(elements: &mut [T]) -> &mut [u8] {
     // SAFETY: as in `as_bytes`; every byte pattern is a valid unsigned integer, and the exclusive
     // borrow passes from `elements` to the result.
     unsafe { core::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
-}
-
-/// Elements of 64 bits as what they are.
-pub(crate) fn as_words<T: Ring, const N: usize>(strings: [&[T]; N]) -> Option<[&[u64]; N]> {
-    // SAFETY: `Ring` is sealed and has one type of 64 bits, `u64`: the types are the same.
-    let word = |x: &[T]| unsafe { core::slice::from_raw_parts(x.as_ptr().cast(), x.len()) };
-    (T::BITS == 64).then(|| strings.map(word))
-}
-
-/// [`as_words`], writable.
-pub(crate) fn as_words_mut<T: Ring>(x: &mut [T]) -> Option<&mut [u64]> {
-    // SAFETY: as in `as_words`; the exclusive borrow passes from `x` to the result.
-    let words = || unsafe { core::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) };
-    (T::BITS == 64).then(words)
 }
 
 /// `z += x`, element by element.

@@ -10,6 +10,11 @@ use crate::block::blocks_as_bytes_mut;
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels};
 
+mod fit;
+
+use fit::assert_fits;
+pub(crate) use fit::assert_within;
+
 /// Rows of the input, hence bits of an output row, of a strip.
 const STRIP: usize = 128;
 
@@ -267,27 +272,4 @@ pub fn transpose_bits(
     dst_stride: usize,
 ) {
     Kernels::detect().transpose_bits(src, rows, cols, src_stride, dst, dst_stride);
-}
-
-/// Every kernel rests on this check: `count` rows of `bytes` bytes at `stride` lie within `len`.
-fn assert_fits(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
-    assert!(
-        count == 0 || stride >= bytes,
-        "{what}: rows of {bytes} bytes do not fit a stride of {stride} bytes"
-    );
-    assert_within(what, len, count, bytes, stride);
-}
-
-/// Asserts the same of rows that may overlap.
-pub(crate) fn assert_within(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
-    let Some(before) = count.checked_sub(1) else {
-        return;
-    };
-    let end = before
-        .checked_mul(stride)
-        .and_then(|start| start.checked_add(bytes));
-    assert!(
-        end.is_some_and(|end| end <= len),
-        "{what}: {count} rows of {bytes} bytes at a stride of {stride} bytes do not fit {len} bytes"
-    );
 }

@@ -5,6 +5,7 @@
 //! has the results of that stripe and those columns among its coefficients. What lies at which coefficient is said by
 //! [`matrices`] and [`images`] each.
 
+mod cuts;
 mod images;
 mod matrices;
 
@@ -12,24 +13,19 @@ use std::ops::Range;
 
 use madrigal_core::Convolution;
 
+pub(crate) use self::cuts::POLY_BYTES;
+use self::cuts::{Cuts, REQUESTED, lengths};
 use self::images::Images;
 use self::matrices::Matrices;
-use crate::modulus::{BITS, N};
+use crate::modulus::BITS;
 use crate::params::Params;
 use crate::sample::{MASK_BLOCKS, SMALL_BLOCKS, UNIFORM_BLOCKS};
 
-/// Bytes of a polynomial modulo one prime.
-pub(crate) const POLY_BYTES: usize = N * BITS / 8;
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 16;
-/// Ciphertexts of a request, at most: 26 MB, and 64 MB where they are computed with.
-const REQUESTED: usize = 128;
 /// Ciphertexts of an answer, at most: 0.4 to 1.6 MB, so that several are under way while the next is
 /// computed.
 const ANSWERED: usize = 8;
-
-/// Transforms of an answer for each prime: what hides it, there and back for both halves, and the owner's.
-const ANSWER: usize = 6;
 
 /// A product over Z_2^l of X, which one party holds and encrypts, and Y, which the other one holds: of matrices, or
 /// of images X by filters Y.
@@ -54,53 +50,6 @@ enum Form {
 pub struct Request {
     stripe: usize,
     inner: Range<usize>,
-}
-
-/// Numbers of what a product is cut into.
-#[derive(Clone, Copy, Debug)]
-struct Cuts {
-    stripes: usize,
-    /// Length that is summed over, and how much of it a block has.
-    inner: [usize; 2],
-    /// Columns of Y, and how many of them a block has.
-    columns: [usize; 2],
-    /// All results.
-    results: usize,
-}
-
-impl Cuts {
-    /// The parts of inner that requests are about.
-    fn pieces(&self) -> usize {
-        let [all, each] = self.inner;
-        all.div_ceil(REQUESTED * each)
-    }
-
-    fn blocks(&self) -> usize {
-        let [all, each] = self.inner;
-        all.div_ceil(each)
-    }
-
-    fn answers(&self) -> usize {
-        let [all, each] = self.columns;
-        all.div_ceil(each)
-    }
-
-    /// Bytes of all requests and answers with `primes` primes, to within two in a hundred.
-    fn bytes(&self, primes: usize, kept: usize) -> usize {
-        let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
-        let pieces = self.pieces();
-        let answers = all(&[kept, pieces, self.stripes, self.answers(), POLY_BYTES]);
-        let results = all(&[kept, pieces, self.results, BITS]) / 8;
-        all(&[self.stripes, self.blocks(), primes, POLY_BYTES])
-            .saturating_add(answers)
-            .saturating_add(results)
-    }
-
-    /// Polynomials that are transformed: see [`Layout::transforms`].
-    fn polynomials(&self) -> usize {
-        let products = self.stripes * self.blocks() * (1 + self.answers());
-        products + ANSWER * self.stripes * self.pieces() * self.answers()
-    }
 }
 
 /// AES blocks that a step takes, of whom.
@@ -330,15 +279,6 @@ fn cut(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     range
         .step_by(size)
         .map(move |start| start..end.min(start + size))
-}
-
-/// Gives the lengths of the pieces of `size` elements that have `each` but for the last one, and how many there are of a
-/// length.
-fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
-    let all = [(each, size / each), (size % each, 1)];
-    all.into_iter()
-        .filter(|&(len, times)| len > 0 && times > 0)
-        .collect()
 }
 
 #[cfg(test)]

@@ -52,9 +52,11 @@ use crate::identity::{Identity, Validity, certified_fingerprint};
 use crate::roster::Roster;
 
 mod error;
+mod own;
 mod provider;
 mod verify;
 pub use error::{Peer, TlsError};
+use own::Own;
 pub use provider::libraries;
 use provider::provider;
 use verify::{PinnedClients, PinnedServer};
@@ -73,15 +75,6 @@ pub struct TlsParty {
     provider: Arc<CryptoProvider>,
     clock: Arc<dyn TimeProvider>,
     signer: Arc<SingleCertAndKey>,
-}
-
-/// Facts about this side that the errors need.
-#[derive(Clone, Debug)]
-struct Own {
-    roster: Arc<Roster>,
-    party: usize,
-    key: Fingerprint,
-    validity: Validity,
 }
 
 impl TlsParty {

@@ -24,3 +24,11 @@ pub(crate) fn clear_padding(bits: &mut [u8], n: usize) {
         *last &= (1 << (n % 8)) - 1;
     }
 }
+
+/// The choices, from the rows' lowest bits.
+pub(crate) fn pack_choices(rows: &[Block], choices: &mut [u8]) {
+    for (choices, rows) in choices.iter_mut().zip(rows.chunks(8)) {
+        let bits = rows.iter().enumerate();
+        *choices = bits.fold(0, |byte, (i, row)| byte | (row.lo() as u8 & 1) << i);
+    }
+}

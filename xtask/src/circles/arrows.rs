@@ -74,7 +74,14 @@ impl Walker<'_> {
     }
 
     fn import(&mut self, item: &syn::ItemUse) {
+        self.import_of(item, false);
+    }
+
+    fn import_of(&mut self, item: &syn::ItemUse, of_a_macro: bool) {
         for import in imports(item) {
+            if of_a_macro && import.path.first().is_none_or(|first| first != "crate") {
+                continue;
+            }
             // All names of a module alone are no arrow; those of them that are used are.
             for place in self.source.resolve(self.module, &self.blocks, &import.path) {
                 // A front page reads nothing of what it only shows.
@@ -126,6 +133,15 @@ impl Walker<'_> {
         while at < trees.len() {
             match &trees[at] {
                 TokenTree::Group(group) => self.words(&group.stream(), of_a_macro),
+                TokenTree::Ident(first) if first == "use" => {
+                    let end = (at..trees.len()).find(|&end| sign(end, ';'));
+                    let end = end.unwrap_or(trees.len() - 1);
+                    let item: TokenStream = trees[at..=end].iter().cloned().collect();
+                    if let Ok(item) = syn::parse2(item) {
+                        self.import_of(&item, of_a_macro);
+                        at = end;
+                    }
+                }
                 TokenTree::Ident(first) => {
                     let before = at;
                     let line = first.span().start().line;

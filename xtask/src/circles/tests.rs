@@ -94,7 +94,7 @@ fn code_in_macros_counts_and_macros_do() {
         ("src/lib.rs", "#[macro_use] mod m; mod a; mod b; mod c;"),
         (
             "src/m.rs",
-            "macro_rules! bare { () => { $crate::b::made() } }\n\
+            "macro_rules! bare { () => { use crate::b::{Two, made}; $crate::b::made() } }\n\
              #[macro_export] macro_rules! known { ($e:expr) => { bare_name($e) } }",
         ),
         (
@@ -110,7 +110,7 @@ fn code_in_macros_counts_and_macros_do() {
     assert_eq!(
         told(&files),
         [
-            "m.rs -> b.rs: made",
+            "m.rs -> b.rs: Two made",
             "a.rs -> b.rs: Two one",
             "c.rs -> m.rs: bare known"
         ]

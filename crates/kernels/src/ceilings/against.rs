@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use super::{Ceiling, Unit, slice};
 use crate::dispatch::dispatch;
-use crate::lpn::LOCALITY;
+use crate::sizes::{LOCALITY, REGISTER_BLOCKS};
 use crate::{ANDS_PER_KEY, Aes128, Block, Kernels, LocalOp, Ntt, RowShape, Scheme, column_bytes};
 
 /// Blocks of the buffers: with what belongs to them they stay in the second-level cache.
@@ -17,8 +17,6 @@ const DEGREE: usize = 8192;
 const TURNS: usize = 12;
 /// Times that the blocks in registers are encrypted in one call.
 const AES_TIMES: usize = 32;
-/// Number of blocks, at every level.
-pub(crate) const REGISTER_BLOCKS: usize = 48;
 /// Rows and columns of the matrices.
 const SIDE: usize = 128;
 /// The table of silent OT's code: 4 MiB, more than the second-level cache of most machines.

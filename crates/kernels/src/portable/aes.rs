@@ -11,7 +11,7 @@ use super::planes::{Plane, Planes};
 use super::sbox::sub_bytes;
 use super::transpose::transpose_8_words;
 use crate::Block;
-use crate::aes::RoundKeys;
+use crate::block::RoundKeys;
 
 /// Words per plane for bulk work.
 const WORDS: usize = 4;
@@ -32,7 +32,7 @@ pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
 
 /// Runs AES at the rate that the level allows at most: encrypts blocks again and again, `times` times.
 pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {
-    let mut blocks = [Block::ZERO; crate::ceilings::REGISTER_BLOCKS];
+    let mut blocks = [Block::ZERO; crate::sizes::REGISTER_BLOCKS];
     for _ in 0..times {
         encrypt(keys, &mut blocks);
     }

@@ -1,7 +1,7 @@
 //! Folding of streams by the definition: each stream goes into every column that its number names.
 
 use super::{ctr_fill, xor_into};
-use crate::aes::RoundKeys;
+use crate::block::RoundKeys;
 use crate::fold::LastKeys;
 use zeroize::Zeroize;
 

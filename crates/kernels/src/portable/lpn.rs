@@ -1,9 +1,8 @@
 //! GGM trees and the encoder of LPN in plain Rust.
 
 use crate::Block;
-use crate::aes::RoundKeys;
-use crate::ggm::TREES;
-use crate::lpn::LOCALITY;
+use crate::block::RoundKeys;
+use crate::sizes::{LOCALITY, TREES};
 
 /// Nodes hashed at a time: a few batches of the bitsliced AES.
 const PIECE: usize = 64;

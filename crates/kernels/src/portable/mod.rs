@@ -17,7 +17,7 @@ mod transpose;
 use zeroize::Zeroize;
 
 use crate::Block;
-use crate::aes::RoundKeys;
+use crate::block::RoundKeys;
 
 pub(crate) use aes::{aes_registers, encrypt, expand_key};
 pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column};

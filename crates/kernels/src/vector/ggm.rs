@@ -5,7 +5,7 @@
 macro_rules! ggm {
     ($features:literal) => {
         /// Vectors that hold one node of each tree.
-        const GROUP: usize = crate::ggm::TREES / LANES;
+        const GROUP: usize = crate::sizes::TREES / LANES;
 
         /// The left children of a batch of parents, and the right ones.
         macro_rules! children {
@@ -37,7 +37,7 @@ macro_rules! ggm {
         pub(crate) fn ggm_expand(
             keys: &RoundKeys,
             nodes: &mut [Block],
-        ) -> [Block; crate::ggm::TREES] {
+        ) -> [Block; crate::sizes::TREES] {
             let ends = ends(keys, Block::ZERO);
             let half = 8 * nodes.len();
             let (left, right) = blocks_as_bytes_mut(nodes).split_at_mut(half);
@@ -64,7 +64,7 @@ macro_rules! ggm {
                 }
                 parents.zeroize();
             }
-            let mut out = [Block::ZERO; crate::ggm::TREES];
+            let mut out = [Block::ZERO; crate::sizes::TREES];
             for (i, out) in blocks_as_bytes_mut(&mut out)
                 .as_chunks_mut()
                 .0

@@ -7,20 +7,20 @@ macro_rules! lpn {
         #[target_feature(enable = $features)]
         pub(crate) fn ggm_correct(
             nodes: &mut [Block],
-            places: &[u64; crate::ggm::TREES],
-            corrections: &[Block; crate::ggm::TREES],
+            places: &[u64; crate::sizes::TREES],
+            corrections: &[Block; crate::sizes::TREES],
         ) {
             crate::portable::ggm_correct(nodes, places, corrections);
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn ggm_mark(nodes: &mut [Block], places: &[u64; crate::ggm::TREES]) {
+        pub(crate) fn ggm_mark(nodes: &mut [Block], places: &[u64; crate::sizes::TREES]) {
             crate::portable::ggm_mark(nodes, places);
         }
 
         #[target_feature(enable = $features)]
         pub(crate) fn lpn_gather(
-            stream: &mut [[u32; crate::lpn::LOCALITY]],
+            stream: &mut [[u32; crate::sizes::LOCALITY]],
             table: &[Block],
             rows: &mut [Block],
         ) {

@@ -98,8 +98,8 @@ macro_rules! modes {
             ]
         }
 
-        /// Runs AES at the rate that the level allows at most: twelve vectors in registers, encrypted again and again, in all
-        /// `times` times [`crate::ceilings::REGISTER_BLOCKS`] blocks.
+        /// What AES allows at most: twelve vectors in registers, encrypted again and again, in all
+        /// `times` times [`crate::sizes::REGISTER_BLOCKS`] blocks.
         #[target_feature(enable = $features)]
         pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {
             const WIDE: usize = 12;
@@ -107,7 +107,7 @@ macro_rules! modes {
             for i in 1..WIDE {
                 states[i] = add_counter(states[i - 1], 1);
             }
-            for _ in 0..times * (crate::ceilings::REGISTER_BLOCKS / (WIDE * LANES)) {
+            for _ in 0..times * (crate::sizes::REGISTER_BLOCKS / (WIDE * LANES)) {
                 for r in 1..11 {
                     let key = spread(&unkept(keys)[r]);
                     for i in 0..WIDE {

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
-use crate::aes::RoundKeys;
+use crate::block::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
 use crate::transpose::assert_within;

@@ -27,7 +27,7 @@ use std::ops::Range;
 
 use madrigal_core::Convolution;
 
-use super::{Cuts, lengths};
+use super::cuts::{Cuts, lengths};
 use crate::modulus::N;
 
 /// A way to cut images.

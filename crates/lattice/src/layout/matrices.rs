@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{Cuts, lengths};
+use super::cuts::{Cuts, lengths};
 use crate::modulus::N;
 
 /// A way to cut matrices.

@@ -10,7 +10,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, RootCertStore};
 use time::OffsetDateTime;
 
-use super::IdentityError;
+use super::error::IdentityError;
 use crate::fingerprint::Fingerprint;
 
 /// Days that a certificate lasts unless the user says otherwise.

@@ -1,124 +1,62 @@
-//! Where a transport hands in what arrives. Everything a peer can send is judged here first.
+//! What arrives. Everything a peer can send is judged here first.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::{Arc, Weak};
-use std::time::Instant;
 
-use bytes::Bytes;
 use madrigal_core::Party;
 
 use super::greeting::unix_seconds;
 use super::shared::{MAX_ANNOUNCED, Peer, Shared, lock};
-use crate::control::{self, Alive, Control, Message, printable};
+use crate::control::{self, Message, printable};
 use crate::error::Error;
 use crate::flow::{CHANNEL_COST, ChannelState, Refused};
-use crate::frame::{self, Frame, FrameError, Kind};
+use crate::frame::{Frame, FrameError, Kind};
+use crate::transport::Listener;
 
 /// The most steps that a peer may address before we have opened them.
 const MAX_UNOPENED: usize = 1 << 14;
 
-/// The receiving end of a session, given to its transport.
-#[derive(Clone)]
-pub struct Inbox {
-    session: Weak<Shared>,
-    gate: Option<Gate>,
-}
-
-/// Whether what comes from a party is let in.
-type Gate = Arc<dyn Fn(Party) -> bool + Send + Sync>;
-
-impl std::fmt::Debug for Inbox {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Inbox")
-    }
-}
-
-impl Inbox {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self {
-            session: Arc::downgrade(shared),
-            gate: None,
-        }
+impl Listener for Shared {
+    fn listens_to(&self, from: Party) -> bool {
+        let known = from != self.me() && from.index() < self.parties();
+        known && !self.closed.load(Relaxed)
     }
 
-    /// Makes the same inbox behind a gate: what comes from a party, and the news that it is lost, is
-    /// dropped without a word while `open` says no. For transports that wrap another one.
-    #[must_use]
-    pub fn with_gate(&self, open: impl Fn(Party) -> bool + Send + Sync + 'static) -> Self {
-        let before = self.gate.clone();
-        let gate: Gate = match before {
-            Some(before) => Arc::new(move |from| before(from) && open(from)),
-            None => Arc::new(open),
-        };
-        Self {
-            session: Weak::clone(&self.session),
-            gate: Some(gate),
-        }
-    }
-
-    /// The session, if it still lives and takes in what comes from `from`.
-    fn session(&self, from: Party) -> Option<Arc<Shared>> {
-        let session = self.session.upgrade()?;
-        let known = from != session.me() && from.index() < session.parties();
-        let open = self.gate.as_ref().is_none_or(|open| open(from));
-        (known && open && !session.closed.load(Relaxed)).then_some(session)
-    }
-
-    /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
-    /// sound packet ends the session with an error that names the sender.
-    pub fn deliver(&self, from: Party, packet: Bytes) {
-        match frame::decode_packet(packet) {
-            Ok(frames) => self.deliver_frames(from, frames),
-            Err(problem) => self.damaged(from, problem),
-        }
-    }
-
-    /// Takes frames that were never bytes.
-    pub fn deliver_frames(&self, from: Party, frames: Vec<Frame>) {
-        let Some(session) = self.session(from) else {
-            return;
-        };
-        let peer = session.peer(from);
-        peer.heard.store(session.now(), Relaxed);
-        if session.check().is_err() {
+    fn deliver(&self, from: Party, frames: Vec<Frame>) {
+        let peer = self.peer(from);
+        peer.heard.store(self.now(), Relaxed);
+        if self.check().is_err() {
             return; // nobody will ask for it
         }
         for frame in frames {
-            if let Err(error) = session.take(peer, frame) {
-                session.fail(error);
+            if let Err(error) = self.take(peer, frame) {
+                self.fail(error);
                 return;
             }
         }
     }
 
-    /// Reports that `from` sent something that is no frame.
-    pub fn damaged(&self, from: Party, problem: FrameError) {
-        if let Some(session) = self.session(from) {
-            session.fail(Error::Frame {
-                peer: from,
-                problem,
-            });
-        }
+    fn damaged(&self, from: Party, problem: FrameError) {
+        self.fail(Error::Frame {
+            peer: from,
+            problem,
+        });
     }
 
-    /// Reports that nothing can come from, or go to, `from` any more. Harmless after it took leave.
-    pub fn lost(&self, from: Party, reason: &str) {
-        let Some(session) = self.session(from) else {
-            return;
-        };
-        let peer = session.peer(from);
+    fn lost(&self, from: Party, reason: &str) {
+        let peer = self.peer(from);
         if peer.left.load(Relaxed) {
             // All it ever sent has arrived: a job that it has not finished it never will.
-            for job in session.unfinished(peer) {
-                session.fail_job(&job, peer.has_left());
+            for job in self.unfinished(peer) {
+                self.fail_job(&job, peer.has_left());
             }
             return;
         }
         let wait = peer.longest_wait().filter(|wait| !wait.sending);
         let missing = wait.as_ref().map_or(0, |wait| wait.missing);
         let step = wait.map(|wait| wait.step);
-        session.fail(Error::Lost {
+        self.fail(Error::Lost {
             peer: from,
             step,
             missing,
@@ -313,41 +251,6 @@ impl Shared {
             Message::Alive(alive) => self.hear_sign(peer, &alive),
         }
         Ok(())
-    }
-}
-
-impl Shared {
-    pub(super) fn ask_for_answer(&self, peer: &Peer) {
-        if peer.round_trip.ask(Instant::now()) {
-            self.sign(
-                peer,
-                Alive {
-                    asks: true,
-                    answers: false,
-                },
-            );
-        }
-    }
-
-    fn hear_sign(&self, peer: &Peer, alive: &Alive) {
-        if alive.asks && peer.round_trip.answer() {
-            self.sign(
-                peer,
-                Alive {
-                    asks: false,
-                    answers: true,
-                },
-            );
-        }
-        if alive.answers {
-            peer.round_trip.answered(Instant::now());
-            self.ask_for_answer(peer);
-        }
-    }
-
-    fn sign(&self, peer: &Peer, alive: Alive) {
-        self.tell(peer, 0, &Control::new(Message::Alive(alive)));
-        self.flush_peer(peer);
     }
 }
 

@@ -2,13 +2,16 @@
 //! transport.
 
 mod config;
+mod failing;
 mod greeting;
 mod inbox;
 mod job;
 pub(crate) mod job_shared;
+mod jobs;
 mod outbox;
 mod round_trip;
 mod shared;
+mod signs;
 mod tally;
 mod waits;
 mod watchdog;
@@ -24,13 +27,11 @@ use madrigal_kernels::marks;
 
 use crate::control::{self, Control, Hello, MAX_ADDRESS, Message, shorten};
 use crate::error::{Error, Result};
-use crate::transport::Transport;
-use crate::warning;
+use crate::transport::{Inbox, Transport};
 use crate::window::{MAX_WINDOW, Room};
 
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::{fresh_prg, unix_seconds};
-pub use inbox::Inbox;
 use job::Own;
 pub use job::{Attended, Fact, Job};
 use round_trip::RoundTrip;
@@ -129,7 +130,7 @@ impl Session {
             watchdog: OnceLock::new(),
             config,
         });
-        transport.attach(Inbox::new(&shared));
+        transport.attach(Inbox::new(Arc::<Shared>::downgrade(&shared)));
         let _ = shared.watchdog.set(watchdog::spawn(&shared));
         Self { shared }
     }

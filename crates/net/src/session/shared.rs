@@ -1,6 +1,5 @@
-//! State that all handles to a session share, and what it keeps of each peer and of each job: how they fail,
-//! how channels open, how jobs come and go. What is heard, said and waited for is in the files beside
-//! this one.
+//! What all handles to a session share, and what it keeps of each peer and of each job. How they fail, how
+//! jobs come and go, what is heard, said and waited for is in the files beside this one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -13,8 +12,8 @@ use madrigal_core::{Party, Zeroizing};
 
 use super::config::SessionConfig;
 use super::round_trip::RoundTrip;
-use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};
-use crate::error::{Blame, Error, Result};
+use crate::control::{FinishJob, Hello, OpenJob};
+use crate::error::{Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
 use crate::transport::Transport;
@@ -106,10 +105,7 @@ pub(super) struct Waiting {
     pub(super) waker: Waker,
 }
 
-/// The reason that a job's helper hears for what concerns the computing parties alone.
-const FOR_INSIDERS: &str = "the computing parties ended the job for a reason that they tell each other alone: see their logs";
-
-/// State of a job that is open here.
+/// How a job that is open here stands.
 pub(crate) struct JobState {
     pub(crate) id: u32,
     /// Number of the session's first parties that hear why the job failed; the others hear that it did.
@@ -157,80 +153,6 @@ impl Shared {
         }
     }
 
-    /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
-    /// else they would see that we are gone before they hear why. The first failure counts.
-    pub(crate) fn fail(&self, error: Error) -> Error {
-        let speaking = self.speak();
-        let first = self.failure.set(error.clone()).is_ok();
-        let error = self.failure.get().cloned().unwrap_or(error);
-        if first {
-            self.abort(0, usize::MAX, &error);
-        }
-        // Those that are woken may close the session, which waits for whoever is speaking.
-        drop(speaking);
-        if first {
-            self.wake_all();
-        }
-        error
-    }
-
-    /// Tells all peers that job `id` (0: the session) has failed here; why, the first `insiders` parties alone where
-    /// the reason may show what they keep to themselves.
-    pub(crate) fn abort(&self, id: u32, insiders: usize, error: &Error) {
-        self.gave_up.store(true, SeqCst);
-        self.tell_each(id, |peer| {
-            let reason = match peer.index() < insiders || !error.shows_facts() {
-                true => error.to_string(),
-                false => FOR_INSIDERS.to_owned(),
-            };
-            Control::new(Message::Abort(control::Abort {
-                reason: control::shorten(&reason, 1024),
-                culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
-                network: error.blame() == Blame::Network,
-            }))
-        });
-        self.flush();
-    }
-
-    /// Records a job's failure, tells the other parties, wakes whoever waits. The first failure counts.
-    pub(super) fn fail_job(&self, job: &JobState, error: Error) -> Error {
-        let speaking = self.speak();
-        if let Err(earlier) = self.check() {
-            return earlier;
-        }
-        let first = job.ended.set(error.clone()).is_ok();
-        let error = job.ended.get().cloned().unwrap_or(error);
-        if first {
-            self.abort(job.id, job.insiders.load(Relaxed), &error);
-        }
-        drop(speaking);
-        if first {
-            self.wake_job(job.id);
-        }
-        error
-    }
-
-    pub(super) fn wake_all(&self) {
-        for peer in &self.peers {
-            let channels: Vec<_> = lock(&peer.channels).by_address.values().cloned().collect();
-            channels.iter().for_each(|channel| channel.wake());
-        }
-        self.wake_control();
-    }
-
-    pub(crate) fn wake_job(&self, id: u32) {
-        for peer in &self.peers {
-            let channels: Vec<_> = lock(&peer.channels)
-                .by_address
-                .iter()
-                .filter(|((job, _), _)| *job == id)
-                .map(|(_, channel)| Arc::clone(channel))
-                .collect();
-            channels.iter().for_each(|channel| channel.wake());
-        }
-        self.wake_control();
-    }
-
     /// Milliseconds since the session began.
     pub(super) fn now(&self) -> u64 {
         self.epoch.elapsed().as_millis() as u64
@@ -267,80 +189,6 @@ impl Shared {
         channels.unopened -= 1;
         peer.early.fetch_sub(early, Relaxed);
         Ok(known)
-    }
-
-    /// Whether a job may have this number.
-    pub(super) fn unused(&self, id: u32) -> Result<()> {
-        self.check()?;
-        let over = |peer: &Peer| lock(&peer.channels).over.contains(&id);
-        if id == 0 || self.find_job(id).is_some() || self.peers.iter().any(over) {
-            let what = format!("job {id}");
-            return Err(Error::Reused { what });
-        }
-        if self.identity.get().is_none() {
-            return Err(Error::Ungreeted);
-        }
-        Ok(())
-    }
-
-    pub(super) fn register(&self, job: &Arc<JobState>) -> Result<()> {
-        self.unused(job.id)?;
-        match lock(&self.jobs).entry(job.id) {
-            std::collections::hash_map::Entry::Occupied(_) => {
-                let what = format!("job {}", job.id);
-                return Err(Error::Reused { what });
-            }
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(Arc::clone(job));
-            }
-        }
-        // From here on an abort, and the news that a party has left, finds the job itself; what came
-        // earlier is here. Why a party gave the job up says more than that it left then.
-        let aborted = |peer: &Peer| peer.control().aborted.remove(&job.id);
-        let mut aborted: Vec<Error> = self.peers.iter().filter_map(aborted).collect();
-        if !aborted.is_empty() {
-            self.fail_job(job, aborted.swap_remove(0));
-        } else if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(SeqCst)) {
-            lock(&self.jobs).remove(&job.id);
-            return Err(peer.has_left());
-        }
-        Ok(())
-    }
-
-    pub(crate) fn unregister(&self, id: u32) {
-        let over: Arc<str> = "over".into();
-        for peer in &self.peers {
-            let mut channels = lock(&peer.channels);
-            channels.over.insert(id);
-            let mut unopened = 0;
-            channels.by_address.retain(|(job, _), channel| {
-                let ours = *job == id;
-                if ours && let Some(early) = channel.open(&over) {
-                    peer.early.fetch_sub(early, Relaxed);
-                    unopened += 1;
-                }
-                !ours
-            });
-            channels.unopened -= unopened;
-            drop(channels);
-            let mut control = peer.control();
-            control.opened.remove(&id);
-            control.finished.remove(&id);
-            control.aborted.remove(&id);
-        }
-        lock(&self.jobs).remove(&id);
-    }
-
-    /// The jobs that still need something from `peer`.
-    pub(super) fn unfinished(&self, peer: &Peer) -> Vec<Arc<JobState>> {
-        let jobs: Vec<_> = lock(&self.jobs).values().cloned().collect();
-        let control = peer.control();
-        let open = |job: &Arc<JobState>| !job.over() && !control.finished.contains_key(&job.id);
-        jobs.into_iter().filter(open).collect()
-    }
-
-    pub(super) fn find_job(&self, id: u32) -> Option<Arc<JobState>> {
-        lock(&self.jobs).get(&id).cloned()
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error};
 
-use super::Own;
+use super::own::Own;
 use super::verify::WrongKey;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Validity, utc};

@@ -7,6 +7,7 @@
 mod dice;
 mod fault;
 mod faulty;
+mod inbox;
 #[cfg(feature = "sockets")]
 mod meet;
 mod memory;
@@ -22,9 +23,10 @@ use std::task::Context as TaskContext;
 use madrigal_core::Party;
 
 use crate::frame::Frame;
-pub use crate::session::Inbox;
 pub use fault::{Fault, FaultKind, Flood};
 pub use faulty::Faulty;
+pub use inbox::Inbox;
+pub(crate) use inbox::Listener;
 #[cfg(feature = "sockets")]
 pub use meet::{ConnectError, Meeting, Security, connect, connect_observed};
 pub use memory::{MemoryTransport, mesh};

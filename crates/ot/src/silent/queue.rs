@@ -24,6 +24,7 @@ use crate::{
     extension::{ExtensionReceiver, ExtensionSender, check_available},
     instance::TweakCounter,
     select::bit_mask,
+    select::pack_choices,
 };
 
 /// Rows that wait, the oldest first.
@@ -270,13 +271,5 @@ impl ExtensionReceiver for QueuedReceiver {
 impl fmt::Debug for QueuedReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("QueuedReceiver").field(&self.silent).finish()
-    }
-}
-
-/// The choices, from the rows' lowest bits.
-pub(super) fn pack_choices(rows: &[Block], choices: &mut [u8]) {
-    for (choices, rows) in choices.iter_mut().zip(rows.chunks(8)) {
-        let bits = rows.iter().enumerate();
-        *choices = bits.fold(0, |byte, (i, row)| byte | (row.lo() as u8 & 1) << i);
     }
 }

@@ -5,13 +5,11 @@ use core::fmt;
 use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 
-use super::{
-    iteration::Iterations, params::SilentParams, queue::pack_choices, trees::grow_receiver,
-};
+use super::{iteration::Iterations, params::SilentParams, trees::grow_receiver};
 use crate::{
     Instance, Tweaks,
     error::{Message, OtError, check_argument, check_message},
-    select::bit,
+    select::{bit, pack_choices},
 };
 
 /// The receiver of silent OTs: makes random choices r_i and the rows t_i = q_i ^ r_i Delta. Listens
