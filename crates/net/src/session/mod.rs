@@ -78,7 +78,7 @@ impl Session {
             config.name.len() <= 64,
             "a session's name has 64 bytes at most"
         );
-        warning::of_kernels();
+        crate::warning::of_kernels();
         let transport: Arc<dyn Transport> = Arc::new(transport);
         let mut prgs = 0;
         let peers = config.me.others(config.parties).map(|party| {
