@@ -1,4 +1,4 @@
-//! How numbers are written for people.
+//! Writes numbers for people.
 
 use std::fmt;
 use std::io::IsTerminal as _;

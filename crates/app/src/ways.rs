@@ -1,4 +1,4 @@
-//! How a program is to be computed, as flags say it.
+//! Ways in which a program is to be computed, as flags say it.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! How factors are cut into polynomials, and what goes over the network for them.
+//! Layouts: the cuts of factors into polynomials, and what goes over the network for them.
 //!
 //! X is cut into *stripes*, what is summed over (*inner*) into blocks, and what Y has beside it (*columns*)
 //! too. A ciphertext is a stripe's part of a block, and its product with a polynomial of Y, summed up over the blocks,

@@ -1,4 +1,4 @@
-//! How large a channel's window is. It begins small and grows where it, and nothing else, holds the
+//! Windows of channels, and their sizes. A window begins small and grows where it, and nothing else, holds the
 //! channel up.
 //!
 //! A line with latency needs a window of its bandwidth times the round trip. With a smaller one it

@@ -153,7 +153,7 @@ impl Job {
             let ours = to_facts(&self.shared.tallies(peer.party));
             let control = peer.control();
             let theirs = &control.finished.get(&id)?.tallies;
-            // Who did nothing of the kind takes no part in it.
+            // A party that did nothing of the kind takes no part in it.
             let compared = !ours.is_empty() && !theirs.is_empty();
             let differs = compared.then(|| first_difference(&ours, theirs)).flatten();
             Some(match differs {

@@ -1,4 +1,4 @@
-//! How long a message to a peer and its answer take.
+//! Measures how long a message to a peer and its answer take.
 //!
 //! Whoever computes on the thread of its sockets answers late, and who has just begun later still; so the
 //! question is asked [a few times](TIMES), each time when the answer before has come, and the shortest time

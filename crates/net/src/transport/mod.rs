@@ -1,4 +1,4 @@
-//! How frames get from one party to another. A transport moves packets of whole frames; it may mix
+//! Transports get frames from one party to another. A transport moves packets of whole frames; it may mix
 //! up their order. What it must not do, lose or invent them, is noticed and ends the session.
 //!
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session

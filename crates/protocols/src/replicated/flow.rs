@@ -153,7 +153,7 @@ impl Flow<'_> {
                 let theirs = self.from.recv(piece.len() * T::BYTES).await?;
                 take(piece, &theirs);
             } else if turn % 16 == 15 {
-                // Who only sends lets others have their messages.
+                // A party that only sends lets others have their messages.
                 breathe().await;
             }
         }
