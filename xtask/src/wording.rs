@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this. The others follow, one after the other, as they are cleaned: engine,
-/// correlations, program, cli, madrigal and xtask itself.
+/// operations, correlations, program, cli, madrigal and xtask itself.
 const CRATES: [&str; 13] = [
     "app",
     "circuit",
