@@ -112,7 +112,7 @@ impl SumStep {
     }
 }
 
-/// How rows lie in their arena.
+/// Layout of rows in their arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
     /// Components of a share: 1, or 2 where shares are replicated.
@@ -128,7 +128,7 @@ impl RowShape {
         self.components * self.stride
     }
 
-    /// Where component `component` of row `row` lies.
+    /// Gives the place of component `component` of row `row`.
     #[inline]
     #[must_use]
     pub const fn place(self, row: u32, component: usize) -> std::ops::Range<usize> {
