@@ -111,7 +111,7 @@ impl Ways<'_> {
         })
     }
 
-    /// Plans a program. What makes its correlations is chosen once it is known how many are needed.
+    /// Plans a program. The way to make its correlations is chosen once it is known how many are needed.
     ///
     /// # Errors
     /// [`ExecuteError`] in the same cases as [`Computation::plan`].

@@ -1,5 +1,5 @@
 //! CRC-32, the checksum of gzip and of Ethernet frames, in time that depends on the message's length
-//! alone. Who computes it before a message is encrypted must not look tables up by the bytes, as is
+//! alone. Code that computes it before a message is encrypted must not look tables up by the bytes, as is
 //! usual.
 //!
 //! A message is a polynomial over the field of two elements, its first bit the highest coefficient,
@@ -86,7 +86,7 @@ const fn few(constant: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn reduce(block: Block, multiply: impl Fn(u64, u64) -> u128) -> u32 {
     const UP: u64 = few(power(95));
-    // The first half stands 96 places up, the second 32. Of the sum the lowest 32 coefficients are
+    // The first half stands 96 places up, the second 32. The lowest 32 coefficients of the sum are
     // left at the end.
     let sum = (multiply(block.lo(), UP) ^ u128::from(block.hi()) << 32) >> 32;
     // Barrett: how often P goes into the 64 coefficients above, then what that leaves below.

@@ -33,7 +33,7 @@ pub struct Leaves {
     kernels: Kernels,
 }
 
-/// The last round keys summed over the leaves of each column, and over all leaves. Those of one column give
+/// The last round keys summed over the leaves of each column, and over all leaves. The sums of one column give
 /// its seeds away, so they stay in one place.
 #[derive(Default, Zeroize)]
 pub(crate) struct LastKeys {

@@ -112,7 +112,7 @@ impl Window {
         credit.then_some(allowed)
     }
 
-    /// `bytes` more will come than `consumed`. What the sender is to be told at once, if anything.
+    /// `bytes` more will come than `consumed`. Gives the total that the sender is to be told at once, if any.
     pub(crate) fn expect(
         &mut self,
         bytes: u64,

@@ -49,8 +49,8 @@ pub(super) struct Target {
 }
 
 impl Linked {
-    /// Puts a program together. It begins with the module `mpc_main`, or with its only one. What it takes with all of
-    /// its calls comes off [`Limits::bytes`].
+    /// Puts a program together. It begins with the module `mpc_main`, or with its only one. The memory that it takes with all
+    /// of its calls comes off [`Limits::bytes`].
     ///
     /// # Errors
     /// [`LinkError`] names the file that does not fit, or what is too large.

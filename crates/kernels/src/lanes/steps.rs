@@ -42,7 +42,7 @@ pub struct And {
 /// A step that makes sums of products of replicated sharings: one party's part, additively shared among the three.
 ///
 /// A product is `a & b` of two rows of the arena, of shares x = (x0, x1) and y = (y0, y1) the cross terms
-/// `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`. What is kept are rows of one component beside the arena.
+/// `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`. The kept rows are of one component beside the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SumStep {
     /// Adds a product to sum `to`.

@@ -65,7 +65,7 @@ impl Inbox {
         (known && open && !session.closed.load(Relaxed)).then_some(session)
     }
 
-    /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
+    /// Takes one packet of bytes from `from`. The transport vouches for the sender. A packet that is not a
     /// sound packet ends the session with an error that names the sender.
     pub fn deliver(&self, from: Party, packet: Bytes) {
         match frame::decode_packet(packet) {

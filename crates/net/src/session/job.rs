@@ -180,7 +180,7 @@ impl Job {
     }
 
     /// Waits until `look` has found something at every peer, or something wrong at one; without
-    /// `patience`, for as long as they live. What all peers have said counts, also when the session
+    /// `patience`, for as long as they live. Messages that all peers have sent count, also when the session
     /// has failed since then.
     async fn await_all(
         &self,

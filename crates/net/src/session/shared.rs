@@ -1,5 +1,5 @@
 //! State that all handles to a session share, and what it keeps of each peer and of each job: how they fail,
-//! how channels open, how jobs come and go. What is heard, said and waited for is in the files beside
+//! how channels open, how jobs come and go. Hearing, saying and waiting are in the files beside
 //! this one.
 
 use std::collections::{HashMap, HashSet};

@@ -7,7 +7,7 @@
 //! must bear them out.
 //!
 //! A newcomer that does not prove to be a party is turned away, and says nothing about the parties: the
-//! wait for them goes on. What such strangers cost is bounded ([`newcomers`]).
+//! wait for them goes on. The cost of such strangers is bounded ([`newcomers`]).
 
 mod card;
 mod error;

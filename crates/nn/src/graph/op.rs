@@ -102,7 +102,7 @@ pub struct Window {
     pub dilations: Vec<usize>,
     /// Elements added before.
     pub before: Vec<usize>,
-    /// Elements added behind. What no place of the kernel reaches is left over.
+    /// Elements added behind. Elements that no place of the kernel reaches are left over.
     pub after: Vec<usize>,
 }
 

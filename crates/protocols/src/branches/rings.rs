@@ -25,9 +25,9 @@
 //! sign would know who else has it. So the trick by which three parties share seeds for bits (`three.rs`)
 //! does not carry over to odd characteristics, nor to 2^l, and masks are sent.
 //!
-//! *Security.* What is opened is masked by shared bits that are used once. Of two parties each sees seeds that are
+//! *Security.* Opened values are masked by shared bits that are used once. Each of two parties sees seeds that are
 //! uniform, whichever code is hot, and does not know the other's seed of the hot code, of which the
-//! expansion is then indistinguishable from random elements; a seed is expanded once. Of the chain see there.
+//! expansion is then indistinguishable from random elements; a seed is expanded once. The chain's security is explained there.
 
 mod chain;
 

@@ -27,7 +27,7 @@ pub(super) fn pieces<T: Ring>(count: usize) -> impl ExactSizeIterator<Item = Ran
 }
 
 /// Buffers of messages, used again when their receivers are done with them, so that long streams of
-/// batches take no new memory. What they hold is masked and goes over the wire, so they are not wiped.
+/// batches take no new memory. Their content is masked and goes over the wire, so they are not wiped.
 #[derive(Default)]
 pub(super) struct Pool(VecDeque<BytesMut>);
 
