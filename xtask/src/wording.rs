@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this. The others follow, one after the other, as they are cleaned: engine,
-/// correlations, program, cli, madrigal and xtask itself.
+/// operations, correlations, program, cli, madrigal and xtask itself.
 const CRATES: [&str; 13] = [
     "app",
     "circuit",
@@ -34,7 +34,7 @@ const HELP: [&str; 3] = [
 ];
 
 /// Turns that no comment begins with, each with what to write instead.
-const BEGINNINGS: [(&str, &str); 11] = [
+const BEGINNINGS: [(&str, &str); 12] = [
     (
         "The same",
         "the verb, and what differs: \"Opens the bits of all rows.\"",
@@ -62,8 +62,12 @@ const BEGINNINGS: [(&str, &str); 11] = [
         "the noun or the verb: \"Message of the system.\", \"Counts the packets.\"",
     ),
     ("Which ", "the noun: \"Name of the fact that differs.\""),
+    ("Who ", "the noun: \"Party that sent the message.\""),
     ("Whose ", "the noun: \"Party whose key it is.\""),
-    ("How many", "the noun: \"Number of parties.\""),
+    (
+        "How ",
+        "the noun or the verb: \"Number of parties.\", \"Time that it has waited.\"",
+    ),
 ];
 
 /// Turns that no comment has, each with what to write instead.

@@ -21,7 +21,7 @@ struct Explanation {
     parties: usize,
     /// Sharings that are mixed, as in A+B.
     mix: String,
-    /// What circuits save: `size` or `depth`.
+    /// Goal of circuits: `size` or `depth`.
     circuits: &'static str,
     /// Whether circuits on masked bits do two layers of ANDs in a round.
     two_layers_a_round: bool,
@@ -44,7 +44,7 @@ struct Explanation {
     memory_bytes: usize,
     /// Ways in which each secret `if` and `match` is computed, a line for each.
     conditionals: Vec<String>,
-    /// Where branches share their cost: the cost of computing all of them.
+    /// Costs of computing all branches, where branches share their cost.
     multiplexed: Option<Multiplexed>,
     /// Ways to compute conditionals that were compared, of which the fastest is taken.
     considered: Vec<Considered>,

@@ -243,7 +243,7 @@ impl Failure {
             Self::File { .. } | Self::Content(_) => Status::File,
             Self::Connect(error) => match error {
                 ConnectError::Tls(error) => of_tls(error),
-                // Who was turned away with another key or an old certificate was probably the party.
+                // A party that was turned away with another key or an old certificate was probably the party.
                 ConnectError::Missing { refused, .. }
                     if refused.first().is_some_and(|why| why.telling() > 0) =>
                 {

@@ -31,7 +31,7 @@ pub struct Machine {
     pub processor: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
-    /// What the slowest of so many threads got done, all at work, of what one does alone, 0 to 1; the median of
+    /// Work of the slowest thread while all are at work, as a share of what one thread does alone, 0 to 1; the median of
     /// eleven moments.
     pub cores_free: f64,
     /// Instruction level that the kernels use.

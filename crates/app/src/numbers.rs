@@ -1,4 +1,4 @@
-//! How numbers are written for people.
+//! Writes numbers for people.
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -42,7 +42,7 @@ pub fn table_within(header: &[&str], columns: Option<u16>) -> Table {
     Table { rows, columns }
 }
 
-/// Rows under a header. What does not fit goes to further lines of its row; where not even the words fit, each row becomes
+/// Rows under a header. Cells that do not fit go to further lines of its row; where not even the words fit, each row becomes
 /// a list of its cells.
 #[derive(Clone, Debug)]
 pub struct Table {

@@ -12,7 +12,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// How many parties there are.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.parties
     }
@@ -26,7 +26,7 @@ impl Numbers {
         *known.unwrap_or_else(|| panic!("the command has a number {name:?}"))
     }
 
-    /// What parties compare of them before anything that follows from them.
+    /// Gives the facts that parties compare of them before anything that follows from them.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let numbers = self.by_name.iter();
         numbers

@@ -25,7 +25,7 @@ const ZEN_5_TRANSPOSE: f64 = 19e9;
 const ZEN_5_TRIPLES: f64 = 52e9;
 const ZEN_5_COPY: f64 = 20e9;
 
-/// Measures for about a second, and longer for a trial of correlations. What takes longer to measure is
+/// Measures for about a second, and longer for a trial of correlations. Rates that take longer to measure are
 /// taken from another machine, by the rate of the kernel that is most like it.
 ///
 /// Two threads work at a time: what they share, such as memory and the units of one core, each has less of.

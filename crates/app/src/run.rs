@@ -29,7 +29,7 @@ struct Report {
     program: &'static str,
     /// Sharings that are mixed, as in A+B.
     mix: String,
-    /// What circuits save: `size` or `depth`.
+    /// Goal of circuits: `size` or `depth`.
     circuits: &'static str,
     /// Origin of the correlations, or `none`.
     correlations: String,

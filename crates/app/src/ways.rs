@@ -1,4 +1,4 @@
-//! How a program is to be computed, as flags say it.
+//! Ways in which a program is to be computed, as flags say it.
 
 use std::thread;
 
@@ -111,7 +111,7 @@ impl Ways<'_> {
         })
     }
 
-    /// Plans a program. What makes its correlations is chosen once it is known how many are needed.
+    /// Plans a program. The way to make its correlations is chosen once it is known how many are needed.
     ///
     /// # Errors
     /// [`ExecuteError`] in the same cases as [`Computation::plan`].

@@ -43,7 +43,7 @@ enum Node {
 /// methods on numbers are in [`crate::blocks`].
 ///
 /// Gates simplify themselves: what follows from constants, from an operand that stands there twice,
-/// or from a gate that was made before, makes no gate. What no output needs is left out at the end.
+/// or from a gate that was made before, makes no gate. Gates that no output needs are left out at the end.
 ///
 /// ```
 /// use madrigal_circuit::Builder;

@@ -58,7 +58,7 @@ pub enum Passing {
 }
 
 /// The carries out of one or two numbers of lowest bits, ascending and from 1 on, in as few layers as the last one
-/// takes. The first is part of the last where that is fewer ANDs than both by themselves. What was found is kept.
+/// takes. The first is part of the last where that is fewer ANDs than both by themselves. Networks that were found are kept.
 ///
 /// ```
 /// let network = madrigal_circuit::carry_network(&[63]);

@@ -1,7 +1,7 @@
 //! Layers by rounds: one layer in each, or two where a protocol can do that.
 //!
 //! A protocol with masked values can do two layers of ANDs in one round: an operand of the second one is of degree
-//! two in what is known when the round begins. What that costs grows with how many results of the first layer an
+//! two in what is known when the round begins. Its cost grows with how many results of the first layer an
 //! operand is the sum of, XORed with whatever was there before; so these are two at most.
 
 use crate::layered::{Layer, Layered, LocalOp};

@@ -27,7 +27,7 @@ pub struct SumLayer<'a> {
 ///
 /// In replicated sharing a product of shares is at first additively shared, without a message, and only making it a
 /// replicated one takes some: so products are added before, and what is sent is one bit for each sum that anything
-/// else depends on. Of an S-box of AES with 32 ANDs these are 17. (Dot products, Araki et al., CCS 2016, section 2; the
+/// else depends on. An S-box of AES with 32 ANDs has 17 of them. (Dot products, Araki et al., CCS 2016, section 2; the
 /// S-box, Chida et al., WAHC 2018.)
 ///
 /// The sums are chosen by a smallest cut in each layer between its products and what reads them, as they are added

@@ -1,4 +1,4 @@
-//! How large circuits come out: gates that simplify themselves, and the sizes that docs/CIRCUITS.md tells.
+//! Tests how large circuits come out: gates that simplify themselves, and the sizes that docs/CIRCUITS.md tells.
 
 #![allow(
     clippy::print_stdout,

@@ -33,7 +33,7 @@ impl<T: Plain> Aligned<T> {
         Self { memory, start, len }
     }
 
-    /// Another length. What is within may be anything that was there before, or zeros; if there is no room for it,
+    /// Another length. The content may be anything that was there before, or zeros; if there is no room for it,
     /// what was there is wiped.
     pub fn resize(&mut self, len: usize) {
         if len > self.memory.len() - self.start {

@@ -2,7 +2,7 @@
 //!
 //! A file of a hundred bytes can ask for gigabytes: a tensor of 2^29 elements, one module that is called 2^28 times. So
 //! whoever reads a file, and whoever makes something of it, takes the bytes off one [`Budget`] *before* it allocates
-//! them; who lets go of what it made gives them back. What is bounded is what a file makes of itself; what follows from
+//! them; who lets go of what it made gives them back. The bound is on what a file makes of itself; what follows from
 //! the user's own flags (a batch, a number of lanes) is bounded where these are read.
 
 use std::fmt;

@@ -45,7 +45,7 @@ pub struct PhaseCost {
     pub bytes_received: u64,
     /// Messages this party sends.
     pub messages: u64,
-    /// AES-128 blocks computed for generators and hashes. What counts as one is said in
+    /// AES-128 blocks computed for generators and hashes. The rule for what counts as one is in
     /// `madrigal_kernels::meter`.
     pub aes_blocks: u64,
 }

@@ -6,8 +6,8 @@
 //! bytes: none begins another.
 //!
 //! # Keys of AES
-//! No key is fixed. Each is secret and fresh, or public and of one instance in one session. What secret keys encrypt
-//! has a number in its upper half, 64 bits that no two of a session's keys share but by chance
+//! No key is fixed. Each is secret and fresh, or public and of one instance in one session. Each block that a secret key
+//! encrypts has a number in its upper half, 64 bits that no two of a session's keys share but by chance
 //! ([`KeyNumbers`](crate::KeyNumbers) says with which): a guess of a key tests one of them. `n | 0, 1, ...` stands for the
 //! counter blocks under number n.
 //!

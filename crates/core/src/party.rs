@@ -1,4 +1,4 @@
-//! Who takes part.
+//! Parties: who takes part.
 
 use std::fmt;
 

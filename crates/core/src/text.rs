@@ -2,7 +2,7 @@
 //!
 //! Names come out of files and from other machines: of layers, variables, modules, parties. In one of them a terminal may
 //! find commands, and a reader something else than stands there: controls move the cursor, and other characters turn the
-//! direction of writing or cannot be seen. What a program writes for people goes through [`plain`], or through what
+//! direction of writing or cannot be seen. Text that a program writes for people goes through [`plain`], or through what
 //! does the same for a stream.
 //!
 //! Values that a party computes on are its own, and messages end in logs. So what an error found among it is an [`OwnData`]: it

@@ -1,4 +1,4 @@
-//! How long work takes: a [`Bill`] of what a party computes and sends, at the [`Rates`] of its machine,
+//! Estimates how long work takes: a [`Bill`] of what a party computes and sends, at the [`Rates`] of its machine,
 //! over a [`Link`].
 //!
 //! # The model

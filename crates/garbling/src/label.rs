@@ -71,7 +71,7 @@ impl fmt::Debug for Offset {
     }
 }
 
-/// The colours of labels, packed: that of label `i` is bit `i % 8` of byte `i / 8`. Those of the garbler's
+/// The colours of labels, packed: that of label `i` is bit `i % 8` of byte `i / 8`. The colours of the garbler's
 /// labels of 0 and of the evaluator's add up to the bits of the wire; each alone says nothing. Bits past
 /// the end become zero.
 ///

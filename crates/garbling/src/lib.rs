@@ -7,14 +7,14 @@
 //! [`Scheme`], and for the hash and what it takes to break it `crates/kernels/src/garble.rs`.
 //!
 //! Security: against semi-honest parties; a garbler who deviates can make the evaluator compute something
-//! else. Who has both labels of a wire has `R` and all inputs, so the evaluator's input labels come by
+//! else. A party that has both labels of a wire has `R` and all inputs, so the evaluator's input labels come by
 //! oblivious transfer: correlated OTs whose offset is `R` give the garbler `x` and the evaluator
 //! `x ^ bit R`, which are the labels themselves.
 //!
 //! # The order of things
 //! Both sides go through a compiled circuit in the same [chunks](Program::chunks), which tell how long
 //! each table is.
-//! A table can be evaluated as soon as it is there, and be forgotten then. What stays in memory is the
+//! A table can be evaluated as soon as it is there, and be forgotten then. Only this stays in memory: the
 //! labels of the wires that are alive, and of one layer's ANDs. Lanes are independent: a wide job is
 //! cut into blocks of [`Shape::lanes_in_cache`] lanes that go through the circuit one after the
 //! other, each with piece numbers of its own ([`Shape::pieces_of`]).

@@ -341,7 +341,7 @@ impl Lowering<'_> {
         self.finish(group, protocol, builder, &wires, &inputs)
     }
 
-    /// Bits that a group exports become inputs of a circuit: all of them, of which it may read one. Of a program with
+    /// Bits that a group exports become inputs of a circuit: all of them, of which it may read one. In a program with
     /// many stages that is more than it has gates, so it counts by itself.
     fn import(
         &self,

@@ -57,11 +57,11 @@
 //! for N = 5, the hashes of all honest parties together.
 //!
 //! **Rows of the OT extension are used unhashed**, with the same Delta in all gates, and Delta is the
-//! free-XOR offset too. P_j, the sender, has q, P_i the row `t = q ^ c R_j`. What P_j and its friends learn
-//! of t: from `T_a` and `T_b` nothing, as P_i sends them under hashes that look random. What follows with
+//! free-XOR offset too. P_j, the sender, has q, P_i the row `t = q ^ c R_j`. P_j and its friends learn this
+//! of t: from `T_a` and `T_b` nothing, as P_i sends them under hashes that look random. The value that follows with
 //! `T_1` is the polynomial's value of t at the active colours, hence (from q) P_i's share of
 //! the polynomial's value. That one is masked by its share of `lambda_a lambda_b`, which is fresh for each
-//! AND, up to the sum of all shares, which is the result's colour and public. What P_i and its friends learn
+//! AND, up to the sum of all shares, which is the result's colour and public. P_i and its friends learn this
 //! of q: P_j adds q in its own column alone. There the active colours show P_j's key, which is public. The rows
 //! themselves are the receiver's own choice (correlated OT), and say nothing about Delta to it.
 

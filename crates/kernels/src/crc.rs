@@ -1,5 +1,5 @@
 //! CRC-32, the checksum of gzip and of Ethernet frames, in time that depends on the message's length
-//! alone. Who computes it before a message is encrypted must not look tables up by the bytes, as is
+//! alone. Code that computes it before a message is encrypted must not look tables up by the bytes, as is
 //! usual.
 //!
 //! A message is a polynomial over the field of two elements, its first bit the highest coefficient,

@@ -9,17 +9,16 @@
 //! its first and its last round key, and `sigma` maps the halves of each 64-bit word `(lo, hi) -> (lo ^ hi, lo)`. Each **key
 //! serves one piece of at most [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is
 //! the AND's number, counted from 1: in the upper half of the lower word for the first operand, in that of the
-//! upper word for the second, in both for their sum (three halves). What BMR adds lies above that (`bmr.rs`). So no pair of key and tweak comes twice, as in
-//! Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling", Crypto 2020, ePrint
-//! 2019/1168), who have a key for each half gate; a hash costs one AES block. A key, expanded with fifteen others in
-//! vectors, takes some 2 ns (Zen 5), where the piece's hashes take 70 at least. With one key and no other, TMMO
-//! would take two blocks for each hash, and all gates ever garbled would be targets of one search (`hash.rs` shows
-//! it).
+//! upper word for the second, in both for their sum (three halves). The part that BMR adds lies above that (`bmr.rs`). So no
+//! pair of key and tweak comes twice, as in Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling",
+//! Crypto 2020, ePrint 2019/1168), who have a key for each half gate; a hash costs one AES block. A key, expanded with fifteen
+//! others in vectors, takes some 2 ns (Zen 5), where the piece's hashes take 70 at least. With one key and no other, TMMO would
+//! take two blocks for each hash, and all gates ever garbled would be targets of one search (`hash.rs` shows it).
 //!
 //! Everything but AES is there to be cheap beside it. The round keys at AES' ends are public: without them it is an
 //! ideal cipher under k where AES is one. `sigma` and the tweak take two
 //! instructions: a read that duplicates lower halves, plus one that duplicates upper halves and then has every
-//! second one replaced by the tweak's. What is added to a hash is added as the last round key. What of an AND of
+//! second one replaced by the tweak's. A value that is added to a hash is added as the last round key. What of an AND of
 //! half-gates does not depend on its hashes is computed while AES works on those of other gates.
 //!
 //! # Security
@@ -33,7 +32,7 @@
 //! tells something only if it meets one of their inputs, or their outputs. An input is
 //! `sigma(x_i ^ R) ^ t_i` for one value of `R` each. An output is
 //! `h_i ^ b_i R ^ sigma(x_i ^ R) ^ t_i`, and since `sigma(R)` and `sigma(R) ^ R` are both
-//! permutations, again for one value of `R`. Of an output of three halves 65 bits are known, up to
+//! permutations, again for one value of `R`. An output of three halves has 65 bits that are known, up to
 //! `R`, one half and a bit of the other: that half of `sigma(R)` plus `L_i(R)` takes all values evenly whatever
 //! `L_i` is (that is why `sigma` works within each half), but for the bit of `R`
 //! that is one; the other 63 bits are random and known to nobody. `R` has 127

@@ -19,7 +19,7 @@ pub fn secret<T: ?Sized>(value: &mut T) {
     let _ = value;
 }
 
-/// Marks the memory of `value` as public; not what it points to. Who calls this says why it is.
+/// Marks the memory of `value` as public; not what it points to. The caller says why it is.
 #[inline(always)]
 pub fn public<T: ?Sized>(value: &mut T) {
     #[cfg(all(feature = "marks", target_arch = "x86_64"))]

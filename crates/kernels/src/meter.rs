@@ -6,7 +6,7 @@
 //! alike. Neither is the expansion of a key: it calls no block function, though it takes about the time
 //! of one block.
 //!
-//! A meter belongs to a thread. Who spreads work over threads measures there what each computes
+//! A meter belongs to a thread. Code that spreads work over threads measures there what each computes
 //! ([`metered`]) and adds it up where the work is waited for ([`add`]).
 
 use core::cell::Cell;
@@ -29,7 +29,7 @@ pub fn shown() -> u64 {
 }
 
 /// Runs `work` and takes what it computes off this thread's meter: gives the number of blocks beside
-/// the result. What a `metered` inside has taken is not in it: each block is counted once, by the
+/// the result. Blocks that a `metered` inside has taken are not in it: each block is counted once, by the
 /// innermost.
 pub fn metered<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let own = Outer(BLOCKS.replace(0));

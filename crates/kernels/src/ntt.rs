@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     /// Sums of products hardly come to where each of the three reductions leaves most, together above
-    /// 4p; almost full limbs do for some p whose multiples miss 2^52 by far. Those need not be prime.
+    /// 4p; almost full limbs do for some p whose multiples miss 2^52 by far. Such p need not be prime.
     #[test]
     fn limbs_that_reduce_least() {
         let near = (10 << LIMB) / 49;

@@ -1,4 +1,4 @@
-//! How long each step of a product takes on one thread: `cargo run --release -p madrigal-lattice
+//! Measures how long each step of a product takes on one thread: `cargo run --release -p madrigal-lattice
 //! --example rates -- 64 128 128 128` (bits, rows, inner, columns).
 
 #![allow(clippy::print_stdout, reason = "it prints its figures")]

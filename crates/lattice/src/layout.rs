@@ -1,8 +1,8 @@
-//! How factors are cut into polynomials, and what goes over the network for them.
+//! Layouts: the cuts of factors into polynomials, and what goes over the network for them.
 //!
 //! X is cut into *stripes*, what is summed over (*inner*) into blocks, and what Y has beside it (*columns*)
 //! too. A ciphertext is a stripe's part of a block, and its product with a polynomial of Y, summed up over the blocks,
-//! has the results of that stripe and those columns among its coefficients. What lies at which coefficient is said by
+//! has the results of that stripe and those columns among its coefficients. The place of each coefficient is said by
 //! [`matrices`] and [`images`] each.
 
 mod cuts;

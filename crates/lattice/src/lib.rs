@@ -67,7 +67,7 @@
 //! Coefficients without results are not sent, and answers are rounded to q's first primes: both are done
 //! to what is hidden already.
 //!
-//! How far an answered element is from one that depends on Y through the product alone, at most, for
+//! Distance of an answered element from one that depends on Y through the product alone, at most, for
 //! the most terms that an answer sums up (2^20; k c are usual):
 //!
 //! | l | Y uniform, as in triples | any Y |

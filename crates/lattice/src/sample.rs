@@ -1,4 +1,4 @@
-//! Random polynomials. What is secret is sampled without branches on it.
+//! Random polynomials. Secret ones are sampled without branches on them.
 
 use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Prg};

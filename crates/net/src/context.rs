@@ -248,14 +248,14 @@ impl Context {
     /// in this context's phase. Work inside that is counted in a context of its own is not counted here.
     ///
     /// Operations do this for themselves, in the context that their messages are counted in, and so do
-    /// a context's generators: who calls them need not. What no context counts is nobody's, for example
+    /// a context's generators: who calls them need not. Blocks that no context counts are nobody's, for example
     /// the blocks of a [`Prg`](madrigal_kernels::Prg) that is no context's.
     pub fn metered_now<R>(&self, work: impl FnOnce() -> R) -> R {
         self.job.counters.metered(self.phase, work)
     }
 
     /// Meters as [`metered_now`](Self::metered_now) does, for work that waits for messages: what else the thread
-    /// does meanwhile is not counted. What [`on_threads`](crate::on_threads) computes for it is.
+    /// does meanwhile is not counted. Blocks that [`on_threads`](crate::on_threads) computes for it are.
     pub async fn metered<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         poll_fn(|task| self.metered_now(|| work.as_mut().poll(task))).await

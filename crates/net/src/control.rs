@@ -32,8 +32,8 @@ impl Control {
     }
 }
 
-/// Reads a peer's control message and checks all lengths in it. What is kept of it has no more room
-/// than it needs.
+/// Reads a peer's control message and checks all lengths in it. The fields that are kept have no more room
+/// than they need.
 pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
     let control =
         Control::decode(payload).map_err(|_| "bytes that are not of schema/control.proto")?;
@@ -105,7 +105,7 @@ impl OpenJob {
     }
 }
 
-/// Facts as they are sent. What is beyond what a peer accepts is cut, and a digest of all of them in full
+/// Facts as they are sent. Text beyond what a peer accepts is cut, and a digest of all of them in full
 /// is then the last fact: parties that differ in what is not sent must not go on.
 pub(crate) fn to_facts(facts: &[(String, String)]) -> Vec<Fact> {
     let fact = |(name, value): &(String, String)| Fact {

@@ -312,7 +312,7 @@ impl ChannelState {
             let rx = &mut inner.rx;
             (rx.waiting.take(), rx.waker.take())
         };
-        // Who came to his end waits no more; an error is the job's.
+        // A side that came to its end waits no more; an error is the job's.
         inner.given_up |= waiting.is_some();
         drop(inner);
         drop(waker);

@@ -172,7 +172,7 @@ impl Identity {
             .map_err(|source| file_error(&files.key, source));
         let saved = written.and_then(|()| self.save_certificate(&files.certificate));
         saved.inspect_err(|_| {
-            // It is ours, and nobody knows it yet. What cannot be removed either is told by what failed first.
+            // It is ours, and nobody knows it yet. A file that cannot be removed either is told by what failed first.
             let _ = fs::remove_file(&files.key);
         })
     }
@@ -239,7 +239,7 @@ pub enum KeyMode {
     #[default]
     Private,
     /// Other users may read it, and nobody but its owner may write it: as the secrets of containers are, which a
-    /// system hands out with a mode of its own. Who else is on that machine then decides who has the key.
+    /// system hands out with a mode of its own. The key is then open to everybody else on that machine.
     Readable,
 }
 

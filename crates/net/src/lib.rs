@@ -5,7 +5,7 @@
 //! [`Context`], which names who we are and which step we are in, and opens a [`Channel`] to each
 //! peer; a channel sends and receives messages of known length. Below, messages become
 //! [`frame`]s that carry their own address, and a [`Transport`](transport::Transport) moves packets
-//! of them, in any order. What goes wrong is an [`Error`] that says who, what and what to do.
+//! of them, in any order. A failure is an [`Error`] that says who, what and what to do.
 //!
 //! Nothing here needs an async runtime or a socket but the TCP and TLS transport and the parties'
 //! identities, which the feature `sockets` (on by default) adds.

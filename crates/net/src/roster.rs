@@ -1,4 +1,4 @@
-//! Who takes part: the file `parties.toml`, in the same order at every party.
+//! Rosters say who takes part: the file `parties.toml`, in the same order at every party.
 //!
 //! ```
 //! use madrigal_net::roster::Roster;

@@ -133,7 +133,7 @@ impl TlsParty {
             });
         }
         let key = identity.fingerprint();
-        // Who dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
+        // A party that dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
         if let Some(owner) = roster.by_key(&key).filter(|&owner| owner != party) {
             return Err(TlsError::OwnKeyOfAnother { key, party, owner });
         }

@@ -24,7 +24,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Who is told.
+/// Function that is told of warnings.
 static HOOK: Mutex<fn(Warning)> = Mutex::new(print);
 
 /// Has `hook` told of warnings from now on; without one they go to standard error. `|_| {}` silences them. Each

@@ -1,4 +1,4 @@
-//! How large a channel's window is. It begins small and grows where it, and nothing else, holds the
+//! Windows of channels, and their sizes. A window begins small and grows where it, and nothing else, holds the
 //! channel up.
 //!
 //! A line with latency needs a window of its bandwidth times the round trip. With a smaller one it
@@ -112,7 +112,7 @@ impl Window {
         credit.then_some(allowed)
     }
 
-    /// `bytes` more will come than `consumed`. What the sender is to be told at once, if anything.
+    /// `bytes` more will come than `consumed`. Gives the total that the sender is to be told at once, if any.
     pub(crate) fn expect(
         &mut self,
         bytes: u64,

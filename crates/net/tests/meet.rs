@@ -132,7 +132,7 @@ fn keys<const N: usize>(addresses: [&str; N]) -> [TlsParty; N] {
     identities.map(|identity| TlsParty::new(&identity, Arc::clone(&roster)).unwrap())
 }
 
-/// Dials party 0 as whoever `tls` is, and says what card it likes. What the other side made of it.
+/// Dials party 0 as whoever `tls` is, and says what card it likes. Gives the other side's answer.
 fn pose(tls: &TlsParty, address: &str, card: [u8; 16]) -> Result<(), TlsError> {
     let (mut connection, link) = tls.dial(0)?;
     let mut stream = TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! Shaped links. Of times only lower bounds and ratios are checked, so that a busy machine changes
+//! Shaped links. Only lower bounds and ratios of times are checked, so that a busy machine changes
 //! nothing.
 
 use std::time::{Duration, Instant};

@@ -278,7 +278,7 @@ impl Table {
 }
 
 /// Writes a tensor as a table: a line for each place along its first axis. Floats have as few digits as tell them
-/// apart, Booleans are 0 and 1. What is not finite is written, too, but not read.
+/// apart, Booleans are 0 and 1. Numbers that are not finite are written, too, but not read.
 pub fn write(tensor: &Tensor) -> String {
     let texts: Vec<String> = match tensor.data() {
         Data::F32(numbers) => numbers.iter().map(f32::to_string).collect(),

@@ -3,8 +3,8 @@
 //!
 //! Read are images of grey, or of red, green and blue, in any form that files have: fewer or more bits than 8, places in a
 //! palette, transparency beside the colours. Of an animation it is the image that viewers show who know of none. Colours
-//! are read as bytes: those of 16 bits as bytes with a fraction, 65535 as 255. What the file says of colours beside
-//! (gamma, profiles) is passed over, and so is transparency: networks are trained on the colours, as those who read
+//! are read as bytes: those of 16 bits as bytes with a fraction, 65535 as 255. Notes of the file on colours beside
+//! (gamma, profiles) are passed over, and so is transparency: networks are trained on the colours, as those who read
 //! images for them have it (`convert("RGB")`).
 
 use std::io::Cursor;

@@ -22,8 +22,8 @@ use rand_core::Rng;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// All that the protocols need of what carries their messages. What comes is judged by those who
-/// read it: a message of the wrong length is an error.
+/// All that the protocols need of what carries their messages. Messages that come are judged by those who
+/// read them: a message of the wrong length is an error.
 trait Channel {
     fn send(&mut self, message: Vec<u8>) -> Result<()>;
     fn receive(&mut self) -> Result<Vec<u8>>;

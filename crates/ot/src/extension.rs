@@ -1,7 +1,7 @@
 //! Interface that all OT extensions have in common.
 //!
 //! An extension turns a few base OTs into any number of *rows*: the sender's q_i and the receiver's
-//! t_i with q_i = t_i ^ r_i Delta for the receiver's choice bits r_i. What becomes of the rows is
+//! t_i with q_i = t_i ^ r_i Delta for the receiver's choice bits r_i. The use of the rows is
 //! the business of the [flavours](crate::flavour); [`extend_masks`](ExtensionSender::extend_masks) makes
 //! the two commonest, bits and blocks, while the rows are in the cache.
 //!

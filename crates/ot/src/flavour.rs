@@ -20,8 +20,8 @@
 //! certainty, however many OTs there are. Under one fixed key, with or without a tweak, it would be
 //! 2^128 divided by the number of OTs: 2^88 for 2^40 of them.
 //!
-//! The rows themselves are a correlated OT with the one correlation Delta. Who uses them unhashed
-//! (BMR's optimisation) argues for that use himself, and drops the [`Tweaks`](crate::Tweaks).
+//! The rows themselves are a correlated OT with the one correlation Delta. A protocol that uses them unhashed
+//! (BMR's optimisation) argues for that use itself, and drops the [`Tweaks`](crate::Tweaks).
 //!
 //! # Messages
 //! | flavour | sender sends per OT | receiver sends per OT |

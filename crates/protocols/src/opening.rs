@@ -1,4 +1,4 @@
-//! How shared values become known: everyone to everyone, or through one party (MOTION 5.6).
+//! Openings make shared values known: everyone to everyone, or through one party (MOTION 5.6).
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;

@@ -25,7 +25,7 @@ pub fn split<T: Ring>(elements: &[T], planes: &mut [u8], stride: usize) {
 }
 
 /// The elements with these lowest bits; where there are fewer planes than T has bits, the others are
-/// zero. What is past the end of a row is ignored.
+/// zero. Bits past the end of a row are ignored.
 ///
 /// # Panics
 /// In the same cases as [`split`].

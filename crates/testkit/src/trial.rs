@@ -236,7 +236,7 @@ impl Trial {
             return culprit.is_some();
         }
         match kind {
-            // Who hears nothing any more cannot know that it is because of itself.
+            // A party that hears nothing any more cannot know that it is because of itself.
             FaultKind::Stall if party == by => culprit.is_some(),
             // Whoever hears of it from another party too.
             FaultKind::Kill => culprit == Some(by) && error.blame() == Blame::Network,

@@ -35,7 +35,7 @@ struct Report {
     transport: TransportArg,
     /// Network, as given.
     network: String,
-    /// What is printed without `--json`.
+    /// Text that is printed without `--json`.
     result: String,
     /// Stages, in order.
     stages: Vec<Stage>,

@@ -13,7 +13,7 @@ type Column = BinaryHeap<Reverse<(u32, Wire)>>;
 
 impl Builder {
     /// The sum of any numbers of one width, modulo 2^width, 0 of none: added up in columns first, so that
-    /// one carry chain serves them all. As many ANDs as so many sums less one at most.
+    /// one carry chain serves them all. It has at most as many ANDs as one sum less than there are numbers.
     pub fn add_all(&mut self, numbers: &[Vec<Wire>]) -> Vec<Wire> {
         let width = numbers.first().map_or(0, Vec::len);
         for number in numbers {

@@ -82,7 +82,7 @@ impl Builder {
                 next.push(match pair {
                     [(a, a_place), (b, b_place)] => {
                         let second = second(self, a, b);
-                        // Who had no opponent has no bit for that round yet.
+                        // A candidate that had no opponent has no bit for that round yet.
                         let b_place = self.zero_extend(b_place, a_place.len());
                         let mut place = self.select(second, &b_place, a_place);
                         place.push(second);

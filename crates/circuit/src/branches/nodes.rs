@@ -300,7 +300,7 @@ impl Nodes {
         if self.kind(a) == Kind::Not(b) || self.kind(b) == Kind::Not(a) {
             return ZERO;
         }
-        // All values of a gated branch are 0 where it is not active. What says that a branch inside of it
+        // All values of a gated branch are 0 where it is not active. The bit that says that a branch inside of it
         // is active is a value like others: it may have been chosen as an output.
         let always = |node: u32| {
             let node = self.nodes[node as usize];

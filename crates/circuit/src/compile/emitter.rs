@@ -186,7 +186,7 @@ impl<'a> Emitter<'a> {
         let operands: Vec<[u32; 2]> = ands.iter().map(rows).collect();
         let products_of: Vec<[u32; 2]> = products.iter().map(rows).collect();
         // In order, each with a row that nobody reads any more if there is one: then its result need not wait until
-        // all of the layer have read. What is left takes rows of those behind it, so that no row more is used.
+        // all of the layer have read. The rest takes rows of those behind it, so that no row more is used.
         let mut free = Vec::with_capacity(ands.len());
         for &lit in &ands {
             let (a, b) = self.operands(lit);

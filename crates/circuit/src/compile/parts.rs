@@ -13,7 +13,7 @@ use super::cut::Separation;
 use super::graph::{Graph, Lit, Node};
 use super::hash::Folding;
 
-/// Parts of a component in which a smallest cut is looked for. Of a larger one the sums are what is read.
+/// Parts of a component in which a smallest cut is looked for. The sums of a larger component are the parts that are read.
 const PARTS: usize = 1 << 17;
 
 /// Products of which a cut must save one, in its component and in all: it is to be worth the rows that are kept.

@@ -8,7 +8,7 @@ use super::bundle::BitSharing;
 use super::module::{Input, Variable};
 use crate::bristol::Limits;
 
-/// What a node computes. Operands are nodes before it.
+/// Operations of a node. Operands are nodes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the operands are in the variant's line")]
 pub enum Op {
@@ -43,11 +43,11 @@ pub enum Op {
 /// A bit or a word, modulo 2^width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// How it is computed.
+    /// Operation that computes it.
     pub op: Op,
     /// 1 for bits, else 8, 16, 32 or 64.
     pub width: u8,
-    /// How its module shares bits. Words are in protocol A in any case.
+    /// Sharing of bits in its module. Words are in protocol A in any case.
     pub sharing: BitSharing,
 }
 
@@ -56,13 +56,13 @@ pub struct Node {
 pub struct Flat {
     /// Each after its operands.
     pub nodes: Vec<Node>,
-    /// What goes in.
+    /// Inputs of the program.
     pub inputs: Vec<Input>,
-    /// For each input its nodes: those of its bits and words in order.
+    /// Nodes of each input: those of its bits and words in order.
     pub input_nodes: Vec<Vec<u32>>,
-    /// What comes out.
+    /// Outputs of the program.
     pub outputs: Vec<Variable>,
-    /// For each output its nodes.
+    /// Nodes of each output.
     pub output_nodes: Vec<Vec<u32>>,
     pub(super) operands: Vec<u32>,
     pub(super) budget: Budget,
@@ -82,7 +82,7 @@ impl Flat {
         }
     }
 
-    /// What may be taken to plan it, beyond what each of its nodes takes.
+    /// Budget for planning it, beyond what each of its nodes takes.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }

@@ -49,8 +49,8 @@ pub(super) struct Target {
 }
 
 impl Linked {
-    /// Puts a program together. It begins with the module `mpc_main`, or with its only one. What it takes with all of
-    /// its calls comes off [`Limits::bytes`].
+    /// Puts a program together. It begins with the module `mpc_main`, or with its only one. The memory that it takes with all
+    /// of its calls comes off [`Limits::bytes`].
     ///
     /// # Errors
     /// [`LinkError`] names the file that does not fit, or what is too large.
@@ -117,7 +117,7 @@ impl Linked {
     fn measure(&self, limits: &Limits) -> Result<(), LinkError> {
         const NEW: usize = usize::MAX;
         const OPEN: usize = usize::MAX - 1;
-        // How deep each module's calls go; its wires, and its calls and their variables, with all that it calls.
+        // Depth of each module's calls; its wires, and its calls and their variables, with all that it calls.
         let mut depths = vec![NEW; self.modules.len()];
         let mut wires = vec![0u64; self.modules.len()];
         let mut called = vec![1u64; self.modules.len()];

@@ -7,7 +7,7 @@ use super::types::Type;
 use crate::netlist::{Gate, Netlist};
 
 impl Flat {
-    /// An input: an array of so many signed integers of `width` bits, which are words in protocol A. Their nodes.
+    /// Adds an input: an array of `count` signed integers of `width` bits, which are words in protocol A. Gives their nodes.
     ///
     /// # Panics
     /// If there are no words of this width: it is 8, 16, 32 or 64.

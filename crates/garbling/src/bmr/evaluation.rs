@@ -85,7 +85,7 @@ impl Evaluation {
     }
 
     /// Evaluates the next chunk with the columns of all parties but us, in their order: takes
-    /// [`Shape::column_bytes`] from the front of each. What is behind is for the next chunks, and asked for
+    /// [`Shape::column_bytes`] from the front of each. The bytes behind are for the next chunks, and asked for
     /// ahead. Any bytes give keys; wrong ones give wrong keys.
     ///
     /// # Errors

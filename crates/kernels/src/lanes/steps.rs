@@ -42,7 +42,7 @@ pub struct And {
 /// A step that makes sums of products of replicated sharings: one party's part, additively shared among the three.
 ///
 /// A product is `a & b` of two rows of the arena, of shares x = (x0, x1) and y = (y0, y1) the cross terms
-/// `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`. What is kept are rows of one component beside the arena.
+/// `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`. The kept rows are of one component beside the arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SumStep {
     /// Adds a product to sum `to`.
@@ -112,7 +112,7 @@ impl SumStep {
     }
 }
 
-/// How rows lie in their arena.
+/// Layout of rows in their arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
     /// Components of a share: 1, or 2 where shares are replicated.
@@ -128,7 +128,7 @@ impl RowShape {
         self.components * self.stride
     }
 
-    /// Where component `component` of row `row` lies.
+    /// Gives the place of component `component` of row `row`.
     #[inline]
     #[must_use]
     pub const fn place(self, row: u32, component: usize) -> std::ops::Range<usize> {

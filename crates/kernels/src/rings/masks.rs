@@ -8,6 +8,6 @@ pub struct Masks<'a> {
     pub near: [&'a [u8]; 2],
     /// h_0 and h_1 of the higher bit, after a shift down.
     pub far: [&'a [u8]; 2],
-    /// That shift, in bits: two products may share a word, because few bits of it count.
+    /// Shift of `far`, in bits: two products may share a word, because few bits of it count.
     pub far_down: usize,
 }

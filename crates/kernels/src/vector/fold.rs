@@ -10,7 +10,7 @@
 //! run, from the first leaf on: the running sum starts with what is to be added to it, which cancels out in
 //! all other columns. The last round keys are added to the columns apart ([`LastKeys`](crate::fold::LastKeys)).
 //!
-//! All branches and places are by the number of the leaf. What the compiler would not inline is a macro, and
+//! All branches and places are by the number of the leaf. Code that the compiler would not inline is a macro, and
 //! loops are over indices, lest states go through memory.
 
 /// Defines `fold_whole` and `fold_punctured` for one level.

@@ -254,7 +254,7 @@ macro_rules! garble {
             [generator, xor_vectors(evaluator, a), product]
         }
 
-        /// Figure 2 of Zahur, Rosulek and Evans. What is known of a batch before its hashes waits where the results
+        /// Figure 2 of Zahur, Rosulek and Evans. The part of a batch that is known before its hashes waits where the results
         /// come, but for their inputs. It is secret, and the table is sent: nothing may panic before the results are there.
         #[inline]
         #[target_feature(enable = $features)]

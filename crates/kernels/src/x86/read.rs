@@ -1,4 +1,4 @@
-//! Reads that duplicate parts of a vector on the way, which takes no more than reading. Of their intrinsics the compiler
+//! Reads that duplicate parts of a vector on the way, which takes no more than reading. From their intrinsics the compiler
 //! makes a read and a shuffle.
 
 /// Defines `low_words` and `high_words`, the lower and the upper halves of the 64-bit words, twice each, and `low_twice`, the

@@ -20,7 +20,7 @@
 //! for a filter at (r, c) lies in the tile. So e' t + f = e t + O + r w + c means e' = e: with f from the block above
 //! it would be t + O at least, with one from below negative. Modulo b that is j = j', and then i and h are equal; f
 //! says (r' - y - r) w = c - (c' - x), whose right side is less than w either way: both are zero, and the pixel is the
-//! one that the filter's element meets. What wraps around at X^N = -1 has an exponent of at most
+//! one that the filter's element meets. A term that wraps around at X^N = -1 has an exponent of at most
 //! (m a b + b - 2) t + t - 1 + O - N < (b - 1) t + O, below every output.
 
 use std::ops::Range;

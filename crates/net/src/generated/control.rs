@@ -29,7 +29,7 @@ pub struct Hello {
     /// Version of this protocol; both sides must have the same.
     #[prost(uint32, tag = "1")]
     pub protocol_version: u32,
-    /// Who sends, counted from 0, and to whom it believes it speaks.
+    /// Number of the sender, counted from 0, and of the party that it believes it speaks to.
     #[prost(uint32, tag = "2")]
     pub from: u32,
     #[prost(uint32, tag = "3")]

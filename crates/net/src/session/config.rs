@@ -20,7 +20,7 @@ pub struct SessionConfig {
     /// forwarded crosswise. Where it is empty, the address at which two parties meet does, if the transport
     /// knows one ([`Transport::meeting`](crate::transport::Transport::meeting)).
     pub name: String,
-    /// Bytes that may be under way on one channel at first, each frame with [`FRAME_COST`]. The same at
+    /// Bytes that may be under way on one channel at first, each frame with [`FRAME_COST`]. It is the same at
     /// all parties: it is part of the protocol version.
     pub window: u64,
     /// Bytes by which the windows of all channels that we receive from one peer on may grow together,

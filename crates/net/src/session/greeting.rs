@@ -206,7 +206,7 @@ pub(super) fn unix_seconds() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// A generator seeded by the operating system; by the test's seed where a test has set one. What it gives
+/// A generator seeded by the operating system; by the test's seed where a test has set one. The output
 /// is secret unless it is said to be public.
 pub(super) fn fresh_prg(config: &SessionConfig, number: &mut u64) -> Prg {
     let mut seed = Zeroizing::new([0; 24]);

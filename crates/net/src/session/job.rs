@@ -153,7 +153,7 @@ impl Job {
             let ours = to_facts(&self.shared.tallies(peer.party));
             let control = peer.control();
             let theirs = &control.finished.get(&id)?.tallies;
-            // Who did nothing of the kind takes no part in it.
+            // A party that did nothing of the kind takes no part in it.
             let compared = !ours.is_empty() && !theirs.is_empty();
             let differs = compared.then(|| first_difference(&ours, theirs)).flatten();
             Some(match differs {
@@ -180,7 +180,7 @@ impl Job {
     }
 
     /// Waits until `look` has found something at every peer, or something wrong at one; without
-    /// `patience`, for as long as they live. What all peers have said counts, also when the session
+    /// `patience`, for as long as they live. Messages that all peers have sent count, also when the session
     /// has failed since then.
     async fn await_all(
         &self,

@@ -259,7 +259,7 @@ impl Session {
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a
     /// party that serves jobs without knowing them. Gives the facts too; `None` when one of the others
-    /// has left. Waits for as long as signs of life come from all others. Of several jobs that wait,
+    /// has left. Waits for as long as signs of life come from all others. Among several jobs that wait,
     /// the one with the smallest number is the next.
     ///
     /// # Errors

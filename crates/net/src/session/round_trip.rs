@@ -1,8 +1,8 @@
-//! How long a message to a peer and its answer take.
+//! Measures how long a message to a peer and its answer take.
 //!
 //! Whoever computes on the thread of its sockets answers late, and who has just begun later still; so the
 //! question is asked [a few times](TIMES), each time when the answer before has come, and the shortest time
-//! counts. What follows from a round trip that is too long is more under way than the line holds, in memory.
+//! counts. A round trip that is measured too long puts more under way than the line holds, in memory.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

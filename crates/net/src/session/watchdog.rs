@@ -78,7 +78,7 @@ impl Shared {
             let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
             let wait = peer.longest_wait();
             let control = control.filter(|_| !peer.left.load(Relaxed));
-            // Who computes on the thread of its sockets hears nothing: silence begins with the wait.
+            // A party that computes on the thread of its sockets hears nothing: silence begins with the wait.
             let Some(since) = wait.as_ref().map(|wait| wait.since).or(control) else {
                 continue;
             };

@@ -1,4 +1,4 @@
-//! How parties find each other over TCP: each dials the parties before it and accepts those after.
+//! Parties find each other over TCP: each dials the parties before it and accepts those after.
 //!
 //! On every connection, under TLS if there is TLS, the accepting side first sends a card that says
 //! who it is, and the dialing side answers with its own. The accepting side's card tells the dialing
@@ -6,8 +6,8 @@
 //! could cost it the alert that says why not. Under TLS the keys alone say who is there, and the cards
 //! must bear them out.
 //!
-//! Who comes and does not prove to be a party is turned away, and says nothing about the parties: the
-//! wait for them goes on. What such strangers cost is bounded ([`newcomers`]).
+//! A newcomer that does not prove to be a party is turned away, and says nothing about the parties: the
+//! wait for them goes on. The cost of such strangers is bounded ([`newcomers`]).
 
 mod card;
 mod error;

@@ -1,5 +1,5 @@
-//! How frames get from one party to another. A transport moves packets of whole frames; it may mix
-//! up their order. What it must not do, lose or invent them, is noticed and ends the session.
+//! Transports get frames from one party to another. A transport moves packets of whole frames; it may mix
+//! up their order. It must not lose or invent them: that is noticed and ends the session.
 //!
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
@@ -93,7 +93,7 @@ pub trait Transport: Send + Sync + 'static {
 pub struct Closing {
     /// Bytes that have not left yet, and 1 for each connection that is not closed behind them.
     pub unsent: usize,
-    /// Peers that may not have taken all that has left. What is given up now may be lost to them:
+    /// Peers that may not have taken all that has left. Bytes that are given up now may be lost to them:
     /// a socket that is closed with something unread in it takes back what it has sent.
     pub untold: usize,
 }

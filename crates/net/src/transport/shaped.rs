@@ -16,8 +16,8 @@ use super::{Closing, Inbox, Packet, Profile, Transport};
 /// yield until the time has come.
 const EARLY: Duration = Duration::from_micros(50);
 
-/// Delays what goes out through `T` as a network of the given [`Profile`] would. What comes in was
-/// delayed by its sender.
+/// Delays what goes out through `T` as a network of the given [`Profile`] would. Packets that come in were
+/// delayed by their sender.
 #[derive(Debug)]
 pub struct Shaped<T: Transport> {
     line: Arc<Line<T>>,

@@ -4,7 +4,7 @@
 //! what arrives is read by a task of the surrounding tokio runtime. On a single-threaded runtime a
 //! round thus costs one system call each way and one wake-up of the thread.
 //!
-//! How two parties meet, and the bytes of it, are in `schema/WIRE.md`.
+//! `schema/WIRE.md` says how two parties meet, and the bytes of it.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};

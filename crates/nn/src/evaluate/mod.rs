@@ -142,7 +142,7 @@ impl Graph {
             }
             known[id.index()] = Some(Arc::new(given.clone()));
         }
-        // Who reads a value last; what outputs read stays.
+        // Last reader of each value; what outputs read stays.
         let mut last = vec![usize::MAX; self.values.len()];
         for (place, node) in self.nodes.iter().enumerate() {
             node.inputs.iter().for_each(|id| last[id.index()] = place);

@@ -102,7 +102,7 @@ pub struct Window {
     pub dilations: Vec<usize>,
     /// Elements added before.
     pub before: Vec<usize>,
-    /// Elements added behind. What no place of the kernel reaches is left over.
+    /// Elements added behind. Elements that no place of the kernel reaches are left over.
     pub after: Vec<usize>,
 }
 
@@ -169,8 +169,7 @@ pub enum Op {
     AveragePool {
         /// Window of the kernel.
         window: Window,
-        /// Elements that are counted, if not all under the kernel but those of the data alone: none. Else how many of
-        /// those behind the data count (all before it do).
+        /// Numbers of elements behind the data that count (all before it do); `None` if only those of the data count.
         counted: Option<Vec<usize>>,
     },
     /// Reduction along some axes.
@@ -205,7 +204,7 @@ pub enum Op {
         axis: usize,
         /// An element's own value does not count.
         exclusive: bool,
-        /// Whether it goes from the end.
+        /// Whether sums go from the end.
         reverse: bool,
     },
     /// `exp(x) / sum(exp(x))` along an axis.

@@ -1,4 +1,4 @@
-//! Activations. Those that are a few operators more become these.
+//! Activations. Activations that consist of a few operators become these.
 
 use super::Table;
 use super::arithmetic::unary;

@@ -34,7 +34,7 @@ enum Step {
 }
 
 /// Numbers of weights that are computed at most: those of a network whose largest layers are followed by a few
-/// factors each. What is beyond that stays as it is.
+/// factors each. Operators beyond that stay as they are.
 const MOST: usize = 1 << 30;
 
 struct Fusion<'a> {

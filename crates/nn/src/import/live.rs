@@ -25,7 +25,7 @@ impl<'a> Live<'a> {
         let mut next = Vec::new();
         for (place, node) in graph.node.iter().enumerate() {
             for name in node.output.iter().filter(|name| !name.is_empty()) {
-                // Who makes a value twice is told of it, whichever of the two is read.
+                // A node that makes a value twice is told of it, whichever of the two is read.
                 if let Some(other) = makers.insert(&name[..], place) {
                     next.extend([other, place]);
                 }

@@ -11,7 +11,7 @@ type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[("Pad", pad)];
 
-/// Counts are an attribute before version 11, and an input since. What repeats the operand is a choice of places.
+/// Counts are an attribute before version 11, and an input since. A mode that repeats the operand is a choice of places.
 fn pad(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();

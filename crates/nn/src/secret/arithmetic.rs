@@ -243,7 +243,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Remainders with the sign of the dividend, or of the divisor. Of floats they are those of the numbers' steps.
+    /// Remainders with the sign of the dividend, or of the divisor. The remainders of floats are those of the numbers' steps.
     fn remainder(&mut self, x: ValueId, y: ValueId, dividend: bool) -> Lowered<Form> {
         let (a, b, floats) = match (self.forms.form(x)?, self.forms.form(y)?) {
             (Form::Integer(a), Form::Integer(b)) => {

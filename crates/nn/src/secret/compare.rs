@@ -179,8 +179,8 @@ impl Graph {
     }
 
     /// Chooses, among types with `bits` bits, one with many bits after the point in which no result of the model on data comes
-    /// nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
-    /// node is not looked at: [`compare`](Self::compare) does.
+    /// nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. Sums within a
+    /// node are not looked at: [`compare`](Self::compare) does.
     ///
     /// # Errors
     /// [`EvaluateError`]: data that does not fit.
@@ -211,7 +211,7 @@ impl Graph {
     }
 }
 
-/// Whether what happened is what the model says: its integers wrap around. Those that become floats are shifted.
+/// Whether what happened is what the model says: its integers wrap around. Integers that become floats are shifted.
 fn wraps(overflow: &Overflow) -> bool {
     let integers = overflow.element.fraction() == 0;
     integers && overflow.mistake == Mistake::Range && !overflow.operation.starts_with("shift")

@@ -8,7 +8,7 @@
 //! # Limits
 //! Limits of l bits, as integers: where terms are added up that are products with weights, the greatest number of l bits, less
 //! the greatest bias, by the greatest sum of weights without their signs that one result has. Its owner computes that
-//! from the weights and brings it along as a secret; what is compared with it stays secret, too. Of two secrets that are
+//! from the weights and brings it along as a secret; what is compared with it stays secret, too. Where two secrets are
 //! multiplied neither is beyond the root of the greatest number, by the number of terms. Sums, and numbers that get more
 //! bits after the point, have limits that all know.
 //!

@@ -1,8 +1,8 @@
 //! Numbers that mean infinity: masks of attention, bounds that bind nothing.
 //!
 //! Exporters write minus infinity, the ends of `float32` and numbers such as -1e9 where they mean "never". A fixed point has
-//! none of these. What stands for them is chosen by where they go, which all parties know; the owner of the weights needs
-//! to ask nobody. Where nothing can stand for them they are refused, as any number that the type does not have.
+//! none of these. The numbers that stand for them are chosen by where they go, which all parties know; the owner of the weights
+//! needs to ask nobody. Where nothing can stand for them they are refused, as any number that the type does not have.
 //!
 //! # What stands for them, and when that is exact
 //! Let L be the limit of the type (its numbers are from -L to below L), F its bits after the point.

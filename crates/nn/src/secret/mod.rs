@@ -6,7 +6,7 @@
 //! unless the model is public.
 //!
 //! # Numbers
-//! Floats become numbers with a fixed point, of a [`Type`] for the whole model. What is multiplied has twice as many
+//! Floats become numbers with a fixed point, of a [`Type`] for the whole model. A product has twice as many
 //! bits after the point; they are cut off once after a sum of products and its bias, and after a sum of several of
 //! these. Where bits follow (a ReLU, a maximum), cutting off costs nothing there: the numbers are taken apart into
 //! bits once for both: what the cutting off costs belongs to the layer that reads the number. Integers have the model's width

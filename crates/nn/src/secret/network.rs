@@ -70,7 +70,7 @@ impl Network {
         &self.program
     }
 
-    /// The model's nodes, in order. What the program does for one of them belongs to the part of the program that has the
+    /// The model's nodes, in order. The work of the program for one of them belongs to the part of the program that has the
     /// layer's number ([`Executable::part`](madrigal_program::Executable::part)): the sharing of its weights, too. What
     /// belongs to none shares the data and opens the results.
     pub fn layers(&self) -> &[Layer] {

@@ -203,7 +203,7 @@ fn infinities_that_reach_an_output_are_refused() {
         &["m = Mul(x, one)", "y = Softmax(m)"],
         &["m = Add(x, up)", "y = Softmax(m)"],
         &["m = Add(x, all)", "y = LogSoftmax(m)"],
-        // Who reads the mask also elsewhere decides.
+        // A node that reads the mask also elsewhere decides.
         &["m = Add(x, all)", "s = Softmax(m)", "y = Add(s, all)"],
     ] {
         let net = nodes.iter().fold(base(), |net, node| net.node(node));

@@ -69,7 +69,7 @@ impl Hybrid<'_> {
 }
 
 /// The products of errors of two bins as unknowns, by Wiedemann's algorithm on rows of k ones
-/// (Briaud and Oygarden, with their degree two). What needs no sparse code.
+/// (Briaud and Oygarden, with their degree two). This attack needs no sparse code.
 pub(crate) fn macaulay(problem: &Problem) -> f64 {
     let (bin, t) = (problem.bin(), problem.t);
     let mut best = f64::INFINITY;

@@ -5,7 +5,7 @@
 //! literature on sparse LPN, where the same attack is a distinguisher; what a secret is found by in
 //! "Algorithms for Sparse LPN and LSPN Against Low-noise", arXiv 2407.19215, is the first step here.)
 //!
-//! How small may S be? [`random`] columns give a first answer. [`peel`] simulates an attacker who
+//! The question is how small S may be. [`random`] columns give a first answer. [`peel`] simulates an attacker who
 //! drops the column with the fewest rows over and over. And [`exists`] is what nobody can undercut: below
 //! it the expected *number* of sets with as many rows as columns is less than one.
 

@@ -1,4 +1,4 @@
-//! How [`KAPPA`] columns are cut into blocks of k.
+//! Cuts [`KAPPA`] columns into blocks of k.
 
 use core::ops::Range;
 

@@ -62,7 +62,7 @@ pub const PARTIES: usize = 2;
 /// The party that adds what both know to its shares.
 pub const LEADER: Party = crate::gmw::LEADER;
 
-/// One party of the two at work, on a channel of its own. What is done in setup and what is done online have
+/// One party of the two at work, on a channel of its own. Setup and online have
 /// a value each, opened in contexts of these phases.
 pub struct Aby2 {
     context: Context,

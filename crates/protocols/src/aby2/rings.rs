@@ -87,7 +87,7 @@ impl Aby2 {
     }
 
     /// Setup of a product of matrices, or of a convolution, from its triple: shares of the product of the masks `x`
-    /// (of filters) and `y` (of images). As many elements each way as x and y have.
+    /// (of filters) and `y` (of images). Each way sends as many elements as x and y have.
     pub async fn product_masks<T: Ring>(
         &mut self,
         triple: ProductTriple<T>,
@@ -220,7 +220,7 @@ impl Aby2 {
         Ok(Some(masks))
     }
 
-    /// Setup of a way from beta to alpha: the packed `masks` of bits, with as many shared bits. As many bits
+    /// Setup of a way from beta to alpha: the packed `masks` of bits, with as many shared bits. It sends as many bits
     /// each way.
     ///
     /// With t = r ^ delta opened, the bit is Delta ^ t ^ r, and Delta ^ t is public: a linear map of r.

@@ -117,8 +117,8 @@ impl ArithmeticGmw {
 
     /// b x for each bit b shared in B and element x, with as many shared bits and triples, all in one
     /// opening: t = b ^ r, d = r - a, e = x - b', for a triple a b' = c. Then r x by d and e as in
-    /// [`mul`](Self::mul), and b x is r x where t = 0, x - r x where t = 1. What `b` has past bit
-    /// `x.len()` is ignored.
+    /// [`mul`](Self::mul), and b x is r x where t = 0, x - r x where t = 1. The bits of `b` past bit
+    /// `x.len()` are ignored.
     pub async fn bit_times<T: Ring>(
         &mut self,
         shared: &mut SharedBits<T>,

@@ -44,11 +44,11 @@ impl ArithmeticGmw {
     /// Multiplies between two parties, of which one knows the operand on this side, from a [split](Tripled) triple of
     /// which it has that side's factor: one message each way.
     ///
-    /// Who knows Y masks it alone, and of X = X_0 + X_1 it multiplies its own share by itself: with the other party's
-    /// X_1 and A and its own B it sends E = Y - B, gets D = X_1 - A, and has Z_0 = C_0 + (X_0 + D) Y. The other one has
-    /// Z_1 = C_1 + A E. The sum is X_0 Y + X_1 Y - A Y + A B + A (Y - B) = X Y; where the left operand is known the same
-    /// holds the other way round. D and E are under pads that their receiver knows nothing of, and the shares
-    /// of A B under one as well, so that nothing is learnt, and the shares of Z are random.
+    /// The party that knows Y masks it alone, and of X = X_0 + X_1 it multiplies its own share by itself: with the other
+    /// party's X_1 and A and its own B it sends E = Y - B, gets D = X_1 - A, and has Z_0 = C_0 + (X_0 + D) Y. The other one has
+    /// Z_1 = C_1 + A E. The sum is X_0 Y + X_1 Y - A Y + A B + A (Y - B) = X Y; where the left operand is known the same holds
+    /// the other way round. D and E are under pads that their receiver knows nothing of, and the shares of A B under one as
+    /// well, so that nothing is learnt, and the shares of Z are random.
     ///
     /// `known` is the operand at the party that knows it, and nothing at the other one; `shared` is the other operand.
     ///

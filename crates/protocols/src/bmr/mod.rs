@@ -1,6 +1,6 @@
 //! Yao sharing for N parties by BMR (protocol Y; MOTION 6.3, with free XOR): a bit x has a mask lambda, of which
 //! each party has a share, and a public colour `alpha = x ^ lambda`; of each party there is a key for the
-//! colour, which all know. What is computed locally, and why it is secure, is in
+//! colour, which all know. The local computation, and why it is secure, is in
 //! [`madrigal_garbling::bmr`]; here is what is sent.
 //!
 //! Secure against semi-honest corruption of all parties but one. The setup part of a wire ([`WireSetup`]) is
@@ -71,7 +71,7 @@ pub const CHUNK: usize = 64 << 10;
 /// Message of a panic where a length does not fit: what comes from others has been checked.
 const FITS: &str = "lengths are checked where they come from";
 
-/// The operations of one piece of work, on channels of its own. What runs in the setup phase and what runs
+/// The operations of one piece of work, on channels of its own. The work in the setup phase and the work
 /// online have a value each, opened in contexts of these phases.
 pub struct Bmr {
     context: Context,

@@ -7,7 +7,7 @@
 //! - t, which is 1 if the code is hot, else 0: so that t times a number that all know is local,
 //! - *kept* masks m: random elements if it is hot, else zeros.
 //!
-//! How they are made from the code's bits and hot bits, which are those of [`Branches`], in each lane; v masks
+//! They are made from the code's bits and hot bits, which are those of [`Branches`], in each lane; v masks
 //! and c codes, of which the last one's values follow from the others, because the t add up to 1:
 //!
 //! | parties | t | masks | rounds beside those of the hot bits |
@@ -25,9 +25,9 @@
 //! sign would know who else has it. So the trick by which three parties share seeds for bits (`three.rs`)
 //! does not carry over to odd characteristics, nor to 2^l, and masks are sent.
 //!
-//! *Security.* What is opened is masked by shared bits that are used once. Of two parties each sees seeds that are
+//! *Security.* Opened values are masked by shared bits that are used once. Each of two parties sees seeds that are
 //! uniform, whichever code is hot, and does not know the other's seed of the hot code, of which the
-//! expansion is then indistinguishable from random elements; a seed is expanded once. Of the chain see there.
+//! expansion is then indistinguishable from random elements; a seed is expanded once. The chain's security is explained there.
 
 mod chain;
 

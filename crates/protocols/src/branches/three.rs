@@ -13,7 +13,7 @@
 //! The products are vector-scalar products by vector triples, whose bits are s, p and q, and whose vector is F.
 //!
 //! **Why that is secure.** Opened are a sum of u and a triple's bit, and vectors under triples' vectors: uniform
-//! strings. What two parties are given is, in both cases, four uniform seeds of which one of the first's is
+//! strings. Two parties are given, in both cases, four uniform seeds of which one of the first's is
 //! one of the second's: which one of each it is, is uniform, because each pair's exchange depends on a
 //! share of the third party's that is uniform and used nowhere else (between P_0 and P_1, and P_0 and P_2, s and p, or s and
 //! q; between P_1 and P_2, p and q). If u is 1, of the six expansions two are of one seed, and of the other four

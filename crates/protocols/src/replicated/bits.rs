@@ -103,7 +103,7 @@ impl ReplicatedBits {
         Ok([z, theirs])
     }
 
-    /// Shares of x & y, for `count` bits. What is beyond them in the last byte is ignored, and
+    /// Shares of x & y, for `count` bits. The bits beyond them in the last byte are ignored, and
     /// unspecified in the result.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl ReplicatedBits {
             .await
     }
 
-    /// Opens strings of `count` bits each, which begin at bytes. What shares have beyond a string's end
+    /// Opens strings of `count` bits each, which begin at bytes. The part of shares beyond a string's end
     /// has no meaning, and nobody shall see it: it does not travel.
     async fn open_strings(
         &mut self,

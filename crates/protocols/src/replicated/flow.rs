@@ -27,7 +27,7 @@ pub(super) fn pieces<T: Ring>(count: usize) -> impl ExactSizeIterator<Item = Ran
 }
 
 /// Buffers of messages, used again when their receivers are done with them, so that long streams of
-/// batches take no new memory. What they hold is masked and goes over the wire, so they are not wiped.
+/// batches take no new memory. Their content is masked and goes over the wire, so they are not wiped.
 #[derive(Default)]
 pub(super) struct Pool(VecDeque<BytesMut>);
 
@@ -153,7 +153,7 @@ impl Flow<'_> {
                 let theirs = self.from.recv(piece.len() * T::BYTES).await?;
                 take(piece, &theirs);
             } else if turn % 16 == 15 {
-                // Who only sends lets others have their messages.
+                // A party that only sends lets others have their messages.
                 breathe().await;
             }
         }

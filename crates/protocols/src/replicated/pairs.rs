@@ -66,7 +66,7 @@ impl ReplicatedBits {
     }
 
     /// Writes shares of the sums of what `left` and the party after it have as `own` to components of one
-    /// length. What the third party has is ignored.
+    /// length. Shares of the third party are ignored.
     pub(super) async fn sum_of_two<T: Ring>(
         &mut self,
         left: Party,

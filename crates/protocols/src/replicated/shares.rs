@@ -175,7 +175,7 @@ pub(super) const fn third(me: Party) -> Option<usize> {
 }
 
 /// One party's shares of rows of bits, row by row and each row in whole bytes: bit i of a row belongs
-/// to element i. What is beyond the last element in a row's last byte has no meaning. Wiped when
+/// to element i. The bits beyond the last element in a row's last byte have no meaning. Wiped when
 /// dropped.
 #[derive(Clone)]
 pub struct BitShares {

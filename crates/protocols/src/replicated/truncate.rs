@@ -71,7 +71,7 @@ impl ReplicatedRings {
     }
 
     /// Truncates numbers from -2^{l-2} to 2^{l-2} - 1, at the cost of an adder of `by` bits where the
-    /// other one takes l. Of other numbers the result is wrong by a multiple of 2^{l-by}, which depends on
+    /// other one takes l. For other numbers the result is wrong by a multiple of 2^{l-by}, which depends on
     /// their components too: opened, it tells more than the number (`docs/FUNCTIONALITIES.md`).
     ///
     /// # Panics

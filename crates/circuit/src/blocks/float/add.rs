@@ -50,7 +50,7 @@ impl Builder {
 
         let both_infinite = self.and(a.infinite, b.infinite);
         let undefined = self.and(both_infinite, minus);
-        // Who is greater is NaN if one is.
+        // The greater one, a, is NaN if one of the two is.
         let nan = self.or(a.nan, undefined);
         let infinite = self.xor(a.infinite, undefined);
         // Numbers that cancel give +0; two zeros of one sign keep it.

@@ -1,5 +1,5 @@
 //! Floating-point numbers as IEEE 754 has them: correctly rounded to nearest, ties to even, with
-//! subnormal numbers, infinities and both zeros. What has no value is the quiet NaN with an empty
+//! subnormal numbers, infinities and both zeros. A result without a value is the quiet NaN with an empty
 //! payload and a positive sign, whatever NaNs came in.
 //!
 //! A number of [`Format`] is its bits, lowest first: fraction, exponent, sign.

@@ -15,7 +15,7 @@
 //! below 2^-47).
 //!
 //! A butterfly of the transform makes B to B + 1/2 + B / 8, with its first element reduced to 1 + B / 8.
-//! From 1 three stages lead to 3.2; from there five, whose first reduces, to 4.7. Those of the inverse
+//! From 1 three stages lead to 3.2; from there five, whose first reduces, to 4.7. The stages of the inverse
 //! double sums: from 1 three stages lead to 8, and their differences to 3/2; `join_rows` in [`transform`] reduces
 //! where more than 1 is left.
 //!

@@ -88,7 +88,7 @@ impl<'a> Line<'a> {
                         .map_err(|error| self.explain(error))?;
                 }
                 Err(error) => {
-                    // Why the other side went may be there to be read.
+                    // The reason why the other side went may be there to be read.
                     let explained = self.explain(error);
                     return Err(self.pull().await.err().unwrap_or(explained));
                 }

@@ -23,7 +23,7 @@ pub(super) struct Refusals {
 type Kind = (Discriminant<ConnectError>, Option<Discriminant<TlsError>>);
 
 impl Refusals {
-    /// Notes one more. What is to be told is told to `tell`, and whether it is the last.
+    /// Notes one more. A refusal that is to be told is told to `tell`, and whether it is the last.
     pub(super) fn note(
         &mut self,
         from: IpAddr,
