@@ -10,6 +10,7 @@ mod codegen;
 mod differential;
 mod domains;
 mod dudect;
+mod external;
 mod features;
 mod fuzz;
 mod hostile;
@@ -40,6 +41,7 @@ cargo xtask CHORE
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md tells its reader to run
+  external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         ["circles"] => circles::circles(None),
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
+        ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),

@@ -43,4 +43,5 @@ pub use generator::Generator;
 pub use session::{Attended, Fact, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;
 pub use transport::Inbox;
+pub use warning::{Warning, on_warning};
 pub use window::MAX_WINDOW;

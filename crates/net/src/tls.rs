@@ -47,8 +47,7 @@ use rustls::{
     SideData, version,
 };
 
-use crate::fingerprint::Fingerprint;
-use crate::identity::{Identity, Validity, certified_fingerprint};
+use crate::identity::{Identity, certified_fingerprint};
 use crate::roster::Roster;
 
 mod error;

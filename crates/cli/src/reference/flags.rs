@@ -158,7 +158,8 @@ fn wrapped(text: &str, indent: &str) -> String {
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("a line");
         let first = line.trim().is_empty();
-        if !first && line.len() + 1 + word.len() > WIDTH {
+        // A sign alone would begin a list.
+        if !first && line.len() + 1 + word.len() > WIDTH && !["-", "+"].contains(&word) {
             lines.push(format!("{indent}{word}"));
             continue;
         }
