@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{Graph, GraphError, Operation, Value};
-use madrigal_operations::{
-    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Circuit, Concat, FromKeys, FromLabels, HalfGates,
-    Layout, Netlist, Open, Rearrange, Share, ToKeys, ToLabels, YaoTool,
-};
+use madrigal_engine::{Graph, GraphError, Operation, Sharing, Value};
+use madrigal_operations::{Backend, Circuit, Concat, Layout, Rearrange};
 
 use crate::stages::BitProtocol;
 
@@ -115,16 +112,12 @@ impl Making {
         if from == to {
             return Ok(values.to_vec());
         }
-        let shared = match from {
-            BitProtocol::B => values.to_vec(),
-            BitProtocol::Y => self.add(Arc::new(FromKeys), values)?,
-            BitProtocol::Y2 => self.add(Arc::new(FromLabels), values)?,
-        };
-        match to {
-            BitProtocol::B => Ok(shared),
-            BitProtocol::Y => self.add(Arc::new(ToKeys), &shared),
-            BitProtocol::Y2 => self.add(Arc::new(ToLabels::<HalfGates>::new()), &shared),
+        let mut values = values.to_vec();
+        let chain = from.backend().to_kept().into_iter();
+        for operation in chain.chain(to.backend().from_kept()) {
+            values = self.add(operation, &values)?;
         }
+        Ok(values)
     }
 }
 
@@ -163,41 +156,28 @@ fn runs(places: &[Place]) -> Vec<Run> {
     runs
 }
 
-/// A clear value of bits becomes shared.
+/// Shares a clear value of bits.
 pub(crate) fn share_bits(protocol: BitProtocol, owner: Party) -> Arc<dyn Operation> {
-    match protocol {
-        BitProtocol::B => Arc::new(Share::<BooleanGmwTool>::new(owner)),
-        BitProtocol::Y => Arc::new(Share::<BmrTool>::new(owner)),
-        BitProtocol::Y2 => Arc::new(Share::<YaoTool>::new(owner)),
-    }
+    protocol.backend().edges.share(owner)
 }
 
-/// A clear value of words becomes shared.
+/// Shares a clear value of words.
 pub(crate) fn share_words(owner: Party) -> Arc<dyn Operation> {
-    Arc::new(Share::<ArithmeticGmwTool>::new(owner))
+    Backend::of(Sharing::A).edges.share(owner)
 }
 
-/// A circuit, which has inputs.
+/// Evaluates a circuit, which has inputs.
 pub(crate) fn netlist(protocol: BitProtocol, circuit: Circuit) -> Arc<dyn Operation> {
-    let circuit = Arc::new(circuit);
-    match protocol {
-        BitProtocol::B => Arc::new(Netlist::<BooleanGmwTool>::new(circuit, 0)),
-        BitProtocol::Y => Arc::new(Netlist::<BmrTool>::new(circuit, 0)),
-        BitProtocol::Y2 => Arc::new(Netlist::<YaoTool>::new(circuit, 0)),
-    }
+    let circuits = protocol.backend().bits().circuits;
+    circuits.circuit(Arc::new(circuit), 0)
 }
 
-/// Bits become known.
+/// Opens bits.
 pub(crate) fn open_bits(protocol: BitProtocol, to: &[Party]) -> Arc<dyn Operation> {
-    let to = to.to_vec();
-    match protocol {
-        BitProtocol::B => Arc::new(Open::<BooleanGmwTool>::new(to)),
-        BitProtocol::Y => Arc::new(Open::<BmrTool>::new(to)),
-        BitProtocol::Y2 => Arc::new(Open::<YaoTool>::new(to)),
-    }
+    protocol.backend().edges.open(to)
 }
 
-/// Words become known.
+/// Opens words.
 pub(crate) fn open_words(to: &[Party]) -> Arc<dyn Operation> {
-    Arc::new(Open::<ArithmeticGmwTool>::new(to.to_vec()))
+    Backend::of(Sharing::A).edges.open(to)
 }

@@ -5,6 +5,8 @@
 //! stay in the stage of their operands.
 
 use madrigal_circuit::hycc::{BitSharing, Flat, Op};
+use madrigal_engine::Sharing;
+use madrigal_operations::Backend;
 
 /// A protocol for bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +22,21 @@ pub enum BitProtocol {
 impl BitProtocol {
     /// Letter of the protocol.
     pub const fn letter(self) -> &'static str {
+        self.sharing().name()
+    }
+
+    /// Sharing of the protocol's bits.
+    pub const fn sharing(self) -> Sharing {
         match self {
-            Self::B => "B",
-            Self::Y => "Y",
-            Self::Y2 => "Y2",
+            Self::B => Sharing::B,
+            Self::Y => Sharing::Y,
+            Self::Y2 => Sharing::Y2,
         }
+    }
+
+    /// Record of the protocol.
+    pub(crate) fn backend(self) -> &'static Backend {
+        Backend::of(self.sharing())
     }
 }
 
