@@ -67,7 +67,7 @@ pub use array::{Array, IntoArray};
 pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
-pub use ir::Rounding;
+pub use ir::{Elementwise, Rounding};
 pub use local::LocalError;
 pub use lower::{Executable, ExecuteError};
 #[doc(no_inline)]

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_circuit::{Builder, Goal, Netlist};
+use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 use madrigal_engine::{Bill, Mismatch, Operation, Shares, Sharing, Sort, Turn};
 use madrigal_operations::{ArithmeticGmwTool, BitTimes, Square, Test};
 use madrigal_operations::{Depth, Predicate};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Everyone, Fault, InputError, Inputs, Party, Plain, Program, Type};
+use madrigal_program::{
+    Elementwise, Everyone, Fault, InputError, Inputs, Party, Plain, Program, Type,
+};
 
 use crate::lowering::agrees;
 
@@ -254,4 +256,65 @@ fn what_an_operation_refuses_is_an_error_that_names_its_line() {
         p.finish().unwrap_err().fault,
         Fault::Lengths { .. }
     ));
+}
+
+/// Counts the places at which two bytes differ.
+struct Distance;
+
+impl Elementwise for Distance {
+    fn name(&self) -> String {
+        "distance/1 of bytes".into()
+    }
+
+    fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String> {
+        match operands {
+            &[a, b] if [a, b] == [u8::TYPE; 2] => Ok(vec![u8::TYPE]),
+            other => Err(format!("two bytes are taken, {other:?} are given")),
+        }
+    }
+
+    fn range(&self) -> Option<(i128, i128)> {
+        Some((0, 8))
+    }
+
+    fn evaluate(&self, operands: &[Vec<u128>]) -> Vec<Vec<u128>> {
+        let pairs = operands[0].iter().zip(&operands[1]);
+        vec![pairs.map(|(a, b)| (a ^ b).count_ones().into()).collect()]
+    }
+
+    fn build(&self, builder: &mut Builder, operands: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+        let differ = builder.xor_all(&operands[0], &operands[1]);
+        let ones = builder.count_ones(&differ);
+        vec![builder.zero_extend(&ones, 8)]
+    }
+}
+
+#[test]
+fn operators_of_ones_own_need_nothing_in_this_crate() {
+    let every: Vec<u8> = (0..=255).collect();
+    let turned: Vec<u8> = every.iter().map(|x| x.rotate_left(3) ^ 0x5a).collect();
+    for (mix, parties) in MIXES {
+        let mut p = Program::new(parties);
+        let [a, b] = [0, 1].map(|party| p.input::<u8>(Party::new(party), 256).untyped());
+        let distance = p.each(Arc::new(Distance), &[&a, &b], 1);
+        let opened = p.open(distance[0].typed::<u8>(), Everyone);
+        let program = p.finish().unwrap();
+        let inputs = Inputs::new().with(every.clone()).with(turned.clone());
+        let expected: Vec<u8> = (every.iter().zip(&turned))
+            .map(|(a, b)| (a ^ b).count_ones() as u8)
+            .collect();
+        assert_eq!(program.simulate(&inputs).unwrap().get(opened), expected);
+        agrees(
+            &program,
+            &inputs,
+            mix,
+            Goal::Size,
+            "an operator of one's own",
+        );
+    }
+    let mut p = Program::new(2);
+    let wide = p.input::<u16>(Party::new(0), ()).untyped();
+    p.each(Arc::new(Distance), &[&wide, &wide], 1);
+    let fault = p.finish().unwrap_err().fault;
+    assert!(fault.to_string().contains("two bytes are taken"), "{fault}");
 }

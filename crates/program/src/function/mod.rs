@@ -46,6 +46,7 @@ use madrigal_circuit::{Builder, Wire};
 use sha2::{Digest, Sha256};
 
 use crate::element::Type;
+use crate::ir::Elementwise;
 
 use exponential::Exponential;
 use normalised::Normalised;
@@ -118,7 +119,7 @@ impl fmt::Display for Kind {
 
 /// A function of numbers of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Function {
+pub(crate) struct Function {
     kind: Kind,
     from: Type,
     /// What the second operand is, where there is one.
@@ -191,11 +192,6 @@ impl Function {
         self.from
     }
 
-    /// The type of its second operand, if it takes two.
-    pub(crate) fn second(&self) -> Option<Type> {
-        self.second
-    }
-
     /// The type of integers that its results, times 2^fraction, are given as.
     pub(crate) fn to(&self) -> Type {
         self.to
@@ -251,6 +247,43 @@ impl Function {
             Form::Normalised(form) => form.spline.size(),
             Form::Exponential(form) => form.spline.size(),
         }
+    }
+}
+
+impl Elementwise for Function {
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    fn label(&self) -> String {
+        self.kind().to_string()
+    }
+
+    fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String> {
+        let own: Vec<Type> = [Some(self.from), self.second]
+            .into_iter()
+            .flatten()
+            .collect();
+        match operands == own {
+            true => Ok(vec![self.to]),
+            false => Err(format!("{operands:?}, and the function takes {own:?}")),
+        }
+    }
+
+    fn range(&self) -> Option<(i128, i128)> {
+        self.range()
+    }
+
+    fn evaluate(&self, operands: &[Vec<u128>]) -> Vec<Vec<u128>> {
+        let second = |at: usize| operands.get(1).map_or(0, |codes| codes[at]);
+        let codes = operands[0].iter().enumerate();
+        let results = codes.map(|(at, &code)| self.evaluate(code, second(at)));
+        vec![results.collect()]
+    }
+
+    fn build(&self, builder: &mut Builder, operands: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+        let second = operands.get(1).map_or(&[][..], |second| second);
+        vec![self.build(builder, &operands[0], second)]
     }
 }
 

@@ -13,7 +13,7 @@ use crate::computation::Computation;
 use crate::element::Type;
 use crate::error::Source;
 use crate::function::{Function, Kind};
-use crate::ir::{Binary, Graph, Op, Reduction, Sort, Unary, Value};
+use crate::ir::{Binary, Each, Graph, Op, Reduction, Sort, Unary, Value};
 use crate::lower::{Range, all, of_outputs, ranges_of};
 use crate::shape::Shape;
 use crate::simulate::{Inputs, evaluate, values};
@@ -59,7 +59,7 @@ pub fn functions(element: Type, seed: u64) -> Result<(), String> {
         let mut graph = Graph::default();
         let shape = Shape::of(vec![codes.len()]);
         let x = graph.leaf(Op::Input(0), Sort::new(from, shape.clone()), Source::here());
-        let op = Op::Function(Arc::new(function));
+        let op = Op::Each(Each::new(Arc::new(function)));
         let y = graph.add(op, vec![x], Source::here());
         let y = y.expect("operands that fit");
         let node = graph.maker(y);

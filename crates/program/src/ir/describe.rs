@@ -49,8 +49,7 @@ impl fmt::Display for Op {
             Self::MatMul => f.write_str("matrix product"),
             Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),
-            Self::Function(function) => function.fmt(f),
-            Self::Circuit(circuit) => circuit.fmt(f),
+            Self::Each(each) => each.fmt(f),
             Self::Operation(operation) => operation.fmt(f),
             Self::To(sharing) => write!(f, "to {sharing}"),
             Self::Repeat { count, carried, .. } => {

@@ -6,6 +6,7 @@
 mod batch;
 mod choices;
 mod describe;
+mod each;
 mod optimise;
 mod own;
 mod rules;
@@ -21,10 +22,11 @@ pub(crate) use rules::sized;
 use crate::array::Array;
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
-pub use crate::function::Function;
 use crate::lower::Sharing;
 use crate::shape::{Shape, View};
-pub use own::{OwnCircuit, OwnOperation};
+pub(crate) use each::OwnCircuit;
+pub use each::{Each, Elementwise};
+pub use own::OwnOperation;
 
 /// What one node makes: which node, and which of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -227,10 +229,8 @@ pub enum Op {
     /// `[batch, entries, width]` and places `[batch, count]` of an unsigned type give
     /// `[batch, count, width]`: the entries at the places, zeros where there is no entry.
     LookUp,
-    /// A function of each element by itself, or of each two of two tensors of one shape, as a circuit.
-    Function(Arc<Function>),
-    /// A circuit of the author's on the elements of tensors of one shape.
-    Circuit(Arc<OwnCircuit>),
+    /// An operation on the elements of tensors of one shape, each by itself, as a circuit.
+    Each(Each),
     /// An operation of the author's, on whole tensors, in the sharing that it takes.
     Operation(Arc<OwnOperation>),
     /// The same value, held in a sharing.

@@ -1,129 +1,15 @@
-//! Circuits and operations that a program's author brings.
+//! Operations that a program's author brings.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use madrigal_circuit::{Netlist, Rows};
-use madrigal_core::Digest256;
 use madrigal_engine::{Element, Mismatch, Operation, Sharing, Width};
 use madrigal_operations::BACKENDS;
 
 use super::Sort;
-use crate::array::{Array, Words};
-use crate::element::Type;
+use crate::array::Array;
 use crate::error::Fault;
-
-/// A circuit on elements: one input for each operand, one output for each result.
-#[derive(Clone)]
-pub struct OwnCircuit {
-    netlist: Arc<Netlist>,
-    outputs: Vec<Type>,
-}
-
-impl OwnCircuit {
-    /// A circuit with results of these types.
-    pub(crate) fn new(netlist: Arc<Netlist>, outputs: Vec<Type>) -> Self {
-        Self { netlist, outputs }
-    }
-
-    /// The circuit.
-    pub fn netlist(&self) -> &Netlist {
-        &self.netlist
-    }
-
-    /// The types of the results.
-    pub fn outputs(&self) -> &[Type] {
-        &self.outputs
-    }
-
-    /// The sorts of the results for operands of these sorts, which have one shape.
-    ///
-    /// # Errors
-    /// [`Fault::Lengths`] if a width is another than the circuit's.
-    pub(super) fn sorts(&self, operator: &str, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
-        let fault = |what: String| Fault::Lengths {
-            operator: operator.to_owned(),
-            what,
-        };
-        let given: Vec<u32> = inputs.iter().map(|sort| sort.element.bits()).collect();
-        let made: Vec<u32> = self.outputs.iter().map(|element| element.bits()).collect();
-        for (side, given, own) in [
-            ("inputs", &given, self.netlist.inputs()),
-            ("outputs", &made, self.netlist.outputs()),
-        ] {
-            if given != own {
-                return Err(fault(format!(
-                    "the circuit has {side} of {own:?} bits, and values of {given:?} bits are given"
-                )));
-            }
-        }
-        let Some(first) = inputs.first() else {
-            return Err(fault("a circuit without inputs is a constant".into()));
-        };
-        let elements = self.outputs.iter();
-        Ok(elements
-            .map(|&element| Sort::new(element, first.shape.clone()))
-            .collect())
-    }
-
-    /// The results' elements.
-    pub(crate) fn evaluate(&self, inputs: &[&Array]) -> Vec<Words> {
-        let lanes = inputs[0].words().len();
-        let bits = inputs.iter().map(|input| input.element().bits() as usize);
-        let mut rows = Rows::new(bits.sum(), lanes);
-        let mut row = 0;
-        for input in inputs {
-            for bit in 0..input.element().bits() {
-                for (lane, code) in input.codes().enumerate() {
-                    rows.set(row, lane, code >> bit & 1 == 1);
-                }
-                row += 1;
-            }
-        }
-        let made = self.netlist.evaluate(&rows).expect("widths were compared");
-        let mut row = 0;
-        let mut results = Vec::new();
-        for &element in &self.outputs {
-            let bits = element.bits() as usize;
-            let code = |lane: usize| {
-                (0..bits).fold(0, |code, bit| {
-                    code | u128::from(made.get(row + bit, lane)) << bit
-                })
-            };
-            results.push(Words::collect(element, (0..lanes).map(code)));
-            row += bits;
-        }
-        results
-    }
-}
-
-impl PartialEq for OwnCircuit {
-    fn eq(&self, other: &Self) -> bool {
-        self.outputs == other.outputs && self.netlist.digest() == other.netlist.digest()
-    }
-}
-
-impl Eq for OwnCircuit {}
-
-impl Hash for OwnCircuit {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.netlist.digest(), &self.outputs).hash(state);
-    }
-}
-
-impl fmt::Display for OwnCircuit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digest = Digest256::from(self.netlist.digest());
-        write!(f, "circuit {} ({digest})", self.netlist.name())
-    }
-}
-
-impl fmt::Debug for OwnCircuit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
 
 /// An operation of the engine, with the sharings that it takes its operands in and results of known sorts.
 #[derive(Clone)]

@@ -212,21 +212,16 @@ impl Op {
                 }
                 one(table.element, sized(&[*batch, *count, *width])?)
             }
-            (Op::Function(function), [x, others @ ..]) if others.len() <= 1 => {
-                let second = others.first().map(|other| other.element);
-                if function.from() != x.element || function.second() != second {
-                    return Err(wrong());
-                }
-                for other in others {
-                    self.same_shape(x, other)?;
-                }
-                one(function.to(), x.shape.clone())
-            }
-            (Op::Circuit(circuit), [first, others @ ..]) => {
+            (Op::Each(each), [first, others @ ..]) => {
                 for other in others {
                     self.same_shape(first, other)?;
                 }
-                circuit.sorts(&self.to_string(), inputs)
+                let types: Vec<Type> = inputs.iter().map(|sort| sort.element).collect();
+                let results = each.operation().results(&types);
+                let results = results.map_err(|what| self.lengths(what))?.into_iter();
+                Ok(results
+                    .map(|element| Sort::new(element, first.shape.clone()))
+                    .collect())
             }
             (Op::Operation(own), _) => Ok(own.outputs().to_vec()),
             (Op::To(_), [x]) => one(x.element, x.shape.clone()),

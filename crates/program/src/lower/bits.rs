@@ -6,8 +6,7 @@ use madrigal_circuit::{Builder, Wire};
 
 use crate::array::Array;
 use crate::element::Type;
-use crate::function::Function;
-use crate::ir::{Binary, Extreme, OwnCircuit, Unary};
+use crate::ir::{Binary, Each, Extreme, Node, Unary};
 
 /// An operator on bits, element by element: a part of a circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,10 +25,8 @@ pub(super) enum BitOp {
     Carries(u32),
     /// Of the sum of two numbers the carry out of its lowest bits, so many, and the XOR of their highest bits.
     LowCarry(u32),
-    /// A function of a number, or of a number and what another function made.
-    Function(Arc<Function>),
-    /// A circuit of the author's.
-    Circuit(Arc<OwnCircuit>),
+    /// An operation that builds its circuit itself, with results of these widths.
+    Each(Each, Vec<u32>),
     /// The bits of a number of any width with zeros above, or cut off.
     Resize(u32),
     /// The sum of numbers.
@@ -71,6 +68,15 @@ pub(super) enum BitOp {
 }
 
 impl BitOp {
+    /// A node's operation that builds its circuit itself.
+    pub(super) fn of(each: &Each, node: &Node) -> Self {
+        let outputs = node.outputs.iter();
+        Self::Each(
+            each.clone(),
+            outputs.map(|sort| sort.element.bits()).collect(),
+        )
+    }
+
     /// Adds the operator to a circuit: its results' wires for those of its operands.
     pub(super) fn build(&self, b: &mut Builder, inputs: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
         let one = |bit: Wire| vec![vec![bit]];
@@ -105,9 +111,7 @@ impl BitOp {
                 let low = b.less(&rest, &y[..at]);
                 vec![vec![low], vec![b.xor(x[below], y[below])]]
             }
-            (Self::Function(function), [x]) => vec![function.build(b, x, &[])],
-            (Self::Function(function), [x, second]) => vec![function.build(b, x, second)],
-            (Self::Circuit(circuit), inputs) => b.netlist(circuit.netlist(), inputs),
+            (Self::Each(each, _), inputs) => each.operation().build(b, inputs),
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
             (Self::AddUp, addends) => vec![b.add_all(addends)],
             (Self::LessOfSums { signed }, addends) => {
@@ -196,8 +200,7 @@ impl BitOp {
             Self::Select | Self::Mask => vec![inputs[1]],
             Self::Cast(_, to) => vec![to.bits()],
             Self::Resize(bits) => vec![*bits],
-            Self::Function(function) => vec![function.to().bits()],
-            Self::Circuit(circuit) => circuit.netlist().outputs().to_vec(),
+            Self::Each(_, widths) => widths.clone(),
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
             Self::LessOfSums { .. } | Self::LessOfSigns { .. } | Self::IsSum => vec![1],
             Self::Carries(_) => vec![1; 3],
@@ -224,8 +227,7 @@ impl BitOp {
             Self::Carries(_) => "carries of shares".into(),
             Self::LowCarry(_) => "carry of shares".into(),
             Self::Resize(_) => "widen".into(),
-            Self::Function(function) => function.kind().to_string(),
-            Self::Circuit(circuit) => circuit.netlist().name().to_owned(),
+            Self::Each(each, _) => each.operation().label(),
             Self::AddUp => "add shares".into(),
             Self::LessOfSums { .. } => "compare shares".into(),
             Self::LessOfSigns { .. } => "compare".into(),

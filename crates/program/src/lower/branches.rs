@@ -361,7 +361,8 @@ impl<'a> Lane<'a> {
             Op::Select => BitOp::Select,
             Op::Cast(to) => BitOp::Cast(element(0), *to),
             Op::Truncate { by, .. } => BitOp::Truncate(*by),
-            Op::Function(function) => BitOp::Function(Arc::clone(function)),
+            // A value of a branch is one result.
+            Op::Each(each) if node.outputs.len() == 1 => BitOp::of(each, node),
             _ => return None,
         };
         self.affordable(count, element(0))?;

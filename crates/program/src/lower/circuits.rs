@@ -1,7 +1,5 @@
 //! Operations on bits.
 
-use std::sync::Arc;
-
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
@@ -51,13 +49,9 @@ impl Lowering<'_> {
                 let x = self.bits(node.inputs[0])?;
                 Ok(self.bit_op(BitOp::Truncate(*by), vec![x], len))
             }
-            Op::Function(function) => {
+            Op::Each(each) => {
                 let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
-                Ok(self.bit_op(BitOp::Function(Arc::clone(function)), operands?, len))
-            }
-            Op::Circuit(circuit) => {
-                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
-                Ok(self.bit_op(BitOp::Circuit(Arc::clone(circuit)), operands?, len))
+                Ok(self.bit_op(BitOp::of(each, node), operands?, len))
             }
             Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
             Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),

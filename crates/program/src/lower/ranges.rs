@@ -143,7 +143,7 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
             let length = filters.iter().skip(1).product();
             one(sums(product(input(0), input(1)), 0..=length))
         }
-        Op::Function(function) => one(function.range()),
+        Op::Each(each) => one(each.operation().range()),
         _ => Vec::new(),
     }
 }

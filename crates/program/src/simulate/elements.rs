@@ -32,13 +32,13 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
         (Op::Sort { descending, keep }, [keys, along @ ..]) => {
             tensors::sort(keys, along, *descending, *keep)
         }
-        (Op::Function(function), [x, others @ ..]) => {
-            let second = |at: usize| others.first().map_or(0, |other| other.words().get(at));
-            let codes = x.words().codes().enumerate();
-            let results = codes.map(|(at, code)| function.evaluate(code, second(at)));
-            vec![Words::collect(function.to(), results)]
+        (Op::Each(each), _) => {
+            let codes: Vec<Vec<u128>> =
+                inputs.iter().map(|input| input.codes().collect()).collect();
+            let made = each.operation().evaluate(&codes).into_iter().zip(outputs);
+            made.map(|(codes, sort)| Words::collect(sort.element, codes.into_iter()))
+                .collect()
         }
-        (Op::Circuit(circuit), _) => circuit.evaluate(inputs),
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],
         (Op::Convolve(shape), [filters, images]) => vec![tensors::convolve(shape, filters, images)],
         (Op::LookUp, [table, places]) => vec![tensors::look_up(table, places)],

@@ -16,7 +16,7 @@ use super::{Secret, Tensor};
 use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
-use crate::ir::{Op, OwnCircuit, OwnOperation, Sort};
+use crate::ir::{Each, Elementwise, Op, OwnCircuit, OwnOperation, Sort};
 use crate::opening::Receivers;
 use crate::program::Program;
 use crate::shape::Shape;
@@ -101,9 +101,35 @@ impl Program {
         types: &[Type],
     ) -> Vec<Tensor> {
         let own = OwnCircuit::new(Arc::new(circuit.clone()), types.to_vec());
-        let op = Op::Circuit(Arc::new(own));
-        let (first, others) = values.split_first().expect("a circuit has an input");
-        first.results(op, others, types.len() as u32, Source::here())
+        self.each_at(Arc::new(own), values, types.len(), Source::here())
+    }
+
+    /// Puts an operation on elements of one's own into the program, on values of one shape; gives its `count` results.
+    ///
+    /// Values that do not fit the operation are an error of the program.
+    ///
+    /// # Panics
+    /// If there is no value.
+    #[track_caller]
+    pub fn each(
+        &mut self,
+        operation: Arc<dyn Elementwise>,
+        values: &[&Tensor],
+        count: usize,
+    ) -> Vec<Tensor> {
+        self.each_at(operation, values, count, Source::here())
+    }
+
+    fn each_at(
+        &mut self,
+        operation: Arc<dyn Elementwise>,
+        values: &[&Tensor],
+        count: usize,
+        at: Source,
+    ) -> Vec<Tensor> {
+        let op = Op::Each(Each::new(operation));
+        let (first, others) = values.split_first().expect("an operation has an operand");
+        first.results(op, others, count as u32, at)
     }
 
     /// Carries out an operation of one's own, or of the crate `madrigal-operations`, on whole values, each in the sharing

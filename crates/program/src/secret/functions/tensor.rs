@@ -6,7 +6,7 @@ use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::{Fault, Source};
 use crate::function::{Function, Kind, PRECISION};
-use crate::ir::{Binary, Op, Reduction, Unary};
+use crate::ir::{Binary, Each, Op, Reduction, Unary};
 use crate::secret::Tensor;
 use crate::shape::Shape;
 
@@ -69,12 +69,12 @@ impl Tensor {
         };
         // Before the divisors are repeated: there may be fewer.
         let inverse = divisor.inverse(at);
-        self.with_broadcast(Op::Function(Arc::new(function)), &[&inverse], at)
+        self.with_broadcast(Op::Each(Each::new(Arc::new(function))), &[&inverse], at)
             .recast(element, at)
     }
 
     fn applied(&self, function: Function, at: Source) -> Self {
-        self.apply(Op::Function(Arc::new(function)), at)
+        self.apply(Op::Each(Each::new(Arc::new(function))), at)
     }
 
     fn no_function(&self, kind: Kind, at: Source) -> Self {
