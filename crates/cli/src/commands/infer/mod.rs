@@ -29,7 +29,7 @@ use crate::files::{self, named};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
-use crate::stats::write_result;
+use crate::show::write_result;
 use layers::LayerFigures;
 pub use layers::OUTSIDE;
 use made::{Asked, DATA, MODEL, Made};

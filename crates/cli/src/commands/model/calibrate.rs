@@ -11,10 +11,10 @@ use super::compare::{Compared, compared, read};
 use super::wrong;
 use crate::args::{Calibrate, NumberArg, Ranges};
 use crate::exit::{Content, Failure, Result};
+use crate::figures::{print, print_json};
 use crate::files::{self, Output as Written};
 use crate::models;
 use crate::numbers::table;
-use crate::stats::{print, print_json};
 
 /// What is told, as JSON has it: numbers by how many bits they have.
 #[derive(Serialize)]

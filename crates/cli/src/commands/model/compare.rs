@@ -10,10 +10,10 @@ use serde::Serialize;
 use super::{plot, wrong};
 use crate::args::{NumberArg, Sample};
 use crate::data::Files;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::files::{self, Output as Written};
 use crate::numbers::table;
-use crate::stats::{print, print_json};
 
 /// What `compare` tells, as JSON has it.
 #[derive(Serialize)]
@@ -131,7 +131,7 @@ pub fn compare(sample: &Sample, numbers: Option<NumberArg>, plot: Option<&Path>)
             false => "",
         };
         let caption = format!("Largest error by layer, numbers {bits}.{fraction}{lost}");
-        let drawn = plot::draw(&caption, &points).map_err(Failure::bug)?;
+        let drawn = plot::draw(&caption, &points);
         files::write_bytes("write the plot", path, drawn)?;
     }
     match sample.json {

@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use crate::args::{Model, NumberArg, Sizes};
 use crate::exit::{Content, Failure, Result};
+use crate::figures::{print, print_json};
 use crate::files::{self, Output};
 use crate::models;
 use crate::numbers::{count, counted, table};
-use crate::stats::{print, print_json};
 
 /// What `check` tells, as JSON has it.
 #[derive(Serialize)]

@@ -1,6 +1,5 @@
 //! A page that tells of a run: one file of HTML that needs nothing else, and no scripts.
 
-mod html;
 mod lanes;
 mod network;
 mod page;
