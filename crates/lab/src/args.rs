@@ -325,6 +325,17 @@ pub struct BenchPaper {
     pub json: bool,
 }
 
+impl BenchPaper {
+    /// Numbers of parties that a table of MOTION is measured with. The paper has no two parties, but for what it compares
+    /// with ABY.
+    pub fn numbers_of_parties(&self) -> Vec<usize> {
+        match &self.parties[..] {
+            [] => vec![3],
+            given => given.to_vec(),
+        }
+    }
+}
+
 /// A paper with tables.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaperArg {

@@ -12,7 +12,7 @@ use madrigal_garbling::bmr::{
 use madrigal_garbling::{Block, Offset, Program};
 use madrigal_kernels::{self as kernels, Prg, meter};
 
-use super::{CHUNK, Run};
+use super::run::{CHUNK, Run};
 use crate::exit::{Failure, Result};
 
 /// All parties, between two blocks of lanes.

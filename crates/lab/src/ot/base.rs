@@ -10,10 +10,10 @@ use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 
+use super::bench::{Bench, INSTANCE, Plan, rng};
 use super::outputs::agree;
 use super::sides::Measured;
 use super::wire::{Run, Step, Wire, drive};
-use super::{Bench, INSTANCE, Plan, rng};
 use crate::exit::{Failure, Result};
 
 type Pairs = Zeroizing<Vec<[Block; 2]>>;

@@ -11,8 +11,8 @@ use madrigal_correlations::{
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
 
+use super::bench::{Bench, Plan};
 use super::sides::Measured;
-use super::{Bench, Plan};
 use crate::args::Patience;
 use crate::exit::{Failure, Result};
 use crate::measured::Runs;

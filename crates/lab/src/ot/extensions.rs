@@ -10,10 +10,10 @@ use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, SeededRng};
 use rand_core::Rng;
 
 use super::base::keys_for;
+use super::bench::{Bench, CALL, INSTANCE, Plan, calls, last_call, rng};
 use super::outputs::{bits_agree, blocks_agree, consume};
 use super::sides::Measured;
 use super::wire::{Run, Step, drive};
-use super::{Bench, CALL, INSTANCE, Plan, calls, last_call, rng};
 use crate::exit::Result;
 
 /// What is made of the rows.

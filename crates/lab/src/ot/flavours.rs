@@ -11,11 +11,11 @@ use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver as _, ExtensionSender as _, OtError, Tweaks};
 use rand_core::Rng as _;
 
+use super::bench::{Bench, CALL, Plan, calls, last_call, rng};
 use super::extensions::start;
 use super::outputs::{agree, bit, consume};
 use super::sides::Measured;
 use super::wire::{AHEAD, Run, Step, Wire, drive};
-use super::{Bench, CALL, Plan, calls, last_call, rng};
 use crate::exit::Result;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -1,12 +1,13 @@
 //! `madrigal-lab ot`: oblivious transfers and correlations, beside the ceiling that this machine's AES sets.
 //!
 //! Sender and receiver of OTs have a thread each and are at work at the same time, joined by a
-//! channel of messages in memory. They go through calls of [`CALL`] OTs with buffers that are used
+//! channel of messages in memory. They go through calls of `bench::CALL` OTs with buffers that are used
 //! again and again, so that memory is bounded whatever the count; all outputs are written. Base OTs
 //! and what else an instance needs to start are made before, and told apart. The outputs of the last
 //! call are compared after each run: nothing wrong has a rate.
 
 mod base;
+mod bench;
 mod correlations;
 mod extensions;
 mod flavours;
@@ -17,70 +18,15 @@ mod wire;
 
 use std::thread;
 
-use madrigal_kernels::{Block, Kernels, ceilings};
-use madrigal_ot::{Instance, SeededRng, softspoken};
+use madrigal_kernels::{Kernels, ceilings};
 
-use self::sides::Measured;
+use self::bench::{Bench, Plan};
 use crate::args::BenchOt;
 use crate::exit::{Failure, Result, Usage};
 use crate::figures::print;
 use crate::measured::{Lines, Watch, is_wanted};
 use crate::numbers::{count, rate};
 use crate::progress::Steps;
-
-/// OTs of one call.
-const CALL: usize = 2 * softspoken::CHUNK;
-
-/// The extensions that are measured: sender and receiver of the OTs.
-const INSTANCE: Instance = Instance {
-    session: [0x42; 32],
-    sender: 0,
-    receiver: 1,
-    stream: 0,
-};
-
-/// How much is measured.
-struct Plan<'a> {
-    /// OTs of a run.
-    ots: usize,
-    repeat: u32,
-    steps: &'a Steps,
-    watch: &'a Watch,
-}
-
-impl Plan<'_> {
-    /// Does `run` as often as wanted.
-    fn repeat<T>(&self, mut run: impl FnMut() -> Result<T>) -> Result<Vec<T>> {
-        let runs = (0..self.repeat).map(|_| {
-            self.steps.advance();
-            self.watch.look();
-            let done = run();
-            self.watch.look();
-            done
-        });
-        runs.collect()
-    }
-}
-
-type Measure = dyn Fn(&Plan<'_>) -> Result<Measured>;
-
-/// A name, and how to measure it.
-struct Bench {
-    name: String,
-    measure: Box<Measure>,
-}
-
-impl Bench {
-    fn new(
-        name: impl Into<String>,
-        measure: impl Fn(&Plan<'_>) -> Result<Measured> + 'static,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            measure: Box::new(measure),
-        }
-    }
-}
 
 fn all() -> Vec<Bench> {
     let mut all = base::benches();
@@ -158,21 +104,4 @@ fn of_bench(name: &str, failure: Failure) -> Failure {
         },
         other => other,
     }
-}
-
-/// Sizes of the calls for `ots` OTs, the last one shorter.
-fn calls(ots: usize, call: usize) -> impl Iterator<Item = usize> {
-    (0..ots).step_by(call).map(move |done| call.min(ots - done))
-}
-
-/// Size of the last call.
-fn last_call(ots: usize, call: usize) -> usize {
-    (ots - 1) % call + 1
-}
-
-/// Fresh randomness from the operating system.
-fn rng() -> Result<SeededRng> {
-    let mut seed = [0; 16];
-    getrandom::fill(&mut seed).map_err(Failure::bug)?;
-    Ok(SeededRng::from_seed(Block::from_bytes(seed)))
 }

@@ -12,11 +12,11 @@ use madrigal_ot::{Delta, ExtensionReceiver as _, ExtensionSender as _, Instance}
 use rand_core::Rng as _;
 
 use super::base::keys_for;
+use super::bench::{Bench, INSTANCE, Plan, calls, last_call, rng};
 use super::extensions::Output;
 use super::outputs::{blocks_agree, consume};
 use super::sides::Measured;
 use super::wire::{Run, Step, drive};
-use super::{Bench, INSTANCE, Plan, calls, last_call, rng};
 use crate::exit::Result;
 
 pub(super) fn benches() -> Vec<Bench> {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::Setting;
+use super::setting::Setting;
 use crate::args::TransportArg;
 use crate::exit::{Failure, Result};
 use crate::machine::{Machine, loopback};

@@ -12,7 +12,8 @@ use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, run};
 use madrigal_protocols::replicated::PARTIES;
 
 use super::ceilings::{Measured, Part};
-use super::{Setting, Workload};
+use super::setting::Setting;
+use super::workload::Workload;
 use crate::args::{BenchR3, Patience};
 use crate::everyone::everyone;
 use crate::exit::{Failure, Result};

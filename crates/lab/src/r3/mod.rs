@@ -9,41 +9,20 @@ mod ceilings;
 mod circuits;
 mod plots;
 mod rings;
+mod setting;
+mod workload;
 
 use madrigal_protocols::replicated::PARTIES;
 
-use crate::args::{BenchR3, TransportArg};
+use crate::args::BenchR3;
 use crate::exit::{Result, Usage};
 use crate::figures::print;
 use crate::machine::Machine;
 use crate::progress::Steps;
 
 use crate::measured::{Lines, Watch, is_wanted};
-use ceilings::{Ceilings, Measured};
-
-/// Something to measure, over any transport.
-struct Workload {
-    name: &'static str,
-    /// What is timed, in the order of the runs.
-    measure: Box<Measure>,
-}
-
-type Measure = dyn Fn(&Setting) -> Result<Measured>;
-
-/// How a workload is measured.
-struct Setting {
-    transport: TransportArg,
-    /// Threads of each party.
-    threads: usize,
-    /// Runs.
-    repeat: u32,
-}
-
-const TRANSPORTS: [(&str, TransportArg); 3] = [
-    ("memory", TransportArg::Memory),
-    ("tcp", TransportArg::Tcp),
-    ("tls", TransportArg::Tls),
-];
+use ceilings::Ceilings;
+use setting::{Setting, TRANSPORTS};
 
 pub fn run(args: &BenchR3) -> Result<()> {
     if let Some(directory) = &args.plots {

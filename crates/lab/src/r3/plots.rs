@@ -7,7 +7,8 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::{Setting, TRANSPORTS, circuits};
+use super::circuits;
+use super::setting::{Setting, TRANSPORTS};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::figures::print;

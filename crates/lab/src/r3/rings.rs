@@ -11,7 +11,8 @@ use madrigal_protocols::replicated::{
 };
 
 use super::ceilings::{Measured, Part};
-use super::{Setting, Workload};
+use super::setting::Setting;
+use super::workload::Workload;
 use crate::args::{BenchR3, Patience};
 use crate::everyone::everyone;
 use crate::exit::{Failure, Result};

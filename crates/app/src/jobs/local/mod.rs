@@ -1,48 +1,17 @@
 //! All parties on this machine: as threads over memory, or as one process each over loopback.
 
 pub mod child;
+mod job;
 mod processes;
 mod threads;
 mod wire;
 
-use std::sync::Arc;
+pub use job::{LocalOutcome, LocalRun};
 
-use madrigal_operations::Circuit;
-
-use crate::failure::{Failure, Result};
-use crate::flags::{Patience, TransportArg};
-use crate::jobs::statistics::PartyRuns;
-use crate::jobs::task::{Own, Task};
+use crate::failure::Result;
+use crate::flags::TransportArg;
 use crate::progress::Bars;
 use crate::reach::Network;
-
-/// A run of all parties on this machine.
-pub struct LocalRun<'a> {
-    /// What the parties do.
-    pub task: &'a Task,
-    /// The circuit of a computation, if it was read already.
-    pub circuit: Option<Arc<Circuit>>,
-    /// Text of the circuit, if it is from a file: parties that are processes of their own read that.
-    pub circuit_text: Option<Vec<u8>>,
-    /// What party `i` brings is entry `i`; it is dropped when the parties have it.
-    pub own: Vec<Own>,
-    /// What the parties talk over.
-    pub transport: TransportArg,
-    /// Network that the links behave like.
-    pub network: &'a str,
-    /// How long parties wait for each other.
-    pub patience: &'a Patience,
-    /// Whether no progress is shown.
-    pub quiet: bool,
-}
-
-/// What came of a run in which all parties have succeeded.
-pub struct LocalOutcome {
-    /// The result, as lines.
-    pub output: Vec<u8>,
-    /// Costs of each party.
-    pub figures: Vec<PartyRuns>,
-}
 
 impl LocalRun<'_> {
     /// Starts the parties, and waits until all have finished or one has failed.
@@ -56,15 +25,4 @@ impl LocalRun<'_> {
         bars.clear();
         outcome
     }
-
-    /// The party whose result is the one that is given out.
-    fn spokesman(&self) -> usize {
-        self.task.receivers().first().copied().unwrap_or(0)
-    }
-}
-
-fn differing(party: usize, spokesman: usize) -> Failure {
-    Failure::bug(format!(
-        "party {party} got another result than party {spokesman}"
-    ))
 }

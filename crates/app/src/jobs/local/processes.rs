@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use madrigal_core::Party;
 use sha2::{Digest, Sha256};
 
+use super::job::{LocalOutcome, LocalRun, differing};
 use super::wire::{self, Assignment, Event, Meeting};
-use super::{LocalOutcome, LocalRun, differing};
 use crate::failure::{Failure, Result, Status, first_cause};
 use crate::jobs::fault::PartyFailure;
 use crate::jobs::statistics::PartyRuns;

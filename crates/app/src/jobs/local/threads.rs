@@ -7,7 +7,7 @@ use madrigal_engine::serve;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 
-use super::{LocalOutcome, LocalRun, differing};
+use super::job::{LocalOutcome, LocalRun, differing};
 use crate::failure::{Failure, Result, first_cause};
 use crate::jobs::fault::PartyFailure;
 use crate::jobs::party::{PartyOutcome, Prepared, Runs};

@@ -8,7 +8,7 @@ use madrigal_program::{Party, Rounding, Type};
 use serde::Serialize;
 
 use super::compare::{Compared, compared, read};
-use super::wrong;
+use super::onnx::wrong;
 use crate::args::{Calibrate, NumberArg, Ranges};
 use crate::exit::{Content, Failure, Result};
 use crate::figures::{print, print_json};

@@ -7,7 +7,8 @@ use madrigal_nn::{Graph, Model, Tensor};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
-use super::{plot, wrong};
+use super::onnx::{model, wrong};
+use super::plot;
 use crate::args::{NumberArg, Sample};
 use crate::data::Files;
 use crate::exit::Result;
@@ -61,7 +62,7 @@ pub(super) struct Layer {
 pub(super) fn read(sample: &Sample) -> Result<(Model, Graph, Vec<Tensor>)> {
     let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
-    let model = super::model(file, &sample.sizes)?;
+    let model = model(file, &sample.sizes)?;
     let mut options = sample.sizes.options(data.batch(model.inputs()));
     let told = data.tell_sizes(&model, &mut options);
     told.map_err(|error| wrong(file, error))?;

@@ -10,7 +10,7 @@ use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
 
-use super::sizes;
+use super::onnx::sizes;
 use crate::args::ModelExplain;
 use crate::commands::infer::OUTSIDE;
 use crate::commands::infer::made::{Asked, Made, read};

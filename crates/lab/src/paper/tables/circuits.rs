@@ -1,6 +1,6 @@
 //! Table 4: AES-128 and SHA-256.
 
-use super::{Bench, Row};
+use super::bench::{Bench, Row};
 use crate::args::{BenchCircuit, How, ProtocolArg, TransportArg};
 use crate::circuits::measure;
 use crate::exit::Result;

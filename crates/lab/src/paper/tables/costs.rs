@@ -314,7 +314,7 @@ pub(super) fn run(args: &BenchPaper) -> Result<()> {
         "the paper's",
         "AES blocks",
     ]);
-    for parties in super::numbers_of_parties(args) {
+    for parties in args.numbers_of_parties() {
         for entry in wanted() {
             let row = entry.row(parties)?;
             if args.json {

@@ -4,7 +4,7 @@ use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Program, Unsigned};
 
-use super::{Case, Work, random};
+use super::bench::{Case, Work, random};
 use crate::programs::workloads::{Random, Recorded, Recording};
 
 const LANES: usize = 1000;

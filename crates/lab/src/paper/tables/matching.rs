@@ -2,7 +2,7 @@
 
 use madrigal_program::lower::Mix;
 
-use super::{Case, Work};
+use super::bench::{Case, Work};
 use crate::programs::workloads::matching;
 
 /// Lists the cases. With two parties circuits are garbled by one of them, as ABY does.

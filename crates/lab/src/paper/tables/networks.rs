@@ -9,7 +9,8 @@ use madrigal_nn::{Graph, Limits, Model, Options, Tensor};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Rounding, Type};
 
-use super::{Bench, Row, gates};
+use super::bench::{Bench, Row};
+use super::gates;
 use crate::exit::{Failure, Result, UnfitModel};
 use crate::programs::measure::{Times, measure_gates};
 use crate::programs::workloads::{Random, Recorded};

@@ -1,6 +1,6 @@
 //! Table 2: OTs, ten million of them, both sides on this machine and no network between them.
 
-use super::{Bench, Row};
+use super::bench::{Bench, Row};
 use crate::exit::Result;
 use crate::ot::per_ot;
 

@@ -5,8 +5,9 @@ use madrigal_operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Bits, Everyone, Inputs, Plain, Program, Secret, Unsigned};
 
+use super::bench::{Case, Work, random};
+use super::costs;
 use super::published::Part;
-use super::{Case, Work, costs, random};
 use crate::programs::workloads::{Random, Recorded, Recording};
 
 /// Numbers of bits, of numbers, and of conversions of numbers, as the paper has them.

@@ -6,6 +6,7 @@
 //! nothing wrong has a rate. With N parties, who all do both, it is one of them that is measured.
 
 mod bmr;
+mod run;
 
 use std::time::Instant;
 
@@ -23,11 +24,10 @@ use crate::known::Known;
 use crate::measured::{self, Lines, Own, Runs, Watch, is_wanted, per_second};
 use crate::numbers::{count, rate, seconds};
 use crate::progress::Steps;
+use run::{CHUNK, Run};
 
 /// Bytes of the tables that are between the two at a time, at most, where one layer has not more.
 const WINDOW: usize = 128 << 10;
-/// Bytes of one chunk's table, at most.
-const CHUNK: usize = 64 << 10;
 
 /// ANDs of a layer, and layers, of the circuit that has nothing else.
 const WIDTH: u32 = 64;
@@ -164,15 +164,6 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
         )
         .as_bytes(),
     )
-}
-
-/// One run: garbler first, then evaluator.
-#[derive(Default)]
-struct Run {
-    ands: usize,
-    bytes: u64,
-    seconds: [f64; 2],
-    aes: [u64; 2],
 }
 
 /// Both sides, between two blocks of lanes.
