@@ -14,7 +14,7 @@ use crate::failure::{Failure, Fault, Result, Status};
 pub struct Output<'a> {
     /// The flag.
     pub flag: &'static str,
-    /// What is done, for errors, as in "cannot write the result".
+    /// Action, for errors, as in "cannot write the result".
     pub action: &'static str,
     /// The file, if one is named.
     pub path: Option<&'a Path>,
@@ -104,7 +104,7 @@ pub enum FileFault {
     Unwritten {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Message of the system.
         source: io::Error,
         /// Where the result is instead.
         kept: Option<PathBuf>,
@@ -139,7 +139,7 @@ impl From<FileFault> for Failure {
 /// The most links of links that are followed.
 const MOST_LINKS: usize = 16;
 
-/// What makes a file's content, and may do so twice.
+/// Writer of a file's content, which may be called twice.
 pub type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// A file with its whole content, that is not in its place yet. If it is dropped, it never was.
@@ -312,7 +312,7 @@ fn create(folder: &Path, begin: &str, end: &str) -> io::Result<(File, PathBuf)> 
         let path = folder.join(format!("{begin}-{process}-{number}{end}"));
         match options.open(&path) {
             Ok(file) => return Ok((file, path)),
-            // Of a process of this number that was killed.
+            // A process of this number left it when it was killed.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some(error),
             Err(error) => return Err(error),
         }
@@ -379,7 +379,7 @@ mod tests {
         let results = [(at("a"), vec![1]), (at("no/where"), vec![2])];
         let failed = write_results(&results).unwrap_err().to_string();
         assert!(names(folder.path()).is_empty(), "{failed}");
-        // That one was kept.
+        // The second result was kept.
         let kept = failed.rsplit_once("it is in ").unwrap().1;
         let kept = kept.split_once(" instead").unwrap().0;
         assert_eq!(fs::read(kept).unwrap(), [2]);

@@ -1,4 +1,4 @@
-//! How a program begins and ends that has all parties on this machine: it is started once more for each.
+//! Beginning and end of a program that has all parties on this machine: it is started once more for each.
 
 use std::process::ExitCode;
 

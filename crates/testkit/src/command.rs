@@ -14,7 +14,7 @@ pub struct Running {
     line: String,
 }
 
-/// What came of a program.
+/// Outcome of a program.
 #[derive(Debug)]
 pub struct Ended {
     /// The command.
@@ -25,7 +25,7 @@ pub struct Ended {
     pub stdout: String,
     /// Text on standard error.
     pub stderr: String,
-    /// How long the end was waited for.
+    /// Time that the end was waited for.
     pub time: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a circuit's job: with its flags, and with a party of it.
+//! Faults of a circuit's job: of its flags, and of a party.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Fault, Status};
 use crate::numbers::counted;
 use crate::remedies::{of_plan, with};
 
-/// What is wrong with the flags of a job.
+/// A fault of the flags of a job.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {
@@ -30,7 +30,7 @@ pub enum Misuse {
     Widths {
         /// The circuit's file.
         circuit: PathBuf,
-        /// What is wrong with them.
+        /// The error.
         error: madrigal_circuit::WidthsError,
     },
     /// Inputs and outputs do not fit this machine's memory.
@@ -39,7 +39,7 @@ pub enum Misuse {
         counted(*.lanes, "lane"), Size(*.bytes)
     )]
     NoRoom {
-        /// How many lanes.
+        /// Number of lanes.
         lanes: u64,
         /// The memory that they take.
         bytes: u64,
@@ -67,7 +67,7 @@ pub struct PartyFailure {
     pub party: Party,
     /// The exit status of its failure.
     pub status: Status,
-    /// What it says.
+    /// Message of the party.
     pub message: String,
 }
 

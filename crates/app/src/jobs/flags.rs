@@ -7,7 +7,7 @@ use crate::flags::threads;
 use crate::memory::MemoryArg;
 use crate::over::Over;
 
-/// How a circuit is computed.
+/// Flags of how a circuit is computed.
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
     /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
@@ -38,7 +38,7 @@ pub struct How {
     #[arg(long, value_name = "ORIGIN")]
     pub correlations: Option<CorrelationsArg>,
 
-    /// How OTs for correlations are made.
+    /// Extension and line of the OTs for correlations.
     #[command(flatten)]
     pub over: Over,
 
@@ -98,7 +98,7 @@ pub enum ProtocolArg {
     Beta,
 }
 
-/// How protocol Y2 garbles an AND.
+/// Scheme by which protocol Y2 garbles an AND.
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GarblingArg {
@@ -134,7 +134,7 @@ pub enum PhasesArg {
     Interleaved,
 }
 
-/// How shares are opened.
+/// Way of opening shares.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BroadcastArg {
@@ -146,7 +146,7 @@ pub enum BroadcastArg {
     Relay,
 }
 
-/// How triples of matrices and convolutions in stores are made.
+/// Way of making triples of matrices and convolutions for stores.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreMatricesArg {

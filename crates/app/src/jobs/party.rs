@@ -44,11 +44,11 @@ struct Computation {
     repeat: u32,
 }
 
-/// What a party has at the end.
+/// Result and costs of a party.
 pub struct PartyOutcome {
     /// The result; `None` at a party that does not get it.
     pub output: Option<PartyOutput>,
-    /// What the runs cost it.
+    /// Costs of the runs.
     pub figures: PartyRuns,
 }
 
@@ -95,12 +95,12 @@ impl PartyOutcome {
     }
 }
 
-/// How a task runs in its session.
+/// Runs of a task in its session.
 #[derive(Clone, Copy)]
 pub struct Runs<'a> {
     /// Number of the first job in its session; the parties have the same.
     pub first_job: u32,
-    /// How long parties wait for each other.
+    /// Time that parties wait for each other.
     pub patience: &'a Patience,
 }
 

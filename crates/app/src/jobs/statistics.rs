@@ -1,4 +1,4 @@
-//! What a run has cost, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
+//! Costs of a run, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
 
 use madrigal_core::PhaseCost;
 use madrigal_engine::StoreReport;
@@ -11,7 +11,7 @@ use crate::flags::TransportArg;
 use crate::numbers::{Table, bytes, count, hex, seconds, table};
 use crate::spread::Spread;
 
-/// What one party reports of one run.
+/// Report of one party on one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct RunFigures {
     /// Cost before any input was needed.
@@ -24,7 +24,7 @@ pub struct RunFigures {
     pub wire_bytes_sent: u64,
 }
 
-/// What one party reports of all runs.
+/// Report of one party on all runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PartyRuns {
     /// Number of the party.
@@ -44,7 +44,7 @@ pub struct Statistics {
     pub protocol: String,
     /// The circuit.
     pub circuit: CircuitFigures,
-    /// How many times the circuit is evaluated, side by side.
+    /// Number of times that the circuit is evaluated, side by side.
     pub lanes: u64,
     /// Owner of each input value.
     pub owners: Vec<usize>,
@@ -101,7 +101,7 @@ pub struct CircuitFigures {
     pub compiled_depth: usize,
 }
 
-/// What the runs of one party cost. Seconds are the median of all runs.
+/// Costs of one party. Seconds are the median of all runs.
 #[derive(Debug, Serialize)]
 pub struct PartyStatistics {
     /// Number of the party.

@@ -1,4 +1,4 @@
-//! What is to be computed: flags checked against the circuit, and made a plan.
+//! Tasks of parties: flags checked against the circuit, and made a plan.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::over::Over;
 use crate::read::read_file;
 use crate::stores::StoreFiles;
 
-/// What the parties do together, as all of them know it.
+/// Work of the parties together, as all of them know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Task {
     /// They compute a circuit.
@@ -56,7 +56,7 @@ impl Task {
         }
     }
 
-    /// Who gets the result. That of a precomputation is the new store's name.
+    /// Lists who gets the result. The result of a precomputation is the new store's name.
     pub fn receivers(&self) -> Vec<usize> {
         match self {
             Self::Compute(job) => job.to.clone(),
@@ -70,11 +70,11 @@ impl Task {
 pub struct Precomputation {
     /// Number of parties.
     pub parties: usize,
-    /// What the store is to hold, as [`Needs`](madrigal_correlations::Needs) are written.
+    /// Contents of the store, as [`Needs`](madrigal_correlations::Needs) are written.
     pub triples: String,
-    /// How OTs for correlations are made.
+    /// Extension and line of the OTs for correlations.
     pub over: Over,
-    /// How triples of matrices are made.
+    /// Way of making triples of matrices.
     pub matrices: StoreMatricesArg,
     /// Threads of each party.
     pub threads: usize,
@@ -96,7 +96,7 @@ impl Precomputation {
     }
 }
 
-/// What one party brings.
+/// Values and store of one party.
 #[derive(Default)]
 pub struct Own {
     /// Values of its own.
@@ -120,7 +120,7 @@ pub struct Job {
     pub lanes: u64,
     /// Protocol and correlations.
     pub how: How,
-    /// How often the parties compute.
+    /// Number of runs.
     pub repeat: u32,
     /// Whether the times of the phases are to be told apart: phases that nobody asked for are then interleaved only
     /// where correlations do not fit the memory.

@@ -1,4 +1,4 @@
-//! What is run, and what comes of it.
+//! A run on this machine, and the outcome of it.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use crate::jobs::task::{Own, Task};
 
 /// A run of all parties on this machine.
 pub struct LocalRun<'a> {
-    /// What the parties do.
+    /// Task of the parties.
     pub task: &'a Task,
     /// The circuit of a computation, if it was read already.
     pub circuit: Option<Arc<Circuit>>,
     /// Text of the circuit, if it is from a file: parties that are processes of their own read that.
     pub circuit_text: Option<Vec<u8>>,
-    /// What party `i` brings is entry `i`; it is dropped when the parties have it.
+    /// Values and store of each party; they are dropped when the parties have them.
     pub own: Vec<Own>,
-    /// What the parties talk over.
+    /// Transport between the parties.
     pub transport: TransportArg,
     /// Network that the links behave like.
     pub network: &'a str,
-    /// How long parties wait for each other.
+    /// Time that parties wait for each other.
     pub patience: &'a Patience,
     /// Whether no progress is shown.
     pub quiet: bool,
 }
 
-/// What came of a run in which all parties have succeeded.
+/// Outcome of a run in which all parties have succeeded.
 pub struct LocalOutcome {
     /// The result, as lines.
     pub output: Vec<u8>,

@@ -60,7 +60,7 @@ struct Process {
     stdin: Option<ChildStdin>,
 }
 
-/// What a party that has succeeded has said.
+/// Report of a party that has succeeded.
 #[derive(Default)]
 struct Finished {
     figures: Option<PartyRuns>,
@@ -216,7 +216,7 @@ impl Processes {
         }
     }
 
-    /// How a process ended that said nothing of its own failure.
+    /// Tells how a process ended that said nothing of its own failure.
     fn died(&mut self, party: usize) -> Failed {
         let how = match self.0[party].child.wait() {
             Ok(status) => ending(status),
@@ -242,7 +242,7 @@ fn unless_gone(sent: io::Result<()>) -> Result<()> {
 impl Drop for Processes {
     fn drop(&mut self) {
         for process in &mut self.0 {
-            // Its end of file tells a process that still runs to go; the kill makes sure.
+            // The end of its input tells a process that still runs to go; the kill makes sure.
             drop(process.stdin.take());
             if !matches!(process.child.try_wait(), Ok(Some(_))) {
                 let _ = process.child.kill();

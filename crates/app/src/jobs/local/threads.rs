@@ -42,7 +42,7 @@ pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome>
         for (i, transport) in transports.split_off(parties).into_iter().enumerate() {
             let me = Party::new(parties + i);
             let deadline = local.patience.deadline;
-            // What goes wrong with it, the parties tell.
+            // The parties tell what goes wrong with it.
             let work = async move |session: &Session| Ok(serve(session, deadline).await?);
             scope.spawn(move || {
                 block_on(network.in_session(me, all, transport, local.patience, work))

@@ -1,4 +1,4 @@
-//! What the starter of a local run and its party processes say to each other, over the process's
+//! Messages of the starter of a local run and its party processes to each other, over the process's
 //! standard input and output: one JSON object per line, then raw bytes where one says so.
 
 use std::io::{self, BufRead, Read, Write};
