@@ -1,18 +1,21 @@
-//! Has the linker lay side by side what every party runs (`layout.ld`, written by `cargo xtask layout`).
+//! Has the linker lay side by side what every party runs (`layout.ld`, written by `cargo xtask layout`), in this
+//! program and in `madrigal-lab`, whose build script this is too.
 //!
 //! Linux maps 64 KB of a program around each page that is touched. What one job runs is a twentieth of the
 //! program, and is scattered over half of it where crates follow one another: 4 to 6 MB more for each party.
 
 use std::env;
 
-const LAYOUT: &str = "layout.ld";
+/// From the folder of either crate.
+const LAYOUT: &str = "../cli/layout.ld";
+const SCRIPT: &str = "../cli/build.rs";
 /// With `off` here the program is linked without it.
 const SWITCH: &str = "MADRIGAL_LAYOUT";
 /// What people choose their linker by; `RUSTC_LINKER` is what cargo makes of it and of its files.
 const LINKER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER";
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={SCRIPT}");
     println!("cargo::rerun-if-changed={LAYOUT}");
     println!("cargo::rerun-if-env-changed={SWITCH}");
     println!("cargo::rerun-if-env-changed={LINKER}");

@@ -1,6 +1,6 @@
-//! The order of functions in the program: what parties run lies together.
+//! The order of functions in both programs, `madrigal` and `madrigal-lab`: what parties run lies together.
 //!
-//! Each job runs under Valgrind's Callgrind, which tells the functions that were called; the linker's map
+//! A party is the same code in both. Each job runs in `madrigal-lab` under Valgrind's Callgrind, which tells the functions that were called; the linker's map
 //! tells which crate each comes from. The script names them without their hashes, so that it mostly fits
 //! the next compiler too, and takes other instances of what is generic with them; what was renamed since lies
 //! where it would without a script.
@@ -13,7 +13,7 @@ use crate::process::{cargo, need_valgrind, run, target_folder};
 use crate::{Outcome, root};
 
 const SCRIPT: &str = "crates/cli/layout.ld";
-/// What the parties of this program usually do; each at the smallest size that takes the same path.
+/// What parties usually do; each at the smallest size that takes the same path.
 const JOBS: [&str; 6] = [
     "aes --protocol R --parties 3 --lanes 1000",
     "aes --protocol B --parties 2 --lanes 1000",
@@ -44,8 +44,8 @@ pub(crate) fn layout() -> Outcome {
     let script = root().join(SCRIPT);
     std::fs::write(&script, std::fs::read(&script)?)?;
     run(cargo()
-        .args(["rustc", "--release", "--package", "madrigal-cli"])
-        .args(["--bin", "madrigal", "--"])
+        .args(["rustc", "--release", "--package", "madrigal-lab"])
+        .args(["--bin", "madrigal-lab", "--"])
         .arg(format!("-Clink-arg=-Wl,-Map={}", map.display())))?;
     let sections = sections(&std::fs::read_to_string(&map)?);
     if sections.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn layout() -> Outcome {
         )
         .into());
     }
-    let program = target_folder().join("release/madrigal");
+    let program = target_folder().join("release/madrigal-lab");
     let mut called = HashMap::new();
     for (index, job) in JOBS.iter().enumerate() {
         let folder = folder.join(index.to_string());
@@ -65,7 +65,6 @@ pub(crate) fn layout() -> Outcome {
             .args(["--demangle=no", "--compress-strings=no"])
             .arg(format!("--callgrind-out-file={}/%p", folder.display()))
             .arg(&program)
-            .args(["bench"])
             .args(job.split(' '))
             .args(["--repeat", "1", "--json"])
             .env("MADRIGAL_LEVEL", LEVEL)
@@ -78,7 +77,7 @@ pub(crate) fn layout() -> Outcome {
     }
     if called.is_empty() {
         return Err(
-            "no process was a party: `madrigal child` is what they are looked for by".into(),
+            "no process was a party: `madrigal-lab child` is what they are looked for by".into(),
         );
     }
     let (text, told) = script_of(&sections, &called)?;
@@ -129,13 +128,13 @@ fn sections(map: &str) -> Vec<Section> {
     sections.collect()
 }
 
-/// Matches the files of the same crate in another build.
+/// Matches the files of the same crate in another build. What a program compiles itself matches those of both programs.
 fn file_pattern(path: &str) -> Option<String> {
     let file = path.rsplit('/').next()?;
     let (name, _) = file.split_once('-')?;
     Some(match path.contains(".rlib") {
         true => format!("*/{name}-*:*"),
-        false => format!("*/{name}-*.rcgu.o"),
+        false => "*/madrigal*-*.rcgu.o".to_owned(),
     })
 }
 
@@ -226,15 +225,18 @@ mod tests {
     fn calls_of_a_party_alone_count() {
         let calls = "fn=_ZN1a17h0E\n1 2\ncfn=other\nfn=b'2\n";
         let profile = |command: &str| format!("version: 1\ncmd: {command}\n\n{calls}");
-        assert_eq!(of_a_party(&profile("madrigal child")), ["_ZN1a17h0E", "b"]);
-        assert!(of_a_party(&profile("madrigal bench aes")).is_empty());
+        assert_eq!(
+            of_a_party(&profile("madrigal-lab child")),
+            ["_ZN1a17h0E", "b"]
+        );
+        assert!(of_a_party(&profile("madrigal-lab aes")).is_empty());
     }
 
     #[test]
     fn a_map_tells_functions_and_their_crates() {
         let map = "             VMA              LMA     Size Align Out     In      Symbol\n\
              \x20  901bc0   901bc0   569a0e    16 .text\n\
-             \x20  9022e0   9022e0       10    16         /t/deps/madrigal-1b.madrigal.c9-cgu.0.rcgu.o:(.text.f)\n\
+             \x20  9022e0   9022e0       10    16         /t/deps/madrigal_lab-1b.madrigal_lab.c9-cgu.0.rcgu.o:(.text.f)\n\
              \x20  9022f0   9022f0       ff    16         /t/deps/libmadrigal_net-7d.rlib(n-7d.cgu.0.rcgu.o):(.text.unlikely.g)\n\
              \x20  9022f0   9022f0       15     1                 f\n\
              \x20  9033f0   9033f0       15    16         <internal>:(.rodata)\n";
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                section(0x10, "*/madrigal-*.rcgu.o", ".text.f"),
+                section(0x10, "*/madrigal*-*.rcgu.o", ".text.f"),
                 section(0xff, "*/libmadrigal_net-*:*", ".text.unlikely.g"),
             ]
         );

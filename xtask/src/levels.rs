@@ -65,7 +65,7 @@ pub(crate) fn levels(words: &[&str]) -> Outcome {
     if let Some(word) = others.first() {
         return Err(format!("levels takes --turns N alone, not {word}").into());
     }
-    run(cargo().args(["build", "--release", "--quiet", "-p", "madrigal-cli"]))?;
+    run(cargo().args(["build", "--release", "--quiet", "-p", "madrigal-lab"]))?;
     let mut levels: Vec<&str> = Level::available()
         .filter(|level| *level != Level::Portable)
         .map(Level::name)
@@ -93,9 +93,8 @@ fn measure(
     bench: &[&str],
     level: &str,
 ) -> Result<Vec<(String, Sample)>, Box<dyn std::error::Error>> {
-    let mut command = Command::new(target_folder().join("release/madrigal"));
+    let mut command = Command::new(target_folder().join("release/madrigal-lab"));
     command
-        .arg("bench")
         .args(bench)
         .args(["--repeat", REPEAT, "--json"])
         .env("MADRIGAL_LEVEL", level);

@@ -67,7 +67,7 @@ cargo xtask CHORE
                         path of the protocols (or those whose name contains NAME); x86-64
   levels [--turns N]    what OTs, correlations and garbling reach of AES at each level of this machine, level
                         beside level in N turns (30) of some ten seconds; wants a quiet machine
-  layout                order the program's functions again by what parties call, under Valgrind (3 minutes);
+  layout                order both programs' functions again by what parties call, under Valgrind (3 minutes);
                         x86-64 Linux
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";

@@ -27,9 +27,10 @@ const CRATES: [&str; 13] = [
 ];
 
 /// Files whose comments are the program's help, which the tests of the command line hold word by word.
-const HELP: [&str; 3] = [
+const HELP: [&str; 4] = [
     "crates/app/src/arguments.rs",
     "crates/app/src/flags.rs",
+    "crates/app/src/jobs/flags.rs",
     "crates/app/src/ways.rs",
 ];
 

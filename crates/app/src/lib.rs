@@ -4,7 +4,8 @@
 //! real party, an estimate, or a test; [`Staged`] does so of one that runs programs one after another, as values that
 //! were opened decide. Their parts serve other commands too: flags of parties ([`flags`],
 //! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), failures with exit
-//! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]).
+//! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]),
+//! circuits as jobs ([`jobs`]), files that are written whole or not at all ([`files`]).
 
 pub mod ahead;
 mod arguments;
@@ -14,11 +15,14 @@ pub mod everyone;
 pub mod explain;
 pub mod failure;
 pub mod figures;
+pub mod files;
 pub mod flags;
 pub mod groups;
 mod inputs;
+pub mod jobs;
 pub mod machine;
 mod made;
+pub mod memory;
 mod must;
 pub mod numbers;
 pub mod over;
@@ -31,7 +35,9 @@ pub mod read;
 pub mod remedies;
 pub mod remote;
 mod run;
+pub mod spread;
 mod staged;
+pub mod start;
 mod status;
 pub mod stop;
 pub mod stores;

@@ -1,7 +1,6 @@
 //! Every flag of every command: this one definition gives parsing, `--help`, completions and man
 //! pages.
 
-mod bench;
 mod circuit;
 mod demo;
 mod infer;
@@ -13,30 +12,28 @@ mod sizes;
 mod store;
 mod values;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-pub use bench::{
-    Bench, BenchBranches, BenchCircuit, BenchGarbling, BenchLines, BenchOt, BenchPaper,
-    BenchPrograms, BenchR3, BenchTensors, PaperArg,
-};
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
 pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
-pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
+pub use madrigal_app::flags::{Net, TransportArg, Who};
+pub use madrigal_app::jobs::flags::{
+    BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
+};
+pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use pixels::Pixels;
-pub use run::{
-    BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,
-    ProtocolArg, Run, Show, Work,
-};
+pub use run::{BitsArg, Explain, GarbledArg, Run, Show, Work};
 pub use sizes::Sizes;
-pub use store::{MatricesArg, Precompute, StoreCommand, StoreStatus};
-pub use values::{HexBlock, InputFile, Receivers, Size};
+pub use store::{Precompute, StoreCommand, StoreStatus};
+pub use values::{HexBlock, InputFile, Receivers};
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
 #[derive(Parser, Debug)]
@@ -69,9 +66,17 @@ pub enum Command {
     Demo(Demo),
     /// Act as the dealer of parties.toml: make correlations for the parties' jobs
     Dealer(Dealer),
-    /// Run benchmarks on this machine
-    #[command(subcommand)]
-    Bench(Bench),
+    /// Run benchmarks on this machine: the program madrigal-lab, with all that follows
+    #[command(after_help = EXIT_STATUS, disable_help_flag = true)]
+    Bench {
+        /// Arguments of madrigal-lab; `--help` lists them
+        #[arg(
+            value_name = "ARGUMENTS",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<OsString>,
+    },
     /// Make correlations ahead of time, all parties together, for later runs with --store
     Precompute(Box<Precompute>),
     /// Inspect stores that `precompute` has made
@@ -127,7 +132,7 @@ mod tests {
     #[test]
     fn networks_are_named_where_they_are_asked_for() {
         use madrigal_net::transport::Profile;
-        for path in [&["run"][..], &["explain"], &["bench", "aes"]] {
+        for path in [&["run"][..], &["explain"]] {
             let help = help_of(path);
             for (name, _) in Profile::presets() {
                 let profile = Profile::parse(name).unwrap();

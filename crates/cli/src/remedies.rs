@@ -3,19 +3,6 @@
 
 use madrigal_nn::secret::{CompareError, EncodeError, UnfitError};
 use madrigal_nn::{Fault, ImportError, Problem, ReadError};
-use madrigal_operations::circuit_job::PlanError;
-
-pub use madrigal_app::remedies::with;
-
-pub fn of_plan(error: &PlanError) -> Option<&'static str> {
-    Some(match error {
-        PlanError::Threads { .. } => "--threads",
-        PlanError::Owners { .. } => "--owners",
-        PlanError::NoReceiver => "--to",
-        PlanError::Memory { .. } => "--memory, or --phases interleaved",
-        _ => return None,
-    })
-}
 
 /// What is to be said of sizes that a model leaves open, of memory that it asks for, and of numbers that a type does not
 /// have; nothing else of a model is mended by a flag.

@@ -40,3 +40,16 @@ fn formats_convert_both_ways_and_mean_the_same() {
     madrigal(path, "circuit info huge").bad(3, &["200000000 gates", "split the circuit"]);
     madrigal(path, "circuit eval sum.txt --input none").bad(3, &["none"]);
 }
+
+#[test]
+fn random_circuits_have_branches() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let small = "circuit random --branches 3 --inputs 8 --outputs 4 --ands 40 --xors 20 --layers 3";
+    let circuit = madrigal(path, &format!("{small} --output random.txt"));
+    circuit.good();
+    let info = madrigal(path, "circuit info random.txt --json").good();
+    let info: serde_json::Value = serde_json::from_str(&info.stdout).unwrap();
+    assert!(info["and"].as_u64() >= Some(120), "{info}");
+    madrigal(path, "circuit random --inputs 1").bad(2, &["--ands"]);
+}

@@ -1,121 +1,21 @@
-//! Starts the program, and stops it if it does not stop by itself.
+//! Starts the program, with files that many tests take.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// No test's command takes nearly as long.
-const LIMIT: Duration = Duration::from_secs(300);
-
-/// A running program.
-pub struct Running {
-    child: Child,
-    line: String,
-}
-
-/// What came of it.
-#[derive(Debug)]
-pub struct Ended {
-    pub line: String,
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
-    pub time: Duration,
-}
+pub use madrigal_testkit::command::{Ended, Running};
 
 /// Starts `madrigal` with these arguments, in a directory.
 pub fn start(directory: &Path, line: &str) -> Running {
-    let child = Command::new(env!("CARGO_BIN_EXE_madrigal"))
-        .args(line.split_whitespace())
-        .current_dir(directory)
-        .env_remove("COLUMNS")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    Running {
-        child,
-        line: line.to_owned(),
-    }
+    Running::start(env!("CARGO_BIN_EXE_madrigal"), directory, line)
 }
 
-/// The same, to its end.
+/// Runs `madrigal` to its end.
 pub fn madrigal(directory: &Path, line: &str) -> Ended {
     start(directory, line).end()
-}
-
-impl Running {
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    pub fn kill(&mut self) {
-        self.child.kill().expect("it can be killed");
-    }
-
-    pub fn end(self) -> Ended {
-        let Self { child, line } = self;
-        let start = Instant::now();
-        let id = child.id();
-        let (done, ended) = std::sync::mpsc::channel();
-        thread::spawn(move || {
-            let _ = done.send(child.wait_with_output());
-        });
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = match ended.recv_timeout(LIMIT) {
-            Ok(output) => output.expect("its output can be read"),
-            Err(_) => {
-                let _ = Command::new("kill").arg(id.to_string()).status();
-                panic!("`madrigal {line}` still ran after {LIMIT:?}");
-            }
-        };
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ended {
-            line,
-            status: status.code().unwrap_or(-1),
-            stdout: text(stdout),
-            stderr: text(stderr),
-            time: start.elapsed(),
-        }
-    }
-}
-
-impl Ended {
-    /// It has done what it should.
-    #[track_caller]
-    pub fn good(self) -> Self {
-        assert_eq!(self.status, 0, "{self}");
-        self
-    }
-
-    /// It has failed with this status and a message that has all these parts.
-    #[track_caller]
-    pub fn bad(self, status: i32, parts: &[&str]) -> Self {
-        assert_eq!(self.status, status, "{self}");
-        for part in parts {
-            assert!(self.stderr.contains(part), "`{part}` is missing: {self}");
-        }
-        self
-    }
-}
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "madrigal {}\nstatus {}\nstdout: {}\nstderr: {}",
-            self.line, self.status, self.stdout, self.stderr
-        )
-    }
 }
 
 /// A directory with `sum.txt`, an adder of two numbers of 8 bits, and `a` and `b`, two lanes each:

@@ -1,58 +1,7 @@
 //! `docs/STATISTICS.md` names the fields of all JSON that commands print: those, and no others.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
-
 use crate::command::{adder, madrigal, roster, start, write};
-
-type Names = BTreeSet<String>;
-
-/// The names in the first column of all tables of these sections.
-fn documented(sections: &[&str]) -> Names {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/STATISTICS.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut names = Names::new();
-    for section in sections {
-        let (_, rest) = text
-            .split_once(&format!("\n## {section}\n"))
-            .unwrap_or_else(|| panic!("no section `{section}`"));
-        let rows = rest
-            .split("\n## ")
-            .next()
-            .unwrap()
-            .lines()
-            .filter_map(|line| line.strip_prefix('|')?.split('|').next());
-        for quoted in rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
-            // `parties[i].setup` names two; `.online` one.
-            let parts = quoted.split('.').filter(|part| !part.is_empty());
-            names.extend(parts.map(|part| part.trim_end_matches("[i]").to_owned()));
-        }
-    }
-    names
-}
-
-fn names(value: &Value, into: &mut Names) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                into.insert(name.clone());
-                names(value, into);
-            }
-        }
-        Value::Array(values) => values.iter().for_each(|value| names(value, into)),
-        _ => {}
-    }
-}
-
-/// One value or several, one after the other.
-fn check(sections: &[&str], told: &str) {
-    let mut printed = Names::new();
-    for value in serde_json::Deserializer::from_str(told).into_iter() {
-        names(&value.expect("JSON"), &mut printed);
-    }
-    assert_eq!(printed, documented(sections), "{sections:?}");
-}
+use crate::documented::check;
 
 const RUN: &str = "The statistics of a run";
 const CIRCUIT: &str = "A circuit";
@@ -107,40 +56,6 @@ fn every_field_is_documented_and_no_other() {
     check(
         &["`madrigal explain --json`", CIRCUIT, OPERATION, ESTIMATE],
         &told("explain --circuit sum.txt --network wan --json"),
-    );
-    check(
-        &[
-            "`madrigal bench aes --json`, `madrigal bench sha256 --json`",
-            MACHINE,
-            RUN,
-            PHASE,
-            CIRCUIT,
-        ],
-        &told("bench aes --lanes 1 --repeat 1 --transport memory --json"),
-    );
-    check(
-        &["The lines of `madrigal bench ot --json`"],
-        &told("bench ot --count 1k --repeat 1 --only rot/iknp --json"),
-    );
-    check(
-        &["The lines of `madrigal bench garbling --json`"],
-        &told("bench garbling --count 1k --repeat 1 --only garble/half/wide --json"),
-    );
-    check(
-        &["The lines of `madrigal bench r3 --json`"],
-        &told("bench r3 --scale 0.001 --repeat 1 --only and/memory --json"),
-    );
-    check(
-        &["The lines of `madrigal bench programs --json`"],
-        &told("bench programs --repeat 1 --only b2a --json"),
-    );
-    check(
-        &["The lines of `madrigal bench tensors --json`"],
-        &told("bench tensors --repeat 1 --only relu/u32/100000/R --json"),
-    );
-    check(
-        &["The lines of `madrigal bench lines --json`"],
-        &told("bench lines --scale 0.001 --only far/n2/softspoken2 --json"),
     );
 }
 

@@ -6,11 +6,11 @@
 // A failed unwrap is a failed test with a location; print: what was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod bench;
 mod circuits;
 mod command;
 mod data;
 mod demo;
+mod documented;
 mod errors;
 mod files;
 mod help;
@@ -18,6 +18,7 @@ mod hycc;
 mod infer;
 mod json;
 mod known_answers;
+mod lab;
 mod layers;
 mod models;
 mod parties;

@@ -260,3 +260,13 @@ fn a_dealer_that_is_refused_bides_its_time() {
     assert!((2..=8).contains(&tries), "{tries} tries: {ended}");
     assert_eq!(ended.stderr.matches("madrigal:").count(), 1, "{ended}");
 }
+
+#[test]
+fn a_network_may_change() {
+    let directory = adder();
+    let path = directory.path();
+    let run = "run --circuit sum.txt --local 2 --input 0=a --input 1=b --quiet --network";
+    madrigal(path, &format!("{run} 2ms,100Mbps/5ms/1ms,10Mbps")).good();
+    madrigal(path, &format!("{run} 1ms/1s/nowhere")).bad(2, &["`nowhere` is no network"]);
+    madrigal(path, &format!("{run} 1ms/soon/1ms")).bad(2, &["is no network"]);
+}

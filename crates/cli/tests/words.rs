@@ -98,18 +98,6 @@ fn flags_say_what_they_take() {
     madrigal(path, "doctor --peers wrong.toml").bad(3, &["wrong.toml, line 1"]);
 }
 
-#[test]
-fn phases_without_work_have_no_speed() {
-    let directory = adder();
-    let line = "bench aes --protocol R --parties 3 --lanes 1 --repeat 1 --transport memory";
-    let told = madrigal(directory.path(), line).good();
-    assert!(!told.stdout.contains("setup:"), "{told}");
-    assert!(
-        told.stdout.contains("rounds/s") && told.stdout.contains("lanes/s"),
-        "{told}"
-    );
-}
-
 /// It is no party: it has no number, and no flag for one.
 #[test]
 fn the_dealer_is_called_so() {

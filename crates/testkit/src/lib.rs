@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
+pub mod command;
 #[cfg(feature = "parties")]
 mod counting;
 mod forward;

@@ -26,10 +26,12 @@ use crate::{Outcome, root};
 const FINISHED: &[&str] = &[
     "app",
     "circuit",
+    "cli",
     "core",
     "garbling",
     "hycc",
     "kernels",
+    "lab",
     "lattice",
     "madrigal",
     "net",

@@ -3,7 +3,7 @@
 use clap::Args;
 use madrigal_nn::Options;
 
-use super::Size;
+use super::MemoryArg;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
@@ -20,7 +20,7 @@ pub struct Sizes {
     /// Memory that the model may take beside 50 bytes for each byte of its files: a short file may ask for much [default:
     /// 256MiB]
     #[arg(long, value_name = "SIZE")]
-    pub file_memory: Option<Size>,
+    pub file_memory: Option<MemoryArg>,
 }
 
 impl Sizes {

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use madrigal_correlations::Needs;
-use serde::{Deserialize, Serialize};
 
-use super::{EXIT_STATUS, Net, Over, Who};
+use super::{EXIT_STATUS, Net, Over, StoreMatricesArg, Who};
 use madrigal_app::flags::threads;
 
 #[derive(Args, Debug)]
@@ -32,7 +31,7 @@ pub struct Precompute {
 
     /// How triples of matrices and convolutions are made; the same at all parties
     #[arg(long, value_name = "HOW", default_value = "lattice")]
-    pub matrices: MatricesArg,
+    pub matrices: StoreMatricesArg,
 
     /// Threads that each party computes with; the same number at all parties
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
@@ -78,14 +77,4 @@ pub struct StoreStatus {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MatricesArg {
-    /// Lattice-based additively homomorphic encryption, which sends few bytes. Matrices of 128-bit
-    /// elements are made by OT even so
-    Lattice,
-    /// Oblivious transfer
-    Ot,
 }

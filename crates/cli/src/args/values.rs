@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use parse_size::UnitSystem;
-use serde::{Deserialize, Serialize};
-
 /// `--input`: a party, if one is named, and a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFile {
@@ -55,42 +52,6 @@ impl FromStr for Receivers {
         parties.sort_unstable();
         parties.dedup();
         Ok(Self::These(parties))
-    }
-}
-
-/// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size(pub u64);
-
-impl FromStr for Size {
-    type Err = String;
-
-    /// `K`, `KiB`, `M`, `MiB` and so on are powers of 1024; `KB`, `MB` and so on are powers of 1000.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let system = if text.trim_end().ends_with(['b', 'B']) {
-            UnitSystem::Decimal // which reads KiB as 1024 all the same
-        } else {
-            UnitSystem::Binary
-        };
-        match parse_size::Config::new()
-            .with_unit_system(system)
-            .parse_size(text)
-        {
-            Ok(bytes) => Ok(Self(bytes)),
-            Err(parse_size::Error::PosOverflow) => {
-                Err("that is more than any machine has: the most is 15EiB".to_owned())
-            }
-            Err(_) => Err(
-                "expected a size in bytes, KiB, MiB, GiB or TiB, for example 512MiB or 2GiB"
-                    .to_owned(),
-            ),
-        }
-    }
-}
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", indicatif::BinaryBytes(self.0))
     }
 }
 
@@ -147,31 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_units() {
-        for (text, bytes) in [
-            ("64", 64),
-            ("64b", 64),
-            ("512MiB", 512 << 20),
-            ("512 mib", 512 << 20),
-            ("2G", 2 << 30),
-            ("3k", 3 << 10),
-            ("3kB", 3_000),
-            ("7TB", 7_000_000_000_000),
-            ("15EiB", 15 << 60),
-            ("1.5GiB", 3 << 29),
-        ] {
-            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
-        }
-        for (wrong, why) in [
-            ("16EiB", "15EiB"),
-            ("99999999999GiB", "more than"),
-            ("2 gallons", "TiB"),
-            ("-1MiB", "TiB"),
-            ("", "TiB"),
-        ] {
-            let told = wrong.parse::<Size>().unwrap_err();
-            assert!(told.contains(why), "{wrong}: {told}");
-        }
+    fn parties_are_numbers() {
         assert_eq!(party("7"), Ok(7));
         assert!(party("a").unwrap_err().contains("numbers of parties"));
     }

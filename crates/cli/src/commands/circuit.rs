@@ -10,11 +10,13 @@ use serde::Serialize;
 use crate::args::{Circuit, FormatArg};
 use crate::commands::run::count_lanes;
 use crate::exit::{Failure, Result, Usage};
+use crate::figures::{print, print_json};
 use crate::files::{self, Output, named};
+use crate::jobs::{
+    CircuitFigures, Input, bits_of, check_room, netlist_of, read_circuit, read_netlist,
+};
 use crate::numbers::{count, table};
-use crate::source::{netlist_of, read_circuit, read_netlist};
-use crate::stats::{CircuitFigures, print, print_json, write_result};
-use crate::work::{Input, bits_of, check_room};
+use crate::show::write_result;
 
 /// What `info` tells, as JSON has it.
 #[derive(Serialize)]
@@ -64,7 +66,9 @@ pub fn run(command: Circuit) -> Result<()> {
                 xors: xors as usize,
             };
             let made = shape.conditional(branches.into(), seed);
-            let netlist = made.map_err(Usage::Random)?.flatten_apart();
+            let netlist = made
+                .map_err(madrigal_app::failure::Usage::Branches)?
+                .flatten_apart();
             let text = netlist.write_as(Format::BristolFashion)?;
             write_result(&text, named(output.as_deref()))
         }

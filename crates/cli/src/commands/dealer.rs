@@ -8,7 +8,7 @@ use madrigal_engine::serve;
 use crate::args::{Dealer, Who};
 use crate::exit::{Failure, Result};
 use crate::remote::RemoteParty;
-use crate::stop;
+use madrigal_app::stop;
 
 /// Between two tries to meet the parties, at first and at most. Parties that are started anew wait
 /// longer than that for their dealer.

@@ -16,15 +16,13 @@ use madrigal_operations::Circuit;
 
 use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};
+use crate::figures::print;
 use crate::files::{self, Output};
-use crate::local::LocalRun;
+use crate::jobs::local::LocalRun;
+use crate::jobs::{Input, Job, Own, Prepared, Runs, Source, Statistics, Task};
 use crate::numbers::{bytes, counted, hex, seconds, table};
-use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
-use crate::source::Source;
-use crate::stats::{Statistics, print};
-use crate::work::{Input, Job, Own, Task};
 
 /// Bytes of a block, and so of a lane.
 const BLOCK: usize = 16;
@@ -37,7 +35,7 @@ pub fn run(command: Demo) -> Result<()> {
     let Demo::AesCtr(args) = command;
     args.show.begin();
     if args.how.origin() == CorrelationsArg::Store {
-        return Err(Usage::StoreElsewhere.into());
+        return Err(crate::jobs::Misuse::StoreElsewhere.into());
     }
     match args.who.party {
         None => encrypt_here(&args),
@@ -432,7 +430,7 @@ fn finish(args: &AesCtr, statistics: &Statistics) -> Result<()> {
     if args.show.to_stdout() || args.show.stats.is_some() {
         let mut show = args.show.clone();
         show.quiet = true;
-        return statistics.tell(&show);
+        return show.tell(&statistics);
     }
     Ok(())
 }

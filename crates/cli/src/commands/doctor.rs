@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::peers::{self, PeerReport};
 use crate::args::Doctor;
-use crate::exit::{Ending, Failure, Result};
+use crate::exit::{Failure, PeerProblems, Result};
+use crate::figures::{print, print_json};
 use crate::machine::Machine;
 use crate::numbers::{Table, rate, seconds, table};
-use crate::stats::{print, print_json};
 
 #[derive(Serialize)]
 struct DoctorReport {
@@ -195,7 +195,7 @@ fn problem(peers: &[PeerReport]) -> Option<Failure> {
     let problems = peers.iter().filter_map(|peer| peer.problem.as_ref());
     // Somebody with a wrong key matters more than somebody who is not there.
     let status = problems.clone().map(|problem| problem.status);
-    let peers = Ending::Peers {
+    let peers = PeerProblems {
         status: status.max_by_key(|status| *status as u8)?,
         problems: problems.count(),
         peers: peers.len(),

@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
+use crate::figures::{print, print_json};
+use crate::jobs::CircuitFigures;
 use crate::numbers::{bytes, count, counted, rate, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::stats::{CircuitFigures, print, print_json};
-use crate::work::Job;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -117,7 +117,7 @@ pub fn run(args: Explain) -> Result<()> {
     }
     let network = Network::parse(&args.network)?;
     let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
-    let mut job = Job::from_flags(&args.work, args.among.parties(), &circuit)?;
+    let mut job = args.work.job(args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     job.how.over.or_network(&args.network, args.among.here());
     let choice = job.extension(&circuit);

@@ -7,8 +7,8 @@ use madrigal_net::roster::{RosterEntry, is_name};
 
 use crate::args::Keygen;
 use crate::exit::{Failure, Result, Usage};
+use crate::figures::print;
 use crate::remote::identity_files;
-use crate::stats::print;
 
 pub fn run(args: Keygen) -> Result<()> {
     let told = if args.renew {

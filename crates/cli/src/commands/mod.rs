@@ -6,6 +6,7 @@ pub mod dealer;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+mod html;
 pub mod hycc;
 pub mod infer;
 pub mod keygen;

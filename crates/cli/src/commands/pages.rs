@@ -7,7 +7,7 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::exit::{Failure, Result};
-use crate::stats::print_bytes;
+use crate::figures::print_bytes;
 
 pub fn completions(shell: clap_complete::Shell) -> Result<()> {
     let mut script = Vec::new();

@@ -2,13 +2,12 @@
 
 use crate::args::{Precompute, TransportArg};
 use crate::exit::Result;
-use crate::local::LocalRun;
+use crate::figures::print;
+use crate::jobs::local::LocalRun;
+use crate::jobs::{Own, PartyRuns, Precomputation, Prepared, Task};
 use crate::numbers::{bytes, count, seconds, table};
-use crate::party::Prepared;
 use crate::remote::RemoteParty;
-use crate::stats::{PartyFigures, print};
 use crate::stores::{StoreFiles, Unfinished};
-use crate::work::{Own, Precomputation, Task};
 
 pub fn run(args: Precompute) -> Result<()> {
     let (id, figures) = match (args.who.local, args.who.party) {
@@ -34,7 +33,7 @@ fn task(args: &Precompute, parties: usize) -> Task {
     })
 }
 
-fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
+fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyRuns>)> {
     let stores = (0..parties).map(|me| StoreFiles::local(&args.store, me));
     let _unfinished: Vec<Unfinished> = stores.map(StoreFiles::new_store).collect();
     let own = |me| Own {
@@ -55,7 +54,7 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
     Ok((outcome.output, outcome.figures))
 }
 
-fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
+fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyRuns>)> {
     let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
     let store = StoreFiles::remote(&args.store, args.store_key.as_deref(), party.identity());
     let _unfinished = store.clone().new_store();
@@ -70,7 +69,7 @@ fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     Ok((id.unwrap_or_default(), vec![outcome.figures]))
 }
 
-fn tell(args: &Precompute, id: &[u8], figures: &[PartyFigures]) -> Result<()> {
+fn tell(args: &Precompute, id: &[u8], figures: &[PartyRuns]) -> Result<()> {
     let mut made = table(&["kind", "made"]);
     for (kind, number) in args.triples.kinds() {
         made.add_row([kind.to_string(), count(number as u64)]);

@@ -10,13 +10,14 @@ use madrigal_operations::Circuit;
 use crate::args::{CorrelationsArg, InputFile, Receivers, Run, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::files::{self, Output, named};
-use crate::local::LocalRun;
-use crate::party::Prepared;
+use crate::jobs::local::LocalRun;
+use crate::jobs::{
+    Input, Job, Own, Prepared, Statistics, Task, check_correlations, netlist_of, read_circuit,
+    with_widths,
+};
 use crate::remote::RemoteParty;
-use crate::source::{netlist_of, read_circuit, with_widths};
-use crate::stats::{Statistics, write_lines, write_result};
+use crate::show::{write_lines, write_result};
 use crate::stores::{StoreFiles, check_local};
-use crate::work::{Input, Job, Own, Task, check_correlations};
 
 pub fn run(mut args: Run) -> Result<()> {
     args.show.begin();
@@ -88,7 +89,7 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     }
     let circuit = Arc::new(Circuit::new(&netlist));
     drop(netlist);
-    let mut job = Job::from_flags(&args.work, parties, &circuit)?;
+    let mut job = args.work.job(parties, &circuit)?;
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
     job.repeat = args.repeat;
@@ -114,7 +115,8 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     }
     .start()?;
     write_result(&outcome.output, named(args.output.as_deref()))?;
-    Statistics::new(&plan, transport, &args.net.network, &outcome.figures).tell(&args.show)
+    let statistics = Statistics::new(&plan, transport, &args.net.network, &outcome.figures);
+    args.show.tell(&statistics)
 }
 
 /// Each party's file, for every party that needs one.
@@ -191,7 +193,7 @@ fn run_remote(args: &Run) -> Result<()> {
     let party =
         RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
     let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
-    let mut job = Job::from_flags(&args.work, party.parties(), &circuit)?;
+    let mut job = args.work.job(party.parties(), &circuit)?;
     let me = party.me();
     let mut file = None;
     for input in &args.inputs {
@@ -223,5 +225,6 @@ fn run_remote(args: &Run) -> Result<()> {
         write_lines(&|to| output.write_to(to), named(args.output.as_deref()))?;
     }
     let plan = prepared.plan()?;
-    Statistics::new(plan, transport, &args.net.network, &[outcome.figures]).tell(&args.show)
+    let statistics = Statistics::new(plan, transport, &args.net.network, &[outcome.figures]);
+    args.show.tell(&statistics)
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::args::{StoreCommand, StoreStatus};
 use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::numbers::{bytes, count, table};
-use crate::stats::{print, print_json};
 use crate::stores::StoreFiles;
 
 /// The answer, as JSON has it.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, Command};
 
-/// Measured for the project's own work, and described by its `--help` alone.
+/// The command that leads to another program, which its `--help` describes.
 const LABORATORY: &str = "bench";
 const WIDTH: usize = 100;
 
@@ -20,7 +20,7 @@ pub fn page(program: &Command, statuses: &str) -> String {
     );
     page += &wrapped(
         "Every command with its flags, as `--help` shows them. What commands print as JSON is in \
-         [STATISTICS.md](STATISTICS.md). `madrigal bench`, which measures, is described by `madrigal bench --help`.",
+         [STATISTICS.md](STATISTICS.md). Benchmarks are the program `madrigal-lab`, described by `madrigal-lab --help`.",
         "",
     );
     page.push('\n');

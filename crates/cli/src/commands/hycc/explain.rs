@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::{hybrid, options, origin, plan, read};
 use crate::args::{Explain, Work};
 use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::stats::{print, print_json};
 
 /// One module, as JSON has it.
 #[derive(Debug, Serialize)]

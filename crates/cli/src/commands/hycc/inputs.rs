@@ -11,7 +11,7 @@ use madrigal_hycc::{Flat, Values, ValuesError};
 use super::failure::Inputs as Problem;
 use crate::args::InputFile;
 use crate::exit::{Result, Usage};
-use crate::work::check_room;
+use crate::jobs::check_room;
 
 /// The values that the flags give: of `me` alone, or of all parties; with `lanes`, for as many runs.
 pub fn read(

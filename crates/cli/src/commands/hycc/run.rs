@@ -21,7 +21,7 @@ use crate::files::{self, Output, named};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
-use crate::stats::write_result;
+use crate::show::write_result;
 
 /// What a run has come to, as JSON has it.
 #[derive(Serialize)]

@@ -2,6 +2,8 @@
 
 mod layers;
 pub mod made;
+mod place;
+mod planned;
 mod range;
 mod report;
 mod results;
@@ -29,10 +31,11 @@ use crate::files::{self, named};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
-use crate::stats::write_result;
+use crate::show::write_result;
 use layers::LayerFigures;
 pub use layers::OUTSIDE;
 use made::{Asked, DATA, MODEL, Made};
+use planned::PlannedRun;
 use results::check_files;
 use unfit::Unfit;
 
@@ -86,16 +89,6 @@ struct Numbers {
     numbers: Vec<f64>,
 }
 
-/// A run as it was planned.
-struct Work {
-    made: Made,
-    mix: Mix,
-    planned: Planned,
-    transport: TransportArg,
-    /// Whether all parties are here.
-    local: bool,
-}
-
 pub fn run(args: &Infer) -> Result<()> {
     args.show.begin();
     match (args.who.local, args.who.party) {
@@ -147,14 +140,14 @@ fn made(
     Ok(made)
 }
 
-fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
+fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<PlannedRun> {
     let (mix, planned) = made.plan(&ways(args, &over(args), &made.asked), args.protocol)?;
     if args.protocol.is_none() && !args.show.quiet {
         let parties = made.roles.parties;
         // Nobody is left to tell if standard error is gone.
         let _ = writeln!(crate::terminal::stderr(), "{}", chosen(mix, parties));
     }
-    Ok(Work {
+    Ok(PlannedRun {
         made,
         mix,
         planned,
@@ -305,7 +298,7 @@ fn by_one(args: &Infer) -> Result<()> {
 }
 
 /// The results, and what they cost.
-fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
+fn tell(args: &Infer, work: &PlannedRun, done: &[(Party, Ended)]) -> Result<()> {
     let mut results: Option<Vec<(String, Tensor)>> = None;
     for (_, ended) in done {
         let named = work.made.network.results(&ended.outputs).into_iter();
@@ -370,7 +363,7 @@ fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
 
 fn statistics(
     args: &Infer,
-    work: &Work,
+    work: &PlannedRun,
     figures: Vec<PartyFigures>,
     layers: Vec<LayerFigures>,
 ) -> Statistics {
@@ -391,7 +384,7 @@ fn statistics(
         parameters: count_of.parameters,
         multiplications: count_of.multiplications,
         phases: plan.phases().to_string(),
-        correlations: correlations(&work.planned),
+        correlations: work.correlations(),
         threads: args.threads,
         transport: work.transport,
         network: args.net.network.clone(),
@@ -402,16 +395,9 @@ fn statistics(
     }
 }
 
-fn correlations(planned: &Planned) -> String {
-    match planned.plan.needs().is_empty() {
-        true => "none".to_owned(),
-        false => planned.plan.spec().origin.to_string(),
-    }
-}
-
 fn write_report(
     args: &Infer,
-    work: &Work,
+    work: &PlannedRun,
     done: &[(Party, Ended)],
     layers: &[LayerFigures],
     path: &Path,

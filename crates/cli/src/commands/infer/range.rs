@@ -1,31 +1,16 @@
 //! Data that numbers with a fixed point cannot hold, or that would lead to such: its owner refuses it before anything is
 //! sent, as far as it can see that.
 
-use std::fmt;
 use std::path::Path;
 
 use madrigal_nn::secret::place;
 use madrigal_nn::{Model as File, Tensor};
 
 use super::made::Made;
+use super::place::Place;
 use super::unfit::Unfit;
 use crate::args::{Infer, NumberArg, Ranges};
 use crate::exit::Result;
-
-/// Where in its input a number stands; counted from 0, as results are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place(Vec<usize>);
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0[..] {
-            [] => f.write_str("its number"),
-            [row] => write!(f, "row {row}"),
-            [row, column] => write!(f, "row {row}, column {column}"),
-            [row, rest @ ..] => write!(f, "row {row}, element {rest:?}"),
-        }
-    }
-}
 
 /// Holds data against the type of numbers, against what the model was calibrated for, and, where the weights are here
 /// too, against what the model makes of it. It is told where a number stands, not what it is.
@@ -97,18 +82,5 @@ fn leaves(model: &Path, made: &Made, data: &[Tensor]) -> Result<()> {
             numbers: NumberArg(made.number),
         }
         .into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Place;
-
-    #[test]
-    fn places_are_told_as_tables_have_them() {
-        let told = |place: &[usize]| Place(place.to_vec()).to_string();
-        assert_eq!(told(&[3]), "row 3");
-        assert_eq!(told(&[3, 2]), "row 3, column 2");
-        assert_eq!(told(&[3, 0, 5, 7]), "row 3, element [0, 5, 7]");
     }
 }

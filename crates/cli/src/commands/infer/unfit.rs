@@ -6,7 +6,7 @@ use madrigal_nn::ImportError;
 use madrigal_nn::secret::{EncodeError, Layer, UnfitError};
 use madrigal_program::ExecuteError;
 
-use super::range::Place;
+use super::place::Place;
 use crate::args::NumberArg;
 use crate::exit::{Failure, Status};
 use crate::remedies;

@@ -8,13 +8,13 @@ use madrigal_program::{Party, Rounding, Type};
 use serde::Serialize;
 
 use super::compare::{Compared, compared, read};
-use super::wrong;
+use super::onnx::wrong;
 use crate::args::{Calibrate, NumberArg, Ranges};
 use crate::exit::{Content, Failure, Result};
+use crate::figures::{print, print_json};
 use crate::files::{self, Output as Written};
 use crate::models;
 use crate::numbers::table;
-use crate::stats::{print, print_json};
 
 /// What is told, as JSON has it: numbers by how many bits they have.
 #[derive(Serialize)]

@@ -7,13 +7,14 @@ use madrigal_nn::{Graph, Model, Tensor};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
-use super::{plot, wrong};
+use super::onnx::{model, wrong};
+use super::plot;
 use crate::args::{NumberArg, Sample};
 use crate::data::Files;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::files::{self, Output as Written};
 use crate::numbers::table;
-use crate::stats::{print, print_json};
 
 /// What `compare` tells, as JSON has it.
 #[derive(Serialize)]
@@ -61,7 +62,7 @@ pub(super) struct Layer {
 pub(super) fn read(sample: &Sample) -> Result<(Model, Graph, Vec<Tensor>)> {
     let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
-    let model = super::model(file, &sample.sizes)?;
+    let model = model(file, &sample.sizes)?;
     let mut options = sample.sizes.options(data.batch(model.inputs()));
     let told = data.tell_sizes(&model, &mut options);
     told.map_err(|error| wrong(file, error))?;
@@ -131,7 +132,7 @@ pub fn compare(sample: &Sample, numbers: Option<NumberArg>, plot: Option<&Path>)
             false => "",
         };
         let caption = format!("Largest error by layer, numbers {bits}.{fraction}{lost}");
-        let drawn = plot::draw(&caption, &points).map_err(Failure::bug)?;
+        let drawn = plot::draw(&caption, &points);
         files::write_bytes("write the plot", path, drawn)?;
     }
     match sample.json {

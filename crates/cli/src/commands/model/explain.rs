@@ -10,15 +10,15 @@ use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
 
-use super::sizes;
+use super::onnx::sizes;
 use crate::args::ModelExplain;
 use crate::commands::infer::OUTSIDE;
 use crate::commands::infer::made::{Asked, Made, read};
 use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::stats::{print, print_json};
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]

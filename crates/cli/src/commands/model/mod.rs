@@ -3,6 +3,7 @@
 mod calibrate;
 mod compare;
 mod explain;
+mod onnx;
 mod plot;
 
 use std::collections::BTreeMap;
@@ -10,16 +11,16 @@ use std::path::Path;
 
 use madrigal_core::Party;
 use madrigal_nn::secret::{Format, Roles};
-use madrigal_nn::{Graph, Model as Onnx, Node, Options, Stripped, ValueId};
+use madrigal_nn::{Graph, Model as Onnx, Node, Stripped, ValueId};
 use madrigal_program::{Inputs, Rounding};
 use serde::Serialize;
 
 use crate::args::{Model, NumberArg, Sizes};
-use crate::exit::{Content, Failure, Result};
+use crate::exit::Result;
+use crate::figures::{print, print_json};
 use crate::files::{self, Output};
-use crate::models;
 use crate::numbers::{count, counted, table};
-use crate::stats::{print, print_json};
+use onnx::{model, options, sizes, wrong};
 
 /// What `check` tells, as JSON has it.
 #[derive(Serialize)]
@@ -105,24 +106,6 @@ pub fn run(command: Model) -> Result<()> {
         Model::Explain(args) => explain::explain(&args),
         Model::Calibrate(args) => calibrate::calibrate(&args),
     }
-}
-
-/// One input at a time where nothing is said: exporters give the batch a name.
-fn options(batch: Option<u32>, sizes: &Sizes) -> Options {
-    sizes.options(Some(batch.unwrap_or(1) as usize))
-}
-
-fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Content::Model {
-        path: file.to_owned(),
-        problem: problem.into(),
-    }
-    .into()
-}
-
-/// A model, with what is in files beside it.
-fn model(file: &Path, sizes: &Sizes) -> Result<Onnx> {
-    models::open(file, sizes, |error| wrong(file, error))
 }
 
 fn strip(file: &Path, batch: Option<u32>, sizes: &Sizes, output: &Path) -> Result<()> {
@@ -264,16 +247,5 @@ impl Info {
             layers.add_row([name, operator, shape, multiplications]);
         }
         format!("{whole}\n\n{layers}\n")
-    }
-}
-
-/// As in 1 x 3 x 32 x 32.
-fn sizes(shape: &[usize]) -> String {
-    match shape {
-        [] => "1".to_owned(),
-        sizes => {
-            let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-            sizes.join(" x ")
-        }
     }
 }

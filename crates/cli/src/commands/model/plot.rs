@@ -1,9 +1,10 @@
 //! How far a fixed point is from the clear, layer by layer, as a drawing.
 
+use std::fmt::Write as _;
+
 use madrigal_core::text::plain;
-use plotters::prelude::*;
-use plotters::style::FontTransform;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::commands::html::escaped;
 
 /// A layer.
 pub struct Point<'a> {
@@ -14,14 +15,22 @@ pub struct Point<'a> {
     pub lost: bool,
 }
 
-const SIZE: (u32, u32) = (960, 540);
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 540.0;
+/// The edges of the area that the points are in.
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = 948.0;
+const TOP: f64 = 44.0;
+const FOOT: f64 = 398.0;
 /// The most names below the axis; of more layers, each second, third, ... is named.
 const NAMES: usize = 40;
 /// The most characters of a name.
 const LETTERS: usize = 18;
+/// The most lines across the area, each with its error.
+const LINES: i32 = 10;
 
-/// An SVG image. Errors are on a logarithmic axis, on which those that are 0 stand at its foot.
-pub fn draw(caption: &str, points: &[Point<'_>]) -> Result<String, Box<dyn std::error::Error>> {
+/// Draws an SVG image. Errors are on a logarithmic axis, on which those that are 0 stand at its foot.
+pub fn draw(caption: &str, points: &[Point<'_>]) -> String {
     let errors = points.iter().map(|point| point.error);
     let errors = errors.filter(|error| error.is_finite() && *error > 0.0);
     let least = errors.clone().fold(f64::INFINITY, f64::min);
@@ -30,50 +39,77 @@ pub fn draw(caption: &str, points: &[Point<'_>]) -> Result<String, Box<dyn std::
         true => (least / 3.0, most * 3.0),
         false => (1e-9, 1.0),
     };
-    let height = |point: &Point<'_>| match point.error {
-        error if error.is_finite() => error.clamp(foot, top),
-        _ => top,
+    // Differences of logarithms: a quotient of two numbers may be beyond all that are finite.
+    let above_foot = |error: f64| error.log10() - foot.log10();
+    let height = |error: f64| FOOT - (FOOT - TOP) * above_foot(error) / above_foot(top);
+    let place = |(at, point): (usize, &Point<'_>)| {
+        let error = match point.error {
+            error if error.is_finite() => error.clamp(foot, top),
+            _ => top,
+        };
+        let x = LEFT + (RIGHT - LEFT) * (at as f64 + 0.5) / points.len() as f64;
+        (x, height(error))
     };
-    let width = points.len().max(1) as f64;
-    let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-    area.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(caption, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(130)
-        .y_label_area_size(80)
-        .build_cartesian_2d(-0.5..width - 0.5, (foot..top).log_scale())?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .x_labels(0)
-        .y_desc("largest error")
-        .y_label_formatter(&|y| format!("{y:.0e}"))
-        .draw()?;
-    let all = || (0..).zip(points).map(|(at, point)| (f64::from(at), point));
-    let line = all().map(|(x, point)| (x, height(point)));
-    chart.draw_series(LineSeries::new(line, BLUE.stroke_width(2)))?;
-    chart.draw_series(all().map(|(x, point)| {
-        let color = if point.lost { RED } else { BLUE };
-        Circle::new((x, height(point)), 4, color.filled())
-    }))?;
-    // Upwards, below the axis: their ends stand at their points.
-    let upright = ("sans-serif", 11)
-        .into_font()
-        .transform(FontTransform::Rotate270)
-        .into_text_style(&area)
-        .pos(Pos::new(HPos::Right, VPos::Center));
-    let each = points.len().div_ceil(NAMES).max(1);
-    for (x, point) in all().step_by(each) {
-        let (left, foot) = chart.backend_coord(&(x, foot));
-        let name = Text::new(short(point.name), (left, foot + 8), upright.clone());
-        area.draw(&name)?;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+         viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{}\" y=\"28\" text-anchor=\"middle\" font-size=\"18\">{}</text>\n\
+         <text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">largest error</text>\n",
+        WIDTH / 2.0,
+        escaped(caption),
+        (TOP + FOOT) / 2.0,
+    );
+    for power in powers(foot, top) {
+        let y = height(10_f64.powi(power));
+        let _ = write!(
+            text,
+            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ccc\"/>\n\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">1e{power}</text>\n",
+            LEFT - 8.0,
+            y + 4.0,
+        );
     }
-    area.present()?;
-    drop(chart);
-    drop(area);
-    Ok(text)
+    let _ = writeln!(
+        text,
+        "<path d=\"M{LEFT} {TOP}V{FOOT}H{RIGHT}\" fill=\"none\" stroke=\"black\"/>"
+    );
+    let places: Vec<(f64, f64)> = points.iter().enumerate().map(place).collect();
+    let line: Vec<String> = places
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
+    let _ = writeln!(
+        text,
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"blue\" stroke-width=\"2\"/>",
+        line.join(" ")
+    );
+    for (point, (x, y)) in points.iter().zip(&places) {
+        let color = if point.lost { "red" } else { "blue" };
+        let _ = writeln!(
+            text,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{color}\"/>"
+        );
+    }
+    // Names stand upright below the axis, with their ends at their points.
+    let each = points.len().div_ceil(NAMES).max(1);
+    for (point, (x, _)) in points.iter().zip(&places).step_by(each) {
+        let _ = writeln!(
+            text,
+            "<text transform=\"translate({:.1} {}) rotate(-90)\" text-anchor=\"end\" font-size=\"11\">{}</text>",
+            x + 4.0,
+            FOOT + 8.0,
+            escaped(&short(point.name)),
+        );
+    }
+    text + "</svg>\n"
+}
+
+/// Powers of ten between two errors, at most [`LINES`] of them.
+fn powers(foot: f64, top: f64) -> impl Iterator<Item = i32> {
+    let (from, to) = (foot.log10().ceil() as i32, top.log10().floor() as i32);
+    let step = (to - from) / LINES + 1;
+    (from..=to).step_by(step.max(1) as usize)
 }
 
 /// The end of a long name, which tells more than its beginning.
@@ -102,7 +138,7 @@ mod tests {
             error,
             lost: error > 1.0,
         });
-        let drawn = draw("a & b", &points).unwrap();
+        let drawn = draw("a & b", &points);
         assert_eq!(drawn.matches("<circle").count(), 5);
         assert!(
             !drawn.contains("<script") && drawn.contains("a &amp; b"),
@@ -110,8 +146,7 @@ mod tests {
         );
         let seen = |c: char| c == '\n' || madrigal_core::text::is_plain(c);
         assert!(drawn.chars().all(seen), "{drawn}");
-        // Not of how many layers there are.
-        assert!(draw("none", &[]).unwrap().contains("</svg>"));
+        assert!(draw("none", &[]).contains("</svg>"));
         let many: Vec<Point<'_>> = (0..5000)
             .map(|at| Point {
                 name: "layer",
@@ -119,7 +154,8 @@ mod tests {
                 lost: false,
             })
             .collect();
-        let drawn = draw("many", &many).unwrap();
+        let drawn = draw("many", &many);
+        assert_eq!(drawn.matches("<circle").count(), 5000);
         assert!(drawn.len() < 2_000_000, "{}", drawn.len());
     }
 }

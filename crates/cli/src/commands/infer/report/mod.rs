@@ -1,6 +1,5 @@
 //! A page that tells of a run: one file of HTML that needs nothing else, and no scripts.
 
-mod html;
 mod lanes;
 mod network;
 mod page;
@@ -13,7 +12,7 @@ use madrigal_core::{Party, Phase};
 use madrigal_program::Ended;
 
 use super::layers::LayerFigures;
-use super::{Work, correlations};
+use super::planned::PlannedRun;
 use crate::args::Infer;
 use crate::numbers::{count, counted};
 use network::Layer;
@@ -27,7 +26,7 @@ const NAMED: usize = 3;
 /// A run that has ended.
 pub struct Run<'a> {
     pub args: &'a Infer,
-    pub work: &'a Work,
+    pub work: &'a PlannedRun,
     pub done: &'a [(Party, Ended)],
     /// The layers in order, and at the end what belongs to none.
     pub layers: &'a [LayerFigures],
@@ -54,7 +53,7 @@ impl Run<'_> {
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        let Work { made, planned, .. } = self.work;
+        let PlannedRun { made, planned, .. } = self.work;
         let counted_in = made.graph.count();
         let (bits, fraction) = (made.number.bits(), made.number.fraction());
         // Half of the range is below 0.
@@ -87,7 +86,7 @@ impl Run<'_> {
             ),
             ("parameters", count(counted_in.parameters)),
             ("multiplications", count(counted_in.multiplications)),
-            ("correlations", correlations(planned)),
+            ("correlations", self.work.correlations()),
             ("phases", planned.plan.phases().to_string()),
             ("threads of each party", self.args.threads.to_string()),
             ("network", network),
@@ -205,7 +204,7 @@ impl Run<'_> {
     }
 
     fn scene(&self) -> Scene {
-        let Work { made, mix, .. } = self.work;
+        let PlannedRun { made, mix, .. } = self.work;
         let (roles, shown) = (&made.roles, made.network.shown(&made.graph));
         Scene {
             parties: roles.parties,

@@ -1,7 +1,7 @@
 //! The network: a row for each layer, with what it reads and what it cost.
 
-use super::html::{escaped, name, row, table};
 use super::lanes::lines;
+use crate::commands::html::{escaped, name, row, table};
 use crate::numbers::{bytes, count, seconds};
 
 /// A layer.

@@ -2,10 +2,10 @@
 
 use madrigal_core::PhaseCost;
 
-use super::html::{escaped, name, row, table};
 use super::network::{Layer, network};
 use super::seen::Scene;
 use super::timeline::{Timeline, timeline};
+use crate::commands::html::{escaped, name, row, table};
 use crate::numbers::{bytes, count, seconds};
 
 /// All that a page tells.

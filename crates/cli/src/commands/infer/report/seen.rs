@@ -2,8 +2,8 @@
 
 use madrigal_program::lower::Sharing;
 
-use super::html::{row, table};
 use crate::args::TransportArg;
+use crate::commands::html::{row, table};
 use crate::numbers::{count, counted};
 
 /// What of a run decides who sees what.

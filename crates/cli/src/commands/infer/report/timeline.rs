@@ -1,6 +1,6 @@
 //! What ran when.
 
-use super::html::{escaped, name};
+use crate::commands::html::{escaped, name};
 use crate::commands::infer::OUTSIDE;
 use crate::numbers::seconds;
 

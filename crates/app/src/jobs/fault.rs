@@ -1,0 +1,90 @@
+//! Faults of a circuit's job: of its flags, and of a party.
+
+use std::path::PathBuf;
+
+use madrigal_core::Party;
+use madrigal_core::budget::Size;
+use madrigal_operations::circuit_job::PlanError;
+
+use crate::failure::{Failure, Fault, Status};
+use crate::numbers::counted;
+use crate::remedies::{of_plan, with};
+
+/// A fault of the flags of a job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// Correlations are asked for that the protocol does not take.
+    #[error("{flag}: {why}; leave the flag out")]
+    NoCorrelations {
+        /// The flag.
+        flag: &'static str,
+        /// Why it has no meaning here.
+        why: &'static str,
+    },
+    /// A store is asked for by a command that takes none.
+    #[error("--correlations store is for `madrigal run`, which has --store; give another origin")]
+    StoreElsewhere,
+    /// The widths of values do not fit the circuit.
+    #[error("--widths of {}: {error}", circuit.display())]
+    Widths {
+        /// The circuit's file.
+        circuit: PathBuf,
+        /// The error.
+        error: madrigal_circuit::WidthsError,
+    },
+    /// Inputs and outputs do not fit this machine's memory.
+    #[error(
+        "the inputs and outputs of {} take {} of memory, which this machine does not give; take fewer at a time: --lanes, or fewer lines of --input",
+        counted(*.lanes, "lane"), Size(*.bytes)
+    )]
+    NoRoom {
+        /// Number of lanes.
+        lanes: u64,
+        /// The memory that they take.
+        bytes: u64,
+    },
+    /// The flags make no plan.
+    #[error("{}", with(.0, of_plan(.0)))]
+    Plan(PlanError),
+}
+
+impl Fault for Misuse {
+    fn status(&self) -> Status {
+        match self {
+            // No lanes are lines that a file does not have.
+            Self::Plan(PlanError::NoLanes) => Status::File,
+            _ => Status::Usage,
+        }
+    }
+}
+
+/// A party of a local run failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{party}: {message}")]
+pub struct PartyFailure {
+    /// The party.
+    pub party: Party,
+    /// The exit status of its failure.
+    pub status: Status,
+    /// Message of the party.
+    pub message: String,
+}
+
+impl Fault for PartyFailure {
+    fn status(&self) -> Status {
+        self.status
+    }
+}
+
+impl From<Misuse> for Failure {
+    fn from(misuse: Misuse) -> Self {
+        Self::other(misuse)
+    }
+}
+
+impl From<PartyFailure> for Failure {
+    fn from(failure: PartyFailure) -> Self {
+        Self::other(failure)
+    }
+}

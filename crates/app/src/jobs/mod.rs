@@ -1,0 +1,17 @@
+//! Circuits as jobs of parties: what the flags mean, each party's part, and all parties on this machine.
+
+mod fault;
+pub mod flags;
+pub mod local;
+mod party;
+mod source;
+mod statistics;
+mod task;
+
+pub use fault::{Misuse, PartyFailure};
+pub use party::{PartyOutcome, PartyOutput, Prepared, Runs};
+pub use source::{Source, netlist_of, read_circuit, read_netlist, with_widths};
+pub use statistics::{
+    CircuitFigures, PartyRuns, PartyStatistics, PhaseStatistics, RunFigures, Statistics,
+};
+pub use task::{Input, Job, Own, Precomputation, Task, bits_of, check_correlations, check_room};

@@ -1,0 +1,450 @@
+//! The flags of each benchmark.
+
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use madrigal_app::failure::EXIT_STATUS;
+use madrigal_app::flags::{SHAPED, UNSHAPED, networks, parties, threads};
+use parse_size::ByteSuffix;
+
+pub use madrigal_app::flags::{Patience, TransportArg};
+pub use madrigal_app::jobs::flags::{
+    BroadcastArg, CorrelationsArg, GarblingArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
+};
+pub use madrigal_app::memory::MemoryArg;
+pub use madrigal_app::over::Over;
+
+/// Benchmarks of Madrigal on this machine
+#[derive(Parser, Debug)]
+#[command(name = "madrigal-lab", version, after_help = EXIT_STATUS, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub bench: Bench,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Bench {
+    /// AES-128: one block per lane
+    Aes(Box<BenchCircuit>),
+    /// SHA-256: one compression per lane
+    Sha256(Box<BenchCircuit>),
+    /// Oblivious transfers and the correlations made of them
+    Ot(BenchOt),
+    /// Garbled circuits: AND gates garbled and evaluated, on one thread
+    Garbling(BenchGarbling),
+    /// Three parties with an honest majority (protocol R), over memory, TCP and TLS
+    R3(BenchR3),
+    /// Programs on typed secrets: products, conversions, comparisons, matching
+    Programs(BenchPrograms),
+    /// What networks are made of: ReLU, softmax, GELU, roots, in several mixes of protocols
+    Tensors(BenchTensors),
+    /// Circuits with secret branches: all branches computed, and the ways to share their cost
+    Branches(BenchBranches),
+    /// Figures of the papers, ours beside theirs
+    Paper(BenchPaper),
+    /// Jobs over lines with latency: against what the line and computing alone take, and against what
+    /// `explain` expects
+    Lines(BenchLines),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchCircuit {
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// Number of lanes
+    #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub lanes: u64,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// memory: threads of one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
+    pub network: String,
+
+    #[command(flatten)]
+    pub how: How,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchOt {
+    /// OTs per run, for example 500k or 10M; correlations are made from about as many
+    #[arg(long, value_name = "COUNT", default_value = "10M")]
+    pub count: Count,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example rot/ or softspoken2; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchGarbling {
+    /// ANDs per run, for example 500k or 20M
+    #[arg(long, value_name = "COUNT", default_value = "20M")]
+    pub count: Count,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example half/ or aes1; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchR3 {
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example and/ or /tls; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Instead measure AES-128 under growing load, from one lane up; write throughput.svg,
+    /// latency.svg and, for several --threads, scaling.svg to this directory, which is created if
+    /// it does not exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "only")]
+    pub plots: Option<std::path::PathBuf>,
+
+    /// Threads that each party computes with; given several numbers, each is measured
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = threads, default_value = "1")]
+    pub threads: Vec<usize>,
+
+    /// Scale the size of every run by this factor, for example 0.1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `madrigal-lab programs` has without `--network`.
+const BY_DEFAULT: &str = "By default none, for figure1 40ms.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchPrograms {
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example mul/ or n3; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network [default: none; for figure1
+    /// 40ms]
+    #[arg(long, value_name = "PROFILE", long_help = networks(&format!("{BY_DEFAULT} {SHAPED}"), UNSHAPED))]
+    pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchTensors {
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example relu/ or alpha+beta; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network [default: none]
+    #[arg(long, value_name = "PROFILE", long_help = networks(SHAPED, UNSHAPED))]
+    pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchBranches {
+    /// Numbers of branches
+    #[arg(long, value_name = "B,..", value_delimiter = ',', default_value = "2,4,8,16,32", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub branches: Vec<u16>,
+
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// OT extension: iknp, as the papers count, softspoken2 to softspoken8, or silent
+    #[arg(long, value_name = "NAME", default_value = "iknp")]
+    pub extension: madrigal_correlations::Extension,
+
+    /// ANDs of each branch, and as many XORs
+    #[arg(long, value_name = "COUNT", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub ands: u32,
+
+    /// Layers of each branch
+    #[arg(long, value_name = "LAYERS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub layers: u32,
+
+    /// Measure branches of so many products of 32-bit numbers in A instead, of which rings/all computes all and
+    /// multiplexes, rings/one and rings/two-rounds share the cost
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub products: Option<u32>,
+
+    /// Lanes: evaluations side by side, each with an active branch of its own
+    #[arg(long, value_name = "L", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub lanes: u32,
+
+    /// What the circuits are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example masked/ or b16; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network: the papers' lan (1 Gbit/s, 2 ms
+    /// round trip), shared-lan (50 Mbit/s, 2 ms) or wan (100 Mbit/s, 20 ms), or as for other commands,
+    /// for example 40ms,100Mbps
+    #[arg(long, value_name = "PROFILE")]
+    pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS, group = clap::ArgGroup::new("what").required(true))]
+pub struct BenchPaper {
+    /// Which figure: 5 to 7 are of MOTIF, 8 to 12 of Masked Triples
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12),
+        group = "what")]
+    pub figure: Option<u8>,
+
+    /// Which table. Of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
+    /// (operations and conversions) or 8 (integers). Of MOTION2NX: 1 (CryptoNets), 2 (MiniONN's network for MNIST)
+    /// or 3 (that for CIFAR-10), for a --model of that architecture; rows of 1 and 2 that begin with gates/ are the same
+    /// networks gate by gate, as HyCC compiles them
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=8), group = "what")]
+    pub table: Option<u8>,
+
+    /// Whose table
+    #[arg(long, value_name = "PAPER", default_value = "motion")]
+    pub of: PaperArg,
+
+    /// Of a table of MOTION2NX: the network, whose weights do not matter for the times
+    #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
+    pub model: Option<std::path::PathBuf>,
+
+    /// Of a table of MOTION: the parties, one number or several [default: 3]
+    #[arg(long, short = 'N', value_name = "N,...", value_delimiter = ',', value_parser = parties)]
+    pub parties: Vec<usize>,
+
+    /// Of a table: the network, as for other commands; may be repeated. The paper's are lan and wan
+    #[arg(long, value_name = "PROFILE", default_value = "lan")]
+    pub network: Vec<String>,
+
+    /// Of a table: only rows that have this text in their name, for example MUL or ^Y; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Of a figure: write a plot, figureNUMBER.svg, to this directory, which is created if it does not exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "figure")]
+    pub plots: Option<std::path::PathBuf>,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Circuits that figure 8 draws
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub circuits: u32,
+
+    /// Print JSON: one object per line for each point of a figure or row of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl BenchPaper {
+    /// Numbers of parties that a table of MOTION is measured with. The paper has no two parties, but for what it compares
+    /// with ABY.
+    pub fn numbers_of_parties(&self) -> Vec<usize> {
+        match &self.parties[..] {
+            [] => vec![3],
+            given => given.to_vec(),
+        }
+    }
+}
+
+/// A paper with tables.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaperArg {
+    /// N parties, mixed protocols
+    Motion,
+    /// Two parties, networks
+    Motion2nx,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchLines {
+    /// Number of runs of each kind; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example far/n3 or silent; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Leave out what has this text in its name; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub except: Vec<String>,
+
+    /// Scale the size of every job by this factor, for example 0.1; the limits are meant for 1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+
+    /// Draw the five lines by chance from this number [default: a new one, which is told]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: Option<f64> = text.parse().ok();
+    let fits = |scale: &f64| (1e-6..=100.0).contains(scale);
+    scale
+        .filter(fits)
+        .ok_or_else(|| "expected a factor from 0.000001 to 100".to_owned())
+}
+
+/// A number of things, also with a decimal suffix: `10M`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub usize);
+
+impl Count {
+    const MOST: u64 = 1 << 30;
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Counts are no bytes: k is a thousand, and there is no B.
+        let count = parse_size::Config::new()
+            .with_byte_suffix(ByteSuffix::Deny)
+            .parse_size(text);
+        count
+            .ok()
+            .filter(|count| (1..=Self::MOST).contains(count))
+            .and_then(|count| usize::try_from(count).ok())
+            .map(Self)
+            .ok_or_else(|| "expected a number from 1 to 2^30, for example 500k or 10M".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use madrigal_net::transport::Profile;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_tells_the_exit_statuses_and_networks_are_named() {
+        for mut one in Cli::command().get_subcommands().cloned() {
+            let help = one.render_long_help().to_string();
+            assert!(help.contains("Exit status"), "{}", one.get_name());
+            if one.get_name() != "aes" {
+                continue;
+            }
+            for (name, _) in Profile::presets() {
+                let profile = Profile::parse(name).unwrap().to_string();
+                assert!(help.contains(&profile), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn counts_have_suffixes() {
+        let of = |text: &str| text.parse::<Count>().map(|count| count.0);
+        assert_eq!(of("17"), Ok(17));
+        assert_eq!(of("20k"), Ok(20_000));
+        assert_eq!(of("10M"), Ok(10_000_000));
+        assert_eq!(of("1G"), Ok(1_000_000_000));
+        assert_eq!(of("1.5M"), Ok(1_500_000));
+        for wrong in ["", "0", "-1", "2G", "10MiB", "10MB", "99999999999999999999"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A circuit with branches, planned and run by all parties.
+
+use std::sync::Arc;
+
+use madrigal_circuit::Rows;
+use madrigal_circuit::branches::{Branching, Step};
+use madrigal_core::{Party, PhaseCost};
+use madrigal_correlations::{Extension, Kind};
+use madrigal_engine::{
+    Element, Given, Graph, Operation, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort,
+    run_program,
+};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::Session;
+use madrigal_operations::{BooleanGmwTool, Branch, Circuit, Netlist, Open, Scheme, Share};
+
+use crate::args::{Patience, TransportArg};
+use crate::everyone::everyone;
+use crate::exit::{Failure, Result};
+use crate::measured::base_ots;
+use crate::reach::Network;
+
+/// How a circuit is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Every branch as it stands, and a multiplexer.
+    Plain,
+    /// The branches' cost is shared.
+    Shared(Scheme),
+}
+
+impl Way {
+    pub const ALL: [Self; 4] = [
+        Self::Plain,
+        Self::Shared(Scheme::Vectors),
+        Self::Shared(Scheme::Masked),
+        Self::Shared(Scheme::Merged),
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Shared(scheme) => scheme.name(),
+        }
+    }
+
+    /// Branches of the circuit's first conditional.
+    pub fn branches(self, circuit: &Branching) -> usize {
+        let count = circuit.steps().iter().find_map(|step| match step {
+            Step::Choice { branches, .. } => Some(branches.len()),
+            Step::Circuit { .. } => None,
+        });
+        count.unwrap_or(1)
+    }
+
+    /// The first party has every other input, the second one the others; all get the outputs.
+    pub fn plan(self, circuit: &Arc<Branching>, setting: &Setting) -> Result<Planned> {
+        let (parties, lanes) = (setting.parties, setting.lanes);
+        let mut graph = Graph::new(parties);
+        let mut inputs = Vec::new();
+        for (index, &width) in circuit.inputs().iter().enumerate() {
+            let owner = Party::new(index % 2);
+            let element = Element::Bits(width as usize);
+            let sort = Sort::new(Sharing::clear(&[owner]), element, lanes);
+            let input = graph.input(sort);
+            let share = Share::<BooleanGmwTool>::new(owner);
+            inputs.push(graph.add_one(share, &[input]).map_err(Failure::bug)?);
+        }
+        let operation: Arc<dyn Operation> = match self {
+            Self::Plain => {
+                let flat = Arc::new(Circuit::new(&circuit.flatten_apart()));
+                Arc::new(Netlist::<BooleanGmwTool>::new(flat, lanes))
+            }
+            Self::Shared(scheme) => Arc::new(Branch::new(Arc::clone(circuit), scheme)),
+        };
+        let all: Vec<Party> = Party::all(parties).collect();
+        for output in graph.add(operation, &inputs).map_err(Failure::bug)? {
+            let open = Open::<BooleanGmwTool>::new(all.clone());
+            let opened = graph.add_one(open, &[output]).map_err(Failure::bug)?;
+            graph.output(opened);
+        }
+        let mut spec = ProgramSpec::new(graph);
+        spec.origin = Origin::ot(setting.extension);
+        spec.line = setting.network.link();
+        spec.memory = 1 << 30;
+        Ok(Planned(ProgramPlan::new(spec).map_err(Failure::bug)?))
+    }
+}
+
+pub struct Setting {
+    pub parties: usize,
+    pub extension: Extension,
+    pub lanes: usize,
+    pub transport: TransportArg,
+    pub network: Network,
+    pub repeat: u32,
+}
+
+/// What a plan says beforehand: bytes and rounds of the party that sends most, OTs of all.
+pub struct Counted {
+    pub setup_bytes: u64,
+    pub online_bytes: u64,
+    pub ots: u64,
+    pub rounds: u64,
+}
+
+pub struct Planned(pub(super) ProgramPlan);
+
+impl Planned {
+    pub fn counted(&self) -> Counted {
+        let parties = self.0.spec().graph.parties();
+        let most = |pick: fn(&PhaseCost, &PhaseCost) -> u64| {
+            let of = |me| {
+                let cost = self.0.cost(me);
+                pick(&cost.setup, &cost.online)
+            };
+            Party::all(parties).map(of).max().unwrap_or(0)
+        };
+        let kinds = self.0.needs().kinds().into_iter();
+        let triples: usize = kinds
+            .map(|(kind, count)| match kind {
+                Kind::BitTriples | Kind::VectorTriples { .. } => count,
+                Kind::RingTriples(width) => width.bits() * count,
+                // Of a square modulo 2^(l + 2), in one direction for each half.
+                Kind::SharedBits(width) => (width.bits() + 2) * count / 2,
+                _ => 0,
+            })
+            .sum();
+        Counted {
+            setup_bytes: most(|setup, _| setup.bytes_sent),
+            online_bytes: most(|_, online| online.bytes_sent),
+            // One for each ordered pair of parties.
+            ots: (triples * parties * (parties - 1)) as u64,
+            rounds: most(|setup, online| setup.rounds + online.rounds),
+        }
+    }
+}
+
+/// What a run took, in seconds, of the slowest party.
+pub struct Times {
+    pub total: f64,
+    pub setup: f64,
+    pub online: f64,
+    /// Measured by themselves, just before.
+    pub base_ots: f64,
+}
+
+/// A circuit's runs with random inputs.
+pub fn measure(circuit: &Branching, planned: &Planned, setting: &Setting) -> Result<Vec<Times>> {
+    let mut prg = Prg::new(Block::new(u64::from(setting.repeat), 0x6272));
+    let mut rows = Rows::new(circuit.input_bits(), setting.lanes);
+    prg.fill(rows.as_bytes_mut());
+    rows.clear_padding();
+    let expected = circuit.evaluate(&rows);
+    let (mut inputs, mut at) = (Vec::new(), 0);
+    for (index, &width) in circuit.inputs().iter().enumerate() {
+        let mut value = Rows::new(width as usize, setting.lanes);
+        for row in 0..width as usize {
+            value.row_mut(row).copy_from_slice(rows.row(at));
+            at += 1;
+        }
+        inputs.push(Shares::rows(
+            Sharing::clear(&[Party::new(index % 2)]),
+            &value,
+        ));
+    }
+    let right = |opened: &[Shares]| {
+        let opened = opened.iter().filter_map(Shares::to_rows);
+        let right = (0..)
+            .zip(opened)
+            .try_fold(0, |first, (_, rows): (usize, Rows)| {
+                let same = |row: usize| rows.row(row) == expected.row(first + row);
+                (0..rows.rows()).all(same).then_some(first + rows.rows())
+            });
+        right == Some(expected.rows())
+    };
+    timed(planned, &inputs, &right, setting)
+}
+
+/// Runs with these inputs, of which `right` says whether the results are.
+pub(super) fn timed(
+    planned: &Planned,
+    inputs: &[Shares],
+    right: &(dyn Fn(&[Shares]) -> bool + Sync),
+    setting: &Setting,
+) -> Result<Vec<Times>> {
+    let plan = &planned.0;
+    let parties = everyone(
+        setting.transport,
+        setting.network,
+        setting.parties,
+        1,
+        &Patience::default(),
+        async |session: &Session| {
+            let me = session.me();
+            let mut runs = Vec::new();
+            for run in 0..setting.repeat {
+                let base_ots = base_ots(session, 2 * run + 1, true, setting.extension, 1).await?;
+                let own = |value: &Shares| match value.sort().sharing.is_known_to(me) {
+                    true => value.clone(),
+                    false => Shares::unknown(*value.sort()),
+                };
+                let given = Given {
+                    inputs: inputs.iter().map(own).collect(),
+                    ..Given::default()
+                };
+                let outcome = run_program(session, 2 * run + 2, plan, given, None, &|_| {}).await?;
+                if !right(&outcome.outputs) {
+                    return Err(Failure::bug("a wrong result"));
+                }
+                runs.push((
+                    outcome.total.as_secs_f64(),
+                    outcome.setup.time.as_secs_f64(),
+                    outcome.online.time.as_secs_f64(),
+                    base_ots,
+                ));
+            }
+            Ok(runs)
+        },
+    )?;
+    let slowest = |run: usize| {
+        let of = |pick: fn(&(f64, f64, f64, f64)) -> f64| {
+            parties
+                .iter()
+                .map(|runs| pick(&runs[run]))
+                .fold(0.0, f64::max)
+        };
+        Times {
+            total: of(|times| times.0),
+            setup: of(|times| times.1),
+            online: of(|times| times.2),
+            base_ots: of(|times| times.3),
+        }
+    };
+    Ok((0..setting.repeat as usize).map(slowest).collect())
+}

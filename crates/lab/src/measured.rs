@@ -1,0 +1,329 @@
+//! Measurements of one name, as a line of JSON and as a row of a table. What all benchmarks tell
+//! is here; what is one benchmark's own stands beside it, see [`Own`].
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use madrigal_core::Phase;
+use madrigal_correlations::{Extension, OtSource};
+use madrigal_kernels::ceilings::Cores;
+use madrigal_kernels::{Block, Kernels};
+use madrigal_net::Session;
+use serde::Serialize;
+
+use crate::exit::Result;
+use crate::figures::print_json_line;
+use crate::numbers::{Table, rate, wide_table};
+use crate::spread::Spread;
+
+/// Looks whether the threads of a benchmark have the cores to themselves, and what a core's AES does meanwhile: a ceiling
+/// that was measured at another time may be that of another pace of the processor.
+pub struct Watch {
+    cores: Cores,
+    kernels: Kernels,
+    /// The least that was seen of the name that is measured.
+    least: Cell<f64>,
+    /// The most AES blocks in a second of that name.
+    aes: Cell<f64>,
+}
+
+impl Watch {
+    /// Watches this many threads at work at once, or as many as there are cores.
+    pub fn new(threads: usize) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            cores: Cores::new(threads.min(cores)),
+            kernels: Kernels::detect(),
+            least: Cell::new(f64::INFINITY),
+            aes: Cell::new(0.0),
+        }
+    }
+
+    /// Before and after what is timed; takes a few milliseconds.
+    pub fn look(&self) {
+        self.least.set(self.least.get().min(self.cores.free()));
+        let aes = aes_now(self.kernels);
+        self.aes.set(self.aes.get().max(aes));
+    }
+
+    /// The most AES blocks that a core computed in a second since this was asked last; looks once if nobody has.
+    pub fn aes(&self) -> f64 {
+        if self.aes.get() == 0.0 {
+            self.look();
+        }
+        self.aes.replace(0.0)
+    }
+
+    /// The least since it was asked last, no more than 1; looks once if nobody has.
+    pub fn least(&self) -> f64 {
+        if self.least.get().is_infinite() {
+            self.look();
+        }
+        self.least.replace(f64::INFINITY).min(1.0)
+    }
+}
+
+/// AES blocks per second under one key at this moment: the best of a few slices of a millisecond, as
+/// `madrigal_kernels::ceilings` has them.
+fn aes_now(kernels: Kernels) -> f64 {
+    const BLOCKS: usize = 1024;
+    const SLICES: usize = 5;
+    const SLICE: Duration = Duration::from_millis(1);
+    // Any key takes as long, and nothing is kept secret with this one.
+    let aes = kernels.aes128(Block::ONES);
+    let mut blocks = vec![Block::ONES; BLOCKS];
+    let slice = |_| {
+        let (start, mut done) = (Instant::now(), 0);
+        while start.elapsed() < SLICE {
+            for _ in 0..8 {
+                aes.encrypt_blocks(black_box(&mut blocks));
+            }
+            done += 8 * BLOCKS;
+        }
+        done as f64 / start.elapsed().as_secs_f64()
+    };
+    (0..SLICES).map(slice).fold(0.0, f64::max)
+}
+
+/// All runs of one name. Each does the same.
+pub struct Runs {
+    /// Operations of one run.
+    pub ops: usize,
+    /// Seconds of each run.
+    pub seconds: Vec<f64>,
+    /// Bytes that are sent in one run: whose, the benchmark says.
+    pub bytes: f64,
+    /// AES blocks that all parties compute in one run.
+    pub aes: f64,
+}
+
+impl Runs {
+    pub fn spread(&self) -> Spread {
+        Spread::of(self.seconds.clone())
+    }
+
+    /// Operations of the median run.
+    pub fn per_second(&self) -> f64 {
+        self.ops as f64 / self.spread().median
+    }
+}
+
+/// What one benchmark tells of a name beside the rest.
+pub trait Own: Serialize + Sized {
+    /// Columns of the table.
+    const HEADER: &'static [&'static str];
+
+    /// The cells of a line.
+    fn row(line: &Line<Self>) -> Vec<String>;
+}
+
+/// One line of JSON, one row of the table. Rates are in operations per second.
+#[derive(Serialize)]
+pub struct Line<T> {
+    pub name: String,
+    /// Rate of the median run, from the start of all parties to the end of all.
+    pub per_second: f64,
+    pub minimum_per_second: f64,
+    pub maximum_per_second: f64,
+    pub bytes_per_op: f64,
+    pub aes_blocks_per_op: f64,
+    /// What this machine allows at most, measured beside the runs; `null` where nothing that is known sets a limit.
+    pub ceiling_per_second: Option<f64>,
+    /// How much of the ceiling is reached, 0 to 1.
+    pub reached: Option<f64>,
+    /// What the slowest of the threads got done of what one does alone, at the worst moment that was looked
+    /// at, 0 to 1.
+    pub cores_free: f64,
+    pub repeats: usize,
+    /// Seconds of the median run.
+    pub seconds: f64,
+    #[serde(flatten)]
+    pub own: T,
+}
+
+impl<T: Own> Line<T> {
+    pub fn new(name: String, runs: &Runs, ceiling: Option<f64>, cores_free: f64, own: T) -> Self {
+        let ops = runs.ops as f64;
+        let time = runs.spread();
+        let per_second = runs.per_second();
+        Self {
+            name,
+            per_second,
+            minimum_per_second: ops / time.max,
+            maximum_per_second: ops / time.min,
+            bytes_per_op: runs.bytes / ops,
+            aes_blocks_per_op: runs.aes / ops,
+            ceiling_per_second: ceiling,
+            reached: ceiling.map(|ceiling| per_second / ceiling),
+            cores_free,
+            repeats: runs.seconds.len(),
+            seconds: time.median,
+            own,
+        }
+    }
+
+    /// `87 %`, or nothing.
+    pub fn reached(&self) -> String {
+        let percent = |reached: f64| format!("{:.0} %", 100.0 * reached);
+        self.reached.map(percent).unwrap_or_default()
+    }
+}
+
+/// The lines of a benchmark: printed as they come, as JSON, or kept for the table.
+pub struct Lines<T> {
+    json: bool,
+    table: Table,
+    /// Names whose cores were not free, and the least that was left of them.
+    crowded: Vec<(String, f64)>,
+    own: std::marker::PhantomData<T>,
+}
+
+impl<T: Own> Lines<T> {
+    pub fn new(json: bool) -> Self {
+        Self {
+            json,
+            table: wide_table(T::HEADER),
+            crowded: Vec::new(),
+            own: std::marker::PhantomData,
+        }
+    }
+
+    pub fn add(&mut self, line: &Line<T>) -> Result<()> {
+        if self.json {
+            return print_json_line(line);
+        }
+        self.table.add_row(T::row(line));
+        if line.cores_free < FREE {
+            self.crowded.push((line.name.clone(), line.cores_free));
+        }
+        Ok(())
+    }
+
+    /// The table, and what may be wrong with it, unless the lines were printed.
+    pub fn text(self) -> Option<String> {
+        if self.json {
+            return None;
+        }
+        let mut text = format!("{}\n", self.table);
+        let least = self
+            .crowded
+            .iter()
+            .min_by(|(_, one), (_, other)| one.total_cmp(other));
+        if let Some((_, least)) = least {
+            let names: Vec<_> = self.crowded.iter().map(|(name, _)| name.as_str()).collect();
+            text += &format!(
+                "\nWhile these were measured, a thread had as little as {:.0} % of a core: {}. Something else \
+                 ran there, or two of what this machine calls processors share a core. The rates are lower \
+                 for it.\n",
+                100.0 * least,
+                names.join(", "),
+            );
+        }
+        Some(text)
+    }
+}
+
+/// Where less is left of a core, rates are lower than the machine's.
+const FREE: f64 = 0.9;
+
+/// Whether `--only` wants a name.
+pub fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}
+
+/// `1.20 M/s`.
+pub fn per_second(per_second: f64) -> String {
+    rate(per_second, "/s")
+}
+
+/// What the base OTs of one job take, in a job of their own, after which all parties go on together. It
+/// has none where none are `wanted`.
+pub async fn base_ots(
+    session: &Session,
+    id: u32,
+    wanted: bool,
+    extension: Extension,
+    threads: usize,
+) -> Result<f64> {
+    let job = session.job(id, &[], None).await?;
+    let context = job.context().enter(Phase::Setup, "base OTs");
+    let start = Instant::now();
+    if wanted {
+        OtSource::with_threads(&context, extension, threads).await?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    job.finish().await?;
+    Ok(if wanted { seconds } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Nothing {}
+
+    impl Own for Nothing {
+        const HEADER: &'static [&'static str] = &["name"];
+
+        fn row(line: &Line<Self>) -> Vec<String> {
+            vec![line.name.clone()]
+        }
+    }
+
+    #[test]
+    fn a_table_says_when_the_cores_were_not_free() {
+        let runs = Runs {
+            ops: 10,
+            seconds: vec![1.0],
+            bytes: 0.0,
+            aes: 0.0,
+        };
+        let text = |lines: &[(&str, f64)], json| {
+            let mut all = Lines::new(json);
+            for &(name, free) in lines {
+                all.add(&Line::new(name.to_owned(), &runs, None, free, Nothing {}))
+                    .unwrap();
+            }
+            all.text()
+        };
+        let quiet = text(&[("rot/iknp", 1.0), ("cot/iknp", FREE)], false).unwrap();
+        assert!(
+            quiet.contains("rot/iknp") && !quiet.contains("core"),
+            "{quiet}"
+        );
+        let lines = [("rot/iknp", 0.5), ("cot/iknp", 0.95), ("got/128", 0.494)];
+        let crowded = text(&lines, false).unwrap();
+        let said = "as little as 49 % of a core: rot/iknp, got/128.";
+        assert!(crowded.contains(said), "{crowded}");
+        assert_eq!(text(&[], true), None);
+    }
+
+    /// A machine that is slow at first and then itself again no longer reaches many times its ceiling.
+    #[test]
+    fn ceilings_are_of_the_time_of_their_row() {
+        let watch = Watch::new(1);
+        watch.aes.set(1.0);
+        watch.look();
+        let beside = watch.aes();
+        assert!(beside > 1e5, "{beside}");
+        let next = watch.aes();
+        assert!(next > 1e5, "{next}");
+        let fast = 2.0 * next;
+        watch.aes.set(fast * 1e6);
+        assert_eq!(watch.aes(), fast * 1e6);
+        assert!(watch.aes() < fast * 1e5);
+    }
+
+    #[test]
+    fn the_least_is_told_once() {
+        let watch = Watch::new(1);
+        watch.least.set(0.25);
+        watch.look();
+        assert!(watch.least() <= 0.25);
+        let next = watch.least();
+        assert!(next > 0.0 && next <= 1.0, "{next}");
+    }
+}

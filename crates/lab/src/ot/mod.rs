@@ -1,0 +1,107 @@
+//! `madrigal-lab ot`: oblivious transfers and correlations, beside the ceiling that this machine's AES sets.
+//!
+//! Sender and receiver of OTs have a thread each and are at work at the same time, joined by a
+//! channel of messages in memory. They go through calls of `bench::CALL` OTs with buffers that are used
+//! again and again, so that memory is bounded whatever the count; all outputs are written. Base OTs
+//! and what else an instance needs to start are made before, and told apart. The outputs of the last
+//! call are compared after each run: nothing wrong has a rate.
+
+mod base;
+mod bench;
+mod correlations;
+mod extensions;
+mod flavours;
+mod outputs;
+mod sides;
+mod silent;
+mod wire;
+
+use std::thread;
+
+use madrigal_kernels::{Kernels, ceilings};
+
+use self::bench::{Bench, Plan};
+use crate::args::BenchOt;
+use crate::exit::{Failure, Result, Usage};
+use crate::figures::print;
+use crate::measured::{Lines, Watch, is_wanted};
+use crate::numbers::{count, rate};
+use crate::progress::Steps;
+
+fn all() -> Vec<Bench> {
+    let mut all = base::benches();
+    all.extend(extensions::benches());
+    all.extend(silent::benches());
+    all.extend(flavours::benches());
+    all.extend(correlations::benches());
+    all
+}
+
+pub fn run(args: &BenchOt) -> Result<()> {
+    let all = all().into_iter();
+    let (benches, others): (Vec<_>, Vec<_>) =
+        all.partition(|bench| is_wanted(&args.only, &bench.name));
+    if benches.is_empty() {
+        let names = others.into_iter().map(|bench| bench.name);
+        return Err(Usage::NothingToMeasure {
+            names: names.collect::<Vec<_>>().join(", "),
+        }
+        .into());
+    }
+    let kernels = Kernels::detect();
+    let aes = ceilings::measure(kernels).aes.rate;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let watch = Watch::new(2);
+    let steps = Steps::new(benches.len() as u64 * u64::from(args.repeat), args.json);
+    let plan = Plan {
+        ots: args.count.0,
+        repeat: args.repeat,
+        steps: &steps,
+        watch: &watch,
+    };
+    let mut lines = Lines::new(args.json);
+    for bench in &benches {
+        steps.name(&bench.name);
+        let measured = (bench.measure)(&plan).map_err(|failure| of_bench(&bench.name, failure))?;
+        lines.add(&measured.line(&bench.name, watch.aes(), cores, watch.least()))?;
+    }
+    steps.clear();
+    let Some(text) = lines.text() else {
+        return Ok(());
+    };
+    print(
+        format!(
+            "{} OTs a run, median of {} runs; {cores} cores, {}, {} of one thread; where there are \
+             two figures, the sender's is the first.\n\n{text}",
+            count(args.count.0 as u64),
+            args.repeat,
+            kernels.level().name(),
+            rate(aes, " AES blocks/s"),
+        )
+        .as_bytes(),
+    )
+}
+
+/// Seconds that one OT of a name takes, of so many, the start of the extension left out; the median of all runs.
+pub(super) fn per_ot(name: &str, ots: usize, repeat: u32, steps: &Steps) -> Result<f64> {
+    let found = all().into_iter().find(|bench| bench.name == name);
+    let bench = found.ok_or_else(|| Failure::bug(format!("no OTs named {name}")))?;
+    let plan = Plan {
+        ots,
+        repeat,
+        steps,
+        watch: &Watch::new(2),
+    };
+    let measured = (bench.measure)(&plan).map_err(|failure| of_bench(name, failure))?;
+    Ok(1.0 / measured.runs.per_second())
+}
+
+/// Says what was measured when a fault of ours showed.
+fn of_bench(name: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Bug { what } => Failure::Bug {
+            what: format!("{name}: {what}"),
+        },
+        other => other,
+    }
+}

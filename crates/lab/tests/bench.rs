@@ -1,0 +1,572 @@
+//! What benchmarks print for scripts. Times are never held against anything.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::command::lab;
+
+/// Everything that is measured.
+const NAMES: [&str; 49] = [
+    "base/endemic",
+    "base/hauck-loss",
+    "base/ml-kem",
+    "rot/iknp",
+    "rot/softspoken2",
+    "rot/softspoken3",
+    "rot/softspoken4",
+    "rot/softspoken5",
+    "rot/softspoken6",
+    "rot/softspoken7",
+    "rot/softspoken8",
+    "rot/silent",
+    "rot/1of16/softspoken2",
+    "cot/iknp",
+    "cot/softspoken2",
+    "cot/softspoken3",
+    "cot/softspoken4",
+    "cot/softspoken5",
+    "cot/softspoken6",
+    "cot/softspoken7",
+    "cot/softspoken8",
+    "rotbit/iknp",
+    "rotbit/softspoken2",
+    "rotbit/softspoken3",
+    "rotbit/softspoken4",
+    "rotbit/softspoken5",
+    "rotbit/softspoken6",
+    "rotbit/softspoken7",
+    "rotbit/softspoken8",
+    "cot/silent",
+    "got/128/softspoken2",
+    "xcot/64/softspoken2",
+    "acot/64/softspoken2",
+    "triple/bit/n2",
+    "triple/bit/n3",
+    "triple/u8/n2",
+    "triple/u16/n2",
+    "triple/u32/n2",
+    "triple/u64/n2",
+    "triple/u64/n3",
+    "triple/u128/n2",
+    "square/u64/n2",
+    "matrix/u64/128x128x128/n2",
+    "matrix-lattice/u64/128x128x128/n2",
+    "sharedbit/u32/n2",
+    "sharedbit/u64/n2",
+    "sharedbit/u32/n3",
+    "sharedbit/u64/n3",
+    "vector/128/n2",
+];
+
+/// The lines of `ot --json` by name.
+fn ot(flags: &str) -> BTreeMap<String, Value> {
+    let directory = tempfile::tempdir().unwrap();
+    let told = lab(directory.path(), &format!("ot --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut lines = BTreeMap::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let name = line["name"].as_str().expect("a name").to_owned();
+        let before = lines.insert(name, line);
+        assert!(before.is_none(), "{before:?} comes twice");
+    }
+    lines
+}
+
+#[test]
+fn every_name_has_its_line() {
+    let lines = ot("--count 20k --repeat 1");
+    let mut names = NAMES;
+    names.sort_unstable();
+    assert_eq!(
+        lines.keys().collect::<Vec<_>>(),
+        names.iter().collect::<Vec<_>>()
+    );
+    for (name, line) in &lines {
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        for field in [
+            "per_second",
+            "minimum_per_second",
+            "maximum_per_second",
+            "bytes_per_op",
+            "count",
+            "seconds",
+            "cores_free",
+        ] {
+            assert!(number(field) > 0.0, "{name}: {field} in {line}");
+        }
+        assert_eq!(line["repeats"], 1, "{name}");
+        if name.starts_with("base/") || name.starts_with("matrix-lattice/") {
+            assert!(line["ceiling_per_second"].is_null(), "{name}");
+        } else {
+            for field in [
+                "aes_blocks_per_op",
+                "ceiling_per_second",
+                "reached",
+                "setup_seconds",
+            ] {
+                assert!(number(field) > 0.0, "{name}: {field} in {line}");
+            }
+        }
+        if ["base/", "rot", "cot/", "got/", "xcot/", "acot/"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
+            assert!(number("sender_per_second") > 0.0, "{name}: {line}");
+            assert!(number("receiver_per_second") > 0.0, "{name}: {line}");
+            let sides = ["sender", "receiver"].map(|side| number(&format!("{side}_bytes_per_op")));
+            let both = number("bytes_per_op");
+            assert!(
+                (sides[0] + sides[1] - both).abs() < 1e-6 * both,
+                "{name}: {line}"
+            );
+        } else {
+            assert!(line["sender_per_second"].is_null(), "{name}");
+        }
+    }
+}
+
+/// The extensions send 128 / k bits for each OT, and the silent one less than one.
+#[test]
+fn an_ot_takes_the_bytes_that_theory_says() {
+    let lines = ot("--count 100k --repeat 2 --only /iknp --only /softspoken");
+    for (k, extension) in [
+        (1, "iknp"),
+        (2, "softspoken2"),
+        (4, "softspoken4"),
+        (8, "softspoken8"),
+    ] {
+        for output in ["rot", "cot", "rotbit"] {
+            near(
+                &lines[&format!("{output}/{extension}")],
+                16.0 / f64::from(k),
+            );
+        }
+    }
+    near(&lines["got/128/softspoken2"], 8.0 + 32.0);
+    near(&lines["xcot/64/softspoken2"], 8.0 + 8.0);
+    near(&lines["acot/64/softspoken2"], 8.0 + 8.0);
+    near(&lines["rot/1of16/softspoken2"], 4.0 * 8.0);
+
+    let lines = ot("--count 4M --repeat 1 --only cot/silent");
+    let bytes = lines["cot/silent"]["bytes_per_op"].as_f64().unwrap();
+    assert!(8.0 * bytes < 1.0, "{bytes} bytes for each OT");
+}
+
+/// Within 2 % of what theory says.
+fn near(line: &Value, theory: f64) {
+    let bytes = line["bytes_per_op"].as_f64().unwrap();
+    assert!((bytes / theory - 1.0).abs() < 0.02, "{theory}: {line}");
+}
+
+#[test]
+fn a_table_for_people_and_a_hint_for_the_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "ot --count 1k --repeat 2 --only triple/bit/n2 --only base/hauck";
+    let told = lab(directory.path(), line).good();
+    for part in ["triple/bit/n2", "base/hauck-loss", "AES ceiling", "reached"] {
+        assert!(told.stdout.contains(part), "{part} in {told}");
+    }
+    assert!(!told.stdout.contains("base/endemic"), "{told}");
+    let told = lab(directory.path(), "ot --only nonsense");
+    assert_eq!(told.status, 2, "{told}");
+    assert!(told.stderr.contains("cot/softspoken4"), "{told}");
+}
+
+#[test]
+fn garbled_circuits() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let told = lab(path, "garbling --count 1k --repeat 2 --json").good();
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        assert!(
+            number("per_second") > 0.0 && number("ceiling_per_second") > 0.0,
+            "{line}"
+        );
+        let free = number("cores_free");
+        assert!(free > 0.0 && free <= 1.0, "{line}");
+        let name = line["name"].as_str().unwrap().to_owned();
+        let (bytes, blocks) = match &*name.split('/').take(2).collect::<Vec<_>>().join("/") {
+            "garble/half" => (32.0, 4.0),
+            "evaluate/half" => (32.0, 2.0),
+            "garble/threehalves" => (24.64, 6.03),
+            "evaluate/threehalves" => (24.64, 3.0),
+            "garble/bmr2" => (48.0, 9.0),
+            "evaluate/bmr2" => (48.0, 5.0),
+            "garble/bmr3" | "evaluate/bmr3" => (96.0, 13.0),
+            _ => panic!("{line} has no counts"),
+        };
+        assert!((number("bytes_per_op") - bytes).abs() < 0.03, "{line}");
+        assert!(
+            (number("aes_blocks_per_op") - blocks).abs() < 0.03,
+            "{line}"
+        );
+        names.push(name);
+    }
+    names.sort_unstable();
+    let parts = |sides: [&str; 2]| {
+        sides.map(|side| {
+            ["half", "threehalves"]
+                .map(|scheme| ["aes", "aes1", "wide"].map(|what| format!("{side}/{scheme}/{what}")))
+        })
+    };
+    let two = parts(["evaluate", "garble"]);
+    let all = ["evaluate", "garble"].map(|side| [2, 3].map(|n| format!("{side}/bmr{n}/wide")));
+    let mut expected = [two.as_flattened().as_flattened(), all.as_flattened()].concat();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    let told = lab(
+        path,
+        "garbling --count 1k --repeat 1 --only evaluate/half/aes1",
+    )
+    .good();
+    assert!(told.stdout.contains("evaluate/half/aes1"), "{told}");
+    assert!(!told.stdout.contains("garble/half"), "{told}");
+    lab(path, "garbling --only nothing").bad(2, &["evaluate/threehalves/wide"]);
+}
+
+#[test]
+fn circuits_are_compared_with_the_machine() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "aes --lanes 8 --repeat 2 --transport memory --json";
+    let report = lab(directory.path(), line).good().stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert!(report["results"][0]["reached"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["statistics"]["circuit"]["and"], 6400);
+}
+
+#[test]
+fn three_parties_over_each_transport() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let line = "r3 --repeat 1 --scale 0.0001 --json --only aes128 --only and";
+    let ended = lab(path, line).good();
+    let lines: Vec<serde_json::Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "and/memory",
+        "and/tcp",
+        "and/tls",
+        "aes128/memory",
+        "aes128/one/tls",
+    ] {
+        assert_eq!(
+            names.iter().filter(|one| **one == name).count(),
+            1,
+            "{name}: {names:?}"
+        );
+    }
+    for line in &lines {
+        assert!(line["per_second"].as_f64().unwrap() > 0.0, "{line}");
+    }
+    // A bit for each AND, and the inputs and outputs of a lane of 8,192 of them.
+    let and = lines[0]["bytes_per_op"].as_f64().unwrap();
+    assert!((0.125..0.13).contains(&and), "{and}");
+    lab(path, "r3 --repeat 1 --scale 0.0001 --plots plots").good();
+    for plot in ["throughput.svg", "latency.svg"] {
+        let text = std::fs::read_to_string(path.join("plots").join(plot)).unwrap();
+        assert!(
+            text.starts_with("<svg") && text.contains("polyline"),
+            "{plot}"
+        );
+    }
+    assert!(!path.join("plots/scaling.svg").exists());
+    let line =
+        "r3 --repeat 1 --scale 0.0001 --json --threads 1,3 --only and/memory --only lt64/tls";
+    let threads: Vec<u64> = lab(path, line)
+        .good()
+        .stdout
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["threads"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(threads, [1, 3, 1, 3]);
+    let line = "r3 --repeat 1 --scale 0.00001 --plots plots --threads 1,2";
+    let told = lab(path, line).good();
+    assert!(told.stdout.contains("| tls "), "{told}");
+    let text = std::fs::read_to_string(path.join("plots/scaling.svg")).unwrap();
+    assert!(text.contains("threads of each party"));
+    lab(path, "r3 --only nothing").bad(2, &["and/memory"]);
+}
+
+#[test]
+fn programs_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--repeat 2 --transport memory --threads 2 --only 2b/ --only b2a --only r/n3";
+    let told = lab(path, &format!("programs --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        let name = line["name"].as_str().unwrap().to_owned();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(number("online_seconds") > 0.0, "{line}");
+        let conversion = !name.starts_with("biometric");
+        assert_eq!(conversion, number("per_second") > 0.0, "{line}");
+        assert_eq!(conversion, number("base_ots_seconds") > 0.0, "{line}");
+        names.push(name);
+    }
+    assert_eq!(names, ["b2a/u32/n2", "a2b/u32/n2", "biometric/r/n3/4096"]);
+    let table = lab(path, "programs --repeat 1 --only a2b").good();
+    assert!(table.stdout.contains("a2b/u32/n2"), "{table}");
+    let all = ["mul/u64/n3", "matmul/u64/1000/n2", "lt/u64/n2", "figure1"];
+    lab(path, "programs --only nothing").bad(2, &all);
+}
+
+#[test]
+fn tables_of_motion() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let rows = |flags: &str| -> Vec<Value> {
+        let told = lab(path, &format!("paper --json {flags}")).good();
+        assert_eq!(told.stderr, "");
+        let line = |line| serde_json::from_str(line).expect("a line is a JSON object");
+        told.stdout.lines().map(line).collect()
+    };
+    // What it costs is known by arithmetic alone: nothing takes more than in the paper.
+    let costs = rows("--table 6 -N 2,3");
+    assert_eq!(costs.len(), 2 * 19);
+    for row in &costs {
+        let number = |field: &str| row[field].as_f64().unwrap();
+        for bits in ["setup_bits", "online_bits"] {
+            let (ours, paper) = (number(bits), number(&format!("paper_{bits}")));
+            assert!(ours <= 1.01 * paper, "{bits} of {row}");
+        }
+        if row["name"] == "AND^B" {
+            let pairs = number("parties") * (number("parties") - 1.0);
+            assert_eq!(number("online_bits"), 2.0 * pairs);
+            assert!((number("setup_bits") / (128.0 * pairs) - 1.0).abs() < 0.01);
+            assert_eq!(number("online_rounds"), 1.0);
+        }
+    }
+    // What takes time is measured.
+    let flags = "--repeat 1 --only ADD^B/8 --only GT^Y/8 --only A2B/8";
+    let mut measured = rows(&format!("--table 8 {flags}"));
+    measured.extend(rows(&format!("--table 7 -N 3 --network none {flags}")));
+    let names: Vec<_> = measured.iter().map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, [Some("ADD^B/8"), Some("GT^Y/8"), Some("A2B/8")]);
+    for row in &measured {
+        let number = |field: &str| row[field].as_f64();
+        assert!(number("seconds") >= number("online_seconds"), "{row}");
+        // The paper has no network without latency.
+        assert_eq!(number("paper_seconds").is_some(), row["network"] == "lan");
+    }
+    let table = lab(path, "paper --table 6 --only Share").good();
+    assert!(table.stdout.contains("Share^Y"), "{table}");
+    lab(path, "paper --table 5").bad(2, &["2, 3, 4, 6, 7, 8", "--of"]);
+    lab(path, "paper").bad(2, &["--figure", "--table"]);
+    lab(path, "paper --table 7 --only nothing").bad(2, &["MUL^A/64"]);
+}
+
+/// Any model is held against the table.
+#[test]
+fn tables_of_motion2nx() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/digits/minionn_mnist.onnx"
+    );
+    let of = |flags: &str| format!("paper --of motion2nx --model {model} --repeat 1 {flags}");
+    let told = lab(path, &of("--json --table 1 --only alpha+")).good();
+    let names = told.stdout.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(
+            number("paper_seconds") > number("paper_online_seconds"),
+            "{line}"
+        );
+        line["name"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["alpha+beta/32", "alpha+Y/32"]);
+    lab(path, &of("--table 3 --only gates")).bad(2, &["A+B/32"]);
+    lab(path, &of("--table 4")).bad(2, &["1, 2, 3"]);
+    lab(path, &of("--table 1 -N 3")).bad(2, &["two parties"]);
+    lab(path, "paper --of motion2nx --table 1").bad(2, &["--model"]);
+    let flags = format!("paper --table 7 --model {model}");
+    lab(path, &flags).bad(2, &["--of motion2nx"]);
+}
+
+#[test]
+fn tensors_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--repeat 1 --transport memory --only relu/u32/100000/R --only gelu/10000/A+B \
+                 --only sqrt/10000/R";
+    let told = lab(path, &format!("tensors --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64();
+        let name = line["name"].as_str().unwrap().to_owned();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(number("bytes") >= number("online_bytes"), "{line}");
+        assert!(number("online_bytes") > Some(0.0), "{line}");
+        // Only what is not exact has an error: a step at most, or of roots above 4 a part of themselves.
+        let most = if name.starts_with("sqrt") { 5.0 } else { 1.0 };
+        let exact = name.starts_with("relu");
+        let error = number("largest_error");
+        assert_eq!(
+            error.is_some_and(|error| error > 0.0 && error <= most),
+            !exact,
+            "{line}"
+        );
+        names.push(name);
+    }
+    assert_eq!(
+        names,
+        ["relu/u32/100000/R", "gelu/10000/A+B", "sqrt/10000/R"]
+    );
+    let table = lab(path, "tensors --repeat 1 --only relu/u32/100000/R").good();
+    assert!(table.stdout.contains("relu/u32/100000/R"), "{table}");
+    let all = [
+        "relu/u64/100000/alpha+beta",
+        "softmax/10000/R",
+        "exp/10000/A+B",
+        "sigmoid/10000/A+Y2",
+        "tanh/10000/alpha+beta",
+        "reciprocal/10000/B",
+        "sqrt/10000/R",
+    ];
+    lab(path, "tensors --only nothing").bad(2, &all);
+}
+
+#[test]
+fn branches_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--branches 2,5 --ands 300 --layers 4 --repeat 1 --network lan";
+    let told = lab(path, &format!("branches --json {flags}")).good();
+    let lines: Vec<Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is a JSON object"))
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    let ways = ["plain", "motif", "masked", "merged"];
+    let expected = [2, 5].map(|b| ways.map(|way| format!("{way}/b{b}")));
+    assert_eq!(names, expected.concat());
+    for line in &lines {
+        let number = |field: &str| line[field].as_u64().expect("a number");
+        assert!(number("setup_bytes") < number("total_bytes"), "{line}");
+        assert!(number("rounds") > 0 && number("ots") >= 600, "{line}");
+        assert!(line["seconds"].as_f64() > Some(0.0), "{line}");
+    }
+    let ots = |name: usize| lines[name]["ots"].as_u64().unwrap();
+    assert!(ots(4) > 4 * ots(6), "five branches, and one's triples");
+    let table = lab(path, &format!("branches --only masked/b5 -N 3 {flags}")).good();
+    assert!(table.stdout.contains("masked/b5"), "{table}");
+    let rings = format!("branches --json --products 100 {flags}");
+    let told = lab(path, &rings).good();
+    let lines: Vec<Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is a JSON object"))
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    let expected =
+        [2, 5].map(|b| ["all", "one", "two-rounds"].map(|way| format!("rings/{way}/b{b}")));
+    assert_eq!(names, expected.concat());
+    let less = |name: usize| lines[name]["less_total_bytes"].as_f64().unwrap();
+    assert!(less(4) > 2.5, "{}", lines[4]);
+    lab(path, "branches --only nothing").bad(2, &["plain/b2", "merged/b32"]);
+}
+
+/// Small jobs of each kind; whether they keep to limits that are meant for large ones does not matter.
+#[test]
+fn jobs_over_lines_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let wanted = [
+        "far/n2/dealer",
+        "far/n2/softspoken4/u64",
+        "far/r/online",
+        "chance3",
+        "falling",
+        "disordered",
+    ];
+    let only: String = wanted
+        .iter()
+        .map(|name| format!(" --only {name}"))
+        .collect();
+    let line = format!("lines --json --scale 0.0002 --seed 5{only}");
+    let told = lab(path, &line).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        for field in [
+            "seconds",
+            "limit_seconds",
+            "line_seconds",
+            "expected_seconds",
+        ] {
+            assert!(number(field) > 0.0, "{field}: {line}");
+        }
+        let ratio = number("expected_seconds") / number("seconds");
+        assert!(
+            (number("expected_ratio") / ratio - 1.0).abs() < 1e-9,
+            "{line}"
+        );
+        assert_eq!(number("seed"), 5.0);
+        names.push(line["name"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(names.len(), wanted.len(), "{names:?}");
+    for wanted in wanted {
+        assert!(
+            names.iter().any(|name| name.starts_with(wanted)),
+            "{wanted}"
+        );
+    }
+    // The same seed draws the same lines.
+    let again = lab(path, "lines --scale 0.0002 --seed 5 --only chance3").good();
+    let drawn = |text: &str| {
+        let network = text.split("chance3/").nth(1).unwrap_or_default();
+        let cells: Vec<&str> = network.split('|').map(str::trim).collect();
+        cells.get(1).map(|&cell| cell.to_owned())
+    };
+    let network = drawn(&again.stdout).unwrap_or_default();
+    assert!(
+        told.stdout.contains(&format!("\"network\":\"{network}\"")),
+        "{network}"
+    );
+    let all = ["narrow/n5/silent", "far/n3/million"];
+    lab(path, "lines --only nothing").bad(2, &all);
+}
+
+#[test]
+fn phases_without_work_have_no_speed() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "aes --protocol R --parties 3 --lanes 1 --repeat 1 --transport memory";
+    let told = lab(directory.path(), line).good();
+    assert!(!told.stdout.contains("setup:"), "{told}");
+    assert!(
+        told.stdout.contains("rounds/s") && told.stdout.contains("lanes/s"),
+        "{told}"
+    );
+}
