@@ -19,17 +19,6 @@ use crate::stop::{self, Signal};
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// The exit statuses, as they are told below `--help` and in man pages: scripts rely on them.
-pub const EXIT_STATUS: &str = "\
-Exit status:
-  0  the result is right
-  1  a fault of this program or machine
-  2  wrong usage: a flag or an argument
-  3  a given file is missing, malformed, or cannot be written
-  4  the network: a party lost, silent, slow, or out of reach
-  5  another party: its program, its version, its key, or its behaviour
-129, 130, 143  stopped by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: the other parties were told";
-
 /// A failure that a command adds to those that all have.
 pub trait Fault: std::error::Error + Send + Sync + 'static {
     /// The exit status that it ends with.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_net::Session;
-use madrigal_net::identity::{Identity, IdentityFiles, UnixTime, Validity};
+use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
+use madrigal_net::rustls::pki_types::UnixTime;
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::{Meeting, Security};
 

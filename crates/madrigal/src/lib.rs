@@ -3,7 +3,7 @@
 //!
 //! **Put these lines into the `Cargo.toml` of your program** (of its workspace, if it is part of one). Without
 //! them `cargo run` and `cargo test` build this crate and all cryptography below it without optimisation, and
-//! protocols take 15 to 30 times as long; `--release` needs no lines.
+//! protocols take 20 to 30 times as long; `--release` needs no lines.
 //!
 //! ```toml
 //! [profile.dev.package."*"]

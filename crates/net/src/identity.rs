@@ -28,7 +28,6 @@ mod error;
 mod pem;
 mod validity;
 pub use error::IdentityError;
-pub use rustls::pki_types::UnixTime;
 pub use validity::{DEFAULT_VALIDITY_DAYS, Validity};
 pub(crate) use validity::{certified_fingerprint, check_self_signed, inspect, utc};
 

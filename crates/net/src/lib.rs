@@ -33,6 +33,11 @@ pub mod transport;
 mod warning;
 mod window;
 
+// Other crates whose types stand in signatures here: this is the one path to each.
+pub use bytes;
+#[cfg(feature = "sockets")]
+pub use rustls;
+
 pub use channel::{Channel, Receiver, Sender};
 pub use context::{Context, block_on, breathe};
 #[doc(hidden)]

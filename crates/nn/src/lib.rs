@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use madrigal_nn::{Limits, Model, Options, Tensor, proto};
-//! use prost::Message as _;
+//! use madrigal_nn::prost::Message as _;
 //!
 //! // relu(x), as a file.
 //! let names = |name: &str| vec![name.to_string()];
@@ -53,6 +53,9 @@ pub mod proto;
 mod read;
 pub mod secret;
 mod tensor;
+
+// What `proto` is made of; it stands in signatures there.
+pub use prost;
 
 pub use error::{EvaluateError, Fault, ImportError, Problem};
 pub use evaluate::Observer;

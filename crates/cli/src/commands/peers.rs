@@ -16,10 +16,11 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_core::domains::DOCTOR;
-use madrigal_net::identity::{Identity, UnixTime};
+use madrigal_net::identity::Identity;
 use madrigal_net::roster::{Roster, RosterEntry, RosterError, RosterProblem};
+use madrigal_net::rustls::pki_types::UnixTime;
+use madrigal_net::rustls::{self, ConnectionCommon, SideData};
 use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
-use rustls::{ConnectionCommon, SideData};
 use serde::Serialize;
 
 use crate::args::Doctor;

@@ -110,8 +110,8 @@ impl Types {
         if defines(&self.sources[file]) {
             return (!is_text(&own)).then_some(own);
         }
-        let mut found = self.sources.iter().filter(|(_, text)| defines(text));
-        let mut others: Vec<&String> = found.by_ref().map(|(file, _)| file).collect();
+        let found = self.sources.iter().filter(|(_, text)| defines(text));
+        let mut others: Vec<&String> = found.map(|(file, _)| file).collect();
         if others.len() > 1 {
             let uses = &self.sources[file];
             let named = |other: &&String| {
