@@ -3,7 +3,7 @@
 //!
 //! # The model
 //! A bill is work that goes on in one way from its beginning to its end; bills one after the other add
-//! up. Of each, a party
+//! up. For each of them, a party
 //!
 //! - *computes*: every AES block and every unit of [`Work`] at the machine's rate, and every byte and
 //!   message on its way through the operating system; its threads share this evenly;
@@ -25,7 +25,7 @@
 //! *Growing*: a channel's window is small at first: [`FIRST_WINDOW`], or what [`FIRST_PACE`] brings in a round
 //! trip where that is more. A line that holds more stands still
 //! for the rest of each round trip until the window is as large, which takes two round trips for
-//! the first step and one for each other one, of a factor of [`GROWTH`]. What goes through at the pace of
+//! the first step and one for each other one, of a factor of [`GROWTH`]. A stream at the pace of
 //! the slower of line and computing needs no larger window than that.
 //!
 //! Not in the model: what other programs and other parties on the same machine take of it, packets

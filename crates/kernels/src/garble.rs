@@ -18,8 +18,8 @@
 //! Everything but AES is there to be cheap beside it. The round keys at AES' ends are public: without them it is an
 //! ideal cipher under k where AES is one. `sigma` and the tweak take two
 //! instructions: a read that duplicates lower halves, plus one that duplicates upper halves and then has every
-//! second one replaced by the tweak's. A value that is added to a hash is added as the last round key. What of an AND of
-//! half-gates does not depend on its hashes is computed while AES works on those of other gates.
+//! second one replaced by the tweak's. A value that is added to a hash is added as the last round key. The part of an AND of
+//! half-gates that does not depend on its hashes is computed while AES works on those of other gates.
 //!
 //! # Security
 //! Property needed: *circular correlation robustness for naturally derived keys* (Zahur et al., section
@@ -73,7 +73,7 @@ pub(crate) use piece::{
     Controls, Evaluated, Garbled, KEYS, KeyWindow, pack, three_bytes, tweaks, unpack,
 };
 
-/// How an AND is garbled.
+/// Schemes by which an AND is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// 32 bytes for an AND; four hashes to garble it, two to evaluate it.

@@ -2,7 +2,7 @@
 
 use crate::Block;
 
-/// How many parties the tweaks of hashes can tell apart.
+/// Number of parties that the tweaks of hashes can tell apart.
 const MOST_PARTIES: usize = 1 << 16;
 
 /// One column of a piece, as the levels garble it.
@@ -10,11 +10,11 @@ pub(crate) struct Column<'a> {
     /// Keys of 0 of the operands.
     pub a: &'a [Block],
     pub b: &'a [Block],
-    /// What its tweaks have beside those of its ANDs.
+    /// Part of the column's tweaks beside those of its ANDs.
     pub tweak: Block,
-    /// For `T_1`, `T_a`, `T_b`.
+    /// Rows for `T_1`, `T_a`, `T_b`.
     pub rows: [&'a [Block]; 3],
-    /// Of the own column; empty in others.
+    /// Keys of 0 of the own column; empty in others.
     pub zero: &'a [Block],
     /// Three bits for each AND of the own column; empty in others.
     pub bits: &'a [u8],
@@ -32,12 +32,12 @@ pub(crate) struct Summed<'a> {
     /// The first AND's number in the piece.
     pub first: usize,
     pub table: [&'a [u8]; 3],
-    /// What is read next, and asked for along the way.
+    /// Bytes that are read next, and asked for along the way.
     pub ahead: &'a [u8],
     pub c: &'a mut [Block],
 }
 
-/// What the tweaks of a party's hashes for a column have beside those of the ANDs: both numbers, above the ANDs'.
+/// Part of the tweaks of a party's hashes for a column beside those of the ANDs: both numbers, above the ANDs'.
 ///
 /// # Panics
 /// If one of them is [`MOST_PARTIES`] or more.

@@ -1,4 +1,4 @@
-//! What blocks are multiplied by to fold them, and the remainder of the last one.
+//! Factors that fold blocks, and the remainder of the last one.
 
 use crate::Block;
 
@@ -17,13 +17,13 @@ const fn power(n: u32) -> u64 {
     (power as u64) << 32
 }
 
-/// What the first and the second half of a block are multiplied by to stand `blocks` blocks later.
+/// Factors that move the first and the second half of a block `blocks` blocks onward by a product.
 pub(crate) const fn factors(blocks: usize) -> Block {
     let bits = 128 * blocks as u32;
     Block::new(few(power(bits + 63)), few(power(bits - 1)))
 }
 
-/// The [`factors`] of each but the last of `N` vectors of so many blocks, to stand where the last does;
+/// The [`factors`] of each but the last of `N` vectors of `blocks` blocks, to stand where the last does;
 /// the last one is not multiplied.
 pub(crate) const fn factors_to_last<const N: usize>(blocks: usize) -> [Block; N] {
     let mut all = [Block::ZERO; N];
@@ -69,7 +69,7 @@ const fn few(constant: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn reduce(block: Block, multiply: impl Fn(u64, u64) -> u128) -> u32 {
     const UP: u64 = few(power(95));
-    // The first half stands 96 places up, the second 32. Of the sum the lowest 32 coefficients are
+    // The first half stands 96 places up, the second 32. The lowest 32 coefficients of the sum are
     // left at the end.
     let sum = (multiply(block.lo(), UP) ^ u128::from(block.hi()) << 32) >> 32;
     // Barrett: how often P goes into the 64 coefficients above, then what that leaves below.

@@ -8,7 +8,7 @@ use crate::block::RoundKeys;
 /// The most columns that one [`Leaves`](crate::Leaves) may fold into.
 pub const MAX_FOLD: usize = 8;
 
-/// The last round keys summed over the leaves of each column, and over all leaves. Those of one column give
+/// The last round keys summed over the leaves of each column, and over all leaves. The sums of one column give
 /// its seeds away, so they stay in one place.
 #[derive(Default, Zeroize)]
 pub(crate) struct LastKeys {
@@ -17,7 +17,7 @@ pub(crate) struct LastKeys {
 }
 
 impl LastKeys {
-    /// Of leaves from number `first` on.
+    /// Makes the last keys of leaves from number `first` on.
     pub(super) fn new(first: usize, keys: &[RoundKeys]) -> Box<Self> {
         let mut sums = Box::<Self>::default();
         for (leaf, &[.., last]) in (first..).zip(keys) {

@@ -44,7 +44,7 @@ pub(crate) struct Garbled<'a, const W: usize> {
     pub c: &'a mut [Block],
     /// The table's blocks of 16 bytes.
     pub sides: &'a mut [u8],
-    /// Its blocks of `W` bytes.
+    /// Blocks of `W` bytes of the piece.
     pub rest: &'a mut [u8],
 }
 
@@ -74,19 +74,19 @@ pub(crate) static BITS: [Block; ANDS_PER_KEY] = {
     all
 };
 
-/// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
+/// Splits a range: its first ANDs, the most that are a multiple of `unit`, and the others.
 #[inline]
 pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {
     let middle = range.start + range.len() / unit * unit;
     [range.start..middle, middle..range.end]
 }
 
-/// Bytes of the table of so many ANDs of three halves: blocks of 16, then 8 for each, then the control bits.
+/// Bytes of the table of `ands` ANDs of three halves: blocks of 16, then 8 for each, then the control bits.
 pub(crate) const fn three_bytes(ands: usize) -> usize {
     24 * ands + packed_bytes(ands)
 }
 
-/// Bytes of the control bits of so many ANDs.
+/// Bytes of the control bits of `ands` ANDs.
 const fn packed_bytes(ands: usize) -> usize {
     5 * ands.div_ceil(8)
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::Block;
 
-/// What a row's number is multiplied by in [`LabelProgram`]: then addresses are of the form base + 8
+/// Factor of a row's number in [`LabelProgram`]: with it addresses are of the form base + 8
 /// number, which needs no instruction of its own where there is one lane.
 pub(crate) const ROW_UNIT: usize = 2;
 
@@ -21,8 +21,8 @@ pub struct LabelProgram {
 }
 
 impl LabelProgram {
-    /// Takes operations `[dst, a, b, c]` on an arena of so many rows. Row `rows` is the one of zeros, and
-    /// `rows + 1` what a NOT adds; neither is written. A sum of two rows has the zeros as `c`.
+    /// Takes operations `[dst, a, b, c]` on an arena of `rows` rows. Row `rows` is the one of zeros, and
+    /// `rows + 1` the one that a NOT adds; neither is written. A sum of two rows has the zeros as `c`.
     ///
     /// # Panics
     /// If an operation names another row, or there are 2^31 rows.
@@ -45,7 +45,7 @@ impl LabelProgram {
     /// Some of the operations, by their places.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer operations.
     #[must_use]
     pub fn range(&self, range: Range<usize>) -> LabelOps<'_> {
         LabelOps {
@@ -74,12 +74,12 @@ impl<'a> LabelOps<'a> {
         self.ops
     }
 
-    /// What stands for the row of zeros in [`rows`](Self::rows).
+    /// Number that stands for the row of zeros in [`rows`](Self::rows).
     pub(crate) fn zeros(&self) -> u32 {
         (self.rows * ROW_UNIT) as u32
     }
 
-    /// That no operation leads beyond the arena.
+    /// Asserts that no operation leads beyond the arena.
     pub(crate) fn assert_fit(&self, arena: &[Block], lanes: usize) {
         let wanted = (self.rows + 2).checked_mul(lanes);
         assert!(

@@ -9,7 +9,7 @@ pub(super) fn assert_fits(what: &str, len: usize, count: usize, bytes: usize, st
     assert_within(what, len, count, bytes, stride);
 }
 
-/// The same of rows that may overlap.
+/// Asserts the same of rows that may overlap.
 pub(crate) fn assert_within(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
     let Some(before) = count.checked_sub(1) else {
         return;

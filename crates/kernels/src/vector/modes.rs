@@ -98,7 +98,7 @@ macro_rules! modes {
             ]
         }
 
-        /// What AES allows at most: twelve vectors in registers, encrypted again and again, in all
+        /// Runs AES at the rate that the level allows at most: twelve vectors in registers, encrypted again and again, in all
         /// `times` times [`crate::sizes::REGISTER_BLOCKS`] blocks.
         #[target_feature(enable = $features)]
         pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {

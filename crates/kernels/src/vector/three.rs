@@ -124,7 +124,7 @@ macro_rules! three {
         /// ^ (Q, P) (R_L ^ R_R)`,
         /// `G_2 = dh(A^B) ^ b own_L ^ a own_R ^ P R_L ^ Q R_R`,
         ///
-        /// where `dh` is the sum of the hashes of both labels. The same for bits:
+        /// where `dh` is the sum of the hashes of both labels. The equations for bits are
         /// `z_L = h(A) ^ h(A^B^R) ^ m ^ 1`, `z_R = h(B) ^ h(A^B^R) ^ n ^ 1`, `z_0 = dh(A) ^ a`,
         /// `z_1 = dh(B) ^ b`, `z_2 = dh(A^B) ^ a ^ b`. The coins are left for the caller to add.
         #[inline]

@@ -1,4 +1,4 @@
-//! What a product is cut into, and what that costs.
+//! Cuts of a product into parts, and their cost.
 
 use crate::modulus::{BITS, N};
 
@@ -15,7 +15,7 @@ const ANSWER: usize = 6;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
     pub(super) stripes: usize,
-    /// What is summed over, and how much of it a block has.
+    /// Length that is summed over, and how much of it a block has.
     pub(super) inner: [usize; 2],
     /// Columns of Y, and how many of them a block has.
     pub(super) columns: [usize; 2],
@@ -40,7 +40,7 @@ impl Cuts {
         all.div_ceil(each)
     }
 
-    /// Bytes of all requests and answers with so many primes, to within two in a hundred.
+    /// Bytes of all requests and answers with `primes` primes, to within two in a hundred.
     pub(super) fn bytes(&self, primes: usize, kept: usize) -> usize {
         let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
         let pieces = self.pieces();
@@ -58,7 +58,7 @@ impl Cuts {
     }
 }
 
-/// How long the pieces of `size` elements are that have `each` but for the last one, and how many there are of a
+/// Gives the lengths of the pieces of `size` elements that have `each` but for the last one, and how many there are of a
 /// length.
 pub(super) fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
     let all = [(each, size / each), (size % each, 1)];

@@ -1,11 +1,11 @@
-//! What goes wrong with keys and certificates.
+//! Errors of keys and certificates.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::fingerprint::Fingerprint;
 
-/// Why an identity could not be made, read or written.
+/// Reasons why an identity could not be made, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -29,20 +29,20 @@ pub enum IdentityError {
         /// The file.
         path: PathBuf,
     },
-    /// Others than the owner can get at the private key.
+    /// Users other than the owner can get at the private key.
     #[error("the private key {} is open to other users (mode {mode:04o}, expected 0600); run `chmod 600 {}`, and replace the key if others may have read it", path.display(), path.display())]
     KeyReadable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
-    /// Others than the owner can change the private key.
+    /// Users other than the owner can change the private key.
     #[error("the private key {} can be written by other users (mode {mode:04o}, expected 0444 or less); run `chmod go-w {}`, and replace the key if others may have changed it", path.display(), path.display())]
     KeyWritable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
     /// A key would be overwritten.

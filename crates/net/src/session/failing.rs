@@ -1,4 +1,4 @@
-//! How sessions and jobs fail, and who hears of it.
+//! Failures of sessions and jobs, and who hears of them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

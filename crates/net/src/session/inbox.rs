@@ -1,4 +1,4 @@
-//! What arrives. Everything a peer can send is judged here first.
+//! Takes in what arrives. Everything a peer can send is judged here first.
 
 use std::collections::HashMap;
 use std::sync::Arc;

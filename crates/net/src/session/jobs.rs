@@ -1,4 +1,4 @@
-//! How jobs come and go.
+//! Opens and closes jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -1,4 +1,4 @@
-//! What all handles to a session share, and what it keeps of each peer and of each job. How they fail, how
+//! State that all handles to a session share, and what it keeps of each peer and of each job. How they fail, how
 //! jobs come and go, what is heard, said and waited for is in the files beside this one.
 
 use std::collections::{HashMap, HashSet};
@@ -105,7 +105,7 @@ pub(super) struct Waiting {
     pub(super) waker: Waker,
 }
 
-/// How a job that is open here stands.
+/// State of a job that is open here.
 pub(crate) struct JobState {
     pub(crate) id: u32,
     /// Number of the session's first parties that hear why the job failed; the others hear that it did.

@@ -6,7 +6,7 @@ use crate::fingerprint::Fingerprint;
 use crate::identity::Validity;
 use crate::roster::Roster;
 
-/// What the errors need to know about this side.
+/// Facts about this side that the errors need.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     pub(super) roster: Arc<Roster>,

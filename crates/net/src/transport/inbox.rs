@@ -9,7 +9,7 @@ use crate::frame::{self, Frame, FrameError};
 
 /// A session, as its transport knows it.
 pub(crate) trait Listener: Send + Sync {
-    /// Whether it is open, and has this party for a peer. The other calls name only such parties.
+    /// Says that the session is open, and has this party for a peer. The other calls name only such parties.
     fn listens_to(&self, from: Party) -> bool;
 
     /// Takes frames in.
@@ -46,7 +46,7 @@ impl Inbox {
         }
     }
 
-    /// The same inbox behind a gate: what comes from a party, and the news that it is lost, is
+    /// Makes the same inbox behind a gate: what comes from a party, and the news that it is lost, is
     /// dropped without a word while `open` says no. For transports that wrap another one.
     #[must_use]
     pub fn with_gate(&self, open: impl Fn(Party) -> bool + Send + Sync + 'static) -> Self {
@@ -68,7 +68,7 @@ impl Inbox {
         (open && session.listens_to(from)).then_some(session)
     }
 
-    /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
+    /// Takes one packet of bytes from `from`. The transport vouches for the sender. A packet that is not a
     /// sound packet ends the session with an error that names the sender.
     pub fn deliver(&self, from: Party, packet: Bytes) {
         match frame::decode_packet(packet) {
