@@ -4,5 +4,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    madrigal_correlations::fuzz_request(bytes);
+    madrigal_correlations_make::fuzz_request(bytes);
 });

@@ -4,5 +4,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    madrigal_correlations::store::fuzz_records(bytes);
+    madrigal_correlations_store::fuzz_records(bytes);
 });

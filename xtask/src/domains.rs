@@ -32,7 +32,7 @@ const CALLS: [&str; 12] = [
 
 /// Crates whose generators have secret keys, of which a session has many.
 const KEYED: [&str; 8] = [
-    "correlations",
+    "correlations-make",
     "engine",
     "garbling",
     "lattice",

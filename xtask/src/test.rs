@@ -18,9 +18,9 @@ const OVER_KERNELS: [&str; 6] = [
     "circuit",
     "garbling",
 ];
-const CORRELATIONS: &str = "correlations";
-/// Modules of its tests that look at messages and files, which are the same at every level.
-const AT_ONE_LEVEL: [&str; 3] = ["tampered::", "store::", "store_kill::"];
+const CORRELATIONS: &str = "correlations-make";
+/// Modules of its tests that look at messages, which are the same at every level.
+const AT_ONE_LEVEL: [&str; 1] = ["tampered::"];
 
 /// All tests and doc tests of the workspace at this machine's best level, and those of
 /// [`OVER_KERNELS`] at the others, those of correlations at one of them and without [`AT_ONE_LEVEL`].

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Args, ValueHint};
-use madrigal_correlations::store::Store;
+use madrigal_correlations_store::Store;
 use madrigal_engine::{Precomputation, Progress, StoreReport, StoreSpec};
 use madrigal_net::Session;
 use madrigal_program::Planned;

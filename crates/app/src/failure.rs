@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use madrigal_core::Party;
-use madrigal_correlations::store::StoreError;
+use madrigal_correlations_store::StoreError;
 use madrigal_net::Blame;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::RosterError;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use madrigal_core::time::Link as Line;
-use madrigal_correlations::{Choice, Extension};
+use madrigal_correlations_make::{Choice, Extension};
 use madrigal_kernels::Level;
 use madrigal_net::transport::Profile;
 use serde::{Deserialize, Serialize};

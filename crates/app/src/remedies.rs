@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use madrigal_correlations::store::StoreError;
+use madrigal_correlations_store::StoreError;
 use madrigal_net::Error;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::{RosterError, RosterProblem};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_core::MAX_PARTIES;
-use madrigal_correlations::store::{self, Store, StoreError, StoreKey};
+use madrigal_correlations_store::{self as store, Store, StoreError, StoreKey};
 use madrigal_engine::{Precomputation, StoreSpec};
 use serde::{Deserialize, Serialize};
 

@@ -15,9 +15,9 @@
 //! |---|---|---|---|---|
 //! | seed of a private generator, from the operating system | yes | n \| 0, 1, 2, ... | random, as secret as the key | `Prg` of the kernels |
 //! | key of a generator that two parties share, one for each pair, job and step: [`SHARED_GENERATOR`] | yes | n \| 0, 1, 2, ... | of the same digest, as secret as the key | `Context::shared_prg` |
-//! | seed of a generator of Delta, of base OTs, of an extension's coins | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, and the peer | `crates/correlations/src/base.rs`, `links/peer.rs` |
+//! | seed of a generator of Delta, of base OTs, of an extension's coins | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, and the peer | `crates/correlations-make/src/ot/base/mod.rs`, `links/peer.rs` |
 //! | seed of silent OT's roots | yes | n \| 0, 1, 2, ... | [`OT_KEY_NUMBERS`], one for an instance | `crates/ot/src/silent/sender.rs` |
-//! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations/src/base.rs` |
+//! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations-make/src/ot/base/mod.rs` |
 //! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | n \| 0 and 1: its children | [`OT_KEY_NUMBERS`], one for each tree and level, of which a party lacks one node | `crates/ot/src/softspoken/pprf.rs` |
 //! | leaf of a SoftSpoken tree | yes | n \| 0, 1, 2, ...: 128 OTs each | [`OT_KEY_NUMBERS`], one for each tree, of which a party lacks one leaf | `Leaves` of the kernels |
 //! | seed of secret polynomials, from a private generator | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, the width and the peer | `crates/lattice/src/sample.rs` |

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use madrigal_core::{Zeroizing, bits};
 use madrigal_net::Result;
 
-use crate::needs::enough;
+use crate::shares::{Shares, Strings, enough};
 
 /// One party's shares of triples, to be used from the front, each once.
 ///
 /// The value is not `Clone`, and taking from it moves its front: no triple can be had twice. The
 /// shares are wiped when the last part is dropped; `Debug` shows counts alone.
 pub struct BitTriples {
-    shares: Arc<Shares>,
+    shares: Arc<Packed>,
     next: usize,
     end: usize,
 }
 
 /// Packed: triple i is bit i of each string.
 #[derive(Default)]
-struct Shares {
+struct Packed {
     a: Zeroizing<Vec<u8>>,
     b: Zeroizing<Vec<u8>>,
     c: Zeroizing<Vec<u8>>,
 }
 
-impl Shares {
+impl Packed {
     /// Triples from `start` on, as strings that begin with them.
     fn bits<'a>(&'a self, start: usize, count: usize, scratch: &'a mut Scratch) -> TripleBits<'a> {
         if start.is_multiple_of(8) {
@@ -85,10 +85,17 @@ impl BitTriples {
             "{count} triples are three strings of {bytes} bytes"
         );
         Self {
-            shares: Arc::new(Shares { a, b, c }),
+            shares: Arc::new(Packed { a, b, c }),
             next: 0,
             end: count,
         }
+    }
+
+    /// Reads `count` triples from their strings.
+    pub(crate) fn from_strings(strings: Strings, count: usize) -> Self {
+        let mut strings = strings.into_iter();
+        let [a, b, c] = std::array::from_fn(|_| strings.next().unwrap_or_default());
+        Self::new(a, b, c, count)
     }
 
     /// No triples, for what has no AND.
@@ -100,24 +107,7 @@ impl BitTriples {
         }
     }
 
-    /// All of some unused ones, in their order; each but the last are whole bytes.
-    pub(crate) fn concat(mut parts: Vec<Self>) -> Self {
-        if parts.len() == 1 {
-            return parts.remove(0);
-        }
-        let count = parts.iter().map(Self::len).sum();
-        let join = |column: fn(&Shares) -> &[u8]| {
-            // As long as it will be from the beginning: growing would leave shares in freed memory.
-            let mut all = Zeroizing::new(Vec::with_capacity(bits::bytes_for(count)));
-            for part in &parts {
-                all.extend_from_slice(column(&part.shares));
-            }
-            all
-        };
-        Self::new(join(|s| &s.a), join(|s| &s.b), join(|s| &s.c), count)
-    }
-
-    /// How many are left.
+    /// Counts the items that are left.
     pub fn len(&self) -> usize {
         self.end - self.next
     }
@@ -156,7 +146,7 @@ impl BitTriples {
     fn advance<'a, T>(
         &'a mut self,
         count: usize,
-        part: impl FnOnce(&'a Arc<Shares>, usize) -> T,
+        part: impl FnOnce(&'a Arc<Packed>, usize) -> T,
     ) -> T {
         assert!(
             count <= self.len(),
@@ -166,6 +156,36 @@ impl BitTriples {
         let start = self.next;
         self.next += count;
         part(&self.shares, start)
+    }
+}
+
+impl Shares for BitTriples {
+    fn left(&self) -> usize {
+        self.len()
+    }
+
+    fn split_front(&mut self, count: usize) -> Self {
+        self.split_front(count)
+    }
+
+    fn concat(mut parts: Vec<Self>) -> Self {
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        let mut pieces = TriplePieces::new();
+        let count = parts.iter().map(Self::len).sum();
+        parts.into_iter().for_each(|part| pieces.push(part));
+        pieces.take(count).unwrap_or_else(Self::none)
+    }
+
+    fn strings(mut self) -> Strings {
+        let count = self.len();
+        let mut scratch = Scratch::default();
+        let bits = self.advance(count, |shares, start| {
+            shares.bits(start, count, &mut scratch)
+        });
+        let strings = [bits.a, bits.b, bits.c];
+        strings.map(|string| Zeroizing::new(string.to_vec())).into()
     }
 }
 
@@ -195,7 +215,7 @@ impl TriplePieces {
         self.pieces.push_back(piece);
     }
 
-    /// The first `count`, if there are so many: copied where they come from several pieces.
+    /// Takes the first `count`, if there are enough: copied where they come from several pieces.
     pub fn take(&mut self, count: usize) -> Option<BitTriples> {
         self.count = self.count.checked_sub(count)?;
         if count == 0 {

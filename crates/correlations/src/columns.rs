@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use madrigal_core::{Plain, Zeroizing};
+use madrigal_core::{Plain, Ring, Zeroizing};
+
+use crate::shares::{Strings, elements, written};
 
 /// `K` columns of equal length. Not `Clone`, and taking moves the front, so nothing is had twice; the
 /// shares are wiped when the last part is dropped.
@@ -65,6 +67,29 @@ impl<T: Plain, const K: usize> Columns<T, K> {
             .map(|column| &column[start..start + count])
     }
 
+    /// Reads the columns from their strings.
+    ///
+    /// # Panics
+    /// If the strings have different lengths.
+    pub(crate) fn from_strings(strings: Strings) -> Self
+    where
+        T: Ring,
+    {
+        let mut strings = strings.into_iter();
+        Self::new(std::array::from_fn(|_| {
+            elements(&strings.next().unwrap_or_default())
+        }))
+    }
+
+    /// Writes what is left.
+    pub(crate) fn strings(mut self) -> Strings
+    where
+        T: Ring,
+    {
+        let columns = self.take(self.len());
+        columns.iter().map(|column| written(&[column])).collect()
+    }
+
     fn advance(&mut self, count: usize) -> usize {
         let (start, left) = (self.next, self.len());
         assert!(count <= left, "{count} items wanted, {left} left");
@@ -103,14 +128,12 @@ macro_rules! container {
                 Self(crate::columns::Columns::new([$($field),*]))
             }
 
-            /// All of some, in their order.
-            pub(crate) fn concat(parts: Vec<Self>) -> Self {
-                Self(crate::columns::Columns::concat(
-                    parts.into_iter().map(|part| part.0).collect(),
-                ))
+            /// Reads shares from their strings.
+            pub(crate) fn from_strings(strings: crate::shares::Strings) -> Self {
+                Self(crate::columns::Columns::from_strings(strings))
             }
 
-            /// How many are left.
+            /// Counts the items that are left.
             pub fn len(&self) -> usize {
                 self.0.len()
             }
@@ -136,6 +159,26 @@ macro_rules! container {
             pub fn take(&mut self, count: usize) -> $view<'_, T> {
                 let [$($field),*] = self.0.take(count);
                 $view { $($field),* }
+            }
+        }
+
+        impl<T: madrigal_core::Ring> crate::shares::Shares for $name<T> {
+            fn left(&self) -> usize {
+                self.len()
+            }
+
+            fn split_front(&mut self, count: usize) -> Self {
+                Self(self.0.split_front(count))
+            }
+
+            fn concat(parts: Vec<Self>) -> Self {
+                Self(crate::columns::Columns::concat(
+                    parts.into_iter().map(|part| part.0).collect(),
+                ))
+            }
+
+            fn strings(self) -> crate::shares::Strings {
+                self.0.strings()
             }
         }
     };

@@ -10,11 +10,12 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_net::{Context, Error, Result};
 
 use crate::kind::Kind;
-use crate::maker::{Maker, Strings};
+use crate::maker::Maker;
 use crate::needs::Needs;
+use crate::shares::Strings;
 
-/// A source of correlations of one's own: a protocol that makes them in another way, a file from somebody
-/// whom all parties trust, a device. A plan takes it by [`Origin::own`](crate::Origin::own).
+/// A source of correlations of a user's own: a protocol that makes them in another way, a file from somebody
+/// whom all parties trust, a device. A plan takes it by `Origin::own`.
 ///
 /// Each party has a value of its own, with what that party alone knows: where its file lies, which device is
 /// its. What [`name`](Self::name) says, all parties must have in common; what [`bill`](Self::bill) and
@@ -32,16 +33,16 @@ pub trait Provider: fmt::Debug + Send + Sync {
     /// OTs](Kind::CorrelatedOts) come from oblivious transfer alone, and are not asked for.
     fn serves(&self, kind: Kind) -> bool;
 
-    /// What a job that needs `needs` costs `me` of `parties` parties on [`open`](Self::open) and
+    /// Gives the cost that a job which needs `needs` has for `me` of `parties` parties on [`open`](Self::open) and
     /// [`Maker::end`] together.
     fn start(&self, _me: Party, _parties: usize, _needs: &Needs) -> PhaseCost {
         PhaseCost::default()
     }
 
-    /// What one call of [`Maker::make`] costs a party, to the byte.
+    /// Gives the cost of one call of [`Maker::make`] for a party, to the byte.
     fn bill(&self, call: &Call<'_>) -> PhaseCost;
 
-    /// What making `needs` computes beside AES blocks, for estimates of time.
+    /// Gives the work of making `needs` beside AES blocks, for estimates of time.
     fn work(&self, _needs: &Needs) -> Work {
         Work::default()
     }
@@ -49,7 +50,7 @@ pub trait Provider: fmt::Debug + Send + Sync {
     /// Starts one party's end for a job that needs `needs`, in a step of its own.
     ///
     /// # Errors
-    /// Those of the network; what else is wrong: [`Error::Correlations`] says that in words.
+    /// [`Error`] of the network; [`Error::Correlations`] says in words what else is wrong.
     fn open<'a>(
         &'a self,
         context: &'a Context,
@@ -63,14 +64,27 @@ pub trait Provider: fmt::Debug + Send + Sync {
 pub struct Call<'a> {
     /// Who calls.
     pub me: Party,
-    /// Of how many parties.
+    /// Number of parties.
     pub parties: usize,
-    /// What is made.
+    /// Kind that is made.
     pub kind: Kind,
     /// How much of it; at least one.
     pub count: usize,
-    /// What the same job has had made before.
+    /// Items that the same job has had made before.
     pub before: &'a Needs,
+}
+
+impl<'a> Call<'a> {
+    /// Says that `me`, one of `parties` parties, has `count` items of a kind made, after `before`.
+    pub fn new(me: Party, parties: usize, kind: Kind, count: usize, before: &'a Needs) -> Self {
+        Self {
+            me,
+            parties,
+            kind,
+            count,
+            before,
+        }
+    }
 }
 
 /// A [`Provider`] as an origin: equal to others of its name.
@@ -78,16 +92,16 @@ pub struct Call<'a> {
 pub struct Own(Arc<dyn Provider>);
 
 impl Own {
-    pub(crate) fn new(provider: Arc<dyn Provider>) -> Self {
+    /// Makes an origin of a provider.
+    pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self(provider)
     }
 
-    /// Starts it, with what checks its deliveries.
-    pub(crate) async fn open_checked(
-        &self,
-        context: &Context,
-        needs: &Needs,
-    ) -> Result<Box<dyn Maker>> {
+    /// Starts one party's end, with what checks its deliveries.
+    ///
+    /// # Errors
+    /// [`Error`] of [`Provider::open`].
+    pub async fn open_checked(&self, context: &Context, needs: &Needs) -> Result<Box<dyn Maker>> {
         let context = context.step("own");
         let maker = match self.0.open(&context, needs).await {
             Ok(maker) => maker,

@@ -11,11 +11,17 @@ use madrigal_kernels::Block;
 /// over by the next ones. One string more is only made where none is free, so there are never more of them than
 /// rows were in use at once.
 #[derive(Clone, Default)]
-pub(crate) struct Pool(Arc<Mutex<Vec<Zeroizing<Vec<Block>>>>>);
+pub struct Pool(Arc<Mutex<Vec<Zeroizing<Vec<Block>>>>>);
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pool")
+    }
+}
 
 impl Pool {
-    /// Memory for so many rows: what is in it is yet to be written.
-    pub(crate) fn take(&self, count: usize) -> Pooled {
+    /// Gives memory for `count` rows, which are yet to be written.
+    pub fn take(&self, count: usize) -> Pooled {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fit = free.iter().position(|blocks| blocks.len() >= count);
         let mut blocks = match fit {
@@ -43,10 +49,16 @@ impl Pool {
 }
 
 /// Blocks that go back to their pool when they are dropped.
-pub(crate) struct Pooled {
+pub struct Pooled {
     blocks: Zeroizing<Vec<Block>>,
     count: usize,
     pool: Pool,
+}
+
+impl std::fmt::Debug for Pooled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pooled({} rows)", self.count)
+    }
 }
 
 impl std::ops::Deref for Pooled {

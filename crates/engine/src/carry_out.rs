@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
 use madrigal_core::{Digest256, Party, Phase, Zeroizing, domains};
-use madrigal_correlations::{BitTripleSource, Hand, Kind, Means, Source, Stock, Supply};
+use madrigal_correlations::{Hand, Kind, Means, Source, Stock};
+use madrigal_correlations_make::Supply;
 use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
 use sha2::{Digest, Sha256};
 

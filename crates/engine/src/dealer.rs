@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use madrigal_core::Phase;
-use madrigal_correlations::{Origin, deal};
+use madrigal_correlations_make::{Origin, deal};
 use madrigal_net::{Error, Session};
 
 use crate::carry_out::SETUP;

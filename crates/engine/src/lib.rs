@@ -61,5 +61,6 @@ pub use stores::{Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
 pub use trial::{Trial, TrialTimes};
 
-pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Matrices, Means, Origin, Width};
+pub use madrigal_correlations::{Means, Width};
+pub use madrigal_correlations_make::{Choice, Extension, MAX_THREADS, Matrices, Origin};
 pub use madrigal_protocols::Opening;

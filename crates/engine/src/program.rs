@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Cost, Digest256, MAX_PARTIES, Party, PhaseCost, domains};
-use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin, SupplyCosts};
+use madrigal_correlations::{Kind, Needs};
+use madrigal_correlations_make::{MAX_THREADS, Origin, SupplyCosts};
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};

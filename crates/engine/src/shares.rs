@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Ring, Zeroizing, bits};
-use madrigal_correlations::{Kept, Width};
+use madrigal_correlations::Width;
 use madrigal_kernels::{self as kernels, Block, RowShape};
 use madrigal_protocols::planes;
 
@@ -54,7 +54,7 @@ pub struct NotNumbers {
 }
 
 /// A ring whose elements [`Shares`] can hold: all of them.
-pub trait Held: Kept {
+pub trait Held: Ring {
     #[doc(hidden)]
     fn wrap(components: Vec<Zeroizing<Vec<Self>>>) -> Wrapped;
     #[doc(hidden)]

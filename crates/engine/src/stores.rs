@@ -7,7 +7,7 @@
 //! use std::path::Path;
 //!
 //! use madrigal_core::Party;
-//! use madrigal_correlations::store::{Store, StoreKey};
+//! use madrigal_correlations_store::{Store, StoreKey};
 //! use madrigal_engine::{Precomputation, StoreSpec};
 //! use madrigal_net::transport::{MemoryTransport, mesh};
 //! use madrigal_net::{Session, SessionConfig, block_on};
@@ -52,10 +52,11 @@ use std::time::{Duration, Instant};
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations::store::{NewStore, Store, StoreError, StoreId, StoreKey};
-use madrigal_correlations::{
-    Extension, MAX_THREADS, Matrices, Needs, OtCosts, OtSource, SupplyCosts,
+use madrigal_correlations::Needs;
+use madrigal_correlations_make::{
+    Extension, MAX_THREADS, Matrices, OtCosts, OtSource, SupplyCosts,
 };
+use madrigal_correlations_store::{NewStore, Store, StoreError, StoreId, StoreKey};
 use madrigal_net::{Error, Fact, Session};
 
 use crate::program::ProgramPlan;
@@ -90,7 +91,10 @@ impl StoreSpec {
 
     /// What one of `parties` parties will spend in the setup phase, to the byte.
     pub fn cost(&self, me: Party, parties: usize) -> PhaseCost {
-        NewStore::ot_cost(self.costs(me, parties), &self.holds, parties)
+        let makes = self
+            .costs(me, parties)
+            .filling(&self.holds, NewStore::batch);
+        NewStore::cost(makes, parties)
     }
 
     /// How long one of `parties` parties is expected to take, as [`ProgramPlan::time`](

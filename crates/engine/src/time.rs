@@ -2,7 +2,8 @@
 
 use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations::{Needs, SupplyCosts};
+use madrigal_correlations::Needs;
+use madrigal_correlations_make::SupplyCosts;
 
 use crate::phases::Phases;
 use crate::program::ProgramPlan;

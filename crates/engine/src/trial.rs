@@ -8,10 +8,8 @@ use std::time::Instant;
 
 use madrigal_core::time::{Rates, Work};
 use madrigal_core::{Party, PhaseCost, Product};
-use madrigal_correlations::{
-    Extension, Kind, Matrices, MatrixShape, Needs, Origin, OtCosts, OtSource, Stock, SupplyCosts,
-    Tripled,
-};
+use madrigal_correlations::{Kind, MatrixShape, Needs, Stock, Tripled};
+use madrigal_correlations_make::{Extension, Matrices, Origin, OtCosts, OtSource, SupplyCosts};
 use madrigal_net::{Context, Result};
 
 use crate::program::ProgramPlan;
@@ -151,28 +149,7 @@ fn together(extension: Extension) -> f64 {
 
 /// OTs that items of a kind take, about; by encryption, OTs that take as long.
 fn ots((kind, count): (Kind, usize), lattice: bool) -> f64 {
-    let each = match kind {
-        Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
-        Kind::RingTriples(width) | Kind::SquarePairs(width) => width.bits(),
-        // Long corrections.
-        Kind::SharedBits(_) => 4,
-        Kind::MatrixTriples(width, shape) => width.bits() * shape.rows * shape.inner,
-        Kind::ConvolutionTriples(width, convolution) => {
-            let shape = convolution.matrices();
-            width.bits() * convolution.groups * shape.rows.min(shape.columns) * shape.inner
-        }
-        // One way instead of both.
-        Kind::SplitMatrixTriples(width, shape, _) => {
-            return ots((Kind::MatrixTriples(width, shape), count), lattice) / 2.0;
-        }
-        Kind::SplitConvolutionTriples(width, convolution, _) => {
-            return ots(
-                (Kind::ConvolutionTriples(width, convolution), count),
-                lattice,
-            ) / 2.0;
-        }
-    };
-    let all = each as f64 * count as f64;
+    let all = kind.descriptor().ots as f64 * count as f64;
     // Several, so that parties do not wait for each other as they do at the ends of a call.
     if lattice && kind.product().is_some() {
         all / BY_ENCRYPTION

@@ -226,7 +226,7 @@ pub struct BenchBranches {
 
     /// OT extension: iknp, as the papers count, softspoken2 to softspoken8, or silent
     #[arg(long, value_name = "NAME", default_value = "iknp")]
-    pub extension: madrigal_correlations::Extension,
+    pub extension: madrigal_correlations_make::Extension,
 
     /// ANDs of each branch, and as many XORs
     #[arg(long, value_name = "COUNT", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

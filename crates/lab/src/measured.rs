@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use madrigal_core::Phase;
-use madrigal_correlations::{Extension, OtSource};
+use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_kernels::ceilings::Cores;
 use madrigal_kernels::{Block, Kernels};
 use madrigal_net::Session;

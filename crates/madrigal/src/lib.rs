@@ -88,7 +88,6 @@
 #[cfg(feature = "app")]
 pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
-pub use madrigal_correlations as correlations;
 pub use madrigal_hycc as hycc;
 pub use madrigal_net as net;
 #[cfg(feature = "nn")]
@@ -112,6 +111,13 @@ pub mod engine {
     pub use madrigal_operations as operations;
     pub use madrigal_operations::Circuit;
     pub use madrigal_operations::circuit_job::*;
+}
+
+/// Correlated randomness: kinds, needs and stock, what makes correlations, and stores of them.
+pub mod correlations {
+    pub use madrigal_correlations::*;
+    pub use madrigal_correlations_make::*;
+    pub use madrigal_correlations_store as store;
 }
 
 /// What the README shows is compiled and run.

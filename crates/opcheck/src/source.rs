@@ -1,9 +1,10 @@
 //! The check of a source of correlations.
 
-use madrigal_core::{Cost, MatrixShape, Party, Phase, Product, Ring};
-use madrigal_correlations::{Kind, Means, Needs, Origin, Strings, Supply, Width};
+use madrigal_core::{Cost, Party, Phase, Product, Ring};
+use madrigal_correlations::{Cells, Dependence, Kind, Means, Needs, Source as _, Strings, Width};
+use madrigal_correlations_make::{Origin, Supply};
 use madrigal_engine::{Element, Sharing, Sort, with_ring};
-use madrigal_net::{Error, Result};
+use madrigal_net::Result;
 use madrigal_operations::{ArithmeticGmwTool, Mul};
 use madrigal_testkit::{World, seed, uncounted};
 use std::sync::Arc;
@@ -43,7 +44,9 @@ impl SourceCheck {
     pub fn run(self) {
         let seed = seed();
         let first = (self.origin)(self.parties[0]);
-        let served: Vec<Kind> = kinds().filter(|&kind| first.serves(kind)).collect();
+        let served: Vec<Kind> = Kind::examples()
+            .filter(|&kind| first.serves(kind))
+            .collect();
         assert!(!served.is_empty(), "{first} serves no kind that is checked");
         for &parties in &self.parties {
             for &kind in &served {
@@ -117,112 +120,76 @@ async fn two_calls(
     count: usize,
 ) -> Result<[Strings; 2]> {
     let mut supply = Supply::open(origin, setup, needs, Means::default()).await?;
-    let Supply::Made(maker) = &mut supply else {
-        let reason = format!("{origin} is no source of one's own");
-        return Err(Error::Ended { reason });
-    };
-    let first = maker.make(kind, count, &|_| {}).await?;
-    let second = maker.make(kind, count, &|_| {}).await?;
+    let first = supply.items(kind, count, &|_| {}).await?;
+    let second = supply.items(kind, count, &|_| {}).await?;
     supply.end().await?;
-    Ok([first, second])
+    Ok([first.strings(), second.strings()])
 }
 
-/// One kind of each sort and width.
-fn kinds() -> impl Iterator<Item = Kind> {
-    let shape = MatrixShape {
-        rows: 2,
-        inner: 3,
-        columns: 4,
-    };
-    let of_ring = move |width| {
-        [
-            Kind::RingTriples(width),
-            Kind::SquarePairs(width),
-            Kind::SharedBits(width),
-            Kind::MatrixTriples(width, shape),
-        ]
-    };
-    let bits = [Kind::BitTriples, Kind::VectorTriples { length: 40 }];
-    bits.into_iter()
-        .chain(Width::ALL.into_iter().flat_map(of_ring))
-}
-
-/// Whether the parties' shares add up to what they should.
+/// Says whether the parties' shares add up to what they should: the last column follows from the others.
 fn holds(kind: Kind, count: usize, shares: &[&Strings]) -> std::result::Result<(), String> {
-    match kind {
-        Kind::BitTriples => {
-            let [a, b, c] = [0, 1, 2].map(|string| xor(shares, string));
-            let bit = |string: &[u8], at: usize| string[at / 8] >> (at % 8) & 1;
-            let wrong = |&at: &usize| bit(&a, at) & bit(&b, at) != bit(&c, at);
-            first((0..count).find(wrong))
+    let said = kind.descriptor();
+    let mut sums = Vec::new();
+    for (index, column) in said.columns.iter().enumerate() {
+        let mut sum = shares[0][index].clone();
+        for share in &shares[1..] {
+            column.cells.add(&mut sum, &share[index]);
         }
-        Kind::VectorTriples { length } => {
-            let [a, b, c] = [0, 1, 2].map(|string| xor(shares, string));
-            let each = length.div_ceil(8);
-            let wrong = |&at: &usize| {
-                let place = at * each..(at + 1) * each;
-                let mut products = b[place.clone()].iter().zip(&c[place]);
-                products.any(|(b, c)| b * (a[at] & 1) != *c)
-            };
-            first((0..count).find(wrong))
-        }
-        Kind::RingTriples(width) => with_ring!(width, T => {
-            let [a, b, c] = [0, 1, 2].map(|string| sum::<T>(shares, string));
-            first((0..count).find(|&at| a[at].mul(b[at]) != c[at]))
-        }),
-        Kind::SquarePairs(width) => with_ring!(width, T => {
-            let [a, c] = [0, 1].map(|string| sum::<T>(shares, string));
-            first((0..count).find(|&at| a[at].mul(a[at]) != c[at]))
-        }),
-        Kind::SharedBits(width) => with_ring!(width, T => {
-            let b = sum::<T>(shares, 0);
-            first((0..count).find(|&at| b[at].to_u128() > 1))
-        }),
-        Kind::MatrixTriples(width, shape) => {
-            with_ring!(width, T => first(wrong_matrices::<T>(shape, count, shares)))
-        }
-        other => Err(format!("{other} is no kind that is checked")),
+        column.cells.clean(&mut sum, count);
+        sums.push(sum);
     }
-}
-
-/// The first triple whose third matrix is not the product of the others.
-fn wrong_matrices<T: Ring>(shape: MatrixShape, count: usize, shares: &[&Strings]) -> Option<usize> {
-    let [a, b, c] = [0, 1, 2].map(|string| sum::<T>(shares, string));
-    let [left, right, result] = Product::Matrices(1, shape).lengths();
-    let entry = |at: usize, place: usize| {
-        let (row, column) = (place / shape.columns, place % shape.columns);
-        let product = |inner: usize| {
-            let x = a[at * left + row * shape.inner + inner];
-            x.mul(b[at * right + inner * shape.columns + column])
-        };
-        (0..shape.inner).map(product).fold(T::ZERO, T::add)
+    let (Some(found), Some(column)) = (sums.pop(), said.columns.last()) else {
+        return Err(format!("{kind} has no shares"));
     };
-    (0..count).find(|&at| (0..result).any(|place| entry(at, place) != c[at * result + place]))
-}
-
-fn first(wrong: Option<usize>) -> std::result::Result<(), String> {
+    let mut wanted = found.clone();
+    match said.dependence {
+        Dependence::Of(rule) => rule(&sums, &mut wanted),
+        Dependence::Random(allow) => allow(&mut wanted),
+        Dependence::Product(product) => {
+            let (Cells::Elements(width, _), [a, b]) = (column.cells, &sums[..]) else {
+                return Err(format!("{kind} has no factors"));
+            };
+            with_ring!(width, T => multiply::<T>(product, count, [a, b], &mut wanted));
+        }
+    }
+    column.cells.clean(&mut wanted, count);
+    let each = column.cells.bits() as usize;
+    let wrong = found.iter().zip(wanted.iter()).position(|(a, b)| a != b);
     match wrong {
         None => Ok(()),
-        Some(item) => Err(format!("item {item} is not what its kind says")),
+        Some(byte) => Err(format!(
+            "item {} or one beside it is not what its kind says",
+            8 * byte / each.max(1)
+        )),
     }
 }
 
-fn xor(shares: &[&Strings], string: usize) -> Vec<u8> {
-    let mut sum = shares[0][string].to_vec();
-    for share in &shares[1..] {
-        let pairs = sum.iter_mut().zip(share[string].iter());
-        pairs.for_each(|(sum, share)| *sum ^= share);
+/// Writes the products of all items, by their definition.
+fn multiply<T: Ring>(product: Product, count: usize, factors: [&[u8]; 2], results: &mut [u8]) {
+    let elements = |bytes: &[u8]| -> Vec<T> { bytes.chunks_exact(T::BYTES).map(T::read).collect() };
+    let [a, b] = factors.map(elements);
+    let [left, right, result] = product.lengths();
+    let of = |item: usize, output: usize| {
+        let (a, b) = (&a[item * left..], &b[item * right..]);
+        match product {
+            Product::Matrices(_, shape) => {
+                let (row, column) = (output / shape.columns, output % shape.columns);
+                let term = |inner: usize| {
+                    a[row * shape.inner + inner].mul(b[inner * shape.columns + column])
+                };
+                (0..shape.inner).map(term).fold(T::ZERO, T::add)
+            }
+            Product::Convolution(convolution) => {
+                let terms = convolution.terms(output);
+                let term = |(filter, image): (usize, Option<usize>)| {
+                    image.map_or(T::ZERO, |image| a[filter].mul(b[image]))
+                };
+                terms.map(term).fold(T::ZERO, T::add)
+            }
+        }
+    };
+    let places = results.chunks_exact_mut(T::BYTES).zip(0..count * result);
+    for (place, at) in places {
+        of(at / result, at % result).write(place);
     }
-    sum
-}
-
-fn sum<T: Ring>(shares: &[&Strings], string: usize) -> Vec<T> {
-    let elements =
-        |share: &Strings| -> Vec<T> { share[string].chunks_exact(T::BYTES).map(T::read).collect() };
-    let mut sum = elements(shares[0]);
-    for share in &shares[1..] {
-        let pairs = sum.iter_mut().zip(elements(share));
-        pairs.for_each(|(sum, share)| *sum = sum.add(share));
-    }
-    sum
 }

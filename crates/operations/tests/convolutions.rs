@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use madrigal_core::{Convolution, Party, Product};
-use madrigal_correlations::{Extension, Matrices};
+use madrigal_correlations_make::{Extension, Matrices};
 use madrigal_engine::{
     Element, Graph, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Width,
 };

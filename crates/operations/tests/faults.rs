@@ -11,7 +11,7 @@ use crate::common::{netlist, own, plan, random_rows};
 use crate::programs::{Built, conversions, equal, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
-use madrigal_correlations::deal;
+use madrigal_correlations_make::deal;
 use madrigal_engine::{
     Given, Opening, Phases, ProgramPlan, ProgramSpec, RunError, Shares, Width, evaluate_program,
 };

@@ -10,7 +10,7 @@ use crate::common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
 use madrigal_correlations::Needs;
-use madrigal_correlations::store::{Store, StoreKey};
+use madrigal_correlations_store::{Store, StoreKey};
 use madrigal_engine::{
     Extension, MAX_THREADS, Means, Opening, Origin, Phases, Precomputation, RunError, StoreSpec,
     serve,

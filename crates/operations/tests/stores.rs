@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use madrigal_core::{Party, Phase};
-use madrigal_correlations::store::{Store, StoreKey};
+use madrigal_correlations_store::{Store, StoreKey};
 use madrigal_engine::{
     Extension, Matrices, Opening, Phases, Precomputation, StoreReport, StoreSpec,
 };

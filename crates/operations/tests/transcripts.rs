@@ -11,7 +11,7 @@ use crate::common::{netlist, own, plan};
 use crate::programs::{Built, conversions, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
-use madrigal_correlations::deal;
+use madrigal_correlations_make::deal;
 use madrigal_engine::{
     Element, Given, Graph, Opening, Operation, Origin, Phases, ProgramPlan, ProgramSpec, RunError,
     Shares, Sharing, Sort, Width, evaluate_program,

@@ -5,7 +5,8 @@
 use crate::common::additive::{Dealer, everywhere, run, sum, worker};
 use crate::common::values;
 use madrigal_core::{Cost, Party, Phase, PhaseCost, Ring};
-use madrigal_correlations::{Extension, Kept, Needs, OtSource, Stock};
+use madrigal_correlations::{Needs, Stock};
+use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_kernels::rings;
 use madrigal_net::MIN_WINDOW;
 use madrigal_protocols::arithmetic::{
@@ -199,7 +200,7 @@ fn dots<T: Ring>(seed: u64, count: usize) {
 }
 
 /// All that correlations serve, with those that the parties make: what is made is what is used.
-fn made<T: Kept>(seed: u64, count: usize) {
+fn made<T: Ring>(seed: u64, count: usize) {
     let shape = MatrixShape {
         rows: 2,
         inner: count,

@@ -1,8 +1,9 @@
 //! Masks that follow a secret choice, by themselves: shares of what they should be, whichever way they are made.
 #![allow(clippy::unwrap_used)] // tests
 
-use madrigal_core::{Phase, bits};
-use madrigal_correlations::{Extension, Needs, OtSource, Stock};
+use madrigal_core::{Phase, Ring, bits};
+use madrigal_correlations::{Needs, Stock};
+use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_net::Context;
 use madrigal_protocols::Opening;
 use madrigal_protocols::branches::rings::{RingBranches, RingWanted};
@@ -136,7 +137,7 @@ fn masks_are_random_where_they_should_be_and_else_zero() {
 /// One party's share of a choice over a ring: the code's bits, and t and masks of each code.
 type RingPart<T> = (Vec<Bits>, Vec<[Vec<T>; 2]>);
 
-async fn ring_part<T: madrigal_correlations::Kept>(
+async fn ring_part<T: Ring>(
     context: Context,
     wanted: RingWanted,
     lanes: usize,
@@ -164,12 +165,7 @@ async fn ring_part<T: madrigal_correlations::Kept>(
     Ok((code, slots.collect()))
 }
 
-fn check_rings<T: madrigal_correlations::Kept>(
-    parties: usize,
-    wanted: RingWanted,
-    lanes: usize,
-    seed: u64,
-) {
+fn check_rings<T: Ring>(parties: usize, wanted: RingWanted, lanes: usize, seed: u64) {
     let parts: Vec<(RingPart<T>, _)> =
         World::light(parties, seed).run(|context| ring_part::<T>(context, wanted, lanes));
     let code: Vec<Vec<u8>> = (0..wanted.bits)

@@ -5,10 +5,9 @@
 use std::path::Path;
 
 use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
-use madrigal_correlations::store::{NewStore, Store, StoreKey};
-use madrigal_correlations::{
-    BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtCosts, OtSource, Supply, deal,
-};
+use madrigal_correlations::{BitTriples, Means, Needs, Source};
+use madrigal_correlations_make::{Extension, Origin, OtCosts, OtSource, Supply, deal};
+use madrigal_correlations_store::{NewStore, Store, StoreKey};
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::{Context, Error, MIN_WINDOW, Result};
 use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
@@ -75,7 +74,7 @@ fn triples_cost(origin: &Origin, me: Party, parties: usize, count: usize) -> Pha
     let mut cost = costs.start(&needs(count)) + costs.fill(&needs(count));
     if *origin == Origin::Store {
         let costs = OtCosts::new(Extension::default(), me, parties);
-        cost += NewStore::ot_cost(costs, &needs(count), parties);
+        cost += NewStore::cost(costs.filling(&needs(count), NewStore::batch), parties);
     }
     cost
 }

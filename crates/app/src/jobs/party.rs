@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Rows;
 use madrigal_circuit::values::Lines;
 use madrigal_core::Party;
-use madrigal_correlations::store::Store;
+use madrigal_correlations_store::Store;
 use madrigal_engine::{Means, Origin, Precomputation, Progress};
 use madrigal_net::Session;
 use madrigal_operations::Circuit;

@@ -1,6 +1,6 @@
 //! `store`: what a store of correlations holds.
 
-use madrigal_correlations::store;
+use madrigal_correlations_store as store;
 use serde::Serialize;
 
 use crate::args::{StoreCommand, StoreStatus};

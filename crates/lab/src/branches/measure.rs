@@ -5,7 +5,8 @@ use std::sync::Arc;
 use madrigal_circuit::Rows;
 use madrigal_circuit::branches::{Branching, Step};
 use madrigal_core::{Party, PhaseCost};
-use madrigal_correlations::{Extension, Kind};
+use madrigal_correlations::Kind;
+use madrigal_correlations_make::Extension;
 use madrigal_engine::{
     Element, Given, Graph, Operation, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort,
     run_program,

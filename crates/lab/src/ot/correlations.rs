@@ -5,9 +5,8 @@ use std::thread;
 use std::time::Instant;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
-use madrigal_correlations::{
-    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, Source as _,
-};
+use madrigal_correlations::{MatrixShape, Scratch, Source as _};
+use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Builder;
 use madrigal_circuit::branches::{Branching, Random};
-use madrigal_correlations::Extension;
+use madrigal_correlations_make::Extension;
 use madrigal_operations::Scheme;
 use plotters::prelude::*;
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! Arithmetic GMW, one operation after the other, on correlations made by OT.
 
 use madrigal_core::{Party, Phase, Ring};
-use madrigal_correlations::{Extension, Kept, Needs, OtSource, Stock};
+use madrigal_correlations::{Needs, Stock};
+use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_kernels::{marks, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::arithmetic::{ArithmeticGmw, InputSharing, MatrixShape, share_addend};
@@ -38,7 +39,7 @@ struct Outputs<T> {
     opened: Vec<T>,
 }
 
-async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<T>> {
+async fn program<T: Ring>(context: Context, opening: Opening) -> Result<Outputs<T>> {
     let mut needs = Needs::new();
     needs.ring_triples::<T>(3 * COUNT);
     needs.square_pairs::<T>(COUNT);
@@ -100,7 +101,7 @@ async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<
     })
 }
 
-fn operations<T: Kept>(parties: usize, opening: Opening) -> Outcome {
+fn operations<T: Ring>(parties: usize, opening: Opening) -> Outcome {
     let outputs = world(parties).run(|context| program::<T>(context, opening));
     let outputs: Vec<Outputs<T>> = outputs.into_iter().map(|(outputs, _)| outputs).collect();
     let (x, y) = (shown(&elements::<T>(200)), shown(&elements::<T>(201)));

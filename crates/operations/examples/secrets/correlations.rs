@@ -1,9 +1,9 @@
 //! Correlations of every kind from every source, for two and three parties.
 
 use madrigal_core::{Party, Ring, Zeroizing};
-use madrigal_correlations::{
-    BitTripleSource, DealerSource, Extension, Maker, MatrixShape, OtSource, PrecomputedReceiver,
-    PrecomputedSender, Scratch, Source, deal,
+use madrigal_correlations::{Maker, MatrixShape, Scratch, Source};
+use madrigal_correlations_make::{
+    DealerSource, Extension, OtSource, PrecomputedReceiver, PrecomputedSender, deal,
 };
 use madrigal_kernels::marks;
 use madrigal_lattice::{Layout, Owner, Responder};

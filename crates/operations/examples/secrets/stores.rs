@@ -1,7 +1,8 @@
 //! Stores of correlations: their keys, what is written, and what is read again.
 
-use madrigal_correlations::store::{NewStore, Store, StoreKey};
-use madrigal_correlations::{DealerSource, Maker, Needs, deal};
+use madrigal_correlations::{Maker, Needs};
+use madrigal_correlations_make::{DealerSource, deal};
+use madrigal_correlations_store::{NewStore, Store, StoreKey};
 
 use crate::correlations::{check, some};
 use crate::{Outcome, Path, world};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Cost, Digest256, MAX_PARTIES, Party, domains};
-use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin};
+use madrigal_correlations::{Kind, Needs};
+use madrigal_correlations_make::{MAX_THREADS, Origin};
 use madrigal_engine::{
     CORRELATIONS, Element, Graph, Phases, PlanTime, ProgramError, ProgramPlan, ProgramSpec,
     Sharing, Soonest, Sort, TRIPLE_MEMORY, Value,
@@ -486,12 +487,12 @@ impl Plan {
     /// As [`ProgramPlan::check_store`].
     ///
     /// # Errors
-    /// [`StoreError::Few`](madrigal_correlations::store::StoreError::Few).
+    /// [`StoreError::Few`](madrigal_correlations_store::StoreError::Few).
     pub fn check_store(
         &self,
-        store: &madrigal_correlations::store::Store,
+        store: &madrigal_correlations_store::Store,
         times: u32,
-    ) -> Result<(), madrigal_correlations::store::StoreError> {
+    ) -> Result<(), madrigal_correlations_store::StoreError> {
         self.program().check_store(store, times)
     }
 }

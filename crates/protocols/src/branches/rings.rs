@@ -32,7 +32,7 @@
 mod chain;
 
 use madrigal_core::{Party, Ring, Zeroizing, bits};
-use madrigal_correlations::{Kept, Kind, Needs, RingTriples, Stock, Width};
+use madrigal_correlations::{Kind, Needs, RingTriples, Stock, Width};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::{Context, Result};
 
@@ -210,7 +210,7 @@ impl RingBranches {
     ///
     /// # Panics
     /// If `stock` has not what it [needs](RingWanted::needs): a plan was wrong.
-    pub async fn prepare<T: Kept>(
+    pub async fn prepare<T: Ring>(
         &mut self,
         wanted: RingWanted,
         lanes: usize,
@@ -231,7 +231,7 @@ impl RingBranches {
     }
 
     /// Makes the masks of two parties: hot bits become numbers by shared bits, kept bits are seeds.
-    async fn by_seeds<T: Kept>(
+    async fn by_seeds<T: Ring>(
         &mut self,
         wanted: RingWanted,
         slots: &[Slot],
@@ -297,7 +297,7 @@ impl RingBranches {
 
     /// Makes the masks of more parties: what a chain of products with their shares of the hot bits makes of random elements
     /// and a 1.
-    async fn by_chain<T: Kept>(
+    async fn by_chain<T: Ring>(
         &mut self,
         wanted: RingWanted,
         slots: &[Slot],

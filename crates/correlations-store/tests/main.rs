@@ -1,0 +1,5 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod store;
+mod store_kill;
+mod support;
