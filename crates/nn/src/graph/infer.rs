@@ -1,28 +1,11 @@
 //! Infers the shapes and elements that primitive operators make of others: the one place where this is checked.
 
 use super::Type;
+use super::fit::{broadcast, misshapen, same, too_many};
 use super::linear::{conv, product, transposed};
 use super::op::{Binary, Op, Unary};
 use crate::error::Fault;
 use crate::tensor::{Element, MAX_RANK, elements};
-
-/// The shape to which two are broadcast: aligned at the end, and sizes 1 repeated.
-pub(crate) fn broadcast(first: &[usize], second: &[usize]) -> Result<Vec<usize>, Fault> {
-    let rank = first.len().max(second.len());
-    let size = |shape: &[usize], axis: usize| match (axis + shape.len()).checked_sub(rank) {
-        Some(own) => shape[own],
-        None => 1,
-    };
-    let sizes = (0..rank).map(|axis| match (size(first, axis), size(second, axis)) {
-        (a, b) if a == b || b == 1 => Ok(a),
-        (1, b) => Ok(b),
-        _ => Err(Fault::Broadcast {
-            first: first.to_vec(),
-            second: second.to_vec(),
-        }),
-    });
-    sizes.collect()
-}
 
 /// The types of what an operator makes of operands of these types.
 pub(crate) fn infer(op: &Op, inputs: &[&Type]) -> Result<Vec<Type>, Fault> {
@@ -281,14 +264,6 @@ fn float(ty: &Type) -> Result<Element, Fault> {
     }
 }
 
-pub(super) fn same(first: &Type, second: &Type) -> Result<(), Fault> {
-    let (first, second) = (first.element, second.element);
-    match first == second {
-        true => Ok(()),
-        false => Err(Fault::Elements { first, second }),
-    }
-}
-
 fn axis_of(shape: &[usize], axis: usize) -> Result<usize, Fault> {
     shape.get(axis).copied().ok_or(Fault::Axis {
         axis: axis as i64,
@@ -298,20 +273,4 @@ fn axis_of(shape: &[usize], axis: usize) -> Result<usize, Fault> {
 
 fn wrong(found: Element, supported: &'static str) -> Fault {
     Fault::Element { found, supported }
-}
-
-pub(super) fn misshapen(what: &'static str, found: &[usize], expected: String) -> Fault {
-    let found = found.to_vec();
-    Fault::Shape {
-        what,
-        found,
-        expected,
-    }
-}
-
-pub(super) fn too_many(shape: &[usize]) -> Fault {
-    Fault::TooLarge {
-        shape: shape.to_vec(),
-        limit: usize::MAX,
-    }
 }

@@ -1,7 +1,7 @@
 //! Shapes of matrix products and convolutions, and of what goes over data as a kernel does.
 
 use super::Type;
-use super::infer::{broadcast, misshapen, same, too_many};
+use super::fit::{broadcast, misshapen, same, too_many};
 use super::op::Window;
 use crate::error::Fault;
 

@@ -1,6 +1,7 @@
 //! Models as graphs of primitive operators on tensors whose shapes are known.
 
 mod count;
+mod fit;
 mod infer;
 mod linear;
 mod op;
@@ -11,7 +12,8 @@ pub use count::Count;
 pub use op::{Binary, Op, Reduction, Unary, Window};
 
 pub(crate) use count::work;
-pub(crate) use infer::{broadcast, infer};
+pub(crate) use fit::broadcast;
+pub(crate) use infer::infer;
 
 use crate::tensor::{Element, Tensor};
 

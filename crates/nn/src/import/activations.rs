@@ -1,8 +1,8 @@
 //! Activations. Activations that consist of a few operators become these.
 
-use super::Table;
 use super::arithmetic::unary;
 use super::builder::Builder;
+use super::table::Table;
 use super::view::{View, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Unary, ValueId};

@@ -1,7 +1,7 @@
 //! Arithmetic, element by element.
 
-use super::Table;
 use super::builder::Builder;
+use super::table::Table;
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::{Binary, Unary, ValueId};

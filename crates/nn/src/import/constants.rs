@@ -1,7 +1,7 @@
 //! Values that depend on no input, and operators that only pass values on.
 
-use super::Table;
 use super::builder::Builder;
+use super::table::Table;
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::ValueId;

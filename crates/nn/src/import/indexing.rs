@@ -1,8 +1,8 @@
 //! Operators that choose elements by their places, and that put some around or instead.
 
-use super::Table;
 use super::builder::Builder;
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::{View, at_least, axis_of};
 use crate::error::Fault;
 use crate::evaluate::split;

@@ -1,9 +1,9 @@
 //! Matrix products and convolutions.
 
-use super::Table;
 use super::builder::Builder;
 use super::pool::{Padding, window};
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::{View, at_least};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};

@@ -1,8 +1,8 @@
 //! Booleans, comparisons, choices.
 
-use super::Table;
 use super::arithmetic::{binary, unary};
 use super::builder::Builder;
+use super::table::Table;
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Unary, ValueId};

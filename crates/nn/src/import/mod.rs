@@ -16,6 +16,7 @@ mod live;
 mod logic;
 mod normalize;
 mod open;
+mod options;
 mod origin;
 mod pad;
 mod pool;
@@ -23,15 +24,18 @@ mod quantize;
 mod reduce;
 mod resize;
 mod shapes;
+mod table;
 mod view;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use builder::Builder;
 pub(crate) use live::Live;
 pub use open::Size;
+pub use options::Options;
 pub(crate) use origin::{Fate, Source, Trace};
+use table::{Importer, Table};
 use view::View;
 pub(crate) use view::kinds;
 
@@ -40,12 +44,6 @@ use crate::graph::{Graph, Type, ValueId};
 use crate::proto;
 use crate::read::{Limits, Model, element, tensor};
 use crate::tensor::{Element, MAX_RANK, Tensor, elements};
-
-/// Imports a node: the values that it makes, as many as it can.
-type Importer = fn(&mut Builder, &View<'_>) -> Result<Vec<ValueId>, Fault>;
-
-/// Operators by name.
-type Table = &'static [(&'static str, Importer)];
 
 /// All families.
 const TABLES: [Table; 13] = [
@@ -91,29 +89,6 @@ fn advice(operator: &str) -> &'static str {
             "the size of its result depends on the data; leave it to whoever gets the output"
         }
         _ => "write this part of the network with operators that are, and export it again",
-    }
-}
-
-/// Settings of an import beside the model.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Size of the first dimension of every input, where that has a name instead of a size, or has size 1.
-    pub batch: Option<usize>,
-    /// Sizes of dimensions by name.
-    pub dimensions: BTreeMap<String, usize>,
-    /// Shapes of inputs by name, whatever the file says of sizes.
-    pub shapes: BTreeMap<String, Vec<usize>>,
-    /// Inputs that are constants, by name: then they are no inputs of the graph.
-    pub constants: BTreeMap<String, Tensor>,
-}
-
-impl Options {
-    /// Batches of this size.
-    pub fn batch(size: usize) -> Options {
-        Options {
-            batch: Some(size),
-            ..Options::default()
-        }
     }
 }
 

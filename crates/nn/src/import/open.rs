@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Options;
+use super::options::Options;
 use crate::error::Problem;
 use crate::proto::{self, dimension, r#type};
 use crate::read::Model;

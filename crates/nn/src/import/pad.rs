@@ -1,8 +1,8 @@
 //! Operators that put elements around.
 
-use super::Table;
 use super::builder::Builder;
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::{View, axis_of};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};

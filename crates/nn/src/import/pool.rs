@@ -1,8 +1,8 @@
 //! Pooling, and where kernels go.
 
-use super::Table;
 use super::builder::Builder;
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::{View, at_least};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId, Window};

@@ -1,9 +1,9 @@
 //! Quantised numbers: integers with a scale and a zero point become casts, products and roundings.
 
-use super::Table;
 use super::builder::Builder;
 use super::constants::element_of;
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::{View, at_least, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId};

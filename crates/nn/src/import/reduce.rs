@@ -1,7 +1,7 @@
 //! Reductions and orders along axes.
 
-use super::Table;
 use super::builder::Builder;
+use super::table::Table;
 use super::view::{View, at_least, axes_of, axis_of};
 use crate::error::Fault;
 use crate::graph::{Op, Reduction, Unary, ValueId};

@@ -1,9 +1,9 @@
 //! Resampling: along each axis a choice of places, or a product with a matrix of weights.
 
-use super::Table;
 use super::builder::Builder;
 use super::indexing::named_axes;
 use super::shapes::of_rank;
+use super::table::Table;
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};

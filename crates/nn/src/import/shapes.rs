@@ -1,7 +1,7 @@
 //! Operators that give elements another shape or order.
 
-use super::Table;
 use super::builder::Builder;
+use super::table::Table;
 use super::view::{View, at_least, axes_of, axis_of, few};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId, broadcast};

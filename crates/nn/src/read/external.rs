@@ -7,7 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 use madrigal_core::budget::{FileError, read_regular};
 
-use super::ReadError;
+use super::error::ReadError;
 use crate::proto;
 
 /// Reads a regular file of at most `limit` bytes.

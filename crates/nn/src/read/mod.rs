@@ -1,6 +1,8 @@
 //! ONNX files: from bytes to messages that can be trusted to be as large as they say.
 
+mod error;
 mod external;
+mod limits;
 mod notes;
 mod scan;
 mod strip;
@@ -10,137 +12,17 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
-use madrigal_core::budget::{Budget, PER_BYTE, Spent};
+use madrigal_core::budget::{Budget, PER_BYTE};
 use prost::Message as _;
 
+pub use error::ReadError;
+pub use limits::{LONGEST_NAME, Limits, NEWEST_OPSET, OLDEST_OPSET};
 pub use notes::with_note;
 pub use strip::{Readable, StripError, Stripped};
 pub use tensor::{StoredTensorError, TensorFault};
 
 use crate::proto;
 use crate::tensor::Tensor;
-
-/// The least version of ONNX's operators that is supported.
-pub const OLDEST_OPSET: i64 = 6;
-/// The greatest version of ONNX's operators that is supported: that of ONNX 1.22.
-pub const NEWEST_OPSET: i64 = 27;
-
-/// Bounds on what a model may ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of a file; protobuf itself allows 2 GiB.
-    pub bytes: usize,
-    /// Nodes, tensors, names and attributes of a file.
-    pub parts: usize,
-    /// Elements of one tensor, and of all constants together that are computed while a model is imported.
-    pub elements: usize,
-    /// Elementary steps of computing constants while a model is imported.
-    pub work: u64,
-    /// Bytes of memory that reading a model, importing it and making a program of it may take beyond
-    /// [`PER_BYTE`] for each byte of its files: what its parts, its constants, and lists of places take.
-    pub memory: u64,
-}
-
-/// Bytes of a name: what takes more is no name of anybody's, and names are in all that is told of a model.
-pub const LONGEST_NAME: usize = 4096;
-
-impl Default for Limits {
-    /// Limits for files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
-    /// a file asks for without having it.
-    fn default() -> Limits {
-        Limits {
-            bytes: 1 << 31,
-            parts: 1 << 20,
-            elements: 1 << 29,
-            work: 1 << 34,
-            memory: 256 << 20,
-        }
-    }
-}
-
-/// Reasons why a file is no model, or none that can be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
-    /// The file is longer than allowed.
-    #[error(
-        "the file has {found} bytes, and {limit} are allowed: take a smaller model, or raise `Limits::bytes`"
-    )]
-    TooLong {
-        /// Bytes of the file.
-        found: usize,
-        /// Number of bytes that is allowed.
-        limit: usize,
-    },
-    /// More nodes, tensors, names and attributes than allowed.
-    #[error(
-        "the file has more than {limit} nodes, tensors, names and attributes: simplify the model, or raise `Limits::parts`"
-    )]
-    TooManyParts {
-        /// Number of parts that is allowed.
-        limit: usize,
-    },
-    /// A name is longer than any that somebody would give.
-    #[error(
-        "the file has a name of {found} bytes, and {LONGEST_NAME} are allowed: give shorter names"
-    )]
-    Name {
-        /// Number of bytes of the name.
-        found: usize,
-    },
-    /// Parts of the file that take more memory than allowed.
-    #[error("the file has too many parts for its length: {0}")]
-    Memory(Spent),
-    /// A file that is no ONNX file, or a damaged one.
-    #[error("this is no ONNX file, or a damaged one: {0}")]
-    Malformed(String),
-    /// The file, or one with data of its tensors, cannot be read.
-    #[error(
-        "cannot read {path}: {error}; tensors' data lies beside the model, under the name that was saved"
-    )]
-    Unreadable {
-        /// Path of the file.
-        path: String,
-        /// Error of the operating system.
-        error: String,
-    },
-    /// A tensor's data is said to be where it cannot be.
-    #[error(
-        "tensor {tensor:?}: its data is said to be at {place}, and should be {expected}: save the model again"
-    )]
-    External {
-        /// The tensor's name.
-        tensor: String,
-        /// Text that the model says.
-        place: String,
-        /// Text that it should say.
-        expected: &'static str,
-    },
-    /// A file without a graph.
-    #[error("the file has no graph: it is no ONNX model, or a damaged one")]
-    NoGraph,
-    /// A file that does not say which version of the operators it uses.
-    #[error(
-        "the file does not say which version of ONNX's operators it uses: export the model again"
-    )]
-    NoOpset,
-    /// Operators of a version that is not supported.
-    #[error(
-        "the model uses version {found} of ONNX's operators; supported: {OLDEST_OPSET} to {NEWEST_OPSET}; export it \
-         with one of these"
-    )]
-    Opset {
-        /// The version.
-        found: i64,
-    },
-    /// The file uses a part of the format that is not supported.
-    #[error("the file has {what}, which is not supported: {advice}")]
-    Unsupported {
-        /// Name of the part.
-        what: &'static str,
-        /// Advice: what to do.
-        advice: &'static str,
-    },
-}
 
 /// An ONNX file, decoded; its operators are not looked at yet. [`Model::import`] does that.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use madrigal_core::Budget;
 
-use super::{LONGEST_NAME, ReadError};
+use super::error::ReadError;
+use super::limits::LONGEST_NAME;
 use crate::proto;
 
 /// The messages whose parts are counted.

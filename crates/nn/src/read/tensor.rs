@@ -4,7 +4,7 @@ use madrigal_core::budget::{Budget, Spent};
 
 use crate::half::{bf16_value, f16_value};
 use crate::proto;
-use crate::read::Limits;
+use crate::read::limits::Limits;
 use crate::tensor::{Data, Element, MAX_RANK, Tensor, elements};
 
 /// Faults of a tensor of a file.

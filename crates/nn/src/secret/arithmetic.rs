@@ -4,7 +4,8 @@ use madrigal_program::{Array, Rounding, Shape, Tensor as Secret, Type};
 
 use super::forms::Form;
 use super::integers::{integer, whole};
-use super::{Lowered, Lowering, cannot};
+use super::lowering::Lowering;
+use super::stop::{Lowered, cannot};
 use crate::graph::{Binary, Op, Unary, ValueId};
 use crate::tensor::Element;
 

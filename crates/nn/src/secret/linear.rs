@@ -3,8 +3,9 @@
 use madrigal_program::{Tensor as Secret, Window as Moves};
 
 use super::forms::Form;
+use super::lowering::Lowering;
 use super::planar::{Planar, along_two, fits, with_rows, without_rows};
-use super::{Lowered, Lowering, cannot};
+use super::stop::{Lowered, cannot};
 use crate::graph::{ValueId, Window};
 
 /// Operands of a convolution.

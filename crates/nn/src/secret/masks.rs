@@ -31,8 +31,6 @@ use std::collections::HashSet;
 
 use madrigal_program::Type;
 
-use super::forms::Form;
-use super::{Lowered, Lowering, cannot};
 use crate::graph::{Binary, Graph, Node, Op, Reduction, Unary, ValueId};
 use crate::tensor::{Data, Tensor};
 
@@ -124,7 +122,7 @@ pub(super) struct Masks {
     /// Products with a constant that is beyond the mask.
     products: HashSet<ValueId>,
     /// The mask's magnitude.
-    mask: f64,
+    pub(super) mask: f64,
     /// The least magnitude that it may have behind a factor.
     least: f64,
     /// Whether sums of products have too little room for it.
@@ -339,42 +337,12 @@ impl Masks {
 const FAR: f64 = 1e7;
 
 /// A constant that is a single number, which all parties know.
-fn single(graph: &Graph, id: ValueId) -> Option<f64> {
+pub(super) fn single(graph: &Graph, id: ValueId) -> Option<f64> {
     let value = graph.value(id);
     let constant = value.constant.as_ref().filter(|_| !value.owned)?;
     let numbers = constant.to_f64();
     match numbers[..] {
         [one] if constant.element().is_float() => Some(one),
         _ => None,
-    }
-}
-
-impl Lowering<'_> {
-    /// A product of a secret and a constant that is beyond the mask.
-    pub(super) fn masked_product(&mut self, node: &Node) -> Lowered<Form> {
-        let [first, second] = node.inputs[..] else {
-            return cannot("it has two operands");
-        };
-        let (x, constant) = match (single(self.graph, second), single(self.graph, first)) {
-            (Some(constant), _) => (first, constant),
-            (None, Some(constant)) => (second, constant),
-            (None, None) => return cannot("neither of its operands is a constant"),
-        };
-        let mask = self.forms.masks.mask;
-        // With as few bits after the point as a type can have.
-        let Some(whole) = Type::fixed(self.format.number.bits(), 1) else {
-            return cannot("whole numbers have no type");
-        };
-        let mask = self
-            .forms
-            .public(whole, constant.clamp(-mask, mask).round())?;
-        let x = self.forms.number(x)?;
-        Ok(Form::Number(x.times(&mask), 1))
-    }
-
-    /// Numbers with a fixed point are numbers, always.
-    pub(super) fn never(&mut self, x: ValueId) -> Lowered<Form> {
-        let never = self.forms.public(Type::BOOL, 0.0)?;
-        Ok(Form::Truth(never.broadcast_to(self.shape(x))))
     }
 }

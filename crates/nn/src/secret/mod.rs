@@ -21,12 +21,17 @@
 
 mod arithmetic;
 mod compare;
+mod encoded;
 mod error;
+mod format;
 mod forms;
 mod guards;
 mod integers;
 mod layers;
+mod limits;
 mod linear;
+mod lowering;
+mod masked;
 mod masks;
 mod moves;
 mod network;
@@ -34,44 +39,23 @@ mod planar;
 mod pools;
 mod range;
 mod rows;
+mod stop;
 
-use madrigal_core::budget::Spent;
-use madrigal_program::{Party, Rounding, Type};
+use madrigal_program::Type;
 
 pub use compare::{CompareError, Comparison, LayerDifference, OutputDifference};
 pub use error::{EncodeError, Unfit, UnfitError};
+pub use format::{Format, Roles};
 pub use layers::Layer;
 pub use network::{Network, Shown};
 pub use range::{Leaving, place};
 
-use crate::graph::{Binary, Graph, Node, Op, Unary, ValueId};
+use crate::graph::{Binary, Graph, Node, Op, Unary};
 use forms::Forms;
 use layers::Layers;
+use lowering::Lowering;
 use masks::Masks;
-
-/// Roles of the parties, who bring and learn values, and the form in which numbers are kept.
-#[derive(Clone, Debug)]
-pub struct Roles {
-    /// Number of parties that compute.
-    pub parties: usize,
-    /// Party that knows the weights.
-    pub model: Party,
-    /// Party that knows the data.
-    pub data: Party,
-    /// Parties that learn the results.
-    pub to: Vec<Party>,
-    /// Whether all know the weights.
-    pub public_model: bool,
-}
-
-/// Format in which floats are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// Bits of a number, and how many of them are after the point: [`Type::fixed`].
-    pub number: Type,
-    /// Rounding of products.
-    pub rounding: Rounding,
-}
+use stop::{Lowered, Stop, cannot, too_large};
 
 impl Graph {
     /// The model as a program.
@@ -160,40 +144,7 @@ impl Graph {
     }
 }
 
-/// Reasons why a node is not lowered.
-enum Stop {
-    /// An operand was not, and that is told already.
-    Missing,
-    /// A node that cannot be done on secrets.
-    Reason(String),
-    /// A node that takes more memory than the file may.
-    Memory(Spent),
-}
-
-type Lowered<T> = Result<T, Stop>;
-
-fn too_large(spent: &Spent) -> String {
-    format!("planning it: {spent}; use a smaller batch, or raise `Limits::memory`")
-}
-
-/// Gives the error that something cannot be done, in words.
-fn cannot<T>(reason: impl Into<String>) -> Lowered<T> {
-    Err(Stop::Reason(reason.into()))
-}
-
-struct Lowering<'a> {
-    graph: &'a Graph,
-    format: Format,
-    forms: Forms<'a>,
-    /// The node that makes each value, where one does.
-    makers: Vec<Option<&'a Node>>,
-}
-
-impl<'a> Lowering<'a> {
-    fn shape(&self, id: ValueId) -> &'a [usize] {
-        &self.graph.value(id).ty.shape
-    }
-
+impl Lowering<'_> {
     fn node(&mut self, node: &Node) -> Lowered<()> {
         let inputs = &node.inputs;
         let first = inputs[0];

@@ -3,7 +3,8 @@
 use madrigal_program::{Plain, Tensor as Secret};
 
 use super::forms::Form;
-use super::{Lowered, Lowering, cannot};
+use super::lowering::Lowering;
+use super::stop::{Lowered, cannot};
 use crate::graph::{Op, ValueId};
 
 impl Lowering<'_> {

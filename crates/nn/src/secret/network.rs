@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
 
+use super::encoded::encoded;
 use super::error::EncodeError;
-use super::forms::encoded;
-use super::guards::OwnersLimit;
 use super::layers::Layer;
+use super::limits::OwnersLimit;
 use super::masks::Masks;
 use crate::graph::{Graph, Type as ValueType, ValueId};
 use crate::tensor::{Data, Tensor};

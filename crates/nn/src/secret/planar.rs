@@ -2,7 +2,7 @@
 
 use madrigal_program::{Tensor as Secret, Window as Moves};
 
-use super::{Lowered, cannot};
+use super::stop::{Lowered, cannot};
 use crate::graph::Window;
 
 /// The most elements of what is put together for one node. Memory follows the data and the weights, but for padding,

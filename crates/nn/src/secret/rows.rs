@@ -3,7 +3,8 @@
 use madrigal_program::{Array, Plain, Tensor as Secret, Type};
 
 use super::forms::Form;
-use super::{Lowered, Lowering, cannot};
+use super::lowering::Lowering;
+use super::stop::{Lowered, cannot};
 use crate::graph::{Reduction, ValueId};
 
 impl Lowering<'_> {

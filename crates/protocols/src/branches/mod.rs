@@ -33,22 +33,19 @@
 //!
 //! [`rings`] does the same for elements of Z_2^l.
 
+mod channels;
 pub mod rings;
 mod three;
 
-use madrigal_core::{KeyNumbers, Party, Zeroizing, bits};
+use madrigal_core::{Party, bits};
 use madrigal_correlations::{Needs, Scratch, Stock};
-use madrigal_kernels::{self as kernels, Block, Prg};
-use madrigal_net::{Context, Generator, Result};
+use madrigal_kernels as kernels;
+use madrigal_net::Result;
 
-use crate::Opening;
-use crate::gmw::{BooleanGmw, LEADER};
+pub use channels::{Bits, Branches};
+use channels::{SEED, packed};
 
-/// Packed bits, wiped when dropped.
-pub type Bits = Zeroizing<Vec<u8>>;
-
-/// Bits of a seed.
-const SEED: usize = 128;
+use crate::gmw::LEADER;
 
 /// Demand of a conditional, in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -284,75 +281,7 @@ pub fn openings(wanted: &[Wanted], parties: usize, lanes: usize) -> Openings {
     }
 }
 
-/// The interactive part, on channels of its own.
-pub struct Branches {
-    context: Context,
-    gmw: BooleanGmw,
-    random: Generator,
-    everyone: Vec<Party>,
-    /// Numbers of seeds that are expanded.
-    numbers: KeyNumbers,
-    /// The number of the next seed, the same at all parties.
-    next_seed: u64,
-}
-
-impl std::fmt::Debug for Branches {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Branches({:?})", self.gmw)
-    }
-}
-
 impl Branches {
-    /// Opens the channels of `context`.
-    ///
-    /// # Errors
-    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
-    pub fn new(context: Context, opening: Opening) -> Result<Self> {
-        Ok(Self {
-            gmw: BooleanGmw::new(context.clone(), opening)?,
-            random: context.private_prg(),
-            everyone: Party::all(context.parties()).collect(),
-            numbers: context.key_numbers(),
-            next_seed: 0,
-            context,
-        })
-    }
-
-    /// Takes numbers for `seeds` seeds, and gives the first. All parties do so in the same order.
-    fn number_seeds(&mut self, seeds: usize) -> u64 {
-        let first = self.next_seed;
-        self.next_seed += seeds as u64;
-        first
-    }
-
-    /// Counts rounds from now on in `context`.
-    pub fn count_in(&mut self, context: &Context) {
-        self.context = self.context.counting_in(context);
-        self.gmw.count_in(context);
-    }
-
-    /// Number of this party.
-    pub fn me(&self) -> Party {
-        self.context.me()
-    }
-
-    /// ANDs, and openings.
-    pub fn gmw(&mut self) -> &mut BooleanGmw {
-        &mut self.gmw
-    }
-
-    /// Opens a string of masked bits to all.
-    ///
-    /// # Errors
-    /// [`madrigal_net::Error`] of the network.
-    pub async fn open(&mut self, masked: &[u8], count: usize) -> Result<Bits> {
-        if count == 0 {
-            return Ok(Bits::default());
-        }
-        let opened = self.gmw.open(masked, count, &self.everyone).await?;
-        Ok(opened.expect("all get it"))
-    }
-
     /// Makes random codes and masks for conditionals, for `lanes` lanes each.
     ///
     /// # Errors
@@ -642,20 +571,6 @@ impl Branches {
             rows_of(expanded, each, kept, wanted.dropped, lanes),
         ]
     }
-
-    /// `bytes` bytes from each seed. They are numbered from `first` on, so that who sees expansions, or parts of them
-    /// where masked values are known, has to guess seeds one by one.
-    fn stretch(&self, seeds: &[u8], bytes: usize, first: u64) -> Bits {
-        let seeds = seeds.as_chunks::<{ SEED / 8 }>().0;
-        let mut expanded = Bits::new(vec![0; seeds.len() * bytes]);
-        self.context.metered_now(|| {
-            let strings = expanded.chunks_exact_mut(bytes.max(1));
-            for ((number, seed), out) in (first..).zip(seeds).zip(strings) {
-                Prg::numbered(Block::from_bytes(*seed), self.numbers.of(number)).fill(out);
-            }
-        });
-        expanded
-    }
 }
 
 impl Selector {
@@ -750,15 +665,6 @@ pub fn repeat(row: &[u8], lanes: usize, times: usize) -> Bits {
     string
 }
 
-/// Bytes of value 0 or 1 as bits.
-fn packed(bytes: &[u8]) -> Bits {
-    let mut string = Bits::new(vec![0; bits::bytes_for(bytes.len())]);
-    for (index, byte) in bytes.iter().enumerate() {
-        string[index / 8] |= (byte & 1) << (index % 8);
-    }
-    string
-}
-
 /// Rows of a bit for each lane, without padding, from the bytes of each lane, which lie `each` apart: those
 /// from byte `first` on.
 fn rows_of(lanewise: &[u8], each: usize, first: usize, rows: usize, lanes: usize) -> Bits {
@@ -792,6 +698,7 @@ mod tests {
     use madrigal_testkit::{World, seed};
 
     use super::*;
+    use crate::Opening;
 
     /// Every seed was expanded from block 0: where masked values are known, a guess was held against all of them. One
     /// seed for all shows that no two encrypt a block alike, and that parties who share a seed expand it alike.

@@ -25,7 +25,7 @@ use madrigal_correlations::{Needs, Stock};
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
 
-use super::{Bits, Branches, SEED, packed};
+use super::channels::{Bits, Branches, SEED, packed};
 
 /// Bytes of a seed.
 const BYTES: usize = SEED / 8;

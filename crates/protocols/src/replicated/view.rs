@@ -5,27 +5,18 @@ use std::ops::Range;
 
 use madrigal_core::Ring;
 
-use super::RingShares;
-use super::shares::SharesError;
+use super::error::SharesError;
 
 /// One party's shares of a batch of ring elements where they lie: what operations read, so that nothing
 /// is copied for them. A `&RingShares` becomes one.
 #[derive(Clone, Copy)]
 pub struct RingView<'a, T: Ring> {
-    components: [&'a [T]; 2],
+    pub(super) components: [&'a [T]; 2],
 }
 
 impl<T: Ring> fmt::Debug for RingView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RingView({} of {} bits)", self.len(), T::BITS)
-    }
-}
-
-impl<'a, T: Ring> From<&'a RingShares<T>> for RingView<'a, T> {
-    fn from(shares: &'a RingShares<T>) -> Self {
-        Self {
-            components: shares.components(),
-        }
     }
 }
 
@@ -70,11 +61,5 @@ impl<'a, T: Ring> RingView<'a, T> {
         Self {
             components: self.components.map(|part| &part[range.clone()]),
         }
-    }
-
-    /// A copy, to keep.
-    #[must_use]
-    pub fn to_shares(&self) -> RingShares<T> {
-        RingShares::concat(&[*self])
     }
 }

@@ -33,8 +33,8 @@ use madrigal_correlations::{Needs, Stock};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
-use super::super::{Bits, SEED};
-use super::{Elements, RingBranches};
+use super::channels::{Elements, RingBranches};
+use crate::branches::channels::{Bits, SEED};
 
 /// Bytes of a seed.
 const BYTES: usize = SEED / 8;
