@@ -245,6 +245,12 @@ pub enum Error {
         /// Reason.
         reason: String,
     },
+    /// A contradiction within this program.
+    #[error("a bug in madrigal: {problem}")]
+    Bug {
+        /// Contradiction that was found.
+        problem: String,
+    },
     /// A correlation store that this party cannot make or use.
     #[error("correlation store: {problem}")]
     Store {
@@ -285,6 +291,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says what was found that cannot be, unless this program is wrong.
+    pub fn bug(problem: impl ToString) -> Self {
+        Self::Bug {
+            problem: problem.to_string(),
+        }
+    }
+
     /// Says who has to act.
     pub fn blame(&self) -> Blame {
         match self {
@@ -316,6 +329,7 @@ impl Error {
             Self::Correlations { .. }
             | Self::Short { .. }
             | Self::Ended { .. }
+            | Self::Bug { .. }
             | Self::Ungreeted
             | Self::Reused { .. } => Blame::Caller,
         }
@@ -347,6 +361,7 @@ impl Error {
             | Self::Correlations { .. }
             | Self::Short { .. }
             | Self::Ended { .. }
+            | Self::Bug { .. }
             | Self::Ungreeted
             | Self::Reused { .. } => None,
         }
@@ -360,6 +375,7 @@ impl Error {
             Self::Program { .. }
             | Self::Tally { .. }
             | Self::Ended { .. }
+            | Self::Bug { .. }
             | Self::Short { .. }
             | Self::Correlations { .. }
             | Self::Store { .. }

@@ -57,7 +57,7 @@ where
             let (result, blocks) = meter::metered(work);
             let failure = match &result {
                 Ok(result) => result.as_ref().err().cloned(),
-                Err(_) => Some(ended("a bug in madrigal: one of its threads panicked")),
+                Err(_) => Some(Error::bug("one of its threads panicked")),
             };
             failure.map(|failure| job.fail(failure));
             let _ = say.unbounded_send(Said::Computed(blocks));

@@ -207,8 +207,7 @@ impl<P: Rings> RingOperations for Of<P> {
     }
 
     fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation> {
-        let known = || MatrixProduct::<P>::of(product).known(side, owner);
-        P::takes_known(2).then(|| Arc::new(known()) as DynOperation)
+        P::known_product(product, side, owner)
     }
 
     fn addends(&self, parties: usize, negated: bool) -> DynOperation {

@@ -10,7 +10,7 @@ use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::backend::{Backend, Bits, DynOperation, Keeping, Numbers, Of};
 use crate::bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 use crate::boolean_gmw::BooleanGmwTool;
-use crate::masks::{Mask, Unmask};
+use crate::over_shares::{Mask, Unmask};
 use crate::replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 use crate::truncate::TruncateLocally;
 use crate::yao::{ComposeLabels, FromLabels, HalfGates, SplitLabels, ToLabels, YaoTool};
@@ -130,8 +130,8 @@ pub static ALL: [Backend; 7] = [
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::B,
-            to: Some(|| Arc::new(FromKeys)),
-            from: Some(|| Arc::new(ToKeys)),
+            to: Some(|| Arc::new(FromKeys::new())),
+            from: Some(|| Arc::new(ToKeys::new())),
         },
         edges: &Of::<BmrTool>::NEW,
         bits: Some(Bits {
@@ -153,7 +153,7 @@ pub static ALL: [Backend; 7] = [
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::B,
-            to: Some(|| Arc::new(FromLabels)),
+            to: Some(|| Arc::new(FromLabels::new())),
             from: Some(|| Arc::new(ToLabels::<HalfGates>::new())),
         },
         edges: &Of::<YaoTool>::NEW,

@@ -12,7 +12,7 @@
 //! | products of matrices, convolutions; in A of two parties with an operand that one of them knows | A, R, alpha | `matrices.rs` |
 //! | signs, tests for zero, quotients by powers of two | R | `replicated/` |
 //! | loops | every sharing | [`Repeat`], of the engine |
-//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `masks.rs` |
+//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `over_shares.rs`, `garbled.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 //!
@@ -30,16 +30,18 @@ mod circuit;
 pub mod circuit_job;
 mod convert;
 mod edges;
+mod garbled;
 mod local;
-mod masks;
 mod matrices;
 mod netlist;
+mod over_shares;
 mod protocol;
 mod registry;
 mod replicated;
 mod ring;
 mod ring_branches;
 mod shared;
+mod stepped;
 mod sums;
 mod truncate;
 mod yao;
@@ -48,7 +50,7 @@ use madrigal_engine::with_ring;
 
 pub use aby2::{AlphaTool, BetaTool, MulBits};
 pub use arena::Arena;
-pub use arithmetic_gmw::ArithmeticGmwTool;
+pub use arithmetic_gmw::{ArithmeticGmwTool, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, Circuits, DynOperation, Edges, Keeping, Numbers, RingOperations,
 };
@@ -59,17 +61,19 @@ pub use branches::{Branch, BranchTool, Scheme};
 pub use circuit::Circuit;
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
+pub use garbled::{ComposeGarbled, Garbled, Numbers as GarbledNumbers};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
 pub use madrigal_engine::Repeat;
 pub use madrigal_protocols::arithmetic::Side;
 pub use madrigal_protocols::replicated::Depth;
-pub use masks::{Mask, Masked, Unmask};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
-pub use protocol::{Boolean, Kept, KnownProduct, Protocol, Rings, Step};
+pub use over_shares::{FromShares, Mask, OverShares, ToShares, Unmask};
+pub use protocol::{Boolean, Kept, Protocol, Rings, Step};
 pub use replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
+pub use stepped::{Described, Stepped};
 pub use sums::SumAxis;
 pub use truncate::{ShiftShares, TruncateLocally};
 pub use yao::{

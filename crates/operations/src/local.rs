@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Digest256, Ring, Zeroizing, bits, domains};
+use madrigal_core::{Digest256, Party, Ring, Zeroizing, bits, domains};
 use madrigal_correlations::Width;
-use madrigal_engine::{Bill, Element, Mismatch, Operation, Prepared, Shares, Sort, Turn};
-use madrigal_net::Result;
+use madrigal_engine::{Element, Local, Mismatch, Shares, Sort};
 
-use crate::masks::locally;
-use crate::shared::{masks_flow, only};
+use crate::shared::only;
 
 /// Where the elements of a result come from.
 #[derive(Debug, Clone)]
@@ -185,7 +182,7 @@ impl Rearrange {
     }
 }
 
-impl Operation for Rearrange {
+impl Local for Rearrange {
     fn name(&self) -> String {
         match &self.0 {
             Layout::Grid { start, axes } => {
@@ -217,32 +214,12 @@ impl Operation for Rearrange {
         false
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(4 * inputs[0].of_len(self.0.len()).bytes() as u64);
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        4 * inputs[0].of_len(self.0.len()).bytes() as u64
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        locally(|| vec![self.of(&inputs[0])])
-    }
-
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![self.of(only(inputs)?)])
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs[0])])
     }
 }
 
@@ -278,7 +255,7 @@ impl Concat {
     }
 }
 
-impl Operation for Concat {
+impl Local for Concat {
     fn name(&self) -> String {
         format!("concat/1 of {} rows", self.rows)
     }
@@ -302,33 +279,11 @@ impl Operation for Concat {
         false
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum()
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-        locally(|| vec![self.of(&all)])
-    }
-
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-        Box::pin(std::future::ready(Ok(vec![self.of(&all)])))
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
         Ok(vec![self.of(inputs)])
     }
 }
@@ -368,7 +323,7 @@ impl Row {
     }
 }
 
-impl Operation for Row {
+impl Local for Row {
     fn name(&self) -> String {
         format!("row/1 of {} with {} inside", self.count, self.inner)
     }
@@ -396,23 +351,15 @@ impl Operation for Row {
         false
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch((2 * inputs[0].bytes() / self.count) as u64);
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        (2 * inputs[0].bytes() / self.count) as u64
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let row = self.of(&inputs[0], &inputs[1]);
-        let row = row
-            .map(|row| vec![row])
-            .map_err(|problem| turn.refuse(&problem));
-        Box::pin(std::future::ready(row))
+    fn prepares(&self, _: &[Sort]) -> bool {
+        false
     }
 
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
         Ok(vec![self.of(inputs[0], inputs[1])?])
     }
 }
@@ -450,7 +397,7 @@ impl Narrow {
     }
 }
 
-impl Operation for Narrow {
+impl Local for Narrow {
     fn name(&self) -> String {
         format!("narrow/1 to u{}", self.0.bits())
     }
@@ -466,31 +413,11 @@ impl Operation for Narrow {
         }
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(2 * inputs[0].bytes() as u64);
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        2 * inputs[0].bytes() as u64
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        locally(|| vec![self.of(&inputs[0])])
-    }
-
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![self.of(only(inputs)?)])
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs[0])])
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use madrigal_core::{Party, Product};
 use madrigal_correlations::Stock;
 use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Prepared, Shares, Sharing, Sort, Tool,
+    Bill, Early, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Tool,
 };
 use madrigal_kernels::Block;
-use madrigal_net::{Error, Result};
+use madrigal_net::Result;
 use madrigal_protocols::arithmetic::Side;
 
 use crate::arena::Arena;
@@ -19,11 +19,11 @@ use crate::circuit::Circuit;
 /// What was kept of preparing an operation.
 pub type Kept = Box<dyn Any + Send>;
 
-/// Of protocols that prepare nothing.
-pub(crate) fn unprepared() -> Error {
-    Error::Ended {
-        reason: "a bug in madrigal: a protocol that prepares nothing was to prepare something"
-            .into(),
+/// Knows nothing of results before they are there.
+fn nothing_known(sorts: impl Iterator<Item = Sort>) -> Prepared {
+    Prepared {
+        results: sorts.map(Shares::unknown).collect(),
+        kept: Box::new(()),
     }
 }
 
@@ -37,7 +37,7 @@ pub trait Protocol: Tool {
         Self::SHARING.name()
     }
 
-    /// Whether it has values of this element, among so many parties.
+    /// Whether it has values of this element, among `parties` parties.
     ///
     /// # Errors
     /// Why not.
@@ -46,14 +46,15 @@ pub trait Protocol: Tool {
     /// Whether inputs, circuits and openings can be [prepared](madrigal_engine::Operation::prepare).
     const PREPARES: bool = false;
 
-    /// What can be done for [`share`](Self::share) before the values are there.
+    /// Does for [`share`](Self::share) what can be done before the values are there; nothing, unless said otherwise.
     fn prepare_share(
         &mut self,
         _owner: Party,
-        _sorts: &[Sort],
+        sorts: &[Sort],
         _stock: &mut Stock,
     ) -> impl Future<Output = Result<Prepared>> {
-        std::future::ready(Err(unprepared()))
+        let shared = sorts.iter().map(|sort| sort.shared(Self::SHARING));
+        std::future::ready(Ok(nothing_known(shared)))
     }
 
     /// Shares of clear values of `owner`'s, which are unknown to the others: bits, or all of one ring.
@@ -68,14 +69,17 @@ pub trait Protocol: Tool {
     /// Its cost.
     fn share_bill(owner: Party, sorts: &[Sort], bill: &mut Bill);
 
-    /// What can be done for [`open`](Self::open) before inputs are there.
+    /// Does for [`open`](Self::open) what can be done before inputs are there; nothing, unless said otherwise.
     fn prepare_open(
         &mut self,
-        _values: &[Arc<Shares>],
+        values: &[Arc<Shares>],
         _to: &[Party],
         _stock: &mut Stock,
     ) -> impl Future<Output = Result<Prepared>> {
-        std::future::ready(Err(unprepared()))
+        let opened = values
+            .iter()
+            .map(|value| value.sort().shared(Sharing::PUBLIC));
+        std::future::ready(Ok(nothing_known(opened)))
     }
 
     /// The values, at the parties `to`: bits, or all of one ring.
@@ -131,16 +135,19 @@ pub trait Boolean: Protocol {
     /// Whether circuits are evaluated as [sums of products](madrigal_circuit::Sums).
     const SUMS: bool = false;
 
-    /// What can be done for [`evaluate`](Self::evaluate) before inputs are there.
+    /// Does for [`evaluate`](Self::evaluate) what can be done before inputs are there; nothing, unless said otherwise.
     fn prepare_evaluate(
         &mut self,
-        _circuit: &Circuit,
-        _lanes: usize,
+        circuit: &Circuit,
+        lanes: usize,
         _inputs: &[Arc<Shares>],
         _stock: &mut Stock,
         _early: &Early<'_>,
     ) -> impl Future<Output = Result<Prepared>> {
-        std::future::ready(Err(unprepared()))
+        let element = |&width: &u32| Element::Bits(width as usize);
+        let outputs = circuit.outputs().iter().map(element);
+        let outputs = outputs.map(|element| Sort::new(Self::SHARING, element, lanes));
+        std::future::ready(Ok(nothing_known(outputs)))
     }
 
     /// A circuit in so many lanes: a value for each of its inputs, one for each of its outputs.
@@ -164,158 +171,86 @@ pub trait Boolean: Protocol {
 /// What is done to ring elements in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// [`Rings::mul`].
+    /// Multiplies two values, element by element.
     Mul,
-    /// [`Rings::square`].
+    /// Squares a value.
     Square,
-    /// [`Rings::dot`] of vectors of so many elements.
+    /// Makes dot products of vectors of a number of elements, which lie one after the other in two values.
     Dot(usize),
-    /// [`Rings::product`].
+    /// Multiplies matrices, or convolves images with filters, the left operand being the first value.
     Product(Product),
-    /// [`Rings::compose`].
+    /// Makes numbers of their bits, from the lowest on, in [`Rings::BITS`].
     Compose,
-    /// [`Rings::bit_times`].
+    /// Multiplies bits in [`Rings::BITS`], the first value, with elements.
     BitTimes,
-    /// [`Rings::addends`].
+    /// Makes numbers in [`Rings::BITS`], as planes, that add up to the elements.
     Addends {
-        /// Whether all numbers but the first one are.
+        /// Whether all numbers but the first one are negated.
         negated: bool,
     },
 }
 
-/// A product with an operand that one party knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownProduct {
-    /// Of what.
-    pub product: Product,
-    /// The operand.
-    pub side: Side,
-    /// Who knows it.
-    pub owner: Party,
-}
-
 /// A protocol that computes on elements of rings.
+///
+/// Each [`Step`] is done in two parts. A protocol with masks does the first one before inputs are there; any other has
+/// nothing to do in it.
 pub trait Rings: Protocol {
     /// The Boolean sharing that its conversions go to and come from.
     const BITS: Sharing;
 
-    /// What can be done for a step before inputs are there, of protocols that [prepare](Protocol::PREPARES);
-    /// T is the ring of the elements.
+    /// Results of the first part of a step, which are kept until the second one.
+    type Ready<T: Held>: Send + 'static;
+
+    /// Does the first part of a step on elements of T; gives what is known of the results then, unless somebody was
+    /// [told](Early::tell).
+    ///
+    /// # Errors
+    /// [`Error`](madrigal_net::Error): those of the network.
     fn prepare_step<T: Held>(
         &mut self,
-        _step: Step,
-        _inputs: &[&Shares],
-        _stock: &mut Stock,
-        _early: &Early<'_>,
-    ) -> impl Future<Output = Result<Prepared>> {
-        std::future::ready(Err(unprepared()))
-    }
+        step: Step,
+        inputs: &[&Shares],
+        stock: &mut Stock,
+        early: &Early<'_>,
+    ) -> impl Future<Output = Result<(Vec<Shares>, Self::Ready<T>)>>;
 
-    /// The rest of it.
+    /// Does the second part of a step.
+    ///
+    /// # Errors
+    /// [`Error`](madrigal_net::Error): those of the network.
     fn finish_step<T: Held>(
         &mut self,
-        _step: Step,
-        _inputs: &[&Shares],
-        _kept: Kept,
-    ) -> impl Future<Output = Result<Vec<Shares>>> {
-        std::future::ready(Err(unprepared()))
-    }
-
-    /// Products, element by element.
-    fn mul<T: Held>(
-        &mut self,
+        step: Step,
+        inputs: &[&Shares],
         stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-    ) -> impl Future<Output = Result<Shares>>;
-
-    /// Its cost.
-    fn mul_bill<T: Held>(len: usize, bill: &mut Bill);
-
-    /// Squares.
-    fn square<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-    ) -> impl Future<Output = Result<Shares>>;
-
-    /// Its cost.
-    fn square_bill<T: Held>(len: usize, bill: &mut Bill);
-
-    /// Dot products of vectors of `length` elements, which lie one after the other.
-    fn dot<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        length: usize,
-    ) -> impl Future<Output = Result<Shares>>;
-
-    /// Its cost, for so many results.
-    fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill);
-
-    /// Products of matrices, or of convolutions, with the left operand in `x`.
-    fn product<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        product: Product,
-    ) -> impl Future<Output = Result<Shares>>;
-
-    /// Its cost.
-    fn product_bill<T: Held>(product: Product, bill: &mut Bill);
-
-    /// Whether products take an operand that one party knows, among so many.
-    fn takes_known(_parties: usize) -> bool {
-        false
-    }
-
-    /// The same with an operand that one party knows, which is there at that party alone.
-    fn known_product<T: Held>(
-        &mut self,
-        _stock: &mut Stock,
-        _known: Option<&[T]>,
-        _shared: &Shares,
-        _product: KnownProduct,
-    ) -> impl Future<Output = Result<Shares>> {
-        std::future::ready(Err(unprepared()))
-    }
-
-    /// Its cost.
-    fn known_product_bill<T: Held>(_product: KnownProduct, _bill: &mut Bill) {}
-
-    /// How many numbers in [`BITS`](Self::BITS) add up to one of this protocol's, among so many parties.
-    fn addend_count(parties: usize) -> usize;
-
-    /// Such numbers, as planes; all but the first one `negated`, if so.
-    fn addends<T: Held>(
-        &mut self,
-        x: &Shares,
-        negated: bool,
+        ready: Self::Ready<T>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
-    /// Its cost.
-    fn addends_bill<T: Held>(len: usize, bill: &mut Bill);
-
-    /// The numbers whose bits, from the lowest on, are shared in [`BITS`](Self::BITS).
-    fn compose<T: Held>(
+    /// Does a whole step.
+    ///
+    /// # Errors
+    /// [`Error`](madrigal_net::Error): those of the network.
+    fn step<T: Held>(
         &mut self,
+        step: Step,
+        inputs: &[&Shares],
         stock: &mut Stock,
-        planes: &Shares,
-    ) -> impl Future<Output = Result<Shares>>;
+    ) -> impl Future<Output = Result<Vec<Shares>>> {
+        async move {
+            let early = Early::default();
+            let (_, ready) = self.prepare_step(step, inputs, stock, &early).await?;
+            self.finish_step::<T>(step, inputs, stock, ready).await
+        }
+    }
 
-    /// Its cost, for so many planes.
-    fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill);
+    /// Adds the cost of a step on values of these sorts to a bill.
+    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill);
 
-    /// Bits that are shared in [`BITS`](Self::BITS), times elements.
-    fn bit_times<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        bits: &Shares,
-        x: &Shares,
-    ) -> impl Future<Output = Result<Shares>>;
+    /// Counts the numbers in [`BITS`](Self::BITS) that add up to one of this protocol's, among `parties` parties.
+    fn addend_count(parties: usize) -> usize;
 
-    /// Its cost.
-    fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill);
+    /// Makes an operation for a product with an operand that one party knows; nothing where that saves nothing.
+    fn known_product(_product: Product, _side: Side, _owner: Party) -> Option<Arc<dyn Operation>> {
+        None
+    }
 }

@@ -1,20 +1,15 @@
 //! Sums and products of ring elements, in A, R and alpha.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Ring, Zeroizing};
+use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Width;
-use madrigal_engine::{
-    Bill, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn,
-};
+use madrigal_engine::{Element, Held, Local, Mismatch, Shares, Sharing, Sort};
 use madrigal_kernels::rings;
-use madrigal_net::Result;
 
-use crate::masks::locally;
 use crate::protocol::{Rings, Step};
-use crate::shared::{finish_step, in_sharing, masks_flow, prepare_step};
+use crate::shared::in_sharing;
+use crate::stepped::{Described, Stepped, width};
 
 /// The ring of values that must all be in P and of one ring.
 fn one_ring<P: Rings>(inputs: &[Sort], count: usize, parties: usize) -> Result<Width, Mismatch> {
@@ -36,14 +31,6 @@ fn one_ring<P: Rings>(inputs: &[Sort], count: usize, parties: usize) -> Result<W
         }
     }
     width.ok_or_else(|| Mismatch::new("no value given"))
-}
-
-/// The ring of the first value.
-pub(super) fn width(sort: &Sort) -> Width {
-    match sort.element {
-        Element::Ring(width) => width,
-        Element::Bits(_) => unreachable!("checked by sorts"),
-    }
 }
 
 /// Sums of values times public numbers, plus a public number: c + a x + b y + ... Nothing is sent.
@@ -110,7 +97,7 @@ impl<P: Rings> Linear<P> {
     }
 }
 
-impl<P: Rings> Operation for Linear<P> {
+impl<P: Rings> Local for Linear<P> {
     fn name(&self) -> String {
         let signed = |number: &u128| (*number as i128).to_string();
         let factors: Vec<_> = self.factors.iter().map(signed).collect();
@@ -127,39 +114,15 @@ impl<P: Rings> Operation for Linear<P> {
         Ok(vec![inputs[0]])
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(inputs.iter().map(|sort| 3 * sort.bytes() as u64).sum());
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        inputs.iter().map(|sort| 3 * sort.bytes() as u64).sum()
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        let leads = P::leads(turn.me());
-        let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-        locally(|| {
-            vec![crate::with_ring!(width(inputs[0].sort()), T => {
-                self.all::<T>(&inputs, P::SHARING, leads)
-            })]
-        })
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let leads = P::leads(turn.me());
-        let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-        let z = crate::with_ring!(width(inputs[0].sort()), T => {
-            self.all::<T>(&inputs, P::SHARING, leads)
-        });
-        Box::pin(std::future::ready(Ok(vec![z])))
+    fn shares(&self, inputs: &[&Shares], me: Party) -> Result<Vec<Shares>, Mismatch> {
+        let leads = P::leads(me);
+        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
+            self.all::<T>(inputs, P::SHARING, leads)
+        })])
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
@@ -172,29 +135,18 @@ impl<P: Rings> Operation for Linear<P> {
 /// Shared values times values that all know. Nothing is sent.
 pub struct MulPublic<P>(PhantomData<fn() -> P>);
 
-/// Products of shared values.
-pub struct Mul<P>(PhantomData<fn() -> P>);
-
-/// Squares of shared values: cheaper than products.
-pub struct Square<P>(PhantomData<fn() -> P>);
-
-macro_rules! made_of_nothing {
-    ($($name:ident)*) => {$(
-        impl<P: Rings> $name<P> {
-            /// Of values of any ring.
-            pub const fn new() -> Self {
-                Self(PhantomData)
-            }
-        }
-
-        impl<P: Rings> Default for $name<P> {
-            fn default() -> Self {
-                Self::new()
-            }
-        }
-    )*};
+impl<P: Rings> MulPublic<P> {
+    /// Takes values of any ring.
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
 }
-made_of_nothing!(MulPublic Mul Square);
+
+impl<P: Rings> Default for MulPublic<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Products of elements in the clear.
 fn plain_products<T: Held>(x: &Shares, y: &Shares) -> Shares {
@@ -215,7 +167,7 @@ impl<P: Rings> MulPublic<P> {
     }
 }
 
-impl<P: Rings> Operation for MulPublic<P> {
+impl<P: Rings> Local for MulPublic<P> {
     fn name(&self) -> String {
         format!("mul-public/1 in {}", P::SHARING)
     }
@@ -231,34 +183,16 @@ impl<P: Rings> Operation for MulPublic<P> {
         Ok(vec![*shared])
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(3 * inputs[0].bytes() as u64);
-    }
-
     fn needs_clear(&self) -> bool {
         true
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        3 * inputs[0].bytes() as u64
     }
 
-    fn prepare<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        locally(|| vec![Self::of(&inputs[0], &inputs[1])])
-    }
-
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(std::future::ready(Ok(vec![Self::of(
-            &inputs[0], &inputs[1],
-        )])))
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![Self::of(inputs[0], inputs[1])])
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
@@ -269,7 +203,49 @@ impl<P: Rings> Operation for MulPublic<P> {
     }
 }
 
-impl<P: Rings> Operation for Mul<P> {
+/// Products of shared values.
+pub type Mul<P> = Stepped<P, Multiplying>;
+
+/// Squares of shared values: cheaper than products.
+pub type Square<P> = Stepped<P, Squaring>;
+
+/// Dot products of pairs of vectors that lie one after the other.
+pub type Dot<P> = Stepped<P, Dotting>;
+
+/// Describes [`Mul`].
+#[derive(Debug, Default)]
+pub struct Multiplying;
+
+/// Describes [`Square`].
+#[derive(Debug, Default)]
+pub struct Squaring;
+
+/// Describes [`Dot`]: vectors of a number of elements.
+#[derive(Debug)]
+pub struct Dotting(usize);
+
+impl<P: Rings> Mul<P> {
+    /// Takes values of any ring.
+    pub const fn new() -> Self {
+        Self::of(Multiplying)
+    }
+}
+
+impl<P: Rings> Square<P> {
+    /// Takes values of any ring.
+    pub const fn new() -> Self {
+        Self::of(Squaring)
+    }
+}
+
+impl<P: Rings> Dot<P> {
+    /// Takes vectors of `length` elements.
+    pub const fn new(length: usize) -> Self {
+        Self::of(Dotting(length))
+    }
+}
+
+impl<P: Rings> Described<P> for Multiplying {
     fn name(&self) -> String {
         format!("mul/1 in {}", P::SHARING)
     }
@@ -283,53 +259,16 @@ impl<P: Rings> Operation for Mul<P> {
         6 * inputs[0].element.bits()
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let len = inputs[0].len;
-        crate::with_ring!(width(&inputs[0]), T => P::mul_bill::<T>(len, bill));
+    fn step(&self) -> Step {
+        Step::Mul
     }
 
-    fn prepares(&self, _: &[Sort]) -> bool {
-        P::PREPARES
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        Box::pin(async move {
-            let width = width(inputs[0].sort());
-            prepare_step::<P>(turn, width, Step::Mul, &inputs).await
-        })
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(async move {
-            if let Some(kept) = turn.kept() {
-                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-                return finish_step::<P>(turn, width(inputs[0].sort()), Step::Mul, &all, kept)
-                    .await;
-            }
-            let (tool, stock) = turn.tool::<P>()?;
-            let (x, y) = (&inputs[0], &inputs[1]);
-            let z = crate::with_ring!(width(x.sort()), T => tool.mul::<T>(stock, x, y).await);
-            Ok(vec![z?])
-        })
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        let width = width(inputs[0].sort());
-        Ok(vec![
-            crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1])),
-        ])
+    fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
+        vec![plain_products::<T>(inputs[0], inputs[1])]
     }
 }
 
-impl<P: Rings> Operation for Square<P> {
+impl<P: Rings> Described<P> for Squaring {
     fn name(&self) -> String {
         format!("square/1 in {}", P::SHARING)
     }
@@ -343,144 +282,50 @@ impl<P: Rings> Operation for Square<P> {
         4 * inputs[0].element.bits()
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let len = inputs[0].len;
-        crate::with_ring!(width(&inputs[0]), T => P::square_bill::<T>(len, bill));
+    fn step(&self) -> Step {
+        Step::Square
     }
 
-    fn prepares(&self, _: &[Sort]) -> bool {
-        P::PREPARES
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        Box::pin(async move {
-            let width = width(inputs[0].sort());
-            prepare_step::<P>(turn, width, Step::Square, &inputs).await
-        })
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(async move {
-            if let Some(kept) = turn.kept() {
-                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-                return finish_step::<P>(turn, width(inputs[0].sort()), Step::Square, &all, kept)
-                    .await;
-            }
-            let (tool, stock) = turn.tool::<P>()?;
-            let x = &inputs[0];
-            let z = crate::with_ring!(width(x.sort()), T => tool.square::<T>(stock, x).await);
-            Ok(vec![z?])
-        })
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        let width = width(inputs[0].sort());
-        Ok(vec![
-            crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[0])),
-        ])
+    fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
+        vec![plain_products::<T>(inputs[0], inputs[0])]
     }
 }
 
-/// Dot products of pairs of vectors that lie one after the other.
-pub struct Dot<P> {
-    length: usize,
-    protocol: PhantomData<fn() -> P>,
-}
-
-impl<P: Rings> Dot<P> {
-    /// Of vectors of so many elements.
-    pub const fn new(length: usize) -> Self {
-        Self {
-            length,
-            protocol: PhantomData,
-        }
-    }
-}
-
-impl<P: Rings> Operation for Dot<P> {
+impl<P: Rings> Described<P> for Dotting {
     fn name(&self) -> String {
-        format!("dot/1 in {} of vectors of {}", P::SHARING, self.length)
+        format!("dot/1 in {} of vectors of {}", P::SHARING, self.0)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
         one_ring::<P>(inputs, 2, parties)?;
-        let len = inputs[0].len;
-        if inputs[1].len != len || self.length == 0 || !len.is_multiple_of(self.length) {
+        let (len, length) = (inputs[0].len, self.0);
+        if inputs[1].len != len || length == 0 || !len.is_multiple_of(length) {
             return Err(Mismatch::new(format!(
-                "{} and {} are no vectors of {} elements",
-                inputs[0], inputs[1], self.length
+                "{} and {} are no vectors of {length} elements",
+                inputs[0], inputs[1]
             )));
         }
-        Ok(vec![inputs[0].of_len(len / self.length)])
+        Ok(vec![inputs[0].of_len(len / length)])
     }
 
     fn is_lane_wise(&self) -> bool {
         false
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let len = inputs[0].len / self.length;
-        crate::with_ring!(width(&inputs[0]), T => P::dot_bill::<T>(len, self.length, bill));
+    fn step(&self) -> Step {
+        Step::Dot(self.0)
     }
 
-    fn prepares(&self, _: &[Sort]) -> bool {
-        P::PREPARES
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        Box::pin(async move {
-            let width = width(inputs[0].sort());
-            prepare_step::<P>(turn, width, Step::Dot(self.length), &inputs).await
-        })
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(async move {
-            if let Some(kept) = turn.kept() {
-                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-                return finish_step::<P>(
-                    turn,
-                    width(inputs[0].sort()),
-                    Step::Dot(self.length),
-                    &all,
-                    kept,
-                )
-                .await;
-            }
-            let (tool, stock) = turn.tool::<P>()?;
-            let (x, y) = (&inputs[0], &inputs[1]);
-            let z = crate::with_ring!(width(x.sort()), T => {
-                tool.dot::<T>(stock, x, y, self.length).await
-            });
-            Ok(vec![z?])
-        })
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
-            let (x, y) = (inputs[0].component::<T>(0), inputs[1].component::<T>(0));
-            let pairs = x.chunks(self.length).zip(y.chunks(self.length));
-            let dot = |(x, y): (&[T], &[T])| {
-                let products = x.iter().zip(y);
-                products.fold(T::ZERO, |sum, (x, y)| sum.add(x.mul(*y)))
-            };
-            Shares::ring_of(Sharing::PUBLIC, pairs.map(dot).collect::<Vec<T>>())
-        })])
+    fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
+        let (x, y) = (inputs[0].component::<T>(0), inputs[1].component::<T>(0));
+        let pairs = x.chunks(self.0).zip(y.chunks(self.0));
+        let dot = |(x, y): (&[T], &[T])| {
+            let products = x.iter().zip(y);
+            products.fold(T::ZERO, |sum, (x, y)| sum.add(x.mul(*y)))
+        };
+        vec![Shares::ring_of(
+            Sharing::PUBLIC,
+            pairs.map(dot).collect::<Vec<T>>(),
+        )]
     }
 }

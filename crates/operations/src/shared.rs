@@ -1,18 +1,24 @@
 //! What operations of several protocols have in common: checks of sorts, and what was prepared.
 
-use std::sync::Arc;
-
-use madrigal_correlations::Width;
-use madrigal_engine::{Element, Mismatch, Prepared, Shares, Sharing, Sort, Turn};
+use madrigal_core::Zeroizing;
+use madrigal_correlations::Stock;
+use madrigal_engine::{Element, Mismatch, Prepared, Shares, Sharing, Sort};
+use madrigal_kernels::Block;
 use madrigal_net::{Error, Result};
 
-use crate::protocol::{Kept, Rings, Step};
+use crate::protocol::Kept;
 
-/// What was kept, which an operation finds again.
+/// Takes what an operation kept of its preparation.
 pub(crate) fn unpacked<K: 'static>(kept: Kept) -> Result<Box<K>> {
-    kept.downcast().map_err(|_| Error::Ended {
-        reason: "a bug in madrigal: something else was prepared".to_owned(),
-    })
+    kept.downcast()
+        .map_err(|_| Error::bug("something else was prepared"))
+}
+
+/// Copies the job's offset of labels.
+pub(crate) fn offset(stock: &Stock) -> Result<Zeroizing<Block>> {
+    let offset = stock.offset();
+    let offset = offset.ok_or_else(|| Error::bug("labels without an offset"))?;
+    Ok(Zeroizing::new(*offset))
 }
 
 /// What a local operation makes of what is known of its inputs before they are there.
@@ -21,36 +27,6 @@ pub(crate) fn prepared_locally(results: Vec<Shares>) -> Prepared {
         results,
         kept: Box::new(()),
     }
-}
-
-/// Whether local operations are done ahead too: where masks or labels go through them.
-pub(crate) fn masks_flow(inputs: &[Sort]) -> bool {
-    inputs.iter().any(|sort| sort.sharing.begins_ahead())
-}
-
-/// Prepares a step of elements of this ring.
-pub(crate) async fn prepare_step<P: Rings>(
-    turn: &mut Turn<'_>,
-    width: Width,
-    step: Step,
-    inputs: &[Arc<Shares>],
-) -> Result<Prepared> {
-    let early = turn.early();
-    let (tool, stock) = turn.tool::<P>()?;
-    let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-    crate::with_ring!(width, T => tool.prepare_step::<T>(step, &inputs, stock, &early).await)
-}
-
-/// The rest of it.
-pub(crate) async fn finish_step<P: Rings>(
-    turn: &mut Turn<'_>,
-    width: Width,
-    step: Step,
-    inputs: &[&Shares],
-    kept: Kept,
-) -> Result<Vec<Shares>> {
-    let (tool, _) = turn.tool::<P>()?;
-    crate::with_ring!(width, T => tool.finish_step::<T>(step, inputs, kept).await)
 }
 
 /// That values are all bits, or all of one ring: they can share a message.

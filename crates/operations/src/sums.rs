@@ -1,14 +1,9 @@
 //! Sums along an axis, which every sharing has without a message.
 
-use std::sync::Arc;
+use madrigal_core::{Party, Ring};
+use madrigal_engine::{Element, Local, Mismatch, Shares, Sort};
 
-use futures_util::future::LocalBoxFuture;
-use madrigal_core::Ring;
-use madrigal_engine::{Bill, Element, Mismatch, Operation, Prepared, Shares, Sort, Turn};
-use madrigal_net::Result;
-
-use crate::masks::locally;
-use crate::shared::{masks_flow, only};
+use crate::shared::only;
 
 /// Sums along the middle one of three axes: of ring elements, or of bits, modulo 2 each.
 #[derive(Debug)]
@@ -106,7 +101,7 @@ impl SumAxis {
     }
 }
 
-impl Operation for SumAxis {
+impl Local for SumAxis {
     fn name(&self) -> String {
         let what = if self.prefixes { "prefix-sums" } else { "sum" };
         format!("{what}/1 of {} with {} inside", self.count, self.inner)
@@ -134,31 +129,11 @@ impl Operation for SumAxis {
         false
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(2 * inputs[0].bytes() as u64);
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        2 * inputs[0].bytes() as u64
     }
 
-    fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        locally(|| vec![self.of(&inputs[0])])
-    }
-
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![self.of(only(inputs)?)])
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs[0])])
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, Ring};
 use madrigal_correlations::Width;
-use madrigal_engine::{Bill, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Element, Held, Local, Mismatch, Operation, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::arithmetic_gmw::ArithmeticGmwTool;
@@ -81,7 +83,7 @@ impl ShiftShares {
     }
 }
 
-impl Operation for ShiftShares {
+impl Local for ShiftShares {
     fn name(&self) -> String {
         format!("shift shares/1 by {}", self.by)
     }
@@ -98,18 +100,14 @@ impl Operation for ShiftShares {
         }
     }
 
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(2 * inputs[0].bytes() as u64);
+    fn touched(&self, inputs: &[Sort]) -> u64 {
+        2 * inputs[0].bytes() as u64
     }
 
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
         let width = TruncateLocally::width(inputs[0].sort());
-        let shifted = crate::with_ring!(width, T => self.of::<T>(&inputs[0], Sharing::A));
-        Box::pin(std::future::ready(Ok(vec![shifted])))
+        let shifted = crate::with_ring!(width, T => self.of::<T>(inputs[0], Sharing::A));
+        Ok(vec![shifted])
     }
 
     /// Of the number itself as one party's share, as [`Addends`](crate::Addends) has it.

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::sync::Arc;
+
 use madrigal_core::{Convolution, Party, Product};
 use madrigal_correlations_make::{Extension, Matrices};
 use madrigal_engine::{
@@ -51,13 +53,11 @@ fn check<P: Rings>(owner: usize, to: usize, known: bool, matrices: Matrices) {
             graph.add_one(Share::<P>::new(party), &[input]).unwrap()
         });
     }
-    let of = MatrixProduct::<P>::of(product);
-    let of = if known {
-        of.known(Side::Left, parties[0])
-    } else {
-        of
+    let of = match known {
+        true => P::known_product(product, Side::Left, parties[0]).unwrap(),
+        false => Arc::new(MatrixProduct::<P>::of(product)),
     };
-    let made = graph.add_one(of, &operands).unwrap();
+    let made = graph.add(of, &operands).unwrap()[0];
     let receiver = Party::new(1 - to.index());
     let opened = graph
         .add_one(Open::<P>::new(vec![receiver]), &[made])

@@ -13,7 +13,7 @@ use madrigal_engine::{
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Channel, Context, Result};
-use madrigal_operations::{ArithmeticGmwTool, Open, ReplicatedTool, Rings, Share, Square};
+use madrigal_operations::{ArithmeticGmwTool, Open, ReplicatedTool, Rings, Share, Square, Step};
 use madrigal_testkit::{World, seed};
 
 use crate::programs::{Built, check_all, own};
@@ -132,8 +132,8 @@ impl<P: Rings> Operation for Cube<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        P::square_bill::<u64>(inputs[0].len, bill);
-        P::mul_bill::<u64>(inputs[0].len, bill);
+        P::step_bill::<u64>(Step::Square, inputs, bill);
+        P::step_bill::<u64>(Step::Mul, &[inputs[0]; 2], bill);
     }
 
     fn online<'a>(
@@ -143,8 +143,9 @@ impl<P: Rings> Operation for Cube<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (tool, stock) = turn.tool::<P>()?;
-            let square = tool.square::<u64>(stock, &inputs[0]).await?;
-            Ok(vec![tool.mul::<u64>(stock, &square, &inputs[0]).await?])
+            let squares = tool.step::<u64>(Step::Square, &[&inputs[0]], stock).await?;
+            let factors = [&squares[0], &*inputs[0]];
+            tool.step::<u64>(Step::Mul, &factors, stock).await
         })
     }
 
@@ -205,7 +206,7 @@ impl Operation for Greedy {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        ArithmeticGmwTool::square_bill::<u64>(inputs[0].len, bill);
+        ArithmeticGmwTool::step_bill::<u64>(Step::Square, inputs, bill);
     }
 
     fn online<'a>(
@@ -215,8 +216,8 @@ impl Operation for Greedy {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (tool, stock) = turn.tool::<ArithmeticGmwTool>()?;
-            let square = tool.square::<u64>(stock, &inputs[0]).await?;
-            Ok(vec![tool.square::<u64>(stock, &square).await?])
+            let squares = tool.step::<u64>(Step::Square, &[&inputs[0]], stock).await?;
+            tool.step::<u64>(Step::Square, &[&squares[0]], stock).await
         })
     }
 

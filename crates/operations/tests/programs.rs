@@ -444,7 +444,7 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
             In::A | In::Alpha => value,
             In::B => through(Arc::new(Netlist::<BooleanGmwTool>::new(sum, 1)), &parts)[0],
             In::Y => {
-                let parts = through(Arc::new(ToKeys), &parts);
+                let parts = through(Arc::new(ToKeys::new()), &parts);
                 through(Arc::new(Netlist::<BmrTool>::new(sum, 1)), &parts)[0]
             }
             In::Y2 => unreachable!("done above"),
@@ -473,8 +473,8 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
         }
     }
     let bits = match from {
-        In::Y => through(Arc::new(FromKeys), &[value])[0],
-        In::Y2 => through(Arc::new(FromLabels), &[value])[0],
+        In::Y => through(Arc::new(FromKeys::new()), &[value])[0],
+        In::Y2 => through(Arc::new(FromLabels::new()), &[value])[0],
         In::Beta => through(Arc::new(Unmask::<BetaTool>::new()), &[value])[0],
         _ => value,
     };
@@ -482,7 +482,7 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
     match to {
         In::A => through(Arc::new(compose), &[bits])[0],
         In::B => bits,
-        In::Y => through(Arc::new(ToKeys), &[bits])[0],
+        In::Y => through(Arc::new(ToKeys::new()), &[bits])[0],
         In::Y2 => through(Arc::new(ToLabels::<ThreeHalves>::new()), &[bits])[0],
         In::Alpha => {
             let number = through(Arc::new(compose), &[bits]);

@@ -2,14 +2,14 @@
 //! shared numbers.
 //!
 //! Bit i of a number is the XOR of all bits of its Gray code from i on. XORs of shared bits need no message, so
-//! the conversion takes what [`Rings::compose`] takes: one round, a shared random bit for each bit.
+//! the conversion takes what [`Step::Compose`] takes: one round, a shared random bit for each bit.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal::Ring;
-use madrigal::engine::operations::Rings;
+use madrigal::engine::operations::{Rings, Step};
 use madrigal::engine::{
     Bill, Element, Mismatch, Operation, Shares, Sharing, Sort, Turn, Width, with_ring,
 };
@@ -82,8 +82,7 @@ impl<P: Rings> Operation for FromGray<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let (bits, len) = (inputs[0].element.bits(), inputs[0].len);
-        with_ring!(self.width, T => P::compose_bill::<T>(bits, len, bill));
+        with_ring!(self.width, T => P::step_bill::<T>(Step::Compose, inputs, bill));
     }
 
     fn online<'a>(
@@ -94,8 +93,8 @@ impl<P: Rings> Operation for FromGray<P> {
         Box::pin(async move {
             let planes = Self::decoded(&inputs[0]);
             let (tool, stock) = turn.tool::<P>()?;
-            let numbers = with_ring!(self.width, T => tool.compose::<T>(stock, &planes).await?);
-            Ok(vec![numbers])
+            let step = Step::Compose;
+            with_ring!(self.width, T => tool.step::<T>(step, &[&planes], stock).await)
         })
     }
 

@@ -17,7 +17,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::aby2::{self, Aby2};
 
 use crate::aby2::beta::{MASK, PUBLIC, both, drawn, exchange, reveal, tell, two};
-use crate::masks::Masked;
+use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol};
 use crate::shared::unpacked;
 
@@ -259,19 +259,20 @@ impl Protocol for AlphaTool {
     }
 }
 
-impl Masked for AlphaTool {
+impl OverShares for AlphaTool {
     const PLAIN: Sharing = Sharing::A;
 
-    fn prepare_mask(&mut self, sorts: &[Sort]) -> Prepared {
-        match width_of(sorts) {
+    fn prepare_values(&mut self, sorts: &[Sort], _: &mut Stock) -> Result<Prepared> {
+        Ok(match width_of(sorts) {
             Some(width) => crate::with_ring!(width, T => self.drawn::<T>(None, sorts)),
             None => crate::shared::prepared_locally(Vec::new()),
-        }
+        })
     }
 
-    async fn mask(
+    async fn to_values(
         &mut self,
         values: &[Arc<Shares>],
+        _: &mut Stock,
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let Some(width) = width_of(&sorts_of(values)) else {
@@ -280,12 +281,12 @@ impl Masked for AlphaTool {
         crate::with_ring!(width, T => self.mask_ring::<T>(values, prepared).await)
     }
 
-    fn mask_bill(sorts: &[Sort], bill: &mut Bill) {
+    fn to_values_bill(sorts: &[Sort], bill: &mut Bill) {
         drawn(both(), bytes(sorts), bill);
         exchange(bytes(sorts), bill);
     }
 
-    fn unmask(me: Party, value: &Shares) -> Shares {
+    fn to_share(me: Party, value: &Shares) -> Shares {
         let width = width_of(&[*value.sort()]).expect("there is a value");
         crate::with_ring!(width, T => {
             let mut share = Zeroizing::new(value.component::<T>(MASK).to_vec());

@@ -16,7 +16,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::aby2::{self, Aby2};
 
 use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use crate::masks::Masked;
+use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol};
 use crate::shared::unpacked;
 use circuits::Work;
@@ -227,16 +227,17 @@ impl Protocol for BetaTool {
     }
 }
 
-impl Masked for BetaTool {
+impl OverShares for BetaTool {
     const PLAIN: Sharing = Sharing::B;
 
-    fn prepare_mask(&mut self, sorts: &[Sort]) -> Prepared {
-        self.drawn(None, sorts)
+    fn prepare_values(&mut self, sorts: &[Sort], _: &mut Stock) -> Result<Prepared> {
+        Ok(self.drawn(None, sorts))
     }
 
-    async fn mask(
+    async fn to_values(
         &mut self,
         values: &[Arc<Shares>],
+        _: &mut Stock,
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
@@ -249,13 +250,13 @@ impl Masked for BetaTool {
         Ok(assembled(&sorts, &public, &masks))
     }
 
-    fn mask_bill(sorts: &[Sort], bill: &mut Bill) {
+    fn to_values_bill(sorts: &[Sort], bill: &mut Bill) {
         let bytes = bits::bytes_for(string_bits(sorts));
         drawn(both(), bytes, bill);
         exchange(bytes, bill);
     }
 
-    fn unmask(me: Party, value: &Shares) -> Shares {
+    fn to_share(me: Party, value: &Shares) -> Shares {
         let mut share = Shares::zeros(value.sort().shared(Sharing::B));
         for plane in 0..value.sort().element.bits() {
             let to = share.plane_mut(plane, 0);

@@ -1,15 +1,21 @@
 //! Arithmetic GMW in programs.
 
+mod known;
+
 use std::sync::Arc;
 
-use madrigal_core::{Party, Product, Zeroizing};
-use madrigal_correlations::{Kind, Stock, Tripled, Width};
-use madrigal_engine::{Bill, Element, Held, Mismatch, Shares, Sharing, Sort, Tool};
+use madrigal_core::{Party, Product, Zeroizing, bits};
+use madrigal_correlations::{Kind, Stock, Width};
+use madrigal_engine::{
+    Bill, Early, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Tool,
+};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing, Side};
 
-use crate::protocol::{Kept, KnownProduct, Protocol, Rings};
+use crate::protocol::{Kept, Protocol, Rings, Step};
+
+pub use known::KnownProduct;
 
 /// [`ArithmeticGmw`] with its inputs.
 pub struct ArithmeticGmwTool {
@@ -49,15 +55,6 @@ fn width_of(element: Element) -> Width {
 /// The other one of two parties.
 const fn other_of_two(party: Party) -> Party {
     Party::new(1 - party.index())
-}
-
-/// The triple for it: who knows an operand has its mask.
-fn split(known: KnownProduct) -> Tripled {
-    let left = match known.side {
-        Side::Left => known.owner,
-        Side::Right => other_of_two(known.owner),
-    };
-    Tripled::split(known.product, left)
 }
 
 /// All parties.
@@ -164,120 +161,9 @@ impl ArithmeticGmwTool {
     }
 }
 
-impl Rings for ArithmeticGmwTool {
-    const BITS: Sharing = Sharing::B;
-
-    async fn mul<T: Held>(&mut self, stock: &mut Stock, x: &Shares, y: &Shares) -> Result<Shares> {
-        let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut triples = stock.ring_triples::<T>(x.len())?;
-        let (x, y) = (x.component(0), y.component(0));
-        self.gmw.mul(&mut triples, x, y, &mut z).await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn mul_bill<T: Held>(len: usize, bill: &mut Bill) {
-        bill.needs().add(Kind::RingTriples(Width::of::<T>()), len);
-        opened_to_all(2 * len * T::BYTES, bill);
-        bill.touch((12 * len * T::BYTES) as u64);
-    }
-
-    async fn square<T: Held>(&mut self, stock: &mut Stock, x: &Shares) -> Result<Shares> {
-        let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut pairs = stock.square_pairs::<T>(x.len())?;
-        self.gmw.square(&mut pairs, x.component(0), &mut z).await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn square_bill<T: Held>(len: usize, bill: &mut Bill) {
-        bill.needs().add(Kind::SquarePairs(Width::of::<T>()), len);
-        opened_to_all(len * T::BYTES, bill);
-        bill.touch((8 * len * T::BYTES) as u64);
-    }
-
-    async fn dot<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        length: usize,
-    ) -> Result<Shares> {
-        let mut z = Zeroizing::new(vec![T::ZERO; x.len() / length]);
-        let mut triples = stock.ring_triples::<T>(x.len())?;
-        let (x, y) = (x.component(0), y.component(0));
-        self.gmw.dot(&mut triples, x, y, length, &mut z).await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill) {
-        Self::mul_bill::<T>(len * length, bill);
-    }
-
-    async fn product<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        product: Product,
-    ) -> Result<Shares> {
-        let [.., len] = product.lengths();
-        let mut z = Zeroizing::new(vec![T::ZERO; len]);
-        let triple = stock.product_triple::<T>(product)?;
-        let (x, y) = (x.component(0), y.component(0));
-        self.gmw.products(triple, x, y, &mut z).await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
-        bill.needs().product_triples::<T>(product);
-        let [left, right, _] = product.lengths();
-        let operands = left + right;
-        opened_to_all(operands * T::BYTES, bill);
-        // Three products of matrices; elements of the second are read once for each band of rows.
-        let products = product.multiplications();
-        bill.touch((3 * products * T::BYTES / 16 + 6 * operands * T::BYTES) as u64);
-    }
-
-    fn takes_known(parties: usize) -> bool {
-        parties == 2
-    }
-
-    async fn known_product<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        known: Option<&[T]>,
-        shared: &Shares,
-        product: KnownProduct,
-    ) -> Result<Shares> {
-        let [.., len] = product.product.lengths();
-        let mut z = Zeroizing::new(vec![T::ZERO; len]);
-        let triple = stock.product_triple::<T>(split(product))?;
-        let shared = shared.component(0);
-        let made = self
-            .gmw
-            .known_products(triple, product.side, known, shared, &mut z);
-        made.await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn known_product_bill<T: Held>(known: KnownProduct, bill: &mut Bill) {
-        bill.needs().product_triples::<T>(split(known));
-        let [left, right, _] = known.product.lengths();
-        let (its, others) = match known.side {
-            Side::Left => (left, right),
-            Side::Right => (right, left),
-        };
-        let bytes = |elements: usize| (elements * T::BYTES) as u64;
-        let (owner, other) = (known.owner, other_of_two(known.owner));
-        bill.exchange(&[(owner, other, bytes(its)), (other, owner, bytes(others))]);
-        let products = known.product.multiplications();
-        bill.touch((products * T::BYTES / 16 + 4 * (left + right) * T::BYTES) as u64);
-    }
-
-    fn addend_count(parties: usize) -> usize {
-        parties
-    }
-
-    async fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Vec<Shares>> {
+impl ArithmeticGmwTool {
+    /// Shares of the bits of numbers that each party knows: its own share.
+    fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Vec<Shares> {
         let sort = Sort::new(Sharing::B, Element::Bits(T::BITS), x.len());
         let mut share = Zeroizing::new(x.component::<T>(0).to_vec());
         if negated && self.me != FIRST {
@@ -291,63 +177,130 @@ impl Rings for ArithmeticGmwTool {
             arithmetic::share_addend(inputs, &share, addend.plane_bytes_mut(), stride);
             addend
         };
-        Ok(self.inputs.iter_mut().map(of).collect())
+        self.inputs.iter_mut().map(of).collect()
+    }
+}
+
+impl Rings for ArithmeticGmwTool {
+    const BITS: Sharing = Sharing::B;
+
+    type Ready<T: Held> = ();
+
+    async fn prepare_step<T: Held>(
+        &mut self,
+        _: Step,
+        _: &[&Shares],
+        _: &mut Stock,
+        _: &Early<'_>,
+    ) -> Result<(Vec<Shares>, ())> {
+        Ok((Vec::new(), ()))
     }
 
-    fn addends_bill<T: Held>(len: usize, bill: &mut Bill) {
-        let parties = bill.parties();
-        let bytes = (len * T::BYTES) as u64;
-        for owner in Party::all(parties) {
-            for party in Party::all(parties) {
-                let blocks = arithmetic::share_aes_blocks(party, owner, parties, bytes);
-                bill.aes(party, blocks);
+    async fn finish_step<T: Held>(
+        &mut self,
+        step: Step,
+        inputs: &[&Shares],
+        stock: &mut Stock,
+        (): (),
+    ) -> Result<Vec<Shares>> {
+        let len = inputs[0].len();
+        let zeros = |len: usize| Zeroizing::new(vec![T::ZERO; len]);
+        let element = |place: usize| inputs[place].component::<T>(0);
+        let mut z;
+        match step {
+            Step::Mul => {
+                z = zeros(len);
+                let mut triples = stock.ring_triples::<T>(len)?;
+                let (x, y) = (element(0), element(1));
+                self.gmw.mul(&mut triples, x, y, &mut z).await?;
+            }
+            Step::Square => {
+                z = zeros(len);
+                let mut pairs = stock.square_pairs::<T>(len)?;
+                self.gmw.square(&mut pairs, element(0), &mut z).await?;
+            }
+            Step::Dot(length) => {
+                z = zeros(len / length);
+                let mut triples = stock.ring_triples::<T>(len)?;
+                let (x, y) = (element(0), element(1));
+                self.gmw.dot(&mut triples, x, y, length, &mut z).await?;
+            }
+            Step::Product(product) => {
+                z = zeros(product.lengths()[2]);
+                let triple = stock.product_triple::<T>(product)?;
+                let (x, y) = (element(0), element(1));
+                self.gmw.products(triple, x, y, &mut z).await?;
+            }
+            Step::Compose => {
+                let planes = inputs[0];
+                z = zeros(len);
+                let mut shared = stock.shared_bits::<T>(planes.sort().element.bits() * len)?;
+                let (bytes, stride) = (planes.plane_bytes(), planes.shape().stride * 8);
+                let composing = self.gmw.compose(&mut shared, bytes, stride, &mut z);
+                composing.await?;
+            }
+            Step::BitTimes => {
+                z = zeros(len);
+                let mut shared = stock.shared_bits::<T>(len)?;
+                let mut triples = stock.ring_triples::<T>(len)?;
+                let (bits, x) = (inputs[0].plane(0, 0), element(1));
+                self.gmw
+                    .bit_times(&mut shared, &mut triples, bits, x, &mut z)
+                    .await?;
+            }
+            Step::Addends { negated } => return Ok(self.addends::<T>(inputs[0], negated)),
+        }
+        Ok(vec![Shares::ring_of(Sharing::A, z)])
+    }
+
+    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+        let (width, len, parties) = (Width::of::<T>(), inputs[0].len, bill.parties());
+        match step {
+            Step::Mul | Step::Dot(_) => {
+                bill.needs().add(Kind::RingTriples(width), len);
+                opened_to_all(2 * len * T::BYTES, bill);
+                bill.touch((12 * len * T::BYTES) as u64);
+            }
+            Step::Square => {
+                bill.needs().add(Kind::SquarePairs(width), len);
+                opened_to_all(len * T::BYTES, bill);
+                bill.touch((8 * len * T::BYTES) as u64);
+            }
+            Step::Product(product) => {
+                bill.needs().product_triples::<T>(product);
+                let [left, right, _] = product.lengths();
+                let operands = left + right;
+                opened_to_all(operands * T::BYTES, bill);
+                // Three products of matrices; elements of the second are read once for each band of rows.
+                let products = product.multiplications();
+                bill.touch((3 * products * T::BYTES / 16 + 6 * operands * T::BYTES) as u64);
+            }
+            Step::Compose => {
+                let count = inputs[0].element.bits() * len;
+                bill.needs().add(Kind::SharedBits(width), count);
+                opened_to_all(bits::bytes_for(count), bill);
+                bill.touch((3 * count * T::BYTES) as u64);
+            }
+            Step::BitTimes => {
+                bill.needs().add(Kind::SharedBits(width), len);
+                bill.needs().add(Kind::RingTriples(width), len);
+                opened_to_all(2 * len * T::BYTES + bits::bytes_for(len), bill);
+                bill.touch((16 * len * T::BYTES) as u64);
+            }
+            Step::Addends { .. } => {
+                for owner in Party::all(parties) {
+                    Self::share_bill(owner, inputs, bill);
+                }
+                bill.touch((4 * parties * len * T::BYTES) as u64);
             }
         }
-        bill.touch(4 * parties as u64 * bytes);
     }
 
-    async fn compose<T: Held>(&mut self, stock: &mut Stock, planes: &Shares) -> Result<Shares> {
-        let width = planes.sort().element.bits();
-        let mut z = Zeroizing::new(vec![T::ZERO; planes.len()]);
-        let mut shared = stock.shared_bits::<T>(width * planes.len())?;
-        let stride = planes.shape().stride * 8;
-        self.gmw
-            .compose(&mut shared, planes.plane_bytes(), stride, &mut z)
-            .await?;
-        Ok(Shares::ring_of(Sharing::A, z))
+    fn addend_count(parties: usize) -> usize {
+        parties
     }
 
-    fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill) {
-        let count = planes * len;
-        bill.needs().add(Kind::SharedBits(Width::of::<T>()), count);
-        opened_to_all(madrigal_core::bits::bytes_for(count), bill);
-        bill.touch((3 * count * T::BYTES) as u64);
-    }
-
-    async fn bit_times<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        bits: &Shares,
-        x: &Shares,
-    ) -> Result<Shares> {
-        let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut shared = stock.shared_bits::<T>(x.len())?;
-        let mut triples = stock.ring_triples::<T>(x.len())?;
-        let (bits, x) = (bits.plane(0, 0), x.component(0));
-        self.gmw
-            .bit_times(&mut shared, &mut triples, bits, x, &mut z)
-            .await?;
-        Ok(Shares::ring_of(Sharing::A, z))
-    }
-
-    fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill) {
-        let width = Width::of::<T>();
-        bill.needs().add(Kind::SharedBits(width), len);
-        bill.needs().add(Kind::RingTriples(width), len);
-        opened_to_all(
-            2 * len * T::BYTES + madrigal_core::bits::bytes_for(len),
-            bill,
-        );
-        bill.touch((16 * len * T::BYTES) as u64);
+    fn known_product(product: Product, side: Side, owner: Party) -> Option<Arc<dyn Operation>> {
+        Some(Arc::new(KnownProduct::new(product, side, owner)))
     }
 }

@@ -30,8 +30,7 @@ use self::wires::{
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::protocol::{Boolean, Kept, Protocol};
-use crate::shared::unpacked;
-use crate::yao::offset;
+use crate::shared::{offset, unpacked};
 
 /// [`Bmr`], opened where it is first used: then the job's offset is there.
 pub struct BmrTool {
@@ -95,9 +94,7 @@ impl<'a> Ots<'a> {
 impl BmrTool {
     fn bmr(&mut self, stock: &Stock) -> Result<&mut Bmr> {
         if self.bmr.is_none() {
-            let offset = Offset::from_block(*offset(stock)?).map_err(|error| Error::Ended {
-                reason: format!("a bug in madrigal: {error}"),
-            })?;
+            let offset = Offset::from_block(*offset(stock)?).map_err(Error::bug)?;
             let context = self.context.clone();
             self.bmr = Some(Bmr::open(context, self.opening, &offset)?);
         }

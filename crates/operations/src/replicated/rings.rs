@@ -4,16 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, Product, Zeroizing, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Early, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Turn,
+};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::planes;
 use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, Tally};
 
 use super::{ReplicatedTool, from_ring, tally, to_ring};
-use crate::protocol::Rings;
+use crate::protocol::{Rings, Step};
 use crate::shared::in_sharing;
 
 /// The party that knows the first addend.
@@ -35,64 +37,7 @@ fn to_bits(value: &Shares) -> BitShares {
     BitShares::from_components(parts, rows, count).expect("rows of one length")
 }
 
-impl Rings for ReplicatedTool {
-    const BITS: Sharing = Sharing::R;
-
-    async fn mul<T: Held>(&mut self, _: &mut Stock, x: &Shares, y: &Shares) -> Result<Shares> {
-        let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(from_ring(self.rings()?.mul(x, y).await?))
-    }
-
-    fn mul_bill<T: Held>(len: usize, bill: &mut Bill) {
-        tally(bill, |tally| tally.mul::<T>(len));
-        bill.touch((14 * len * T::BYTES) as u64);
-    }
-
-    async fn square<T: Held>(&mut self, _: &mut Stock, x: &Shares) -> Result<Shares> {
-        let x = to_ring::<T>(x);
-        Ok(from_ring(self.rings()?.square(x).await?))
-    }
-
-    fn square_bill<T: Held>(len: usize, bill: &mut Bill) {
-        Self::mul_bill::<T>(len, bill);
-    }
-
-    async fn dot<T: Held>(
-        &mut self,
-        _: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        length: usize,
-    ) -> Result<Shares> {
-        let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(from_ring(self.rings()?.dot(x, y, length).await?))
-    }
-
-    fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill) {
-        tally(bill, |tally| tally.mul::<T>(len));
-        bill.touch((6 * len * (length + 1) * T::BYTES) as u64);
-    }
-
-    async fn product<T: Held>(
-        &mut self,
-        _: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        product: Product,
-    ) -> Result<Shares> {
-        let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(from_ring(self.rings()?.products(x, y, &product).await?))
-    }
-
-    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
-        tally(bill, |tally| tally.products::<T>(&product));
-        bill.touch((2 * product.multiplications() * T::BYTES / 16) as u64);
-    }
-
-    fn addend_count(_: usize) -> usize {
-        2
-    }
-
+impl ReplicatedTool {
     /// x_0 + x_1, which the first party knows and puts in, and x_2, which the two others know.
     async fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Vec<Shares>> {
         let sort = Sort::new(Sharing::R, Element::Bits(T::BITS), x.len());
@@ -134,41 +79,84 @@ impl Rings for ReplicatedTool {
         }
         Ok(vec![first, second])
     }
+}
 
-    fn addends_bill<T: Held>(len: usize, bill: &mut Bill) {
-        let mut counts = [0; PARTIES];
-        counts[FIRST.index()] = 8 * bits::bytes_for(len) * T::BITS;
-        bill.each(|party| ReplicatedInputs::cost(party, counts));
-        ReplicatedInputs::rounds(bill.clock(), counts);
-        bill.touch((8 * len * T::BYTES) as u64);
-    }
+impl Rings for ReplicatedTool {
+    const BITS: Sharing = Sharing::R;
 
-    async fn compose<T: Held>(&mut self, _: &mut Stock, planes: &Shares) -> Result<Shares> {
-        Ok(from_ring(
-            self.rings()?.compose::<T>(&to_bits(planes)).await?,
-        ))
-    }
+    type Ready<T: Held> = ();
 
-    fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill) {
-        // However few planes there are: the others are zeros.
-        let _ = planes;
-        tally(bill, |tally| tally.compose::<T>(len));
-        bill.touch((16 * len * T::BYTES) as u64);
-    }
-
-    async fn bit_times<T: Held>(
+    async fn prepare_step<T: Held>(
         &mut self,
+        _: Step,
+        _: &[&Shares],
         _: &mut Stock,
-        bits: &Shares,
-        x: &Shares,
-    ) -> Result<Shares> {
-        let (bits, x) = (to_bits(bits), to_ring::<T>(x));
-        Ok(from_ring(self.rings()?.bit_times(&bits, x).await?))
+        _: &Early<'_>,
+    ) -> Result<(Vec<Shares>, ())> {
+        Ok((Vec::new(), ()))
     }
 
-    fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill) {
-        tally(bill, |tally| tally.bit_times::<T>(len));
-        bill.touch((24 * len * T::BYTES) as u64);
+    async fn finish_step<T: Held>(
+        &mut self,
+        step: Step,
+        inputs: &[&Shares],
+        _: &mut Stock,
+        (): (),
+    ) -> Result<Vec<Shares>> {
+        let element = |place: usize| to_ring::<T>(inputs[place]);
+        if let Step::Addends { negated } = step {
+            return self.addends::<T>(inputs[0], negated).await;
+        }
+        let rings = self.rings()?;
+        let z = match step {
+            Step::Mul => rings.mul(element(0), element(1)).await?,
+            Step::Square => rings.square(element(0)).await?,
+            Step::Dot(length) => rings.dot(element(0), element(1), length).await?,
+            Step::Product(product) => rings.products(element(0), element(1), &product).await?,
+            Step::Compose => rings.compose::<T>(&to_bits(inputs[0])).await?,
+            Step::BitTimes => rings.bit_times(&to_bits(inputs[0]), element(1)).await?,
+            Step::Addends { .. } => unreachable!("addends have left"),
+        };
+        Ok(vec![from_ring(z)])
+    }
+
+    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[0].len;
+        let touched = match step {
+            Step::Mul | Step::Square => {
+                tally(bill, |tally| tally.mul::<T>(len));
+                14 * len * T::BYTES
+            }
+            Step::Dot(length) => {
+                tally(bill, |tally| tally.mul::<T>(len / length));
+                6 * (len / length) * (length + 1) * T::BYTES
+            }
+            Step::Product(product) => {
+                tally(bill, |tally| tally.products::<T>(&product));
+                2 * product.multiplications() * T::BYTES / 16
+            }
+            // However few planes there are: the others are zeros.
+            Step::Compose => {
+                tally(bill, |tally| tally.compose::<T>(len));
+                16 * len * T::BYTES
+            }
+            Step::BitTimes => {
+                tally(bill, |tally| tally.bit_times::<T>(len));
+                24 * len * T::BYTES
+            }
+            Step::Addends { .. } => {
+                let mut counts = [0; PARTIES];
+                counts[FIRST.index()] = 8 * bits::bytes_for(len) * T::BITS;
+                bill.each(|party| ReplicatedInputs::cost(party, counts));
+                ReplicatedInputs::rounds(bill.clock(), counts);
+                8 * len * T::BYTES
+            }
+        };
+        bill.touch(touched as u64);
+    }
+
+    fn addend_count(_: usize) -> usize {
+        2
     }
 }
 

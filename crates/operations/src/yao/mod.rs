@@ -17,7 +17,7 @@ use madrigal_correlations::Stock;
 use madrigal_engine::{Bill, Early, Element, Mismatch, Prepared, Shares, Sharing, Sort, Tool};
 use madrigal_garbling::Scheme;
 use madrigal_kernels::Block;
-use madrigal_net::{Context, Error, Result};
+use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::yao::{self, EVALUATOR, GARBLER, Garbled, Yao};
 
@@ -25,7 +25,7 @@ use crate::arena::Arena;
 use crate::boolean_gmw::{opened_bits, pack, string_bits};
 use crate::circuit::Circuit;
 use crate::protocol::{Boolean, Kept, Protocol};
-use crate::shared::unpacked;
+use crate::shared::{offset, unpacked};
 
 /// How ANDs are garbled.
 pub trait Garbling: Send + Sync + 'static {
@@ -76,14 +76,6 @@ impl<G: Garbling> Tool for YaoTool<G> {
     fn count_in(&mut self, context: &Context) {
         self.yao.count_in(context);
     }
-}
-
-/// The job's offset.
-pub(super) fn offset(stock: &Stock) -> Result<Zeroizing<Block>> {
-    let offset = stock.offset().ok_or_else(|| Error::Ended {
-        reason: "a bug in madrigal: garbling without an offset".to_owned(),
-    })?;
-    Ok(Zeroizing::new(*offset))
 }
 
 /// Labels, value by value.

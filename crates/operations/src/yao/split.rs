@@ -14,7 +14,7 @@ use madrigal_protocols::yao::{self, EVALUATOR, GARBLER, Labels};
 
 use super::{Garbling, HalfGates, YaoTool, divide, divide_ahead};
 use crate::aby2::AlphaTool;
-use crate::masks::Masked;
+use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol, Rings};
 use crate::shared::{only, unpacked};
 
@@ -51,7 +51,7 @@ impl<P: Rings, G: Garbling> SplitLabels<P, G> {
     /// Our share of the elements in A; of masked ones without their public part the evaluator's share alone.
     fn share<T: Held>(turn: &Turn<'_>, value: &Shares) -> Shares {
         match Self::is_masked() {
-            true => AlphaTool::unmask(turn.me(), value),
+            true => AlphaTool::to_share(turn.me(), value),
             false => Shares::ring_of(Sharing::A, value.component::<T>(0).to_vec()),
         }
     }
@@ -172,7 +172,7 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
         Box::pin(async move {
             let value = &inputs[0];
-            let width = crate::ring::width(value.sort());
+            let width = crate::stepped::width(value.sort());
             let second = crate::with_ring!(width, T => self.second_ahead::<T>(turn, value).await?);
             let (tool, _) = turn.tool::<YaoTool<G>>()?;
             let zero = tool.yao.fresh(second.len());
@@ -197,7 +197,7 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (value, prepared) = (&inputs[0], turn.kept());
-            let width = crate::ring::width(value.sort());
+            let width = crate::stepped::width(value.sort());
             let labels =
                 crate::with_ring!(width, T => self.split::<T>(turn, value, prepared).await?);
             let each = Self::sorts_of(value.sort()).into_iter().zip(labels);
@@ -210,7 +210,7 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
     /// The number itself, and zero.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let value = only(inputs)?;
-        let width = crate::ring::width(value.sort());
+        let width = crate::stepped::width(value.sort());
         let sort = Sort::new(Sharing::PUBLIC, Element::Bits(width.bits()), value.len());
         let mut all = vec![Shares::zeros(sort); 2];
         let stride = all[0].shape().stride * 8;

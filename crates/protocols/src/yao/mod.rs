@@ -462,7 +462,5 @@ impl Side {
 
 /// Lengths of messages are checked where they come in, so that what is left is our own doing.
 fn bug(error: GarblingError) -> Error {
-    Error::Ended {
-        reason: format!("a bug in madrigal: {error}"),
-    }
+    Error::bug(error)
 }

@@ -250,9 +250,7 @@ pub(crate) fn fail(from: &Receiver, error: OtError) -> Error {
 }
 
 pub(crate) fn bug(error: OtError) -> Error {
-    Error::Ended {
-        reason: format!("a bug in madrigal: {error}"),
-    }
+    Error::bug(error)
 }
 
 /// Cost for one of `parties` parties of starting the extensions of one kind of correlation: local work

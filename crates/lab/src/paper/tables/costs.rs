@@ -150,7 +150,7 @@ fn by_way_of_b(size: Size) -> std::result::Result<Graph, GraphError> {
         size.count,
     ));
     let shared = graph.add_one(Share::<BmrTool>::new(owner), &[input])?;
-    let bits = graph.add_one(FromKeys, &[shared])?;
+    let bits = graph.add_one(FromKeys::new(), &[shared])?;
     let compose = Compose::<ArithmeticGmwTool>::new(Width::W32, false);
     let numbers = graph.add_one(compose, &[bits])?;
     let everyone = Party::all(size.parties).collect();
@@ -254,13 +254,13 @@ fn entries() -> Vec<Entry> {
             name: "Y2B",
             part: Between,
             paper: free,
-            make: Make::Graph(|n| converted::<BmrTool, BooleanGmwTool>(n, FromKeys)),
+            make: Make::Graph(|n| converted::<BmrTool, BooleanGmwTool>(n, FromKeys::new())),
         },
         Entry {
             name: "B2Y",
             part: Between,
             paper: |n| [0, n * (n - 1) * (KAPPA + 1), 0, 2],
-            make: Make::Graph(|n| converted::<BooleanGmwTool, BmrTool>(n, ToKeys)),
+            make: Make::Graph(|n| converted::<BooleanGmwTool, BmrTool>(n, ToKeys::new())),
         },
         entry("A2B", Between, Mix::AB, of_sums, |n| {
             of_one::<u32, _>(n, |x| x.to(A).to(B))

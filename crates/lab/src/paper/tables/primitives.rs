@@ -49,8 +49,8 @@ fn case(
 
 /// Between B and Y.
 fn between(cases: &mut Vec<Case>) {
-    let b2y = |size| costs::converted::<BooleanGmwTool, BmrTool>(size, ToKeys);
-    let y2b = |size| costs::converted::<BmrTool, BooleanGmwTool>(size, FromKeys);
+    let b2y = |size| costs::converted::<BooleanGmwTool, BmrTool>(size, ToKeys::new());
+    let y2b = |size| costs::converted::<BmrTool, BooleanGmwTool>(size, FromKeys::new());
     let both = [
         ("B2Y/1", ["Share^B", "Rec^Y"], Work::Graph(b2y)),
         ("Y2B/1", ["Share^Y", "Rec^B"], Work::Graph(y2b)),

@@ -9,14 +9,14 @@ use madrigal_engine::{
     Bill, Early, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn,
 };
 use madrigal_kernels::Block;
-use madrigal_net::{Error, Result};
+use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, BitPairs};
 
 use super::{AlphaTool, Elements};
 use crate::aby2::beta::{Bits, MASK, PUBLIC, both};
 use crate::boolean_gmw::pack;
 use crate::protocol::Protocol;
-use crate::shared::{in_sharing, unpacked};
+use crate::shared::{in_sharing, offset, unpacked};
 
 /// Pairs of bits in beta become their products as elements of a ring in alpha, 0 or 1: one round online, in which
 /// each party sends an element for each pair. An AND and a conversion would take two.
@@ -52,10 +52,7 @@ impl MulBits {
         let told = early.tell(results(None, fresh.clone()));
         let me = tool.aby2.me();
         let peer = Party::new(1 - me.index());
-        let offset = stock.offset().ok_or_else(|| Error::Ended {
-            reason: "a bug in madrigal: correlated OTs without an offset".to_owned(),
-        })?;
-        let offset = Zeroizing::new(*offset);
+        let offset = offset(stock)?;
         let mut rows = |from: Party, to: Party| -> Result<Zeroizing<Vec<Block>>> {
             let count = aby2::bit_pairs_ots(from, pairs);
             let rows = stock.correlated_ots().take((from, to), count)?;

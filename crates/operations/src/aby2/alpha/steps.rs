@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use madrigal_core::{Party, Product, Ring, Zeroizing, bits};
+use madrigal_core::{Party, Ring, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock, Width};
-use madrigal_engine::{Bill, Early, Element, Held, Prepared, Shares, Sharing, Sort};
+use madrigal_engine::{Bill, Early, Element, Held, Shares, Sharing, Sort};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, Flips};
@@ -13,8 +13,7 @@ use madrigal_protocols::planes;
 use super::{AlphaTool, Elements};
 use crate::aby2::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, tell};
 use crate::boolean_gmw::pack;
-use crate::protocol::{Kept, Rings, Step};
-use crate::shared::unpacked;
+use crate::protocol::{Rings, Step};
 
 /// Whose number in bits the public part is added to.
 const FIRST: Party = aby2::LEADER;
@@ -28,44 +27,22 @@ fn value<T: Held>(public: Option<Elements<T>>, masks: &Elements<T>) -> Shares {
     Shares::ring(Sharing::ALPHA, vec![public, masks.clone()])
 }
 
-/// What is kept of a step: our shares of the masks of its results, and what it needs of products of masks.
-struct Ready<T: Ring> {
-    fresh: Elements<T>,
-    products: Elements<T>,
-    flips: Option<Flips<T>>,
+/// Masks and products that are kept of a step.
+pub enum Ready<T: Ring> {
+    /// Our shares of the masks of the results, and of products of masks less these.
+    Products(Elements<T>, Elements<T>),
+    /// Our shares of the masks of the results, the bits' masks opened under shared bits, and our shares of the products
+    /// of masks of bits and of elements, where there are elements.
+    Flips(Elements<T>, Flips<T>, Elements<T>),
+    /// The masks of each of a value's two numbers in bits.
+    Numbers([Bits; 2]),
 }
 
-/// What is kept of a value's two numbers in bits: the masks of each.
-struct Numbers([Bits; 2]);
-
 impl AlphaTool {
-    /// All of a step at once.
-    async fn whole<T: Held>(
-        &mut self,
-        step: Step,
-        inputs: &[&Shares],
-        stock: &mut Stock,
-    ) -> Result<Vec<Shares>> {
-        let early = Early::default();
-        let preparing = self.prepare_step::<T>(step, inputs, stock, &early);
-        let kept = preparing.await?.kept;
-        self.finish_step::<T>(step, inputs, kept).await
-    }
-
-    async fn whole_one<T: Held>(
-        &mut self,
-        step: Step,
-        inputs: &[&Shares],
-        stock: &mut Stock,
-    ) -> Result<Shares> {
-        let mut made = self.whole::<T>(step, inputs, stock).await?;
-        Ok(made.pop().expect("it has one result"))
-    }
-
     /// Both numbers of a value before it is there. Of the second one all is known: its owner's share of the value's mask
     /// is its mask, and its public part is always 0, which tells nothing; whatever is sent of it later is under a
     /// triple's factor or a fresh mask, or is an opened value less what its receiver has.
-    fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> Prepared {
+    fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> (Vec<Shares>, Ready<T>) {
         let sorts = [number_of::<T>(x.len())];
         let mut first = Zeroizing::new(vec![0; bits::bytes_for(T::BITS * x.len())]);
         self.aby2.draw_input(FIRST, &mut first);
@@ -79,15 +56,15 @@ impl AlphaTool {
         }
         let mut results = masked(&sorts, &first);
         results.extend(masked(&sorts, &second));
-        Prepared {
-            results,
-            kept: Box::new(Numbers([first, second])),
-        }
+        (results, Ready::Numbers([first, second]))
     }
 
-    async fn finish_numbers<T: Held>(&mut self, x: &Shares, kept: Numbers) -> Result<Vec<Shares>> {
+    async fn finish_numbers<T: Held>(
+        &mut self,
+        x: &Shares,
+        [first, second]: [Bits; 2],
+    ) -> Result<Vec<Shares>> {
         let sorts = [number_of::<T>(x.len())];
-        let Numbers([first, second]) = kept;
         let number = (self.aby2.me() == FIRST).then(|| {
             let mut share = Zeroizing::new(x.component::<T>(MASK).to_vec());
             rings::add_into(&mut share, x.component(PUBLIC));
@@ -130,8 +107,23 @@ fn product_bill<T: Held>(results: usize, opened: usize, bill: &mut Bill) {
     exchange(results, bill);
 }
 
+/// Adds the cost of a step on bits with `results` results to a bill: setup tells the other party `told` bytes, and each
+/// keeps `kept`.
+fn flips_bill<T: Held>(results: usize, told: usize, kept: usize, bill: &mut Bill) {
+    let results = results * T::BYTES;
+    bill.ahead(|bill| {
+        both().for_each(|party| bill.aes(party, aby2::draw_aes(results)));
+        bill.results_known();
+        exchange(told, bill);
+    });
+    both().for_each(|party| bill.keep(party, kept as u64));
+    exchange(results, bill);
+}
+
 impl Rings for AlphaTool {
     const BITS: Sharing = Sharing::BETA;
+
+    type Ready<T: Held> = Ready<T>;
 
     async fn prepare_step<T: Held>(
         &mut self,
@@ -139,254 +131,176 @@ impl Rings for AlphaTool {
         inputs: &[&Shares],
         stock: &mut Stock,
         early: &Early<'_>,
-    ) -> Result<Prepared> {
+    ) -> Result<(Vec<Shares>, Ready<T>)> {
         let mask = |place: usize| inputs[place].component::<T>(MASK);
-        let zeros = |len: usize| Zeroizing::new(vec![T::ZERO; len]);
+        let bit_masks = || pack(&[Arc::new(inputs[0].clone())], MASK);
         let len = inputs[0].len();
-        let (mut products, mut flips) = (zeros(0), None);
         let results = match step {
-            Step::Addends { negated } => {
-                return Ok(self.prepare_numbers::<T>(inputs[0], negated));
-            }
+            Step::Addends { negated } => return Ok(self.prepare_numbers(inputs[0], negated)),
             Step::Mul | Step::Square | Step::Compose | Step::BitTimes => len,
             Step::Dot(length) => len / length,
             Step::Product(product) => product.lengths()[2],
         };
         let fresh = self.draw::<T>(None, results);
         let told = early.tell(vec![value(None, &fresh)]);
+        let mut products = Zeroizing::new(vec![T::ZERO; results]);
+        let aby2 = &mut self.aby2;
         match step {
-            Step::Addends { .. } => unreachable!("numbers have left"),
             Step::Mul => {
-                products = zeros(results);
                 let mut triples = stock.ring_triples::<T>(len)?;
-                let (x, y) = (mask(0), mask(1));
-                let making = self.aby2.products(&mut triples, x, y, &mut products);
+                let making = aby2.products(&mut triples, mask(0), mask(1), &mut products);
                 making.await?;
             }
             Step::Square => {
-                products = zeros(results);
                 let mut pairs = stock.square_pairs::<T>(len)?;
-                let making = self.aby2.squares(&mut pairs, mask(0), &mut products);
+                let making = aby2.squares(&mut pairs, mask(0), &mut products);
                 making.await?;
             }
             Step::Dot(length) => {
-                products = zeros(results);
                 let mut triples = stock.ring_triples::<T>(len)?;
-                let (x, y) = (mask(0), mask(1));
-                let making = self.aby2.dots(&mut triples, x, y, length, &mut products);
+                let making = aby2.dots(&mut triples, mask(0), mask(1), length, &mut products);
                 making.await?;
             }
             Step::Product(product) => {
-                products = zeros(results);
                 let triple = stock.product_triple::<T>(product)?;
-                let (x, y) = (mask(0), mask(1));
-                let making = self.aby2.product_masks(triple, x, y, &mut products);
+                let making = aby2.product_masks(triple, mask(0), mask(1), &mut products);
                 making.await?;
             }
             Step::Compose => {
-                let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
                 let count = inputs[0].sort().element.bits() * len;
                 let mut shared = stock.shared_bits::<T>(count)?;
-                flips = Some(self.aby2.flips(&mut shared, &masks, count).await?);
+                let flips = aby2.flips(&mut shared, &bit_masks(), count).await?;
+                return Ok((told, Ready::Flips(fresh, flips, Zeroizing::default())));
             }
             Step::BitTimes => {
-                let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
+                let masks = bit_masks();
                 let mut shared = stock.shared_bits::<T>(len)?;
                 let mut triples = stock.ring_triples::<T>(len)?;
-                let aby2 = &mut self.aby2;
                 let making = aby2.bit_masks_times(&mut shared, &mut triples, &masks, mask(1));
-                let (opened, made) = making.await?;
-                (products, flips) = (made, Some(opened));
+                let (flips, products) = making.await?;
+                return Ok((told, Ready::Flips(fresh, flips, products)));
             }
+            Step::Addends { .. } => unreachable!("numbers have left"),
         }
-        if !matches!(step, Step::Compose | Step::BitTimes) {
-            rings::sub_into(&mut products, &fresh);
-        }
-        Ok(Prepared {
-            results: told,
-            kept: Box::new(Ready {
-                fresh,
-                products,
-                flips,
-            }),
-        })
+        rings::sub_into(&mut products, &fresh);
+        Ok((told, Ready::Products(fresh, products)))
     }
 
     async fn finish_step<T: Held>(
         &mut self,
         step: Step,
         inputs: &[&Shares],
-        kept: Kept,
+        _: &mut Stock,
+        ready: Ready<T>,
     ) -> Result<Vec<Shares>> {
-        if matches!(step, Step::Addends { .. }) {
-            let kept = *unpacked::<Numbers>(kept)?;
-            return self.finish_numbers::<T>(inputs[0], kept).await;
-        }
-        let Ready {
-            fresh,
-            products,
-            flips,
-        } = *unpacked::<Ready<T>>(kept)?;
-        let mut z = Zeroizing::new(vec![T::ZERO; fresh.len()]);
+        let both = |place: usize| [PUBLIC, MASK].map(|part| inputs[place].component::<T>(part));
+        let pair = |part: usize| [0, 1].map(|place| inputs[place].component::<T>(part));
+        let zeros = |fresh: &Elements<T>| Zeroizing::new(vec![T::ZERO; fresh.len()]);
         let aby2 = &mut self.aby2;
-        let pair = |component: usize| [inputs[0], inputs[1]].map(|x| x.component::<T>(component));
-        match (step, &flips) {
-            (Step::Mul, _) => {
-                let (public, masks) = (pair(PUBLIC), pair(MASK));
-                aby2.mul(public, masks, &products, &mut z).await?;
+        let (z, fresh) = match ready {
+            Ready::Numbers(masks) => return self.finish_numbers::<T>(inputs[0], masks).await,
+            Ready::Products(fresh, products) => {
+                let mut z = zeros(&fresh);
+                match step {
+                    Step::Square => {
+                        let [public, masks] = both(0);
+                        aby2.square(public, masks, &products, &mut z).await?;
+                    }
+                    Step::Dot(length) => {
+                        let (public, masks) = (pair(PUBLIC), pair(MASK));
+                        let dots = aby2.dot(public, masks, &products, length, &mut z);
+                        dots.await?;
+                    }
+                    Step::Product(product) => {
+                        let (public, masks) = (pair(PUBLIC), pair(MASK));
+                        let made = aby2.product_publics(&product, public, masks, &products, &mut z);
+                        made.await?;
+                    }
+                    Step::Mul => {
+                        let (public, masks) = (pair(PUBLIC), pair(MASK));
+                        aby2.mul(public, masks, &products, &mut z).await?;
+                    }
+                    Step::Compose | Step::BitTimes | Step::Addends { .. } => {
+                        unreachable!("bits are prepared otherwise")
+                    }
+                }
+                (z, fresh)
             }
-            (Step::Square, _) => {
-                let [public, masks] = [PUBLIC, MASK].map(|part| inputs[0].component::<T>(part));
-                aby2.square(public, masks, &products, &mut z).await?;
-            }
-            (Step::Dot(length), _) => {
-                let (public, masks) = (pair(PUBLIC), pair(MASK));
-                let dots = aby2.dot(public, masks, &products, length, &mut z);
-                dots.await?;
-            }
-            (Step::Product(product), _) => {
-                let (public, masks) = (pair(PUBLIC), pair(MASK));
-                let made = aby2.product_publics(&product, public, masks, &products, &mut z);
-                made.await?;
-            }
-            (Step::Compose, Some(flips)) => {
+            Ready::Flips(fresh, flips, products) => {
+                let mut z = zeros(&fresh);
                 let public = pack(&[Arc::new(inputs[0].clone())], PUBLIC);
-                let width = inputs[0].sort().element.bits();
-                aby2.compose(&public, flips, width, &fresh, &mut z).await?;
+                if let Step::BitTimes = step {
+                    let products = (&flips, &products[..]);
+                    let made = aby2.bit_times(&public, products, both(1), &fresh, &mut z);
+                    made.await?;
+                } else {
+                    let width = inputs[0].sort().element.bits();
+                    aby2.compose(&public, &flips, width, &fresh, &mut z).await?;
+                }
+                (z, fresh)
             }
-            (Step::BitTimes, Some(flips)) => {
-                let public = pack(&[Arc::new(inputs[0].clone())], PUBLIC);
-                let x = [PUBLIC, MASK].map(|part| inputs[1].component::<T>(part));
-                let made = aby2.bit_times(&public, (flips, &products), x, &fresh, &mut z);
-                made.await?;
-            }
-            _ => unreachable!("numbers have left, and bits were flipped"),
-        }
+        };
         Ok(vec![value(Some(z), &fresh)])
     }
 
-    async fn mul<T: Held>(&mut self, stock: &mut Stock, x: &Shares, y: &Shares) -> Result<Shares> {
-        self.whole_one::<T>(Step::Mul, &[x, y], stock).await
-    }
-
-    fn mul_bill<T: Held>(len: usize, bill: &mut Bill) {
-        bill.ahead(|bill| bill.needs().add(Kind::RingTriples(Width::of::<T>()), len));
-        product_bill::<T>(len, 2 * len, bill);
-        bill.touch((7 * len * T::BYTES) as u64);
-    }
-
-    async fn square<T: Held>(&mut self, stock: &mut Stock, x: &Shares) -> Result<Shares> {
-        self.whole_one::<T>(Step::Square, &[x], stock).await
-    }
-
-    fn square_bill<T: Held>(len: usize, bill: &mut Bill) {
-        bill.ahead(|bill| bill.needs().add(Kind::SquarePairs(Width::of::<T>()), len));
-        product_bill::<T>(len, len, bill);
-        bill.touch((5 * len * T::BYTES) as u64);
-    }
-
-    async fn dot<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        length: usize,
-    ) -> Result<Shares> {
-        let step = Step::Dot(length);
-        self.whole_one::<T>(step, &[x, y], stock).await
-    }
-
-    fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill) {
-        let factors = len * length;
-        bill.ahead(|bill| {
-            bill.needs()
-                .add(Kind::RingTriples(Width::of::<T>()), factors);
-        });
-        product_bill::<T>(len, 2 * factors, bill);
-        bill.touch((5 * factors * T::BYTES) as u64);
-    }
-
-    async fn product<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        x: &Shares,
-        y: &Shares,
-        product: Product,
-    ) -> Result<Shares> {
-        let step = Step::Product(product);
-        self.whole_one::<T>(step, &[x, y], stock).await
-    }
-
-    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
-        let products = product.multiplications();
-        bill.ahead(|bill| {
-            bill.needs().product_triples::<T>(product);
-            bill.touch((2 * products * T::BYTES / 16) as u64);
-        });
-        let [left, right, results] = product.lengths();
-        let operands = left + right;
-        product_bill::<T>(results, operands, bill);
-        // Two products of matrices; elements of the second are read once for each band of rows.
-        bill.touch((2 * products * T::BYTES / 16 + 3 * operands * T::BYTES) as u64);
+    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+        let (width, len) = (Width::of::<T>(), inputs[0].len);
+        match step {
+            Step::Mul => {
+                bill.ahead(|bill| bill.needs().add(Kind::RingTriples(width), len));
+                product_bill::<T>(len, 2 * len, bill);
+                bill.touch((7 * len * T::BYTES) as u64);
+            }
+            Step::Square => {
+                bill.ahead(|bill| bill.needs().add(Kind::SquarePairs(width), len));
+                product_bill::<T>(len, len, bill);
+                bill.touch((5 * len * T::BYTES) as u64);
+            }
+            Step::Dot(length) => {
+                bill.ahead(|bill| bill.needs().add(Kind::RingTriples(width), len));
+                product_bill::<T>(len / length, 2 * len, bill);
+                bill.touch((5 * len * T::BYTES) as u64);
+            }
+            Step::Product(product) => {
+                let products = product.multiplications();
+                bill.ahead(|bill| {
+                    bill.needs().product_triples::<T>(product);
+                    bill.touch((2 * products * T::BYTES / 16) as u64);
+                });
+                let [left, right, results] = product.lengths();
+                let operands = left + right;
+                product_bill::<T>(results, operands, bill);
+                // Two products of matrices; elements of the second are read once for each band of rows.
+                bill.touch((2 * products * T::BYTES / 16 + 3 * operands * T::BYTES) as u64);
+            }
+            Step::Compose => {
+                let count = inputs[0].element.bits() * len;
+                bill.ahead(|bill| bill.needs().add(Kind::SharedBits(width), count));
+                let kept = count * T::BYTES + bits::bytes_for(count) + len * T::BYTES;
+                flips_bill::<T>(len, bits::bytes_for(count), kept, bill);
+                bill.touch((3 * count * T::BYTES) as u64);
+            }
+            Step::BitTimes => {
+                bill.ahead(|bill| {
+                    bill.needs().add(Kind::SharedBits(width), len);
+                    bill.needs().add(Kind::RingTriples(width), len);
+                });
+                let bytes = bits::bytes_for(len);
+                let told = 2 * len * T::BYTES + bytes;
+                flips_bill::<T>(len, told, 3 * len * T::BYTES + bytes, bill);
+                bill.touch((8 * len * T::BYTES) as u64);
+            }
+            Step::Addends { .. } => {
+                let bytes = bits::bytes_for(T::BITS * len);
+                bill.ahead(|bill| bill.aes(FIRST, aby2::draw_aes(bytes)));
+                both().for_each(|party| bill.keep(party, 2 * bytes as u64));
+                tell(FIRST, bytes, bill);
+                bill.touch(6 * bytes as u64);
+            }
+        }
     }
 
     fn addend_count(_: usize) -> usize {
         aby2::PARTIES
-    }
-
-    async fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Vec<Shares>> {
-        // No correlation is used.
-        let step = Step::Addends { negated };
-        self.whole::<T>(step, &[x], &mut Stock::empty()).await
-    }
-
-    fn addends_bill<T: Held>(len: usize, bill: &mut Bill) {
-        let bytes = bits::bytes_for(T::BITS * len);
-        bill.ahead(|bill| bill.aes(FIRST, aby2::draw_aes(bytes)));
-        both().for_each(|party| bill.keep(party, 2 * bytes as u64));
-        tell(FIRST, bytes, bill);
-        bill.touch(6 * bytes as u64);
-    }
-
-    async fn compose<T: Held>(&mut self, stock: &mut Stock, planes: &Shares) -> Result<Shares> {
-        self.whole_one::<T>(Step::Compose, &[planes], stock).await
-    }
-
-    fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill) {
-        let count = planes * len;
-        bill.ahead(|bill| {
-            bill.needs().add(Kind::SharedBits(Width::of::<T>()), count);
-            both().for_each(|party| bill.aes(party, aby2::draw_aes(len * T::BYTES)));
-            bill.results_known();
-            exchange(bits::bytes_for(count), bill);
-        });
-        let kept = count * T::BYTES + bits::bytes_for(count) + len * T::BYTES;
-        both().for_each(|party| bill.keep(party, kept as u64));
-        exchange(len * T::BYTES, bill);
-        bill.touch((3 * count * T::BYTES) as u64);
-    }
-
-    async fn bit_times<T: Held>(
-        &mut self,
-        stock: &mut Stock,
-        bits: &Shares,
-        x: &Shares,
-    ) -> Result<Shares> {
-        self.whole_one::<T>(Step::BitTimes, &[bits, x], stock).await
-    }
-
-    fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill) {
-        let width = Width::of::<T>();
-        bill.ahead(|bill| {
-            bill.needs().add(Kind::SharedBits(width), len);
-            bill.needs().add(Kind::RingTriples(width), len);
-            both().for_each(|party| bill.aes(party, aby2::draw_aes(len * T::BYTES)));
-            bill.results_known();
-            exchange(2 * len * T::BYTES + bits::bytes_for(len), bill);
-        });
-        let kept = 3 * len * T::BYTES + bits::bytes_for(len);
-        both().for_each(|party| bill.keep(party, kept as u64));
-        exchange(len * T::BYTES, bill);
-        bill.touch((8 * len * T::BYTES) as u64);
     }
 }
