@@ -33,7 +33,7 @@ mod chain;
 mod channels;
 
 use madrigal_core::{Party, Ring, bits};
-use madrigal_correlations::{Kept, Kind, Needs, Stock, Width};
+use madrigal_correlations::{Kind, Needs, Stock, Width};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
