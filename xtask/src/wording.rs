@@ -9,11 +9,14 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this. The others follow, one after the other, as they are cleaned: engine,
-/// operations, correlations, program, cli, madrigal and xtask itself.
-const CRATES: [&str; 13] = [
+/// operations, program, cli, lab, madrigal and xtask itself.
+const CRATES: [&str; 16] = [
     "app",
     "circuit",
     "core",
+    "correlations",
+    "correlations-make",
+    "correlations-store",
     "garbling",
     "hycc",
     "kernels",
