@@ -94,7 +94,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A macro of no module is known below its definition, in whichever file that is.
+    /// Finds a macro that is called by its name alone: it is known below its definition, in any file.
     fn bare_macro(&mut self, name: &str, line: usize) {
         let path = [name.to_owned()];
         let places = self.source.resolve(self.module, &self.blocks, &path);
@@ -110,7 +110,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Code inside a macro: as expressions or statements where it reads so, else word by word.
+    /// Finds paths inside a macro: as expressions or statements where it reads so, else word by word.
     fn tokens(&mut self, tokens: &TokenStream) {
         let list = Punctuated::<Expr, syn::Token![,]>::parse_terminated;
         if let Ok(list) = list.parse2(tokens.clone()) {
@@ -124,7 +124,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Paths in code that is no Rust yet. What a macro makes is read where it is called, but for its paths
+    /// Finds paths in code that is no Rust yet. Code that a macro makes is read where it is called, but for paths
     /// that begin with `crate`.
     fn words(&mut self, tokens: &TokenStream, of_a_macro: bool) {
         let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();

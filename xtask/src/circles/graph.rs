@@ -1,8 +1,8 @@
-//! Circles of a graph: what reaches itself.
+//! Circles of a graph: nodes that reach themselves.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// For each node those that it points to.
+/// The nodes that each node points to.
 pub(crate) type Graph = BTreeMap<usize, BTreeSet<usize>>;
 
 /// The strongly connected components of more than one node, the smallest first.
@@ -39,7 +39,7 @@ fn reached(graph: &Graph, from: usize) -> BTreeSet<usize> {
     found
 }
 
-/// For each arrow of a component the shortest cycle through it, the shortest first, each told once.
+/// The shortest cycle through each arrow of a component, the shortest first, each told once.
 pub(crate) fn cycles(graph: &Graph, component: &BTreeSet<usize>) -> Vec<Vec<usize>> {
     let mut found = BTreeSet::new();
     for &from in component {

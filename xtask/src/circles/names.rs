@@ -9,7 +9,7 @@ use super::source::{Named, Source, only_in_tests, plain};
 /// Names that a block adds to those of its module.
 pub(crate) type Block = HashMap<String, Vec<Named>>;
 
-/// Where a path leads.
+/// A place that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Module(usize),
@@ -119,7 +119,7 @@ impl Source {
         places
     }
 
-    /// What a name in a module stands for; none if the module has no such name.
+    /// Gives all that a name in a module stands for; none if the module has no such name.
     fn member(&self, module: usize, name: &str, trail: &mut Trail) -> Option<Vec<Place>> {
         let key = (module, name.to_owned());
         if trail.contains(&key) {

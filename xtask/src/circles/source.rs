@@ -26,7 +26,7 @@ pub(crate) struct Source {
 
 #[derive(Debug)]
 pub(crate) struct File {
-    /// Its path below the package.
+    /// Path of the file below the package.
     pub(crate) name: String,
     /// The file with the `mod` that names this one.
     pub(crate) parent: Option<usize>,
@@ -49,7 +49,7 @@ pub(crate) struct Thing {
     pub(crate) variants: HashSet<String>,
 }
 
-/// What a name in a module or a block stands for.
+/// The meaning of a name in a module or a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Module(usize),
@@ -64,7 +64,7 @@ pub(crate) enum Named {
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
-    /// Its name here; none of `*`.
+    /// Name that it has here; none of `*`.
     pub(crate) name: Option<String>,
     pub(crate) line: usize,
 }
@@ -73,8 +73,7 @@ impl Source {
     /// Reads a crate from its first file on.
     ///
     /// # Errors
-    ///
-    /// A file is missing or is no Rust.
+    /// The name of a file that is missing or is no Rust, with the reason.
     pub(crate) fn read(root: &str, reader: &Reader<'_>) -> Result<Self, String> {
         let mut source = Self::default();
         source.file(root, None, reader)?;

@@ -1,4 +1,4 @@
-//! What conditionals are made with: channels, and random strings.
+//! Channels of conditionals, and their random strings.
 
 use madrigal_core::{KeyNumbers, Party, Zeroizing, bits};
 use madrigal_kernels::{Block, Prg};

@@ -1,4 +1,4 @@
-//! What is wrong with shares.
+//! Errors of shares.
 
 use madrigal_core::Party;
 

@@ -1,4 +1,4 @@
-//! What conditionals on ring elements are made with: channels.
+//! Channels of conditionals on ring elements.
 
 use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_correlations::RingTriples;
