@@ -367,7 +367,7 @@ fn vectors_in(
     });
     for (me, (_, cost)) in Party::all(parties).zip(&results) {
         let mut costs = OtCosts::new(extension, me, parties);
-        let expected = costs.base() + costs.call(Kind::VectorTriples { length: length }, count);
+        let expected = costs.base() + costs.call(Kind::VectorTriples { length }, count);
         assert_eq!(cost.setup, expected, "{me} of {parties}, {extension}");
     }
     let total = |string: usize, i: usize| {

@@ -171,7 +171,7 @@ fn what_is_worth_a_thread() {
     let start = |length, threads| {
         let me = Party::new(0);
         let mut costs = OtCosts::with_threads(Extension::default(), threads, me, 2);
-        costs.call(Kind::VectorTriples { length: length }, 8192)
+        costs.call(Kind::VectorTriples { length }, 8192)
     };
     assert_eq!(start(100, 1), start(100, 8));
     let (one, eight) = (start(1 << 17, 1), start(1 << 17, 8));

@@ -138,14 +138,13 @@ impl Kind {
             | Self::SplitConvolutionTriples(width, convolution, _) => {
                 let product = Product::Convolution(convolution);
                 let lengths = product.checked_lengths();
-                let possible = lengths.is_some();
                 let entries = |shape: MatrixShape| shape.rows.min(shape.columns) * shape.inner;
-                let entries = possible.then(|| entries(convolution.matrices()));
+                let entries = lengths.map_or(0, |_| entries(convolution.matrices()));
                 Descriptor {
                     tag: Some(7),
                     numbers: convolution.numbers().into(),
-                    unit: possible.then(|| product.multiplications()).unwrap_or(0) as u64,
-                    ots: (convolution.groups * entries.unwrap_or(0)) as u64,
+                    unit: lengths.map_or(0, |_| product.multiplications() as u64),
+                    ots: (convolution.groups * entries) as u64,
                     ..plain("convolution triples", self.product_rule())
                 }
                 .of_product(

@@ -136,7 +136,8 @@ impl OtLines {
         let work = async move |line: &mut OtLine, _: Range<usize>, made: &dyn Fn(usize)| {
             line.products(product, count, made).await
         };
-        let mut parts = self.share(vec![0..1], made, work).await?;
+        let portions = ranges(self.extension, 1, 1, self.count).collect();
+        let mut parts = self.share(portions, made, work).await?;
         Ok(parts.remove(0))
     }
 
