@@ -30,15 +30,14 @@ const CRATES: [&str; 16] = [
 ];
 
 /// Files whose comments are the program's help, which the tests of the command line hold word by word.
-const HELP: [&str; 4] = [
+const HELP: [&str; 3] = [
     "crates/app/src/arguments.rs",
     "crates/app/src/flags.rs",
-    "crates/app/src/jobs/flags.rs",
     "crates/app/src/ways.rs",
 ];
 
 /// Turns that no comment begins with, each with what to write instead.
-const BEGINNINGS: [(&str, &str); 12] = [
+const BEGINNINGS: [(&str, &str); 11] = [
     (
         "The same",
         "the verb, and what differs: \"Opens the bits of all rows.\"",
@@ -66,12 +65,8 @@ const BEGINNINGS: [(&str, &str); 12] = [
         "the noun or the verb: \"Message of the system.\", \"Counts the packets.\"",
     ),
     ("Which ", "the noun: \"Name of the fact that differs.\""),
-    ("Who ", "the noun: \"Party that sent the message.\""),
     ("Whose ", "the noun: \"Party whose key it is.\""),
-    (
-        "How ",
-        "the noun or the verb: \"Number of parties.\", \"Time that it has waited.\"",
-    ),
+    ("How many", "the noun: \"Number of parties.\""),
 ];
 
 /// Turns that no comment has, each with what to write instead.
