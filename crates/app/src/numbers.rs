@@ -53,7 +53,7 @@ pub struct Table {
 impl Table {
     /// Characters that the longest unbroken word of a column has, the most first: longer ones are names, which may be
     /// broken before a row becomes a list.
-    const WORDS: [usize; 4] = [32, 24, 16, 10];
+    const WORDS: [usize; 4] = [32, 24, 16, 12];
 
     /// Adds a row.
     pub fn add_row<T: Into<Row>>(&mut self, row: T) -> &mut Self {

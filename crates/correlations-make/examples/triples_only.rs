@@ -1,7 +1,7 @@
 //! Multiplication triples and nothing else, for three parties, over connections of your own: here
 //! TCP of the standard library, a thread for each direction, no runtime.
 //!
-//! What carries bytes from party to party implements [`Transport`]; everything above it (order, flow
+//! A carrier of bytes from party to party implements [`Transport`]; everything above it (order, flow
 //! control, failures, costs) is the session's business. The parties end with shares of random
 //! a, b and a b mod 2^64, and of bits likewise, that no two of them can put together without the
 //! third.
@@ -138,7 +138,7 @@ fn meet(me: Party, addresses: &[SocketAddr], listener: &TcpListener) -> Result<C
 const BITS: usize = 100_000;
 const WORDS: usize = 1_000;
 
-/// What one party does.
+/// Makes the triples of one party.
 async fn triples(context: Context) -> madrigal_net::Result<(BitTriples, RingTriples<u64>)> {
     let mut source = OtSource::new(&context, Extension::default()).await?;
     let bits = source.bit_triples(BITS, &|_| {}).await?;
@@ -155,7 +155,7 @@ fn party(
     let made = block_on(async {
         let session = Session::new(SessionConfig::new(me, addresses.len()), connections);
         session.greet().await?;
-        // What the parties must agree on; whoever says something else is found out. All that decides
+        // Facts that the parties must agree on; whoever says something else is found out. All that decides
         // how much is sent belongs here: who made four triples more might not be noticed otherwise.
         let facts = [
             ("program".into(), "triples".into()),

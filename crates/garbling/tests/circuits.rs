@@ -75,7 +75,7 @@ fn any_number_of_lanes() {
 /// The compression of SHA-256: the empty message and "abc", as FIPS 180-4 has them.
 #[test]
 fn sha_256() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/circuits/sha256.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab/circuits/sha256.txt");
     let text = std::fs::read(path).unwrap();
     let netlist = Netlist::read("SHA-256", &text, &Default::default()).unwrap();
     let program = Layered::compile(&netlist);

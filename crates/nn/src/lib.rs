@@ -54,7 +54,7 @@ mod read;
 pub mod secret;
 mod tensor;
 
-// What `proto` is made of; it stands in signatures there.
+// Library of `proto`'s messages; it stands in signatures there.
 pub use prost;
 
 pub use error::{EvaluateError, Fault, ImportError, Problem};
