@@ -9,7 +9,7 @@ use madrigal_correlations::Width;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sharing {
     name: &'static str,
-    components: usize,
+    components: u8,
     /// Whether a bit's share is labels of 128 bits.
     labels: bool,
     /// Whether it is a public part and a share of a mask.
@@ -44,7 +44,7 @@ impl Sharing {
     pub const fn new(name: &'static str, components: usize) -> Self {
         Self {
             name,
-            components,
+            components: components as u8,
             labels: false,
             masks: false,
             holders: 0,
@@ -84,7 +84,7 @@ impl Sharing {
 
     /// Parts that each party holds, each as long as the value.
     pub const fn components(self) -> usize {
-        self.components
+        self.components as usize
     }
 
     /// Whether a bit's share is labels of 128 bits.

@@ -291,7 +291,7 @@ pub enum Fault {
     )]
     Sharing {
         /// The operator.
-        operator: String,
+        operator: Box<str>,
         /// The sharing it is in.
         found: Sharing,
         /// The sharing that the operator takes.

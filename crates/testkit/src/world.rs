@@ -149,7 +149,7 @@ impl World {
         block_on(self.take_part(me, transport, program))
     }
 
-    /// Runs [`World::run_together`] as a future, for transports that need a runtime.
+    /// Runs `World::run_together` as a future, for transports that need a runtime.
     ///
     /// # Errors
     /// Error of the first part that fails.

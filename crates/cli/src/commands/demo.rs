@@ -430,7 +430,7 @@ fn finish(args: &AesCtr, statistics: &Statistics) -> Result<()> {
     if args.show.to_stdout() || args.show.stats.is_some() {
         let mut show = args.show.clone();
         show.quiet = true;
-        return show.tell(&statistics);
+        return show.tell(statistics);
     }
     Ok(())
 }

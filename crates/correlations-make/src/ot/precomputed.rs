@@ -88,7 +88,7 @@ impl PrecomputedSender {
     /// Gives x for the packed correlations a. One round; [`precomputed_cost`].
     ///
     /// # Errors
-    /// [`Error`] of the network; of a peer's malformed message.
+    /// [`madrigal_net::Error`] of the network; of a peer's malformed message.
     ///
     /// # Panics
     /// If there are not as many correlations as OTs.
@@ -133,7 +133,7 @@ impl PrecomputedReceiver {
     /// Gives x ^ c a for the packed choices c. One round; [`precomputed_cost`].
     ///
     /// # Errors
-    /// [`Error`] of the network; of a peer's malformed message.
+    /// [`madrigal_net::Error`] of the network; of a peer's malformed message.
     ///
     /// # Panics
     /// If there are not as many choices as OTs.

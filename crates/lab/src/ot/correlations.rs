@@ -110,7 +110,7 @@ impl Kind {
     }
 }
 
-/// One party's shares of some of the items: c[i] is the sum of the products of a and b from i
+/// One party's shares of some of the items: `c[i]` is the sum of the products of a and b from i
 /// `inner` on, `inner` of them.
 #[derive(Clone, Default)]
 struct Sample {

@@ -187,12 +187,14 @@ impl Function {
         self.kind
     }
 
-    /// The type of the numbers it takes.
+    /// Type of the numbers that the function takes.
+    #[cfg(feature = "generator")]
     pub(crate) fn from(&self) -> Type {
         self.from
     }
 
-    /// The type of integers that its results, times 2^fraction, are given as.
+    /// Type of integers that the function's results, times 2^fraction, are given as.
+    #[cfg(feature = "generator")]
     pub(crate) fn to(&self) -> Type {
         self.to
     }

@@ -114,7 +114,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         Err(self.fault(Fault::Sharing {
-            operator: self.operator.clone(),
+            operator: self.operator.as_str().into(),
             found: self.sharing(found),
             wanted: self.sharing(wanted),
         }))

@@ -124,7 +124,7 @@ impl Mix {
 
     /// How many of so many parties may be corrupted together, semi-honest, before they learn what is another one's.
     pub fn withstands(self, parties: usize) -> usize {
-        let both = [self.arithmetic, self.bits].map(|sharing| Backend::of(sharing));
+        let both = [self.arithmetic, self.bits].map(Backend::of);
         let least = both.map(|backend| backend.withstands(parties));
         least[0].min(least[1])
     }

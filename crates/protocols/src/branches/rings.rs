@@ -7,7 +7,7 @@
 //! - t, which is 1 if the code is hot, else 0: so that t times a number that all know is local,
 //! - *kept* masks m: random elements if it is hot, else zeros.
 //!
-//! They are made from the code's bits and hot bits, which are those of [`Branches`], in each lane; v masks
+//! They are made from the code's bits and hot bits, which are those of [`Branches`](super::Branches), in each lane; v masks
 //! and c codes, of which the last one's values follow from the others, because the t add up to 1:
 //!
 //! | parties | t | masks | rounds beside those of the hot bits |
