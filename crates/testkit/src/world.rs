@@ -149,10 +149,10 @@ impl World {
         block_on(self.take_part(me, transport, program))
     }
 
-    /// Runs `World::run_together` as a future, for transports that need a runtime.
+    /// Runs [`run_one`](Self::run_one) as a future, for transports that need a runtime.
     ///
     /// # Errors
-    /// Error of the first part that fails.
+    /// [`madrigal_net::Error`] of the first thing that fails.
     pub async fn take_part<T, F>(
         &self,
         me: Party,
