@@ -108,7 +108,7 @@ pub struct Numbers {
     pub squares_are_products: bool,
     /// Whether branches of sums and products share their cost.
     pub branches: bool,
-    /// Makes quotients by powers of two, rounded as asked, among so many parties, if the protocol has operations for it.
+    /// Makes quotients by 2^`by`, exact or rounded either way, among `parties` parties, if the protocol has operations for it.
     pub truncate: fn(by: usize, exact: bool, parties: usize) -> Option<Chain>,
 }
 

@@ -48,7 +48,7 @@ impl Circuit {
         }
     }
 
-    /// The same, to be evaluated two layers in a round where they can be, by [masked bits](madrigal_engine::Sharing::BETA):
+    /// Makes the same circuit, to be evaluated two layers in a round where they can be, by [masked bits](madrigal_engine::Sharing::BETA):
     /// these then take one round more in setup, up to 25 times the triples of the second one of two layers, and as
     /// few as half the rounds online. Of other protocols each round is a layer.
     pub fn in_pairs(&self) -> Self {

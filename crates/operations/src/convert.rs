@@ -40,7 +40,7 @@ pub struct Composing {
 pub struct Choosing;
 
 impl<P: Rings> Addends<P> {
-    /// Among so many parties; all but the first number negated, if so.
+    /// Makes the addends among `parties` parties; with `negated`, all but the first are negative.
     pub const fn new(parties: usize, negated: bool) -> Self {
         Self::of(Adding { parties, negated })
     }

@@ -66,7 +66,7 @@ pub trait Protocol: Tool {
         prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
-    /// Its cost.
+    /// Adds the cost of share to a bill.
     fn share_bill(owner: Party, sorts: &[Sort], bill: &mut Bill);
 
     /// Does for [`open`](Self::open) what can be done before inputs are there; nothing, unless said otherwise.
@@ -91,7 +91,7 @@ pub trait Protocol: Tool {
         prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
-    /// Its cost.
+    /// Adds the cost of open to a bill.
     fn open_bill(sorts: &[Sort], to: &[Party], bill: &mut Bill);
 
     /// The components of `me`'s shares that public constants are added to.
@@ -150,7 +150,7 @@ pub trait Boolean: Protocol {
         std::future::ready(Ok(nothing_known(outputs)))
     }
 
-    /// A circuit in so many lanes: a value for each of its inputs, one for each of its outputs.
+    /// Evaluates a circuit in `lanes` lanes: takes a value for each input and gives one for each output.
     fn evaluate(
         &mut self,
         circuit: &Circuit,
@@ -161,7 +161,7 @@ pub trait Boolean: Protocol {
         prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
-    /// Its cost.
+    /// Adds the cost of evaluate to a bill.
     fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill);
 
     /// Bits of memory that it works in for each lane.

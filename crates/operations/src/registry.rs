@@ -22,7 +22,7 @@ impl Backend {
         ALL.iter().find(|backend| backend.sharing.name() == name)
     }
 
-    /// How many of so many parties may be corrupted together, semi-honest, before they learn what is another one's.
+    /// Counts the parties, of `parties`, that may be corrupted together, semi-honest, and learn nothing of the others.
     pub fn withstands(&self, parties: usize) -> usize {
         match self.honest_majority {
             true => 1,

@@ -24,7 +24,7 @@ pub struct Types {
 struct Field {
     name: String,
     of: String,
-    /// Its comment.
+    /// Comment of the field.
     meaning: String,
     flat: bool,
     may_miss: bool,

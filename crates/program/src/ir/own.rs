@@ -20,7 +20,7 @@ pub struct OwnOperation {
 }
 
 impl OwnOperation {
-    /// An operation among so many parties on values that it takes in these sharings, with results of these types and
+    /// Makes an operation among `parties` parties on values that it takes in these sharings, with results of these types and
     /// shapes.
     ///
     /// # Errors

@@ -122,7 +122,7 @@ impl Mix {
         }
     }
 
-    /// How many of so many parties may be corrupted together, semi-honest, before they learn what is another one's.
+    /// Counts the parties, of `parties`, that may be corrupted together, semi-honest, and learn nothing of the others.
     pub fn withstands(self, parties: usize) -> usize {
         let both = [self.arithmetic, self.bits].map(Backend::of);
         let least = both.map(|backend| backend.withstands(parties));

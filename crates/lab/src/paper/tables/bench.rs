@@ -69,7 +69,7 @@ impl Work {
     }
 }
 
-/// Records a program for so many parties, with random inputs.
+/// Records a program for a number of parties, with random inputs.
 pub(super) type Make = dyn Fn(&mut Random, usize) -> Recording;
 
 impl Bench<'_> {
@@ -145,7 +145,7 @@ impl Bench<'_> {
             threads: 1,
             repeat: self.args.repeat,
             rates: self.rates,
-            // Of networks the paper's tables tell online time by itself.
+            // The paper's tables tell the online time of networks by itself.
             online: self.args.of == PaperArg::Motion2nx,
         }
     }

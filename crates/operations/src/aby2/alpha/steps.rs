@@ -94,7 +94,7 @@ fn string<T: Held>(elements: &[T]) -> Bits {
     pack(&[Arc::new(value)], 0)
 }
 
-/// What a product of so many results costs, of which setup opens so many elements.
+/// Adds the cost of a product: its results, and the elements that setup opens.
 fn product_bill<T: Held>(results: usize, opened: usize, bill: &mut Bill) {
     let results = results * T::BYTES;
     bill.ahead(|bill| {
