@@ -318,3 +318,19 @@ fn operators_of_ones_own_need_nothing_in_this_crate() {
     let fault = p.finish().unwrap_err().fault;
     assert!(fault.to_string().contains("two bytes are taken"), "{fault}");
 }
+
+#[test]
+fn circuits_and_operators_of_no_elements_give_none() {
+    for (mix, parties) in MIXES {
+        let mut p = Program::new(parties);
+        let [a, b] = [0, 1].map(|party| p.input::<i16>(Party::new(party), 0).untyped());
+        let made = p.circuit(&larger(), &[&a, &b], &[i16::TYPE, Type::BOOL]);
+        let opened = p.open(made[0].typed::<i16>(), Everyone);
+        let program = p.finish().unwrap();
+        let inputs = Inputs::new()
+            .with(Vec::<i16>::new())
+            .with(Vec::<i16>::new());
+        assert!(program.simulate(&inputs).unwrap().get(opened).is_empty());
+        agrees(&program, &inputs, mix, Goal::Size, "no elements");
+    }
+}
