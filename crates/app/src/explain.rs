@@ -2,7 +2,7 @@
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{OperationEstimate, PlanTime, ProgramPlan};
+use madrigal_engine::{OperationEstimate, Plan, PlanTime};
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
@@ -157,7 +157,7 @@ impl Operation {
 
 /// Gives each operation of a plan with the cost at the party that it costs most, with times if it is known at which rates
 /// and over which links.
-pub fn operations(plan: &ProgramPlan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
+pub fn operations(plan: &Plan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
     let (rates, link) = surroundings.unwrap_or((
         &Rates::ZEN_5,
         &Link {
@@ -255,7 +255,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
     let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
         return Err(Failure::bug("a program without parties"));
     };
-    let seconds = |plan: &ProgramPlan| {
+    let seconds = |plan: &Plan| {
         let total = |party| plan.time(party, &rates, &link).total;
         Party::all(parties).map(total).fold(0.0, f64::max)
     };

@@ -2,7 +2,7 @@
 
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
-use madrigal_engine::{GroupEstimate, ProgramPlan};
+use madrigal_engine::{GroupEstimate, Plan};
 use madrigal_program::Planned;
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ pub fn groups(planned: &Planned, rates: &Rates, link: &Link) -> Vec<Group> {
 }
 
 /// Gives the costs of setup and online of a plan at the party that has most of each, with their times.
-pub fn phases(plan: &ProgramPlan, rates: &Rates, link: &Link) -> [Costs; 2] {
+pub fn phases(plan: &Plan, rates: &Rates, link: &Link) -> [Costs; 2] {
     let of = |party| {
         let (cost, time) = (plan.cost(party), plan.time(party, rates, link));
         [

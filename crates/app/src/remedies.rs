@@ -8,7 +8,7 @@ use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::{RosterError, RosterProblem};
 use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
-use madrigal_operations::circuit_job::PlanError;
+use madrigal_operations::circuit_job::JobError;
 
 const RENEW: &str = "`madrigal keygen --renew`";
 /// Way to make stores.
@@ -119,12 +119,12 @@ pub fn of_roster(error: &RosterError) -> Option<&'static str> {
     matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
 }
 /// For what makes no plan of a circuit.
-pub fn of_plan(error: &PlanError) -> Option<&'static str> {
+pub fn of_plan(error: &JobError) -> Option<&'static str> {
     Some(match error {
-        PlanError::Threads { .. } => "--threads",
-        PlanError::Owners { .. } => "--owners",
-        PlanError::NoReceiver => "--to",
-        PlanError::Memory { .. } => "--memory, or --phases interleaved",
+        JobError::Threads { .. } => "--threads",
+        JobError::Owners { .. } => "--owners",
+        JobError::NoReceiver => "--to",
+        JobError::Memory { .. } => "--memory, or --phases interleaved",
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{ProgramPlan, Progress};
+use madrigal_engine::{Plan, Progress};
 use madrigal_net::Session;
 use madrigal_program::{Array, Ended, Planned};
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(crate) fn saving(goal: Goal) -> &'static str {
 }
 
 /// Tells where correlations come from, if any are used.
-pub(crate) fn origin(plan: &ProgramPlan) -> String {
+pub(crate) fn origin(plan: &Plan) -> String {
     match plan.needs().is_empty() {
         true => "none".to_owned(),
         false => plan.spec().origin.to_string(),

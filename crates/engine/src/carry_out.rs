@@ -18,7 +18,7 @@ use crate::error::RunError;
 use crate::graph::{Graph, Node};
 use crate::operation::{Early, Prepared, Strand, Turn};
 use crate::phases::Phases;
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 use crate::report::{PhaseReport, Progress};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
@@ -83,7 +83,7 @@ pub struct TaskReport {
 pub fn run_program<'a>(
     session: &'a Session,
     id: u32,
-    plan: &'a ProgramPlan,
+    plan: &'a Plan,
     given: Given<'a>,
     deadline: Option<Duration>,
     observe: &'a dyn Fn(Progress),
@@ -100,7 +100,7 @@ pub fn run_program<'a>(
 pub fn run_with_facts<'a>(
     session: &'a Session,
     id: u32,
-    plan: &'a ProgramPlan,
+    plan: &'a Plan,
     facts: &'a [Fact],
     given: Given<'a>,
     deadline: Option<Duration>,
@@ -151,7 +151,7 @@ pub fn run_with_facts<'a>(
 /// As [`run_program`].
 pub fn evaluate_program<'a>(
     context: &'a Context,
-    plan: &'a ProgramPlan,
+    plan: &'a Plan,
     given: Given<'a>,
     observe: &'a dyn Fn(Progress),
 ) -> LocalBoxFuture<'a, Result<Vec<Shares>, RunError>> {
@@ -191,7 +191,7 @@ struct Done {
 }
 
 /// Whether plan and inputs are for this party of this session.
-fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Result<(), RunError> {
+fn fits(me: Party, session: usize, plan: &Plan, inputs: &[Shares]) -> Result<(), RunError> {
     let graph = &plan.spec().graph;
     let planned = graph.parties() + plan.spec().origin.helpers();
     if planned != session {
@@ -245,7 +245,7 @@ fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Res
 
 async fn carry_out(
     context: &Context,
-    plan: &ProgramPlan,
+    plan: &Plan,
     given: Given<'_>,
     begin: Instant,
     observe: &dyn Fn(Progress),
@@ -359,7 +359,7 @@ enum Event {
 
 /// The party at work.
 struct Team<'a> {
-    plan: &'a ProgramPlan,
+    plan: &'a Plan,
     online: &'a Context,
     /// Where operations are prepared.
     ahead: &'a Context,

@@ -13,7 +13,7 @@ use madrigal_correlations_make::{Origin, deal};
 use madrigal_net::{Error, Session};
 
 use crate::carry_out::SETUP;
-use crate::program::CORRELATIONS;
+use crate::plan::CORRELATIONS;
 
 /// Deals for the jobs of `session`, one after the other, until another party has left; gives their
 /// number. The dealer is the session's last party, and the plans of the others name

@@ -4,7 +4,7 @@ use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Needs;
 
-use crate::program::{OperationCost, ProgramPlan};
+use crate::plan::{OperationCost, Plan};
 use crate::schedule::seconds;
 
 /// One operation's part of a plan, with times.
@@ -26,10 +26,10 @@ pub struct OperationEstimate {
     pub online_time: Time,
 }
 
-impl ProgramPlan {
+impl Plan {
     /// What each operation costs `me`, and how long it takes on a machine with these rates over such links,
     /// in the order of the graph, inputs left out. An estimate: what operations take together is
-    /// [`ProgramPlan::time`], in which they overlap.
+    /// [`Plan::time`], in which they overlap.
     pub fn estimates(&self, me: Party, rates: &Rates, link: &Link) -> Vec<OperationEstimate> {
         let spec = self.spec();
         let mut work = vec![Online::default(); spec.graph.len()];

@@ -7,7 +7,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Needs;
 
 use crate::explain::OperationEstimate;
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 use crate::sort::Sharing;
 
 /// Operations of a plan that belong together, as one party spends for them.
@@ -72,11 +72,11 @@ struct Sum {
     longest: Chain,
 }
 
-impl ProgramPlan {
+impl Plan {
     /// What groups of operations cost `me`, with times on a machine with these rates over such links. `group` tells of an
     /// operation, by its place in the graph, which group it belongs to. Groups that have no operation are left out.
     ///
-    /// Estimates, as [`ProgramPlan::estimates`] are; groups at work side by side share rounds and time, and what
+    /// Estimates, as [`Plan::estimates`] are; groups at work side by side share rounds and time, and what
     /// correlations cost together is less than what groups would pay for them.
     pub fn group_estimates<G: Ord>(
         &self,
@@ -125,7 +125,7 @@ impl Sum {
         group.online_time = group.online_time.then(estimate.online_time);
     }
 
-    fn finish(self, plan: &ProgramPlan, me: Party, rates: &Rates, link: &Link) -> GroupEstimate {
+    fn finish(self, plan: &Plan, me: Party, rates: &Rates, link: &Link) -> GroupEstimate {
         let Self {
             mut group,
             mut ahead,

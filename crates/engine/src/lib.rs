@@ -1,7 +1,7 @@
 //! Plans and runs programs: graphs of [operations](Operation) on values, what they need and cost, the setup and online
 //! phases in sequence or interleaved, blocks of elements that overlap, statistics.
 //!
-//! A [`ProgramPlan`] is made from a [`ProgramSpec`] without any network, is the same at all parties, and knows
+//! A [`Plan`] is made from a [`PlanSpec`] without any network, is the same at all parties, and knows
 //! the exact number of triples, rounds, messages and bytes. [`run_program`] carries it out in a session. What the
 //! operations do is in the crate `madrigal-operations`, or in a user's own.
 #![cfg_attr(
@@ -22,8 +22,8 @@ mod groups;
 mod local;
 mod operation;
 mod phases;
+mod plan;
 mod policy;
-mod program;
 mod regions;
 mod repeat;
 mod report;
@@ -49,10 +49,8 @@ pub use groups::GroupEstimate;
 pub use local::Local;
 pub use operation::{Early, Mismatch, Operation, Prepared, Tool, Turn};
 pub use phases::Phases;
+pub use plan::{CORRELATIONS, OperationCost, Plan, PlanError, PlanSpec, TRIPLE_MEMORY};
 pub use policy::{DeepestFirst, FirstCome, LayerByLayer, Policy, Ready, Soonest};
-pub use program::{
-    CORRELATIONS, OperationCost, ProgramError, ProgramPlan, ProgramSpec, TRIPLE_MEMORY,
-};
 pub use repeat::Repeat;
 pub use report::{PhaseReport, Progress};
 pub use shares::{Held, NotNumbers, Shares};

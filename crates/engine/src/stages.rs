@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::carry_out::{Given, Outcome, run_with_facts};
 use crate::error::RunError;
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 use crate::report::Progress;
 use crate::shares::Shares;
 use crate::sort::Sort;
@@ -105,7 +105,7 @@ impl Stages {
     /// goes wrong between the parties; of a run that has failed, the failure.
     pub fn run<'a>(
         &'a mut self,
-        plan: &'a ProgramPlan,
+        plan: &'a Plan,
         given: Given<'a>,
         kept: &'a [&'a KeptShares],
         deadline: Option<Duration>,
@@ -125,7 +125,7 @@ impl Stages {
 
     async fn next(
         &mut self,
-        plan: &ProgramPlan,
+        plan: &Plan,
         given: Given<'_>,
         kept: &[&KeptShares],
         deadline: Option<Duration>,
@@ -166,7 +166,7 @@ impl Stages {
     /// All inputs of the plan in order.
     fn together<'a>(
         &self,
-        plan: &ProgramPlan,
+        plan: &Plan,
         given: Given<'a>,
         kept: &[&KeptShares],
     ) -> Result<Given<'a>, RunError> {
@@ -208,7 +208,7 @@ impl Stages {
 
     /// The digest of what was run and opened, with this stage. The computing parties alone compare it: a helper is none
     /// of those that values were opened to, and could search a digest of few bits for them.
-    fn followed_by(&self, plan: &ProgramPlan, kept: &str, outputs: &[Shares]) -> [u8; 32] {
+    fn followed_by(&self, plan: &Plan, kept: &str, outputs: &[Shares]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(domains::STAGES);
         hash.update(self.chain);

@@ -59,7 +59,7 @@ use madrigal_correlations_make::{
 use madrigal_correlations_store::{NewStore, Store, StoreError, StoreId, StoreKey};
 use madrigal_net::{Error, Fact, Session};
 
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 use crate::report::{PhaseReport, Progress};
 use crate::time::{JOB_ROUNDS, bills};
 use crate::trial::Trial;
@@ -97,8 +97,8 @@ impl StoreSpec {
         NewStore::cost(makes, parties)
     }
 
-    /// How long one of `parties` parties is expected to take, as [`ProgramPlan::time`](
-    /// crate::ProgramPlan::time) has it; what the disk takes is not in it.
+    /// How long one of `parties` parties is expected to take, as [`Plan::time`](
+    /// crate::Plan::time) has it; what the disk takes is not in it.
     pub fn time(&self, me: Party, parties: usize, rates: &Rates, link: &Link) -> Time {
         let costs = SupplyCosts::Ot(self.costs(me, parties));
         let bills = bills(&costs, &self.holds, self.cost(me, parties));
@@ -240,7 +240,7 @@ impl Precomputation {
     }
 }
 
-impl ProgramPlan {
+impl Plan {
     /// Whether `store` has enough for this plan to run `times` times. The other parties may have used
     /// more of theirs: a job asks again.
     ///

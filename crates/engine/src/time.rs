@@ -6,7 +6,7 @@ use madrigal_correlations::Needs;
 use madrigal_correlations_make::SupplyCosts;
 
 use crate::phases::Phases;
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 use crate::schedule::{Task, seconds};
 use crate::stream::StreamTime;
 
@@ -35,10 +35,10 @@ impl PlanTime {
     }
 }
 
-impl ProgramPlan {
+impl Plan {
     /// How long `me` is expected to take on a machine with these rates, where every party has such a
     /// machine and such links to all others. It is an estimate: rounds, bytes and AES blocks in it are
-    /// exact ([`ProgramPlan::cost`]), what they take is a model.
+    /// exact ([`Plan::cost`]), what they take is a model.
     pub fn time(&self, me: Party, rates: &Rates, link: &Link) -> PlanTime {
         let time = |bill: Bill| bill.time(rates, link);
         let [start, correlations] = self.setup_bills(me).map(time);

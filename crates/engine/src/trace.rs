@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use crate::carry_out::Outcome;
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 
 impl Outcome {
     /// Each operation's blocks on the strands that did them, in the JSON of Chrome's trace event format
     /// (<https://ui.perfetto.dev> opens it): a bar from when everything was there that a block reads until
     /// it had ended, waiting for messages included; how many microseconds of that it was at work itself. `plan` is the
     /// one that was run.
-    pub fn trace(&self, plan: &ProgramPlan) -> String {
+    pub fn trace(&self, plan: &Plan) -> String {
         let nodes = plan.spec().graph.nodes();
         let mut events = Vec::with_capacity(self.tasks.len());
         for task in &self.tasks {

@@ -12,7 +12,7 @@ use madrigal_correlations::{Kind, MatrixShape, Needs, Stock, Tripled};
 use madrigal_correlations_make::{Extension, Matrices, Origin, OtCosts, OtSource, SupplyCosts};
 use madrigal_net::{Context, Result};
 
-use crate::program::ProgramPlan;
+use crate::plan::Plan;
 
 /// The most rows and columns of a matrix.
 const SIDE: usize = 128;
@@ -42,7 +42,7 @@ pub struct TrialTimes {
     pub next: f64,
 }
 
-impl ProgramPlan {
+impl Plan {
     /// A trial of its correlations; `None` where none are made by OT.
     pub fn trial(&self) -> Option<Trial> {
         let needs = self.needs();

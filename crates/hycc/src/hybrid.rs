@@ -6,8 +6,7 @@ use madrigal_circuit::hycc::{Flat, Input, Variable};
 use madrigal_core::budget::Spent;
 use madrigal_core::{Digest256, MAX_PARTIES, Party, Ring, Zeroizing, domains};
 use madrigal_engine::{
-    Element, Given, Graph, GraphError, Outcome, ProgramPlan, ProgramSpec, RunError, Shares,
-    run_program,
+    Element, Given, Graph, GraphError, Outcome, Plan, PlanSpec, RunError, Shares, run_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
@@ -159,7 +158,7 @@ impl Hybrid {
 
     /// The plan's beginning, with all else as usual; change what is to be otherwise. The parties agree on
     /// what is computed, and on the names and types of what goes in and comes out.
-    pub fn spec(&self) -> ProgramSpec {
+    pub fn spec(&self) -> PlanSpec {
         let mut hash = Sha256::new_with_prefix(domains::VARIABLES);
         let mut put = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -175,7 +174,7 @@ impl Hybrid {
             put(&format!("{}: {}, {pieces:?}", output.name, output.ty));
         }
         let digest = Digest256::from(hash.finalize()).to_string();
-        let mut spec = ProgramSpec::new(self.made.graph.clone());
+        let mut spec = PlanSpec::new(self.made.graph.clone());
         spec.also = vec![("variables".to_owned(), digest)];
         spec
     }
@@ -323,7 +322,7 @@ impl Hybrid {
     /// [`LocalError`]: values that are missing, before anything runs; what goes wrong between the parties.
     pub fn run_locally(
         &self,
-        plan: &ProgramPlan,
+        plan: &Plan,
         values: &Values,
     ) -> Result<Vec<(Option<Values>, Outcome)>, LocalError> {
         let parties = self.made.graph.parties();

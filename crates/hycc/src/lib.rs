@@ -17,14 +17,14 @@
 //! ```no_run
 //! use madrigal_circuit::Limits;
 //! use madrigal_core::Party;
-//! use madrigal_engine::{ProgramPlan};
+//! use madrigal_engine::Plan;
 //! use madrigal_hycc::{Hybrid, Options, Values, load};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let loaded = load("biomatch64".as_ref(), Some("yaohybrid"), &Limits::default())?;
 //! let everyone: Vec<Party> = Party::all(2).collect();
 //! let hybrid = Hybrid::new(&loaded.flat, &Options::default(), 2, 1, &everyone)?;
-//! let plan = ProgramPlan::new(hybrid.spec())?; // with its costs, before anything is sent
+//! let plan = Plan::new(hybrid.spec())?; // with its costs, before anything is sent
 //! let mut inputs = hybrid.inputs().iter();
 //! let sample = inputs.find(|input| input.name == "INPUT_B_sample").ok_or("another program")?;
 //! let mut mine = Values::new(1);

@@ -1,7 +1,7 @@
 //! A program run by all parties, compared with what it means and with what its plan declares.
 
 use madrigal_core::{Cost, Party, Zeroizing};
-use madrigal_engine::ProgramPlan;
+use madrigal_engine::Plan;
 use madrigal_hycc::{Flat, Hybrid, Options, Values};
 
 /// Values of all inputs, by run and input.
@@ -25,7 +25,7 @@ pub(crate) fn run(
 ) -> Vec<Vec<Vec<u8>>> {
     let to: Vec<_> = Party::all(parties).collect();
     let hybrid = Hybrid::new(flat, options, parties, runs.len(), &to).unwrap();
-    let plan = ProgramPlan::new(hybrid.spec()).unwrap();
+    let plan = Plan::new(hybrid.spec()).unwrap();
     let ended = hybrid.run_locally(&plan, &values(flat, runs)).unwrap();
     let expected: Vec<_> = runs.iter().map(|inputs| flat.evaluate(inputs)).collect();
     for (party, (outputs, outcome)) in Party::all(parties).zip(ended) {

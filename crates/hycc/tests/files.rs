@@ -139,7 +139,7 @@ fn outputs_are_for_their_receivers() {
     fs::write(&file, of("mpc_main", op::XOR)).unwrap();
     let flat = read(&file, None).unwrap().flat;
     let made = Hybrid::new(&flat, &Options::default(), 3, 1, &[Party::new(2)]).unwrap();
-    let plan = madrigal_engine::ProgramPlan::new(made.spec()).unwrap();
+    let plan = madrigal_engine::Plan::new(made.spec()).unwrap();
     let mut values = Values::new(1);
     values.put(0, "INPUT_A", vec![1, 1, 0, 0, 1, 0, 0, 0].into());
     values.put(0, "INPUT_B", vec![1, 0, 0, 0, 0, 0, 0, 1].into());

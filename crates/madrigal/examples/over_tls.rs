@@ -20,7 +20,7 @@ use madrigal::net::roster::{Roster, RosterEntry};
 use madrigal::net::tls::TlsParty;
 use madrigal::net::transport::{Security, connect};
 use madrigal::net::{Session, SessionConfig};
-use madrigal::{Circuit, JobSpec, Party, Phase, Plan};
+use madrigal::{Circuit, CircuitJob, CircuitPlan, Party, Phase};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -37,7 +37,7 @@ async fn party(
     identity: &Identity,
     roster: Arc<Roster>,
     listener: TcpListener,
-    plan: &Plan,
+    plan: &CircuitPlan,
 ) -> Result<Vec<u8>> {
     let addresses: Vec<String> = roster
         .parties()
@@ -75,9 +75,9 @@ async fn party(
 /// Both parties: what each has got.
 fn both() -> Result<Vec<Vec<u8>>> {
     let netlist = Netlist::read("greater", GREATER, &Limits::default())?;
-    let plan = Plan::new(JobSpec {
+    let plan = CircuitPlan::new(CircuitJob {
         lanes: 3,
-        ..JobSpec::new(Arc::new(Circuit::new(&netlist)), NAMES.len())
+        ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), NAMES.len())
     })?;
     let (mut machines, mut entries) = (Vec::new(), Vec::new());
     for name in NAMES {

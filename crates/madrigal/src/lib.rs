@@ -19,7 +19,7 @@
 //! programs by `madrigal::nn`, with the feature `nn`. The computation of one circuit takes five things:
 //!
 //! 1. a [`circuit`]: read from a Bristol or ABY file, or built in code ([`circuit::Builder`]);
-//! 2. a [`Plan`], made from a [`JobSpec`]: who owns which input, who gets the output, how many
+//! 2. a [`CircuitPlan`], made from a [`CircuitJob`]: who owns which input, who gets the output, how many
 //!    lanes. It is the same at all parties and knows the cost before anything is sent;
 //! 3. a [`net::Session`] with the other parties, over a [transport](net::transport): memory, TCP,
 //!    TLS with pinned keys, or one's own;
@@ -35,14 +35,14 @@
 //!
 //! use madrigal::circuit::{Limits, Netlist, values};
 //! use madrigal::net::{Session, SessionConfig, block_on, transport};
-//! use madrigal::{Circuit, JobSpec, Party, Plan};
+//! use madrigal::{Circuit, CircuitJob, Party, CircuitPlan};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // One AND gate: wire 0 is party 0's, wire 1 is party 1's.
 //! let netlist = Netlist::read("both", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n", &Limits::default())?;
-//! let plan = Plan::new(JobSpec {
+//! let plan = CircuitPlan::new(CircuitJob {
 //!     lanes: 3,
-//!     ..JobSpec::new(Arc::new(Circuit::new(&netlist)), 2)
+//!     ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), 2)
 //! })?;
 //! assert_eq!(plan.cost(Party::new(0)).online.rounds, 2); // the AND, the opening
 //!
@@ -97,12 +97,12 @@ pub use madrigal_program as program;
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};
 pub use madrigal_engine::{
     Choice, Extension, Given, MAX_THREADS, Matrices, Means, Opening, Origin, Outcome, PhaseReport,
-    Phases, Precomputation, ProgramError, ProgramPlan, ProgramSpec, Progress, RunError,
-    StoreReport, StoreSpec, TRIPLE_MEMORY, run_program, serve,
+    Phases, Plan, PlanError, PlanSpec, Precomputation, Progress, RunError, StoreReport, StoreSpec,
+    TRIPLE_MEMORY, run_program, serve,
 };
 pub use madrigal_operations::Circuit;
 pub use madrigal_operations::circuit_job::{
-    Brought, JobSpec, Plan, PlanError, Protocol, Report, evaluate, run,
+    Brought, CircuitJob, CircuitPlan, JobError, Protocol, Report, evaluate, run,
 };
 
 /// Graphs of operations, planned and run; the [operations](engine::operations) themselves; jobs of one circuit.

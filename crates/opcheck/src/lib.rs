@@ -25,8 +25,8 @@ pub use source::SourceCheck;
 
 use madrigal_core::{Cost, Party, Ring};
 use madrigal_engine::{
-    Element, Given, Graph, GraphError, Opening, Operation, Origin, Phases, ProgramPlan,
-    ProgramSpec, RunError, Shares, Sharing, Sort, Value, evaluate_program, with_ring,
+    Element, Given, Graph, GraphError, Opening, Operation, Origin, Phases, Plan, PlanSpec,
+    RunError, Shares, Sharing, Sort, Value, evaluate_program, with_ring,
 };
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
@@ -109,9 +109,9 @@ impl Check {
         self.faulty(seed);
     }
 
-    fn supplied(&self, spec: ProgramSpec) -> ProgramSpec {
+    fn supplied(&self, spec: PlanSpec) -> PlanSpec {
         let origin = (self.origin)(spec.graph.parties());
-        ProgramSpec { origin, ..spec }
+        PlanSpec { origin, ..spec }
     }
 
     fn built(&self, parties: usize, len: usize, seed: u64) -> Built {
@@ -150,7 +150,7 @@ impl Check {
                 inputs[at] = other;
                 // Inputs that the operation takes must run like any other.
                 if let Ok(built) = with(inputs) {
-                    let spec = ProgramSpec::new(built.graph.clone());
+                    let spec = PlanSpec::new(built.graph.clone());
                     built.compare(self.supplied(spec), seed);
                 }
             }
@@ -169,7 +169,7 @@ impl Check {
             };
             let len = self.lengths[number as usize % self.lengths.len()];
             let built = Arc::new(self.built(parties, len, seed));
-            let spec = ProgramSpec::new(built.graph.clone());
+            let spec = PlanSpec::new(built.graph.clone());
             let plan = Arc::new(plan(self.supplied(spec)));
             let trial = |patience| {
                 let (world, limit) = impatient(parties, seed, patience);
@@ -189,25 +189,25 @@ impl Check {
 }
 
 /// Specs of programs that vary what a plan can vary in.
-fn specs(graph: &Graph) -> [ProgramSpec; 5] {
-    let spec = || ProgramSpec::new(graph.clone());
+fn specs(graph: &Graph) -> [PlanSpec; 5] {
+    let spec = || PlanSpec::new(graph.clone());
     [
         spec(),
-        ProgramSpec {
+        PlanSpec {
             opening: Opening::Relay,
             ..spec()
         },
-        ProgramSpec {
+        PlanSpec {
             threads: 2,
             ..spec()
         },
-        ProgramSpec {
+        PlanSpec {
             phases: Some(Phases::Interleaved),
             memory: 1 << 14,
             ..spec()
         },
         // Boolean triples step by step, as the bill says.
-        ProgramSpec {
+        PlanSpec {
             phases: Some(Phases::Interleaved),
             ..spec()
         },
@@ -257,7 +257,7 @@ impl Built {
     }
 
     /// One party's part.
-    async fn work(&self, context: &Context, plan: &ProgramPlan) -> Result<Vec<Shares>, Error> {
+    async fn work(&self, context: &Context, plan: &Plan) -> Result<Vec<Shares>, Error> {
         let me = context.me();
         let own = |(&value, shares): (&Value, &Shares)| {
             let sort = *self.graph.sort(value);
@@ -294,7 +294,7 @@ impl Built {
     }
 
     /// Runs the program as all parties; compares outputs and costs.
-    fn compare(&self, spec: ProgramSpec, seed: u64) {
+    fn compare(&self, spec: PlanSpec, seed: u64) {
         let plan = plan(spec);
         let (parties, plan) = (self.graph.parties(), &plan);
         let lines: Vec<String> = self.graph.describe().collect();
@@ -321,8 +321,8 @@ impl Built {
     }
 }
 
-fn plan(spec: ProgramSpec) -> ProgramPlan {
-    ProgramPlan::new(spec).unwrap_or_else(|error| panic!("{error}"))
+fn plan(spec: PlanSpec) -> Plan {
+    Plan::new(spec).unwrap_or_else(|error| panic!("{error}"))
 }
 
 type MakeShare = fn(Party) -> Arc<dyn Operation>;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_engine::{
-    Bill, Element, Given, Graph, Mismatch, Opening, Operation, ProgramPlan, ProgramSpec, Shares,
-    Sharing, Sort, Tool, Turn, Width, run_program,
+    Bill, Element, Given, Graph, Mismatch, Opening, Operation, Plan, PlanSpec, Shares, Sharing,
+    Sort, Tool, Turn, Width, run_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Channel, Context, Result, Session, block_on, exchange};
@@ -98,7 +98,7 @@ fn many_long_messages_to_a_party_that_is_late() -> Result<(), Box<dyn std::error
         let swapped = graph.add(Arc::new(Swap { number, late }), &[input])?;
         swapped.into_iter().for_each(|value| graph.output(value));
     }
-    let plan = ProgramPlan::new(ProgramSpec::new(graph))?;
+    let plan = Plan::new(PlanSpec::new(graph))?;
     assert!(plan.strands() > 8, "{}", plan.strands());
     let (world, plan) = (&World::new(2, seed()), &plan);
     let ended = std::thread::scope(|scope| {

@@ -8,8 +8,8 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::{Builder, Wire};
 use madrigal_core::Party;
 use madrigal_engine::{
-    Bill, Mismatch, Operation, Origin, Phases, Prepared, ProgramError, ProgramPlan, ProgramSpec,
-    Shares, Sort, Turn, Width,
+    Bill, Mismatch, Operation, Origin, Phases, Plan, PlanError, PlanSpec, Prepared, Shares, Sort,
+    Turn, Width,
 };
 use madrigal_operations::{
     Addends, AlphaTool, BetaTool, Circuit, Compose, Linear, Mul, Netlist, Square,
@@ -37,31 +37,31 @@ fn chain(products: usize, len: usize, seed: u64) -> Built {
 /// With phases that overlap, where nothing is prepared; and with correlations and preparations part by part, on two
 /// threads, from a dealer. Gives how many parts there were.
 fn check_otherwise(built: &Built, seed: u64) -> usize {
-    let interleaved = ProgramSpec {
+    let interleaved = PlanSpec {
         phases: Some(Phases::Interleaved),
         memory: 1 << 15,
         ..built.spec()
     };
     check(built, interleaved, seed);
-    let parts = ProgramSpec {
+    let parts = PlanSpec {
         phases: Some(Phases::Sequential),
         memory: 1 << 11,
         ..built.spec()
     };
-    let planned = match ProgramPlan::new(parts.clone()) {
+    let planned = match Plan::new(parts.clone()) {
         // What is kept takes more.
-        Err(ProgramError::Memory { needed, .. }) => ProgramSpec {
+        Err(PlanError::Memory { needed, .. }) => PlanSpec {
             memory: needed as usize,
             ..parts
         },
         _ => parts,
     };
-    let parts = ProgramPlan::new(planned.clone()).unwrap().parts().len();
-    let threads = ProgramSpec {
+    let parts = Plan::new(planned.clone()).unwrap().parts().len();
+    let threads = PlanSpec {
         threads: 2,
         ..planned.clone()
     };
-    let dealt = ProgramSpec {
+    let dealt = PlanSpec {
         origin: Origin::Dealer,
         ..planned.clone()
     };
@@ -72,7 +72,7 @@ fn check_otherwise(built: &Built, seed: u64) -> usize {
 }
 
 fn setup_rounds(built: &Built) -> u64 {
-    let plan = ProgramPlan::new(built.spec()).unwrap();
+    let plan = Plan::new(built.spec()).unwrap();
     plan.cost(Party::new(0)).setup.rounds
 }
 
@@ -172,7 +172,7 @@ fn telling_otherwise_than_the_bill_is_an_error() {
         let x = built.ring::<AlphaTool>(WIDTH, 3);
         let made = built.graph.add(operation, &vec![x; operands]).unwrap();
         built.open_to_all::<AlphaTool>(made[0]);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let inputs = [0, 1].map(|me| own(&built.graph, &built.inputs, Party::new(me)));
         let ended = run_each(&[plan.clone(), plan], &inputs);
         let errors = ended.into_iter().map(|ended| ended.unwrap_err());

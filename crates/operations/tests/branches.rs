@@ -8,7 +8,7 @@ use std::sync::Arc;
 use madrigal_circuit::Builder;
 use madrigal_circuit::branches::{Branching, Draft, Random, nested};
 use madrigal_core::Party;
-use madrigal_engine::{Opening, Phases, ProgramPlan, ProgramSpec};
+use madrigal_engine::{Opening, Phases, Plan, PlanSpec};
 use madrigal_operations::{BooleanGmwTool, Branch, Scheme};
 use madrigal_testkit::seed;
 
@@ -71,8 +71,8 @@ fn branches_of_different_sizes() {
     }
 }
 
-fn spec(built: &Built, seed: u64) -> ProgramSpec {
-    ProgramSpec {
+fn spec(built: &Built, seed: u64) -> PlanSpec {
+    PlanSpec {
         opening: [Opening::Direct, Opening::Relay][seed as usize % 2],
         phases: Some([Phases::Sequential, Phases::Interleaved][(seed >> 1) as usize % 2]),
         ..built.spec()
@@ -134,7 +134,7 @@ fn many_lanes_in_blocks() {
             (3, Phases::Sequential),
         ] {
             let built = built(&branching, scheme, parties, 1000, seed);
-            let spec = ProgramSpec {
+            let spec = PlanSpec {
                 phases: Some(phases),
                 memory: 4 << 20,
                 ..built.spec()
@@ -159,7 +159,7 @@ fn three_parties_and_long_masks() {
         let branching = Arc::new(random.conditional(branches, seed).unwrap());
         for scheme in [Scheme::Masked, Scheme::Merged] {
             let built = built(&branching, scheme, 3, lanes, seed);
-            let plan = ProgramPlan::new(built.spec()).unwrap();
+            let plan = Plan::new(built.spec()).unwrap();
             let corrections = plan.cost(Party::new(0)).setup.bytes_sent;
             println!("{branches} branches, {scheme:?}: {corrections} bytes of setup");
             check(&built, spec(&built, seed >> branches), seed);
@@ -180,7 +180,7 @@ fn a_conditional_takes_the_triples_of_its_largest_branch() {
         let branching = Arc::new(random.conditional(branches, 1).unwrap());
         let cost = |scheme| {
             let built = built(&branching, scheme, 2, 1, 1);
-            let plan = ProgramPlan::new(built.spec()).unwrap();
+            let plan = Plan::new(built.spec()).unwrap();
             let triples = Branch::new(Arc::clone(&branching), scheme).triples();
             (triples, plan.cost(Party::new(0)).online.bytes_sent as usize)
         };

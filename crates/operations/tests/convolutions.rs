@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use madrigal_core::{Convolution, Party, Product};
 use madrigal_correlations_make::{Extension, Matrices};
-use madrigal_engine::{
-    Element, Graph, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Width,
-};
+use madrigal_engine::{Element, Graph, Origin, Plan, PlanSpec, Shares, Sharing, Sort, Width};
 use madrigal_operations::{AlphaTool, ArithmeticGmwTool, MatrixProduct, Open, Rings, Share, Side};
 use madrigal_testkit::seed;
 
@@ -63,13 +61,13 @@ fn check<P: Rings>(owner: usize, to: usize, known: bool, matrices: Matrices) {
         .add_one(Open::<P>::new(vec![receiver]), &[made])
         .unwrap();
     graph.output(opened);
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         origin: Origin::Ot {
             extension: Extension::default(),
             threads: 1,
             matrices,
         },
-        ..ProgramSpec::new(graph)
+        ..PlanSpec::new(graph)
     })
     .unwrap();
     let inputs = |others: u8| -> Vec<Shares> {

@@ -10,7 +10,7 @@ use madrigal_engine::{Opening, Phases, RunError, serve};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, run};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
 use madrigal_testkit::{World, seed};
 
 /// Dozens of tasks of a tenth of a second each: nobody waits for long, but all takes longer than a stall.
@@ -25,7 +25,7 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
         Phases::Sequential,
         1 << 30,
     );
-    let plan = Plan::new(JobSpec {
+    let plan = CircuitPlan::new(CircuitJob {
         protocol,
         ..plan.spec().clone()
     })

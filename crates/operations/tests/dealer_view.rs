@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use madrigal_core::Party;
 use madrigal_engine::{
-    Given, Origin, Outcome, Phases, ProgramPlan, ProgramSpec, RunError, Shares, Sharing, Stages,
+    Given, Origin, Outcome, Phases, Plan, PlanSpec, RunError, Shares, Sharing, Stages,
     evaluate_program, run_program, serve,
 };
 use madrigal_net::frame::{Frame, Kind};
@@ -109,7 +109,7 @@ async fn deals(session: &Session) -> Result<(), String> {
 
 /// A sum of a secret byte and a constant of the program, with a public input beside it, both shown to nobody but the
 /// computing parties.
-fn program(constant: u8, public: u8, secret: u8) -> (Built, ProgramPlan) {
+fn program(constant: u8, public: u8, secret: u8) -> (Built, Plan) {
     let byte = |value: u8| {
         let mut rows = madrigal_circuit::Rows::new(8, 1);
         (0..8).for_each(|bit| rows.row_mut(bit)[0] = value >> bit & 1);
@@ -134,12 +134,12 @@ fn program(constant: u8, public: u8, secret: u8) -> (Built, ProgramPlan) {
     let opened = Open::<BooleanGmwTool>::new(Party::all(PARTIES).collect());
     let opened = graph.add_one(opened, &[all]).unwrap();
     graph.output(opened);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         origin: Origin::Dealer,
         phases: Some(Phases::Sequential),
         ..built.spec()
     };
-    let plan = ProgramPlan::new(spec).unwrap();
+    let plan = Plan::new(spec).unwrap();
     (built, plan)
 }
 

@@ -13,12 +13,12 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations_make::deal;
 use madrigal_engine::{
-    Given, Opening, Phases, ProgramPlan, ProgramSpec, RunError, Shares, Width, evaluate_program,
+    Given, Opening, Phases, Plan, PlanSpec, RunError, Shares, Width, evaluate_program,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, Scheme, evaluate};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme, evaluate};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, ReplicatedTool,
     Rings, Scheme as BranchScheme,
@@ -29,7 +29,7 @@ use madrigal_testkit::{impatient, must_end_well, run_with_fault, seed};
 const AT_ONCE: u64 = 8;
 
 struct Job {
-    plan: Plan,
+    plan: CircuitPlan,
     inputs: Rows,
     expected: Rows,
 }
@@ -84,12 +84,12 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
             } else {
                 memory
             };
-            let spec = JobSpec {
+            let spec = CircuitJob {
                 protocol: Protocol::Y,
                 memory,
                 ..plan.spec().clone()
             };
-            Plan::new(spec).unwrap()
+            CircuitPlan::new(spec).unwrap()
         }
     };
     let plan = crate::common::threaded(&plan, 1 + seed as usize % 5 / 3);
@@ -142,7 +142,7 @@ fn try_fault(parties: usize, how: How, seed: u64) -> bool {
 
 /// A program and its inputs, with the outputs that it should have.
 struct Program {
-    plan: ProgramPlan,
+    plan: Plan,
     inputs: Vec<Shares>,
     expected: Vec<Shares>,
 }
@@ -158,14 +158,14 @@ fn program<P: Rings, B: Boolean>(parties: usize, seed: u64) -> Program {
     built.open_to_all::<B>(less);
     built.open::<P>(chosen, &[0]);
     built.open::<P>(back, &[parties - 1]);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         opening: [Opening::Direct, Opening::Relay][seed as usize % 2],
         phases: [None, Some(Phases::Interleaved)][seed as usize / 2 % 2],
         memory: 16 << 10 << (seed / 4 % 2 * 8),
         threads: 1 + seed as usize / 8 % 2,
-        ..ProgramSpec::new(built.graph.clone())
+        ..PlanSpec::new(built.graph.clone())
     };
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         memory: if spec.phases.is_none() {
             64 << 20
         } else {
@@ -174,7 +174,7 @@ fn program<P: Rings, B: Boolean>(parties: usize, seed: u64) -> Program {
         ..spec
     };
     Program {
-        plan: ProgramPlan::new(spec).unwrap(),
+        plan: Plan::new(spec).unwrap(),
         expected: built.graph.simulate(&built.inputs).unwrap(),
         inputs: built.inputs,
     }
@@ -237,13 +237,13 @@ fn strands_that_wait_for_each_other_hear_of_a_fault() {
         for chain in chains {
             built.open_to_all::<ArithmeticGmwTool>(chain);
         }
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             phases: Some(Phases::Interleaved),
             memory: 16 << 10,
-            ..ProgramSpec::new(built.graph.clone())
+            ..PlanSpec::new(built.graph.clone())
         };
         let program = Program {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             expected: built.graph.simulate(&built.inputs).unwrap(),
             inputs: built.inputs,
         };
@@ -299,13 +299,13 @@ fn secret_branches_under_random_faults_end_right_or_with_an_error() {
         let lanes = [1, 300][seed as usize / 4 % 2];
         let branching = Arc::new(crate::branches::uneven());
         let built = crate::branches::built(&branching, scheme, parties, lanes, seed);
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
             phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
-            ..ProgramSpec::new(built.graph.clone())
+            ..PlanSpec::new(built.graph.clone())
         };
         let program = Program {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             expected: built.graph.simulate(&built.inputs).unwrap(),
             inputs: built.inputs,
         };
@@ -320,13 +320,13 @@ fn ring_branches_under_random_faults_end_right_or_with_an_error() {
         let gated = Gated::ALL[seed as usize / 32 % 2];
         let formulas = crate::ring_branches::uneven();
         let built = crate::ring_branches::built(&formulas, gated, parties, lanes, seed);
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
             phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
-            ..ProgramSpec::new(built.graph.clone())
+            ..PlanSpec::new(built.graph.clone())
         };
         let program = Program {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             expected: built.graph.simulate(&built.inputs).unwrap(),
             inputs: built.inputs,
         };
@@ -348,13 +348,13 @@ fn products_of_bits_under_random_faults_end_right_or_with_an_error() {
         let width = Width::ALL[seed as usize % Width::ALL.len()];
         let len = [1, 300][seed as usize / 8 % 2];
         let built = crate::pairs::opened(width, len, seed);
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
             threads: 1 + seed as usize / 32 % 2,
             ..built.spec()
         };
         let program = Program {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             expected: built.graph.simulate(&built.inputs).unwrap(),
             inputs: built.inputs,
         };
@@ -367,7 +367,7 @@ fn two_layers_in_a_round_under_random_faults_end_right_or_with_an_error() {
     under_random_faults([2, 2], |_, seed| {
         let (built, spec) = crate::two_layers::under_faults(seed);
         let program = Program {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             expected: built.graph.simulate(&built.inputs).unwrap(),
             inputs: built.inputs,
         };

@@ -6,8 +6,7 @@
 use madrigal_core::{Convolution, MatrixShape, Party, Product, Ring};
 use madrigal_correlations_make::{Extension, Matrices};
 use madrigal_engine::{
-    Element, Graph, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Value, Width,
-    with_ring,
+    Element, Graph, Origin, Plan, PlanSpec, Shares, Sharing, Sort, Value, Width, with_ring,
 };
 use madrigal_operations::{ArithmeticGmwTool, Linear, MatrixProduct, Open, Share, Side};
 use madrigal_testkit::seed;
@@ -113,7 +112,7 @@ fn from_every_source() {
         for product in [products()[0], products()[2]] {
             let built = built(product, Width::W64, Side::Left, owner, seed);
             check_all(&built, seed);
-            let lattice = ProgramSpec {
+            let lattice = PlanSpec {
                 origin: Origin::Ot {
                     extension: Extension::default(),
                     threads: 1,
@@ -132,8 +131,8 @@ fn each_operand_goes_one_way() {
     let seed = seed();
     let product = products()[2];
     let [left, right, _] = product.lengths();
-    let plan = ProgramPlan::new(built(product, Width::W32, Side::Left, Party::new(1), seed).spec())
-        .unwrap();
+    let plan =
+        Plan::new(built(product, Width::W32, Side::Left, Party::new(1), seed).spec()).unwrap();
     let online = |me: usize| plan.cost(Party::new(me)).online.bytes_sent;
     let [.., len] = product.lengths();
     // Each opening is of the results, of which the last one is opened to the first party alone.
@@ -171,7 +170,7 @@ fn transcripts_depend_on_neither_operand() {
             let open = Open::<A>::new(vec![Party::new(1 - to.index())]);
             let opened = graph.add_one(open, &[made]).unwrap();
             graph.output(opened);
-            let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
+            let plan = Plan::new(PlanSpec::new(graph)).unwrap();
             let inputs = |others: u8| -> Vec<Shares> {
                 let of = |(party, len): (Party, usize)| {
                     let element = if party == to { 0x5a } else { others };

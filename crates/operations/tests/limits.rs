@@ -13,8 +13,8 @@ use madrigal_circuit::Builder;
 use madrigal_core::{MAX_PARTIES, Party};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::{
-    Element, Given, Graph, Outcome, ProgramPlan, ProgramSpec, RunError, Shares, Sharing, Sort,
-    Width, evaluate_program, run_program,
+    Element, Given, Graph, Outcome, Plan, PlanSpec, RunError, Shares, Sharing, Sort, Width,
+    evaluate_program, run_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on, breathe};
@@ -28,10 +28,7 @@ use madrigal_testkit::{World, seed};
 use crate::programs::{Built, check, check_all, own};
 
 /// Each party runs its own plan with its own inputs.
-pub(crate) fn run_each(
-    plans: &[ProgramPlan],
-    inputs: &[Vec<Shares>],
-) -> Vec<Result<Outcome, RunError>> {
+pub(crate) fn run_each(plans: &[Plan], inputs: &[Vec<Shares>]) -> Vec<Result<Outcome, RunError>> {
     let world = &World::new(plans.len(), seed());
     std::thread::scope(|scope| {
         let parties = Party::all(plans.len()).zip(mesh(plans.len()));
@@ -58,8 +55,8 @@ pub(crate) fn run_each(
     })
 }
 
-fn plan(graph: Graph) -> ProgramPlan {
-    ProgramPlan::new(ProgramSpec::new(graph)).unwrap()
+fn plan(graph: Graph) -> Plan {
+    Plan::new(PlanSpec::new(graph)).unwrap()
 }
 
 /// All operations on vectors of no elements.
@@ -154,7 +151,7 @@ fn values_of_no_bits() {
         let zeros = built.graph.add_one(compose, &[none]).unwrap();
         built.open_to_all::<ArithmeticGmwTool>(zeros);
     }
-    check(&built, ProgramSpec::new(built.graph.clone()), seed);
+    check(&built, PlanSpec::new(built.graph.clone()), seed);
 }
 
 #[test]
@@ -168,7 +165,7 @@ fn as_many_parties_as_there_can_be() {
     let sum = built.graph.add_one(linear, &values).unwrap();
     built.open_to_all::<ArithmeticGmwTool>(sum);
     built.open::<ArithmeticGmwTool>(values[0], &[MAX_PARTIES - 1, 1]);
-    check(&built, ProgramSpec::new(built.graph.clone()), seed);
+    check(&built, PlanSpec::new(built.graph.clone()), seed);
 }
 
 #[test]
@@ -266,9 +263,9 @@ fn facts_beyond_those_that_are_sent_count() {
         last.map(|last| {
             let mut also: Vec<_> = (0..99).map(|i| (format!("fact {i}"), "x".into())).collect();
             also[98].1 = last.to_owned();
-            ProgramPlan::new(ProgramSpec {
+            Plan::new(PlanSpec {
                 also,
-                ..ProgramSpec::new(sums(1, None))
+                ..PlanSpec::new(sums(1, None))
             })
             .unwrap()
         })
@@ -359,9 +356,9 @@ fn threads_end_when_the_program_is_given_up() {
     }
     let (graph, inputs) = (&built.graph, &built.inputs);
     let ended = World::new(2, seed()).run_over(mesh(2), |context| async move {
-        let plan = ProgramPlan::new(ProgramSpec {
+        let plan = Plan::new(PlanSpec {
             threads: 2,
-            ..ProgramSpec::new(graph.clone())
+            ..PlanSpec::new(graph.clone())
         })
         .unwrap();
         assert!(plan.strands() > 1, "work for both threads");

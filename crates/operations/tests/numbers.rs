@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Builder;
 use madrigal_core::Party;
-use madrigal_engine::{
-    Element, Operation, Phases, ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Width,
-};
+use madrigal_engine::{Element, Operation, Phases, Plan, PlanSpec, Shares, Sharing, Sort, Width};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BmrTool, Boolean, BooleanGmwTool, Circuit, ComposeKeys,
     ComposeLabels, Concat, Constant, HalfGates, Layout, Netlist, Public, Rearrange, Rings,
@@ -33,8 +31,8 @@ fn built<P: Boolean>(
 }
 
 /// What the conversion sends online, all parties together, and how many rounds it takes.
-fn online(built: &Built, spec: ProgramSpec) -> (u64, u64) {
-    let plan = ProgramPlan::new(spec).unwrap();
+fn online(built: &Built, spec: PlanSpec) -> (u64, u64) {
+    let plan = Plan::new(spec).unwrap();
     let sent = Party::all(built.graph.parties()).map(|me| {
         let mut all = plan.operations(me).into_iter();
         let compose = all.find(|one| {
@@ -85,7 +83,7 @@ fn nothing_is_sent_online() {
         check(&built, built.spec(), seed);
         // Colours and keys of the inputs, then the opening of the numbers.
         assert_eq!(online(&built, built.spec()), (0, 3));
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             phases: Some(Phases::Interleaved),
             ..built.spec()
         };
@@ -98,12 +96,12 @@ fn nothing_is_sent_online() {
 /// A dealer has no correlated OTs.
 pub(crate) fn check_without_dealer(built: &Built, seed: u64) {
     check(built, built.spec(), seed);
-    let threads = ProgramSpec {
+    let threads = PlanSpec {
         threads: 2,
         ..built.spec()
     };
     check(built, threads, seed);
-    let interleaved = ProgramSpec {
+    let interleaved = PlanSpec {
         phases: Some(Phases::Interleaved),
         memory: 1 << 14,
         ..built.spec()
@@ -165,7 +163,7 @@ fn labels_of_one_number_are_sent_online() {
     let (labels, element) = (16 * 32 * 10, 4 * 10);
     let sent = |built: &Built| {
         check(built, built.spec(), seed);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let of = |party: usize| {
             let all = plan.operations(Party::new(party)).into_iter();
             let of_split =
@@ -223,7 +221,7 @@ fn labels_go_through_local_operations() {
         let netlist = Arc::new(Netlist::<YaoTool>::new(Arc::clone(&product), 1));
         let z = graph.add(netlist, &[sum, y]).unwrap()[0];
         built.open_to_all::<YaoTool>(z);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let cost = plan.cost(Party::new(0));
         let tables = plan.operations(Party::new(0)).into_iter();
         let tables: u64 = tables.map(|one| one.ahead.bytes_sent).sum();
@@ -231,7 +229,7 @@ fn labels_go_through_local_operations() {
         assert_eq!(cost.online.bytes_sent > (32 * 56 * lanes) as u64, !few);
         assert_eq!(tables > 0, few);
         check_without_dealer(&built, seed);
-        let sequential = ProgramSpec {
+        let sequential = PlanSpec {
             phases: Some(Phases::Sequential),
             ..built.spec()
         };

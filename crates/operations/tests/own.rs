@@ -8,8 +8,8 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_correlations::{Call, Kind, Maker, Needs, Provider, Strings};
 use madrigal_engine::{
-    Bill, Element, Given, Mismatch, Opening, Operation, Origin, ProgramPlan, ProgramSpec, RunError,
-    Shares, Sharing, Sort, Tool, Turn, Width, evaluate_program,
+    Bill, Element, Given, Mismatch, Opening, Operation, Origin, Plan, PlanSpec, RunError, Shares,
+    Sharing, Sort, Tool, Turn, Width, evaluate_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Channel, Context, Result};
@@ -273,11 +273,11 @@ fn squares_fail(operation: impl Operation + 'static, origin: Origin) -> Vec<Stri
     let open = Open::<ArithmeticGmwTool>::new(Party::all(2).collect());
     let opened = built.graph.add_one(open, &[made]).unwrap();
     built.graph.output(opened);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         origin,
         ..built.spec()
     };
-    let plan = ProgramPlan::new(spec).unwrap();
+    let plan = Plan::new(spec).unwrap();
     let (plan, built) = (&plan, &built);
     let ended = World::new(2, seed()).run_over(mesh(2), |context| async move {
         let given = Given {

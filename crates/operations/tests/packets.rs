@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_core::time::Link;
-use madrigal_engine::{Given, Origin, Phases, ProgramPlan, ProgramSpec, Width, run_program, serve};
+use madrigal_engine::{Given, Origin, Phases, Plan, PlanSpec, Width, run_program, serve};
 use madrigal_net::transport::{Profile, Shaped, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_operations::{ArithmeticGmwTool, Concat, Mul};
@@ -19,7 +19,7 @@ use crate::programs::{Built, equal, own};
 const PARTIES: usize = 3;
 
 /// `count` products of single numbers, none of which needs another one, opened to all.
-fn products(count: usize, origin: Origin, seed: u64) -> (Built, ProgramSpec) {
+fn products(count: usize, origin: Origin, seed: u64) -> (Built, PlanSpec) {
     let mut built = Built::new(PARTIES, seed);
     let mut products = Vec::new();
     for _ in 0..count {
@@ -29,7 +29,7 @@ fn products(count: usize, origin: Origin, seed: u64) -> (Built, ProgramSpec) {
     }
     let all = built.graph.add_one(Concat { rows: 1 }, &products).unwrap();
     built.open_to_all::<ArithmeticGmwTool>(all);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         origin,
         phases: Some(Phases::Sequential),
         line: Link {
@@ -45,7 +45,7 @@ fn products(count: usize, origin: Origin, seed: u64) -> (Built, ProgramSpec) {
 fn packets(count: usize, origin: Origin, seed: u64) -> (Vec<u64>, u64) {
     let (built, spec) = products(count, origin, seed);
     let expected = built.graph.simulate(&built.inputs).unwrap();
-    let plan = ProgramPlan::new(spec).unwrap();
+    let plan = Plan::new(spec).unwrap();
     let all = PARTIES + plan.spec().origin.helpers();
     let world = World::new(all, seed);
     let line = Profile::from_round_trip(Duration::from_millis(20), 1_000_000_000);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use madrigal_core::Party;
-use madrigal_engine::{ProgramPlan, Shares, Sharing, Value, Width};
+use madrigal_engine::{Plan, Shares, Sharing, Value, Width};
 use madrigal_operations::{AlphaTool, BetaTool, Linear, MulBits, SumAxis};
 use madrigal_testkit::seed;
 
@@ -61,7 +61,7 @@ fn one_round_and_one_element() {
     let len = 100;
     let (mut built, [product, ..]) = built(Width::W64, len, seed());
     built.open_to_all::<AlphaTool>(product);
-    let plan = ProgramPlan::new(built.spec()).unwrap();
+    let plan = Plan::new(built.spec()).unwrap();
     for party in [0, 1].map(Party::new) {
         let all = plan.operations(party);
         let mine = all.iter().find(|one| {
@@ -81,7 +81,7 @@ fn transcripts_do_not_depend_on_bits() {
         let seed = seed();
         let (mut built, [product, ..]) = built(Width::W8, 3, seed);
         built.open::<AlphaTool>(product, &[1 - to]);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let inputs = |others: u8| -> Vec<Shares> {
             let of = |owner: usize| {
                 let bits = if owner == to { 0b101 } else { others };

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use madrigal_engine::{Phases, ProgramPlan, ProgramSpec, Width};
+use madrigal_engine::{Phases, Plan, PlanSpec, Width};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, Layout, Linear, Mul, Protocol, Rearrange, Rings,
 };
@@ -57,13 +57,13 @@ fn reads_whole<P: Rings + Protocol>(phases: &[Phases]) {
             .iter()
             .flat_map(|phases| [(1, *phases), (3, *phases)]);
         for (threads, phases) in cases {
-            let spec = ProgramSpec {
+            let spec = PlanSpec {
                 phases: Some(phases),
                 memory: 1 << 14,
                 threads,
                 ..built.spec()
             };
-            let plan = ProgramPlan::new(spec.clone()).unwrap();
+            let plan = Plan::new(spec.clone()).unwrap();
             assert!(plan.block_lanes() < 3000, "{}", plan.blocks());
             check(&built, spec, seed);
         }

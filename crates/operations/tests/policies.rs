@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use madrigal_core::time::Link;
 use madrigal_engine::{
-    DeepestFirst, FirstCome, LayerByLayer, Phases, Policy, ProgramPlan, ProgramSpec, Ready,
-    Soonest, Value, Width,
+    DeepestFirst, FirstCome, LayerByLayer, Phases, Plan, PlanSpec, Policy, Ready, Soonest, Value,
+    Width,
 };
 use madrigal_operations::{ArithmeticGmwTool, BooleanGmwTool, Circuit, Mul, Netlist, Square};
 use madrigal_testkit::seed;
@@ -68,18 +68,18 @@ fn any_order_computes_the_same_at_the_declared_cost() {
     for parties in [2, 3] {
         let built = deep_and_wide(parties, seed);
         for policy in policies() {
-            let spec = ProgramSpec {
+            let spec = PlanSpec {
                 policy,
                 ..built.spec()
             };
             // Many parts, each with the correlations of a few operations.
-            let interleaved = ProgramSpec {
+            let interleaved = PlanSpec {
                 phases: Some(Phases::Interleaved),
                 memory: 1 << 13,
                 ..spec.clone()
             };
             check(&built, interleaved, seed);
-            let threads = ProgramSpec { threads: 2, ..spec };
+            let threads = PlanSpec { threads: 2, ..spec };
             check(&built, threads, seed);
         }
     }
@@ -89,7 +89,7 @@ fn any_order_computes_the_same_at_the_declared_cost() {
 fn parties_with_another_policy_learn_it() {
     let built = deep_and_wide(2, 1);
     let facts = |policy: Arc<dyn Policy>| {
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             policy,
             line: Link {
                 latency: 0.01,
@@ -97,7 +97,7 @@ fn parties_with_another_policy_learn_it() {
             },
             ..built.spec()
         };
-        ProgramPlan::new(spec).expect("a plan").facts()
+        Plan::new(spec).expect("a plan").facts()
     };
     let all = policies().map(facts);
     for (index, one) in all.iter().enumerate() {

@@ -10,9 +10,8 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::{
-    Bill, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases, ProgramPlan,
-    ProgramSpec, Shares, Sharing, Sort, Value, Width, evaluate_program, run_program, serve,
-    with_ring,
+    Bill, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases, Plan, PlanSpec,
+    Shares, Sharing, Sort, Value, Width, evaluate_program, run_program, serve, with_ring,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
@@ -89,8 +88,8 @@ impl Built {
         self.open::<P>(value, &all);
     }
 
-    pub(crate) fn spec(&self) -> ProgramSpec {
-        ProgramSpec::new(self.graph.clone())
+    pub(crate) fn spec(&self) -> PlanSpec {
+        PlanSpec::new(self.graph.clone())
     }
 }
 
@@ -108,10 +107,10 @@ pub(crate) fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
 }
 
 /// Runs a program as all parties; checks outputs against the plain version, and costs against counters.
-pub(crate) fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
+pub(crate) fn check(built: &Built, spec: PlanSpec, seed: u64) -> Vec<Outcome> {
     let graph = &built.graph;
     let expected = graph.simulate(&built.inputs).unwrap();
-    let plan = ProgramPlan::new(spec).unwrap();
+    let plan = Plan::new(spec).unwrap();
     let (parties, helpers) = (graph.parties(), plan.spec().origin.helpers());
     let world = World::light(parties + helpers, seed);
     let (world, plan) = (&world, &plan);
@@ -204,28 +203,28 @@ pub(crate) fn equal(a: &Shares, b: &Shares) -> bool {
 /// What a spec can vary in, for one graph.
 pub(crate) fn check_all(built: &Built, seed: u64) {
     check(built, built.spec(), seed);
-    let relay = ProgramSpec {
+    let relay = PlanSpec {
         opening: Opening::Relay,
         ..built.spec()
     };
     check(built, relay, seed);
-    let dealt = ProgramSpec {
+    let dealt = PlanSpec {
         origin: Origin::Dealer,
         ..built.spec()
     };
     check(built, dealt, seed);
-    let threads = ProgramSpec {
+    let threads = PlanSpec {
         threads: 2,
         ..built.spec()
     };
     check(built, threads, seed);
-    let interleaved = ProgramSpec {
+    let interleaved = PlanSpec {
         phases: Some(Phases::Interleaved),
         memory: 1 << 14,
         ..built.spec()
     };
     check(built, interleaved, seed);
-    let streamed = ProgramSpec {
+    let streamed = PlanSpec {
         phases: Some(Phases::Interleaved),
         ..built.spec()
     };
@@ -533,7 +532,7 @@ fn chains(parties: usize, all: &[In], seed: u64) {
             }
         }
         check(&built, built.spec(), seed);
-        let interleaved = ProgramSpec {
+        let interleaved = PlanSpec {
             phases: Some(Phases::Interleaved),
             ..built.spec()
         };
@@ -558,7 +557,7 @@ fn conversions_with_masks_send_what_they_say() {
         };
         let parties = [0, 1].map(Party::new);
         let online = |built: &Built| {
-            let plan = ProgramPlan::new(built.spec()).unwrap();
+            let plan = Plan::new(built.spec()).unwrap();
             let costs = parties.map(|party| plan.cost(party).online);
             let bytes: u64 = costs.iter().map(|cost| cost.bytes_sent).sum();
             (
@@ -635,7 +634,7 @@ fn products_with_constants_are_prepared() {
     let y = graph.add_one(product, &[table, y]).unwrap();
     let z = graph.add_one(Mul::<AlphaTool>::new(), &[x, y]).unwrap();
     built.open_to_all::<AlphaTool>(z);
-    let plan = ProgramPlan::new(built.spec()).unwrap();
+    let plan = Plan::new(built.spec()).unwrap();
     assert_eq!(plan.cost(Party::new(1)).online.rounds, 2);
     check_all(&built, seed);
 }
@@ -644,10 +643,7 @@ fn products_with_constants_are_prepared() {
 #[test]
 fn products_open_their_results_alone() {
     fn online(built: &Built) -> PhaseCost {
-        ProgramPlan::new(built.spec())
-            .unwrap()
-            .cost(Party::new(0))
-            .online
+        Plan::new(built.spec()).unwrap().cost(Party::new(0)).online
     }
     fn spent<P: Rings>(operation: impl Operation + 'static, lens: [usize; 2]) -> u64 {
         let mut built = Built::new(2, 1);
@@ -692,7 +688,7 @@ fn two_parties_truncate_without_a_message() {
         let truncate = TruncateLocally::new(by);
         let z = built.graph.add_one(truncate, &[x]).unwrap();
         built.open_to_all::<ArithmeticGmwTool>(z);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let world = World::new(2, seed);
         let plan = &plan;
         let spent = world.run(|context| async move {
@@ -755,7 +751,7 @@ fn long_vectors_are_cut_into_blocks() {
     built.open_to_all::<BooleanGmwTool>(made[0]);
     for threads in [1, 3] {
         for memory in [1 << 20, 160 << 20] {
-            let spec = ProgramSpec {
+            let spec = PlanSpec {
                 threads,
                 memory,
                 ..built.spec()
@@ -782,14 +778,14 @@ fn independent_operations_share_rounds() {
     }
     let all = built.graph.add_one(Concat { rows: 1 }, &products).unwrap();
     built.open_to_all::<ArithmeticGmwTool>(all);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         line: Link {
             latency: 0.01,
             bytes_per_second: None,
         },
         ..built.spec()
     };
-    let plan = ProgramPlan::new(spec.clone()).unwrap();
+    let plan = Plan::new(spec.clone()).unwrap();
     assert_eq!(plan.cost(Party::new(0)).online.rounds, 2);
     let outcomes = check(&built, spec, seed);
     let trace: serde_json::Value = serde_json::from_str(&outcomes[0].trace(&plan)).unwrap();

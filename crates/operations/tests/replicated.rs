@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use madrigal_core::{Party, Ring};
-use madrigal_engine::{ProgramPlan, Shares, Sharing, Width, with_ring};
+use madrigal_engine::{Plan, Shares, Sharing, Width, with_ring};
 use madrigal_operations::{
     BitTimes, Depth, Mul, Predicate, ReplicatedTool, Rounding, Test, Truncate,
 };
@@ -86,7 +86,7 @@ fn rounds_are_those_of_the_adder() {
         let x = built.ring::<ReplicatedTool>(Width::W64, 40);
         let bit = built.graph.add_one(test, &[x]).unwrap();
         built.open_to_all::<ReplicatedTool>(bit);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let of = |party| plan.cost(party).online.rounds;
         Party::all(PARTIES).map(of).max().unwrap()
     });
@@ -117,7 +117,7 @@ fn what_comes_says_nothing() {
             built
         };
         let [zeros, negative] = [0, 0xd555].map(built);
-        let plan = ProgramPlan::new(zeros.spec()).unwrap();
+        let plan = Plan::new(zeros.spec()).unwrap();
         let to = Party::new(to);
         let a = ones_of_values(&plan, &zeros.inputs, to, seed);
         let seed = seed ^ 0x5555_0000_0000_0000;

@@ -5,9 +5,7 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{
-    Opening, Phases, ProgramPlan, ProgramSpec, Shares, Sharing, Width, with_ring,
-};
+use madrigal_engine::{Opening, Phases, Plan, PlanSpec, Shares, Sharing, Width, with_ring};
 use madrigal_operations::{
     ArithmeticGmwTool, BooleanGmwTool, Formula, FormulaStep, Formulas, Gated, RingBranch,
 };
@@ -123,8 +121,8 @@ pub(crate) fn uneven() -> Arc<Formulas> {
     Arc::new(Formulas::new(Width::W32, vec![power, wide, constant]))
 }
 
-fn spec(built: &Built, seed: u64) -> ProgramSpec {
-    ProgramSpec {
+fn spec(built: &Built, seed: u64) -> PlanSpec {
+    PlanSpec {
         opening: [Opening::Direct, Opening::Relay][seed as usize % 2],
         phases: Some([Phases::Sequential, Phases::Interleaved][(seed >> 1) as usize % 2]),
         ..built.spec()
@@ -176,7 +174,7 @@ fn ring_branches_in_blocks() {
     ] {
         let gated = Gated::ALL[parties % 2];
         let built = built(&formulas, gated, parties, lanes, seed);
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             phases: Some(phases),
             memory: 4 << 20,
             ..built.spec()
@@ -252,7 +250,7 @@ fn ring_branches_take_the_triples_of_the_largest() {
     let draw = &mut Draw(1);
     let cost = |formulas: &Arc<Formulas>, gated| {
         let built = built(formulas, gated, 2, 1, 1);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let triples = plan
             .needs()
             .of(madrigal_correlations::Kind::RingTriples(Width::W32));

@@ -20,12 +20,12 @@ use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_operations::Circuit;
 use madrigal_operations::circuit_job::{
-    Brought, JobSpec, Plan, PlanError, Protocol, Report, Scheme, run,
+    Brought, CircuitJob, CircuitPlan, JobError, Protocol, Report, Scheme, run,
 };
 use madrigal_testkit::{World, seed, uncounted};
 
 /// Makes a store that has just what `plan` needs.
-async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
+async fn make_store(session: &Session, plan: &CircuitPlan, directory: &Path) -> Store {
     let key = StoreKey::generate().unwrap();
     let spec = StoreSpec::new(plan.needs());
     let new = Precomputation::new(spec, directory, &key).unwrap();
@@ -34,7 +34,7 @@ async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
 }
 
 /// Runs `plan` as all parties; checks outputs and costs.
-pub(crate) fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
+pub(crate) fn check(plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
     let spec = plan.spec();
     let stores = tempfile::tempdir().unwrap();
     let mut prg = Prg::new(Block::new(seed, 7));
@@ -165,7 +165,7 @@ impl Case<'_> {
     }
 
     /// By both schemes; by oblivious transfer, where labels for inputs come from.
-    fn check_garbled(&self, plan: &Plan, netlist: &Netlist, seed: u64) {
+    fn check_garbled(&self, plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
         for scheme in [Scheme::HalfGates, Scheme::ThreeHalves] {
             let plan = crate::common::garbled(plan, scheme);
             check(&plan, netlist, seed);
@@ -242,17 +242,17 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     let netlist = netlist("adder64.txt");
     let plan = crate::common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
     for threads in [0, MAX_THREADS + 1] {
-        let online = JobSpec {
+        let online = CircuitJob {
             threads,
             ..plan.spec().clone()
         };
-        let setup = JobSpec {
+        let setup = CircuitJob {
             threads: 1,
             ..plan.spec().clone().on_threads(threads)
         };
         for spec in [online, setup] {
-            let refused = Plan::new(spec).map(drop);
-            assert_eq!(refused, Err(PlanError::Threads { threads }));
+            let refused = CircuitPlan::new(spec).map(drop);
+            assert_eq!(refused, Err(JobError::Threads { threads }));
         }
     }
 }
@@ -262,14 +262,14 @@ fn a_dealer_takes_one_place_of_the_session() {
     let plan = |parties| {
         let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
         let origin = Origin::Dealer;
-        Plan::new(JobSpec {
+        CircuitPlan::new(CircuitJob {
             origin,
-            ..JobSpec::new(circuit, parties)
+            ..CircuitJob::new(circuit, parties)
         })
     };
     assert!(plan(63).is_ok());
     let refused = plan(64).map(drop);
-    assert_eq!(refused, Err(PlanError::NoRoomForDealer { parties: 64 }));
+    assert_eq!(refused, Err(JobError::NoRoomForDealer { parties: 64 }));
 }
 
 #[test]
@@ -277,11 +277,11 @@ fn facts_of_the_caller_are_agreed_on_too() {
     let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
     let facts = |also: &[(&str, &str)]| {
         let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        let spec = JobSpec {
+        let spec = CircuitJob {
             also: also.iter().map(own).collect(),
-            ..JobSpec::new(Arc::clone(&circuit), 3)
+            ..CircuitJob::new(Arc::clone(&circuit), 3)
         };
-        Plan::new(spec).unwrap().facts()
+        CircuitPlan::new(spec).unwrap().facts()
     };
     let (with, without) = (facts(&[("repetitions", "3")]), facts(&[]));
     assert!(with.contains(&("repetitions".to_owned(), "3".to_owned())));
@@ -296,12 +296,12 @@ fn large_jobs_are_shared_out_among_all_threads() {
     for threads in [1, 2, 8, 64] {
         for lanes in [80_000, 1_000_000, 3_000_000] {
             for protocol in [Protocol::B, Protocol::R] {
-                let spec = JobSpec {
+                let spec = CircuitJob {
                     protocol,
                     lanes,
-                    ..JobSpec::new(Arc::clone(&circuit), 3)
+                    ..CircuitJob::new(Arc::clone(&circuit), 3)
                 };
-                let plan = Plan::new(spec.on_threads(threads)).unwrap();
+                let plan = CircuitPlan::new(spec.on_threads(threads)).unwrap();
                 let about = format!("{protocol}, {threads} threads, {lanes} lanes");
                 let program = plan.program();
                 let parts = program.parts();
@@ -324,13 +324,15 @@ fn plans_of_many_lanes_take_little_time() {
         let by_ot = Extension::all().map(Origin::ot);
         for origin in by_ot.chain([Origin::Dealer, Origin::Store]) {
             let cost = |lanes| {
-                let spec = JobSpec {
+                let spec = CircuitJob {
                     lanes,
                     memory,
                     origin: origin.clone(),
-                    ..JobSpec::new(Arc::clone(&circuit), 3)
+                    ..CircuitJob::new(Arc::clone(&circuit), 3)
                 };
-                Plan::new(spec.on_threads(2)).unwrap().cost(Party::new(1))
+                CircuitPlan::new(spec.on_threads(2))
+                    .unwrap()
+                    .cost(Party::new(1))
             };
             // Eight lanes fill bytes.
             let (cost, eight) = (cost(1 << 24), cost(8));
@@ -343,14 +345,14 @@ fn plans_of_many_lanes_take_little_time() {
             assert!(origin == Origin::Store || cost.setup.aes_blocks >> 18 > 0);
         }
     }
-    let spec = JobSpec {
+    let spec = CircuitJob {
         lanes: 1 << 34,
         memory: 1 << 16,
-        ..JobSpec::new(circuit, 3)
+        ..CircuitJob::new(circuit, 3)
     };
-    let refused = Plan::new(spec).unwrap_err();
+    let refused = CircuitPlan::new(spec).unwrap_err();
     assert!(
-        matches!(refused, PlanError::TooManyBlocks { .. }),
+        matches!(refused, JobError::TooManyBlocks { .. }),
         "{refused}"
     );
 }
@@ -481,34 +483,34 @@ fn garbling_wants_two_parties_and_correlated_ots() {
     let phases = Phases::Sequential;
     let plan = crate::common::plan(&netlist, 3, 64, &[0], Opening::Direct, phases, 1 << 30);
     let protocol = Protocol::Y2(Scheme::HalfGates);
-    let three = JobSpec {
+    let three = CircuitJob {
         protocol,
         ..plan.spec().clone()
     };
-    let refused = Plan::new(three).map(drop);
+    let refused = CircuitPlan::new(three).map(drop);
     let parties = 3;
-    assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
-    let masked = JobSpec {
+    assert_eq!(refused, Err(JobError::Parties { protocol, parties }));
+    let masked = CircuitJob {
         protocol: Protocol::Beta,
         ..plan.spec().clone()
     };
-    let refused = Plan::new(masked).map(drop);
+    let refused = CircuitPlan::new(masked).map(drop);
     assert_eq!(
         refused,
-        Err(PlanError::Parties {
+        Err(JobError::Parties {
             protocol: Protocol::Beta,
             parties
         })
     );
     let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
     for origin in [Origin::Dealer, Origin::Store] {
-        let spec = JobSpec {
+        let spec = CircuitJob {
             protocol,
             origin,
             ..plan.spec().clone()
         };
-        let refused = Plan::new(spec).map(drop);
-        let correlations = matches!(refused, Err(PlanError::Correlations { .. }));
+        let refused = CircuitPlan::new(spec).map(drop);
+        let correlations = matches!(refused, Err(JobError::Correlations { .. }));
         assert!(correlations, "{refused:?}");
     }
 }
@@ -557,14 +559,14 @@ fn replicated_sharing_sends_a_bit_for_each_sum() {
     let sums = plan.spec().circuit.sums().sum_count();
     assert!(sums * 4 < plan.spec().circuit.layered().and_count() * 3);
     assert_eq!(cost.online.bytes_sent, (sums * 1024 / 8) as u64 + input);
-    let outnumbered = JobSpec {
+    let outnumbered = CircuitJob {
         parties: 2,
         ..plan.spec().clone()
     };
-    let refused = Plan::new(outnumbered).map(drop);
+    let refused = CircuitPlan::new(outnumbered).map(drop);
     assert_eq!(
         refused,
-        Err(PlanError::Parties {
+        Err(JobError::Parties {
             protocol: Protocol::R,
             parties: 2
         })
@@ -584,14 +586,14 @@ fn more_lanes_than_can_be_counted_are_refused() {
     );
     for lanes in [usize::MAX, usize::MAX / 64, usize::MAX / 400] {
         for phases in [None, Some(Phases::Interleaved), Some(Phases::Sequential)] {
-            let spec = JobSpec {
+            let spec = CircuitJob {
                 lanes,
                 phases,
                 ..plan.spec().clone()
             };
-            let refused = Plan::new(spec).map(drop);
+            let refused = CircuitPlan::new(spec).map(drop);
             assert!(
-                matches!(refused, Err(PlanError::TooManyLanes { .. })),
+                matches!(refused, Err(JobError::TooManyLanes { .. })),
                 "{lanes}: {refused:?}"
             );
         }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use madrigal_core::{Cost, Party};
 use madrigal_engine::{
-    Given, Graph, KeptShares, Opening, Origin, ProgramPlan, ProgramSpec, RunError, Shares, Sharing,
-    Sort, StageOutcome, Stages, Width, run_program, serve,
+    Given, Graph, KeptShares, Opening, Origin, Plan, PlanSpec, RunError, Shares, Sharing, Sort,
+    StageOutcome, Stages, Width, run_program, serve,
 };
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Error, Session, block_on};
@@ -56,7 +56,7 @@ fn parties<T: Send>(
 
 /// A stage: its plan, the values of its clear inputs, and what it should open and keep.
 struct Stage {
-    plan: ProgramPlan,
+    plan: Plan,
     inputs: Vec<Shares>,
     expected: Vec<Shares>,
 }
@@ -74,14 +74,14 @@ impl Stage {
         };
         let all: Vec<Shares> = graph.inputs().iter().map(of).collect();
         let expected = graph.simulate(&all).unwrap();
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             opening: spec.opening,
             origin: spec.origin.clone(),
             threads: spec.threads,
-            ..ProgramSpec::new(graph)
+            ..PlanSpec::new(graph)
         };
         Self {
-            plan: ProgramPlan::new(spec).unwrap(),
+            plan: Plan::new(spec).unwrap(),
             inputs: clear.to_vec(),
             expected,
         }
@@ -357,7 +357,7 @@ fn parties_that_take_other_kept_values_learn_which() {
         let mut graph = Graph::new(3);
         let input = graph.input(*kept[0].sort());
         open_to_all::<ArithmeticGmwTool>(&mut graph, input);
-        let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
+        let plan = Plan::new(PlanSpec::new(graph)).unwrap();
         // Of one sort: what is compared is where they come from.
         let kept = [&kept[usize::from(me.index() == 2)]];
         let done = run.run(&plan, Given::default(), &kept, None, &|_| {}).await;
@@ -399,7 +399,7 @@ fn values_of_another_run_are_refused_before_anything_is_sent() {
             .add_one(Share::<ArithmeticGmwTool>::new(me), &[input])
             .unwrap();
         open_to_all::<ArithmeticGmwTool>(&mut graph, shared);
-        let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
+        let plan = Plan::new(PlanSpec::new(graph)).unwrap();
         let given = Given {
             inputs: vec![value],
             ..Given::default()

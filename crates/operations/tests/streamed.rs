@@ -9,8 +9,8 @@ use madrigal_circuit::Builder;
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
 use madrigal_correlations::Kind;
-use madrigal_engine::{Opening, Origin, Phases, ProgramPlan, ProgramSpec, Width};
-use madrigal_operations::circuit_job::{JobSpec, Plan};
+use madrigal_engine::{Opening, Origin, Phases, Plan, PlanSpec, Width};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan};
 use madrigal_operations::{ArithmeticGmwTool, BooleanGmwTool, Circuit, Mul, Netlist, Repeat};
 use madrigal_testkit::seed;
 
@@ -79,12 +79,12 @@ fn programs_with_other_correlations_and_loops() {
         let z = built.graph.add_one(times(), &[looped, y]).unwrap();
         built.open_to_all::<BooleanGmwTool>(z);
         for threads in [1, 2] {
-            let spec = ProgramSpec {
+            let spec = PlanSpec {
                 phases: Some(Phases::Interleaved),
                 threads,
                 ..built.spec()
             };
-            let plan = ProgramPlan::new(spec.clone()).unwrap();
+            let plan = Plan::new(spec.clone()).unwrap();
             let [others, triples] = plan.parts() else {
                 panic!("other correlations, and triples: {:?}", plan.parts());
             };
@@ -104,33 +104,36 @@ fn phases_are_interleaved_where_that_saves_time() {
         latency: milliseconds / 1e3,
         bytes_per_second: Some(125e6),
     };
-    let spec = |lanes, line| JobSpec {
+    let spec = |lanes, line| CircuitJob {
         lanes,
         line,
-        ..JobSpec::new(Arc::new(Circuit::new(&netlist("aes_128.txt"))), 2)
+        ..CircuitJob::new(Arc::new(Circuit::new(&netlist("aes_128.txt"))), 2)
     };
-    let phases = |spec: JobSpec| Plan::fastest(spec).unwrap().phases();
+    let phases = |spec: CircuitJob| CircuitPlan::fastest(spec).unwrap().phases();
     let far = spec(3000, line(50.0));
     assert_eq!(phases(far.clone()), Phases::Interleaved);
     assert_eq!(phases(spec(3000, line(0.05))), Phases::Sequential);
     assert_eq!(phases(spec(1, line(50.0))), Phases::Sequential);
-    let asked = JobSpec {
+    let asked = CircuitJob {
         phases: Some(Phases::Sequential),
         ..far.clone()
     };
     assert_eq!(phases(asked), Phases::Sequential);
     // A dealer's triples come all at once.
-    let dealt = JobSpec {
+    let dealt = CircuitJob {
         origin: Origin::Dealer,
         ..far.clone()
     };
     assert_eq!(phases(dealt), Phases::Sequential);
-    assert_eq!(Plan::new(far.clone()).unwrap().phases(), Phases::Sequential);
+    assert_eq!(
+        CircuitPlan::new(far.clone()).unwrap().phases(),
+        Phases::Sequential
+    );
     // The estimate says what is saved: rounds online, nearly all of them.
     let me = Party::new(0);
-    let seconds = |plan: Plan| plan.time(me, &Rates::ZEN_5, &far.line);
-    let before = seconds(Plan::new(far.clone()).unwrap());
-    let after = seconds(Plan::fastest(far.clone()).unwrap());
+    let seconds = |plan: CircuitPlan| plan.time(me, &Rates::ZEN_5, &far.line);
+    let before = seconds(CircuitPlan::new(far.clone()).unwrap());
+    let after = seconds(CircuitPlan::fastest(far.clone()).unwrap());
     assert!(after.total < 0.95 * before.total, "{before:?}, {after:?}");
     assert!(after.total > before.setup.total.max(before.online.total));
 }

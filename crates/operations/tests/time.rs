@@ -9,7 +9,7 @@ use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
 use madrigal_engine::{Extension, Opening, Origin, Phases, PlanTime};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol};
 
 use crate::common::netlist;
 
@@ -21,19 +21,19 @@ fn link(millis: f64, bytes_per_second: f64) -> Link {
     }
 }
 
-fn specs() -> Vec<JobSpec> {
+fn specs() -> Vec<CircuitJob> {
     let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
-    let plain = JobSpec::new(circuit, 3);
+    let plain = CircuitJob::new(circuit, 3);
     let mut all = vec![
-        JobSpec {
+        CircuitJob {
             protocol: Protocol::R,
             ..plain.clone()
         },
-        JobSpec {
+        CircuitJob {
             opening: Opening::Relay,
             ..plain.clone()
         },
-        JobSpec {
+        CircuitJob {
             phases: Some(Phases::Interleaved),
             ..plain.clone()
         },
@@ -41,7 +41,7 @@ fn specs() -> Vec<JobSpec> {
     ];
     let ots = Extension::all().map(Origin::ot);
     for origin in ots.chain([Origin::Dealer, Origin::Store]) {
-        all.push(JobSpec {
+        all.push(CircuitJob {
             origin,
             ..plain.clone()
         });
@@ -49,8 +49,8 @@ fn specs() -> Vec<JobSpec> {
     all
 }
 
-fn time(spec: &JobSpec, lanes: usize, link: Link) -> PlanTime {
-    let plan = Plan::new(JobSpec {
+fn time(spec: &CircuitJob, lanes: usize, link: Link) -> PlanTime {
+    let plan = CircuitPlan::new(CircuitJob {
         lanes,
         ..spec.clone()
     });
@@ -85,7 +85,7 @@ fn it_is_finite_and_grows_with_work_and_slowness() {
 #[test]
 fn it_is_what_binds() {
     let spec = &specs()[0];
-    let plan = Plan::new(spec.clone()).unwrap();
+    let plan = CircuitPlan::new(spec.clone()).unwrap();
     let me = Party::new(0);
     let cost = plan.cost(me);
     let slow = plan.time(me, &Rates::ZEN_5, &link(1e4, 1e9));
@@ -101,7 +101,7 @@ fn it_is_what_binds() {
 #[test]
 fn many_lanes_are_estimated() {
     for spec in specs() {
-        let spec = JobSpec {
+        let spec = CircuitJob {
             phases: Some(Phases::Interleaved),
             ..spec
         };

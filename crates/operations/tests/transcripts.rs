@@ -13,12 +13,12 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations_make::deal;
 use madrigal_engine::{
-    Element, Given, Graph, Opening, Operation, Origin, Phases, ProgramPlan, ProgramSpec, RunError,
-    Shares, Sharing, Sort, Width, evaluate_program,
+    Element, Given, Graph, Opening, Operation, Origin, Phases, Plan, PlanSpec, RunError, Shares,
+    Sharing, Sort, Width, evaluate_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error};
-use madrigal_operations::circuit_job::{Plan, Scheme, evaluate};
+use madrigal_operations::circuit_job::{CircuitPlan, Scheme, evaluate};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Circuit, Gated, Mul,
     Open, ReplicatedTool, Rings, Share, YaoTool,
@@ -28,7 +28,7 @@ use madrigal_testkit::{Transcript, World, seed};
 const RUNS: u64 = 150;
 
 /// How often each bit of what `to` receives, and opens, is 1, over all runs with these inputs.
-fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
+fn ones(plan: &CircuitPlan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     let parties = plan.spec().parties;
     let all = parties + plan.spec().origin.helpers();
     count(all, to, seed, async |context: Context| {
@@ -42,12 +42,7 @@ fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
 }
 
 /// The same of a program.
-pub(crate) fn ones_of_values(
-    plan: &ProgramPlan,
-    inputs: &[Shares],
-    to: Party,
-    seed: u64,
-) -> Vec<u32> {
+pub(crate) fn ones_of_values(plan: &Plan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
     let graph = &plan.spec().graph;
     let all = graph.parties() + plan.spec().origin.helpers();
     count(all, to, seed, async |context: Context| {
@@ -117,7 +112,7 @@ fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
 }
 
 fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
-    check_as(parties, to, receivers, opening, Plan::clone);
+    check_as(parties, to, receivers, opening, CircuitPlan::clone);
 }
 
 fn check_as(
@@ -125,7 +120,7 @@ fn check_as(
     to: usize,
     receivers: &[usize],
     opening: Opening,
-    change: impl Fn(&Plan) -> Plan,
+    change: impl Fn(&CircuitPlan) -> CircuitPlan,
 ) {
     let seed = seed();
     let netlist = netlist("int_add8_size.bristol");
@@ -191,9 +186,9 @@ fn check_program<P: Rings, B: Boolean>(parties: usize, to: usize, opening: Openi
     built.open::<B>(less, &[receiver]);
     built.open::<P>(chosen, &[receiver]);
     built.open::<P>(back, &[receiver]);
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         opening,
-        ..ProgramSpec::new(built.graph.clone())
+        ..PlanSpec::new(built.graph.clone())
     })
     .unwrap();
     let inputs = |others: u8| -> Vec<Shares> {
@@ -239,10 +234,10 @@ fn check_branches(
     let opened = graph.add_one(open, &[made]).unwrap();
     graph.output(opened);
     // What base OTs and extensions send is looked at elsewhere.
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         opening,
         origin: Origin::Dealer,
-        ..ProgramSpec::new(graph)
+        ..PlanSpec::new(graph)
     })
     .unwrap();
     let inputs = |active: usize| -> Vec<Shares> {
@@ -296,10 +291,10 @@ fn check_ring_branches(gated: Gated, parties: usize, to: usize, opening: Opening
     let opened = graph.add_one(open, &[made]).unwrap();
     graph.output(opened);
     // What base OTs and extensions send is looked at elsewhere.
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         opening,
         origin: Origin::Dealer,
-        ..ProgramSpec::new(graph)
+        ..PlanSpec::new(graph)
     })
     .unwrap();
     let inputs = |active: usize| -> Vec<Shares> {
@@ -361,9 +356,9 @@ fn check_numbers<P: Boolean>(
     let open = Open::<ArithmeticGmwTool>::new(vec![receiver]);
     let opened = graph.add_one(open, &[number]).unwrap();
     graph.output(opened);
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         opening,
-        ..ProgramSpec::new(graph)
+        ..PlanSpec::new(graph)
     })
     .unwrap();
     let inputs = |others: u8| -> Vec<Shares> {
@@ -429,7 +424,7 @@ fn check_split<P: Rings>(to: usize, phases: Phases) {
     let number = graph.add_one(compose, &[bits]).unwrap();
     built.open::<ArithmeticGmwTool>(number, &[1 - to]);
     built.open::<YaoTool>(bits, &[1 - to]);
-    let plan = ProgramPlan::new(ProgramSpec {
+    let plan = Plan::new(PlanSpec {
         phases: Some(phases),
         ..built.spec()
     })
@@ -619,7 +614,7 @@ fn one_opened_bit_is_seen() {
     let open = Open::<BooleanGmwTool>::new(Party::all(2).collect());
     let opened = graph.add_one(open, &[bit]).unwrap();
     graph.output(opened);
-    let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
+    let plan = Plan::new(PlanSpec::new(graph)).unwrap();
     let transcript = |bit: bool, seed: u64| {
         let mut rows = [0, 1].map(|_| Rows::new(64, 1));
         rows[0].set(5, 0, true);

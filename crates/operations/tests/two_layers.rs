@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Builder, Goal, Netlist, Rows, Wire};
 use madrigal_core::Party;
-use madrigal_engine::{Phases, ProgramPlan, ProgramSpec, Shares, Sharing};
+use madrigal_engine::{Phases, Plan, PlanSpec, Shares, Sharing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_operations::{BetaTool, Circuit};
 use madrigal_testkit::seed;
@@ -124,7 +124,7 @@ fn half_the_rounds_online() {
         let made = madrigal_operations::Netlist::<BetaTool>::new(Arc::new(circuit), 1);
         let made = built.graph.add_one(made, &inputs).unwrap();
         built.open::<BetaTool>(made, &[0]);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let all = plan.operations(Party::new(0));
         let found = all.iter().find(|one| {
             let name = one.name.as_deref();
@@ -152,7 +152,7 @@ fn transcripts_do_not_depend_on_inputs() {
     for to in 0..2 {
         let seed = seed();
         let built = built(&netlist, 3, &[1 - to], seed);
-        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let plan = Plan::new(built.spec()).unwrap();
         let inputs = |others: u8| -> Vec<Shares> {
             let of = |owner: usize| {
                 let mut rows = Rows::new(8, 3);
@@ -175,10 +175,10 @@ fn transcripts_do_not_depend_on_inputs() {
 }
 
 /// For the tests of faults.
-pub(crate) fn under_faults(seed: u64) -> (Built, ProgramSpec) {
+pub(crate) fn under_faults(seed: u64) -> (Built, PlanSpec) {
     let len = [1, 300][seed as usize / 4 % 2];
     let built = built(&sum(), len, &[0, 1], seed);
-    let spec = ProgramSpec {
+    let spec = PlanSpec {
         phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
         threads: 1 + seed as usize / 32 % 2,
         ..built.spec()

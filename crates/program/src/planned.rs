@@ -7,9 +7,7 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase};
-use madrigal_engine::{
-    Given, Means, Outcome, ProgramPlan, ProgramSpec, Progress, RunError, run_program,
-};
+use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_operations::{Backend, Gated};
@@ -26,7 +24,7 @@ pub struct Planned {
     /// What the engine computes.
     pub executable: Executable,
     /// In which order, and at what cost.
-    pub plan: ProgramPlan,
+    pub plan: Plan,
     /// What its circuits save.
     pub goal: Goal,
     /// Whether those on masked bits do two layers of ANDs in a round.
@@ -34,7 +32,7 @@ pub struct Planned {
     /// Its conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
     /// Where branches share their cost: what it would be if all were computed and multiplexed.
-    pub multiplexed: Option<Box<ProgramPlan>>,
+    pub multiplexed: Option<Box<Plan>>,
     /// In which ways the conditionals could be computed, of which the fastest was taken; nothing without any.
     pub considered: Vec<Considered>,
 }
@@ -86,14 +84,14 @@ impl Computation {
         &self,
         mix: Mix,
         goal: Option<Goal>,
-        adjust: &dyn Fn(&mut ProgramSpec),
+        adjust: &dyn Fn(&mut PlanSpec),
     ) -> Result<Planned, ExecuteError> {
         let planned = |goal, lowered: &Lowered| -> Result<Planned, ExecuteError> {
             let executable = lowered.executable()?;
             let mut spec = executable.spec();
             adjust(&mut spec);
             Ok(Planned {
-                plan: ProgramPlan::fastest(spec)?,
+                plan: Plan::fastest(spec)?,
                 executable,
                 goal,
                 pairs: lowered.pairs,

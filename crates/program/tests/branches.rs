@@ -317,7 +317,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
         (0.002, Some(5e7 / 8.0)),
         (0.02, Some(1e8 / 8.0)),
     ] {
-        let slow = |spec: &mut madrigal_engine::ProgramSpec| {
+        let slow = |spec: &mut madrigal_engine::PlanSpec| {
             spec.line.latency = latency;
             spec.line.bytes_per_second = bandwidth;
         };
@@ -329,7 +329,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
             .multiplexed
             .as_deref()
             .expect("what it is compared with");
-        let bytes = |plan: &madrigal_engine::ProgramPlan| plan.cost(ALICE).setup.bytes_sent;
+        let bytes = |plan: &madrigal_engine::Plan| plan.cost(ALICE).setup.bytes_sent;
         assert!(bytes(&best.plan) < bytes(multiplexed), "{conditional}");
         for way in Way::ALL {
             let executable = lowered.with_ways(&[way]).executable().expect("operations");
@@ -339,7 +339,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
                 conditionals: Vec::new(),
                 multiplexed: None,
                 considered: Vec::new(),
-                plan: madrigal_engine::ProgramPlan::new(spec).expect("a plan"),
+                plan: madrigal_engine::Plan::new(spec).expect("a plan"),
                 executable,
                 goal: best.goal,
                 pairs: false,

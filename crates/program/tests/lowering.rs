@@ -1,7 +1,7 @@
 //! What programs become against what they mean: the protocols' outputs, and the oracle.
 
 use madrigal_circuit::Goal;
-use madrigal_engine::{Given, Means, Origin, ProgramPlan, ProgramSpec, run_program, serve};
+use madrigal_engine::{Given, Means, Origin, Plan, PlanSpec, run_program, serve};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_program::generator::Recipe;
@@ -53,7 +53,7 @@ pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goa
 /// Runs a program as all of its parties and a dealer, which spares each run its base OTs.
 fn with_dealer(program: &Computation, inputs: &Inputs, executable: &Executable) -> Vec<Outputs> {
     let parties = program.parties();
-    let dealt = ProgramPlan::new(ProgramSpec {
+    let dealt = Plan::new(PlanSpec {
         origin: Origin::Dealer,
         ..executable.spec()
     });

@@ -2,7 +2,7 @@
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Given, ProgramPlan, ProgramSpec, RunError, evaluate_program};
+use madrigal_engine::{Given, Plan, PlanSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
@@ -24,7 +24,7 @@ pub(crate) fn runs_with(
     inputs: &Inputs,
     (mix, goal): (Mix, Goal),
     what: &str,
-    adjust: &dyn Fn(&mut ProgramSpec),
+    adjust: &dyn Fn(&mut PlanSpec),
 ) {
     let lowered = match program.lower(mix, goal) {
         Ok(lowered) => lowered,
@@ -44,7 +44,7 @@ fn runs_lowered(
     inputs: &Inputs,
     goal: Goal,
     what: &str,
-    adjust: &dyn Fn(&mut ProgramSpec),
+    adjust: &dyn Fn(&mut PlanSpec),
 ) {
     let mix = lowered.mix;
     let expected = program.simulate(inputs).expect("inputs as declared");
@@ -54,7 +54,7 @@ fn runs_lowered(
     };
     let mut spec = executable.spec();
     adjust(&mut spec);
-    let plan = ProgramPlan::new(spec).expect("a plan that can be");
+    let plan = Plan::new(spec).expect("a plan that can be");
     let world = World::light(program.parties(), 1);
     let (plan, executable) = (&plan, &executable);
     let spent = world.run(|context| async move {

@@ -6,13 +6,13 @@
 //! fails at some of the parties.
 //!
 //! ```
-//! use madrigal::{Origin, ProgramSpec};
+//! use madrigal::{Origin, PlanSpec};
 //! use own_operation::trusted_files::TrustedFiles;
 //!
 //! /// The same job, with triples from the notary's files.
-//! fn trusting(spec: ProgramSpec) -> ProgramSpec {
+//! fn trusting(spec: PlanSpec) -> PlanSpec {
 //!     let origin = Origin::own(TrustedFiles::new("from-the-notary".as_ref()));
-//!     ProgramSpec { origin, ..spec }
+//!     PlanSpec { origin, ..spec }
 //! }
 //! ```
 

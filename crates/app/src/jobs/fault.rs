@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use madrigal_core::Party;
 use madrigal_core::budget::Size;
-use madrigal_operations::circuit_job::PlanError;
+use madrigal_operations::circuit_job::JobError;
 
 use crate::failure::{Failure, Fault, Status};
 use crate::numbers::counted;
@@ -46,14 +46,14 @@ pub enum Misuse {
     },
     /// The flags make no plan.
     #[error("{}", with(.0, of_plan(.0)))]
-    Plan(PlanError),
+    CircuitPlan(JobError),
 }
 
 impl Fault for Misuse {
     fn status(&self) -> Status {
         match self {
             // No lanes are lines that a file does not have.
-            Self::Plan(PlanError::NoLanes) => Status::File,
+            Self::CircuitPlan(JobError::NoLanes) => Status::File,
             _ => Status::Usage,
         }
     }

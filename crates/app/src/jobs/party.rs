@@ -11,7 +11,7 @@ use madrigal_correlations_store::Store;
 use madrigal_engine::{Means, Origin, Precomputation, Progress};
 use madrigal_net::Session;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{Brought, Plan, run};
+use madrigal_operations::circuit_job::{Brought, CircuitPlan, run};
 use sha2::{Digest, Sha256};
 
 use super::fault::Misuse;
@@ -37,7 +37,7 @@ enum Part {
 }
 
 struct Computation {
-    plan: Plan,
+    plan: CircuitPlan,
     inputs: Arc<Rows>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
     store: Option<Store>,
@@ -127,7 +127,7 @@ impl Prepared {
     }
 
     /// Gives the plan of a computation.
-    pub fn plan(&self) -> Result<&Plan> {
+    pub fn plan(&self) -> Result<&CircuitPlan> {
         match &self.part {
             Part::Compute(computation) => Ok(&computation.plan),
             Part::Precompute(_) => Err(Failure::bug("a precomputation has no plan")),

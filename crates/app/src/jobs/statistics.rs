@@ -3,7 +3,7 @@
 use madrigal_core::PhaseCost;
 use madrigal_engine::StoreReport;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{Plan, Report};
+use madrigal_operations::circuit_job::{CircuitPlan, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::PhaseFigures;
@@ -182,7 +182,12 @@ impl CircuitFigures {
 
 impl Statistics {
     /// Puts together what the parties of this machine report.
-    pub fn new(plan: &Plan, transport: TransportArg, network: &str, figures: &[PartyRuns]) -> Self {
+    pub fn new(
+        plan: &CircuitPlan,
+        transport: TransportArg,
+        network: &str,
+        figures: &[PartyRuns],
+    ) -> Self {
         let spec = plan.spec();
         let mut parties: Vec<Option<PartyStatistics>> = (0..spec.parties).map(|_| None).collect();
         for party in figures {

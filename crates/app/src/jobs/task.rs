@@ -9,7 +9,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Needs;
 use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, StoreSpec};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, Scheme};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Misuse;
@@ -143,12 +143,12 @@ impl Job {
     }
 
     /// Plans the job.
-    pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {
+    pub fn plan(&self, circuit: Arc<Circuit>) -> Result<CircuitPlan> {
         check_correlations(&self.how)?;
         check_room(self.lanes, bits_of(circuit.inputs(), circuit.outputs()))?;
         let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
         let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
-        let spec = JobSpec {
+        let spec = CircuitJob {
             protocol: match self.how.protocol {
                 ProtocolArg::B => Protocol::B,
                 ProtocolArg::R => Protocol::R,
@@ -185,11 +185,11 @@ impl Job {
             threads: self.how.threads,
             line: self.how.over.line(),
             also: vec![("repetitions".to_owned(), self.repeat.to_string())],
-            ..JobSpec::new(circuit, self.parties)
+            ..CircuitJob::new(circuit, self.parties)
         };
         let planned = |spec| match self.apart {
-            true => Plan::new(spec),
-            false => Plan::fastest(spec),
+            true => CircuitPlan::new(spec),
+            false => CircuitPlan::fastest(spec),
         };
         // Stores are made without a circuit: what it takes of them must not depend on the line.
         let pairs = (spec.protocol == Protocol::Beta && spec.origin != Origin::Store)
@@ -198,11 +198,11 @@ impl Job {
             .and_then(|pairs| {
                 let circuit = Arc::new(pairs);
                 let spec = spec.clone();
-                planned(JobSpec { circuit, ..spec }).ok()
+                planned(CircuitJob { circuit, ..spec }).ok()
             });
-        let plan = planned(spec).map_err(Misuse::Plan)?;
+        let plan = planned(spec).map_err(Misuse::CircuitPlan)?;
         // At fixed rates, so that all parties come to the same.
-        let time = |plan: &Plan| {
+        let time = |plan: &CircuitPlan| {
             plan.time(Party::new(0), &Rates::ZEN_5, &plan.spec().line)
                 .total
         };

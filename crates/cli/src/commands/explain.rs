@@ -8,7 +8,7 @@ use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{Choice, Origin, PlanTime};
 use madrigal_net::transport::Profile;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::Plan;
+use madrigal_operations::circuit_job::CircuitPlan;
 use serde::Serialize;
 
 use crate::args::Explain;
@@ -134,7 +134,7 @@ pub fn run(args: Explain) -> Result<()> {
 }
 
 fn explain(
-    plan: &Plan,
+    plan: &CircuitPlan,
     choice: Choice,
     name: &str,
     surroundings: Option<(Profile, Rates)>,
@@ -238,7 +238,7 @@ impl PhaseEstimate {
 }
 
 impl Explanation {
-    fn text(&self, plan: &Plan) -> String {
+    fn text(&self, plan: &CircuitPlan) -> String {
         let timed = self.expected.is_some();
         let mut header = vec![
             "party",

@@ -8,8 +8,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Kind;
 use madrigal_correlations_make::Extension;
 use madrigal_engine::{
-    Element, Given, Graph, Operation, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort,
-    run_program,
+    Element, Given, Graph, Operation, Origin, Plan, PlanSpec, Shares, Sharing, Sort, run_program,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
@@ -80,11 +79,11 @@ impl Way {
             let opened = graph.add_one(open, &[output]).map_err(Failure::bug)?;
             graph.output(opened);
         }
-        let mut spec = ProgramSpec::new(graph);
+        let mut spec = PlanSpec::new(graph);
         spec.origin = Origin::ot(setting.extension);
         spec.line = setting.network.link();
         spec.memory = 1 << 30;
-        Ok(Planned(ProgramPlan::new(spec).map_err(Failure::bug)?))
+        Ok(Planned(Plan::new(spec).map_err(Failure::bug)?))
     }
 }
 
@@ -105,7 +104,7 @@ pub struct Counted {
     pub rounds: u64,
 }
 
-pub struct Planned(pub(super) ProgramPlan);
+pub struct Planned(pub(super) Plan);
 
 impl Planned {
     pub fn counted(&self) -> Counted {

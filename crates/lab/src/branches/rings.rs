@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use madrigal_correlations::Width;
-use madrigal_engine::{Element, Graph, GraphError, Origin, ProgramPlan, ProgramSpec, Shares};
+use madrigal_engine::{Element, Graph, GraphError, Origin, Plan, PlanSpec, Shares};
 use madrigal_engine::{Sharing, Sort, Value};
 use madrigal_kernels::{Block, Prg};
 use madrigal_operations::{
@@ -243,12 +243,12 @@ impl Rings {
             graph.output(opened);
         }
         let expected = graph.simulate(&inputs).map_err(Failure::bug)?;
-        let mut spec = ProgramSpec::new(graph);
+        let mut spec = PlanSpec::new(graph);
         spec.origin = Origin::ot(setting.extension);
         spec.line = setting.network.link();
         spec.memory = 1 << 30;
         Ok(Self {
-            planned: Planned(ProgramPlan::new(spec).map_err(Failure::bug)?),
+            planned: Planned(Plan::new(spec).map_err(Failure::bug)?),
             inputs,
             expected,
         })

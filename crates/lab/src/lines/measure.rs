@@ -6,7 +6,7 @@ use std::sync::Arc;
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::Plan;
+use madrigal_operations::circuit_job::CircuitPlan;
 
 use super::rows::{Row, Rule};
 use crate::args::{Patience, TransportArg};
@@ -50,7 +50,7 @@ pub(super) struct Measurement<'a> {
     row: &'a Row,
     link: Link,
     circuit: Option<Arc<Circuit>>,
-    plan: Option<Plan>,
+    plan: Option<CircuitPlan>,
     repeat: u32,
 }
 

@@ -4,8 +4,7 @@ use madrigal_circuit::{Goal, Rows};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::{
-    Extension, Given, Graph, Matrices, Origin, Phases, ProgramPlan, ProgramSpec, Shares,
-    run_program,
+    Extension, Given, Graph, Matrices, Origin, Phases, Plan, PlanSpec, Shares, run_program,
 };
 use madrigal_hycc::{Hybrid, Values};
 use madrigal_net::Session;
@@ -61,7 +60,7 @@ const FOR_TABLES: usize = 1 << 30;
 /// A program made ready.
 struct Ready {
     executable: Executable,
-    plan: ProgramPlan,
+    plan: Plan,
     goal: Goal,
 }
 
@@ -80,7 +79,7 @@ impl Ready {
             if setting.online && mix.bits() == Sharing::Y2 {
                 (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
             }
-            let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
+            let planned = |spec| Plan::new(spec).map_err(Failure::bug);
             let needs = planned(spec.clone())?.needs();
             let extension = setting.network.extension(setting.threads, needs.steps());
             spec.origin = Origin::Ot {
@@ -90,7 +89,7 @@ impl Ready {
             };
             let plan = match setting.online {
                 true => planned(spec)?,
-                false => ProgramPlan::fastest(spec).map_err(Failure::bug)?,
+                false => Plan::fastest(spec).map_err(Failure::bug)?,
             };
             Ok(Self {
                 executable,
@@ -118,7 +117,7 @@ impl Ready {
 
 /// What is run again and again.
 trait Work: Sync {
-    fn plan(&self) -> &ProgramPlan;
+    fn plan(&self) -> &Plan;
 
     /// What a party brings.
     fn given(&self, me: Party) -> Result<Vec<Shares>>;
@@ -135,7 +134,7 @@ struct Typed<'a> {
 }
 
 impl Work for Typed<'_> {
-    fn plan(&self) -> &ProgramPlan {
+    fn plan(&self) -> &Plan {
         &self.ready.plan
     }
 
@@ -152,13 +151,13 @@ impl Work for Typed<'_> {
 
 /// Operations of the engine on bits, which are opened to all.
 struct Bare {
-    plan: ProgramPlan,
+    plan: Plan,
     inputs: Vec<Shares>,
     expected: Vec<Shares>,
 }
 
 impl Work for Bare {
-    fn plan(&self) -> &ProgramPlan {
+    fn plan(&self) -> &Plan {
         &self.plan
     }
 
@@ -191,12 +190,12 @@ pub struct Gates {
 }
 
 struct PlannedGates {
-    plan: ProgramPlan,
+    plan: Plan,
     gates: Gates,
 }
 
 impl Work for PlannedGates {
-    fn plan(&self) -> &ProgramPlan {
+    fn plan(&self) -> &Plan {
         &self.plan
     }
 
@@ -230,9 +229,9 @@ pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<M
 /// Operations of the engine on bits, which are opened to all.
 pub fn measure_graph(graph: Graph, inputs: Vec<Shares>, setting: &Setting<'_>) -> Result<Measured> {
     let expected = graph.simulate(&inputs).map_err(Failure::bug)?;
-    let mut spec = ProgramSpec::new(graph);
+    let mut spec = PlanSpec::new(graph);
     (spec.threads, spec.line) = (setting.threads, setting.network.link());
-    let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+    let plan = Plan::new(spec).map_err(Failure::bug)?;
     let work = Bare {
         plan,
         inputs,
@@ -246,7 +245,7 @@ pub fn measure_gates(gates: Gates, setting: &Setting<'_>) -> Result<Measured> {
     let mut spec = gates.hybrid.spec();
     (spec.threads, spec.line) = (setting.threads, setting.network.link());
     (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
-    let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+    let plan = Plan::new(spec).map_err(Failure::bug)?;
     run(&PlannedGates { plan, gates }, Goal::Size, setting)
 }
 

@@ -8,7 +8,7 @@ use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, run};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
 use madrigal_protocols::replicated::PARTIES;
 
 use super::ceilings::{Measured, Part};
@@ -74,14 +74,14 @@ fn workload(name: &'static str, netlist: Netlist, lanes: usize, ops_per_lane: us
     Workload {
         name,
         measure: Box::new(move |setting| {
-            let spec = JobSpec {
+            let spec = CircuitJob {
                 protocol: Protocol::R,
                 to: vec![Party::new(0)],
                 lanes,
                 threads: setting.threads,
-                ..JobSpec::new(Arc::clone(&circuit), PARTIES)
+                ..CircuitJob::new(Arc::clone(&circuit), PARTIES)
             };
-            let plan = Plan::new(spec).map_err(Failure::bug)?;
+            let plan = CircuitPlan::new(spec).map_err(Failure::bug)?;
             let inputs = random(netlist.input_bits() as usize, lanes)?;
             measure(&netlist, &plan, &inputs, setting, ops_per_lane)
         }),
@@ -99,7 +99,7 @@ fn random(rows: usize, lanes: usize) -> Result<Rows> {
 
 fn measure(
     netlist: &Netlist,
-    plan: &Plan,
+    plan: &CircuitPlan,
     inputs: &Rows,
     setting: &Setting,
     ops_per_lane: usize,
@@ -150,7 +150,7 @@ fn part(rows: &Rows, lanes: usize) -> Rows {
 }
 
 /// Each party's own rows.
-fn own(plan: &Plan, inputs: &Rows) -> Vec<Arc<Rows>> {
+fn own(plan: &CircuitPlan, inputs: &Rows) -> Vec<Arc<Rows>> {
     let spec = plan.spec();
     let mut own: Vec<Rows> = Party::all(PARTIES)
         .map(|party| Rows::new(plan.input_bits_of(party), spec.lanes))

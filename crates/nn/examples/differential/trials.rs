@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Given, Opening, Phases, ProgramPlan, RunError, evaluate_program};
+use madrigal_engine::{Given, Opening, Phases, Plan, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
@@ -182,7 +182,7 @@ impl Trial {
         let mut spec = executable.spec();
         (spec.threads, spec.phases) = (self.threads, self.phases);
         spec.opening = self.opening;
-        let plan = ProgramPlan::new(spec).map_err(|error| wrong(&error))?;
+        let plan = Plan::new(spec).map_err(|error| wrong(&error))?;
         let world = World::light(self.parties, shares);
         let (plan, executable) = (&plan, &executable);
         let ended = world.run(|context| async move {

@@ -9,7 +9,7 @@ use madrigal_kernels::marks;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, run};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
 
 use crate::{Outcome, Path, generator, opened, right, world};
 
@@ -17,14 +17,14 @@ pub(crate) const PATHS: &[Path] = &[
     ("circuit/B", || {
         let direct = |spec| spec;
         job(2, direct)?;
-        job(3, |spec| JobSpec {
+        job(3, |spec| CircuitJob {
             opening: Opening::Relay,
             phases: Some(Phases::Interleaved),
             ..spec
         })
     }),
     ("circuit/R", || {
-        job(3, |spec| JobSpec {
+        job(3, |spec| CircuitJob {
             protocol: Protocol::R,
             origin: Origin::default(),
             ..spec
@@ -49,13 +49,13 @@ fn netlist() -> Result<Netlist, Box<dyn std::error::Error>> {
     )?)
 }
 
-fn job(parties: usize, change: impl Fn(JobSpec) -> JobSpec) -> Outcome {
+fn job(parties: usize, change: impl Fn(CircuitJob) -> CircuitJob) -> Outcome {
     let netlist = netlist()?;
-    let spec = JobSpec {
+    let spec = CircuitJob {
         lanes: LANES,
-        ..JobSpec::new(Arc::new(Circuit::new(&netlist)), parties)
+        ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), parties)
     };
-    let plan = Plan::new(change(spec))?;
+    let plan = CircuitPlan::new(change(spec))?;
     let mut inputs = Rows::new(netlist.input_bits() as usize, LANES);
     generator(90).fill(inputs.as_bytes_mut());
     inputs.clear_padding();
@@ -92,7 +92,7 @@ fn job(parties: usize, change: impl Fn(JobSpec) -> JobSpec) -> Outcome {
 }
 
 /// A party's own input rows out of all.
-fn own(plan: &Plan, all: &Rows, me: Party) -> Rows {
+fn own(plan: &CircuitPlan, all: &Rows, me: Party) -> Rows {
     let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
     let (mut from, mut to) = (0, 0);
     for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {

@@ -8,8 +8,8 @@ use madrigal_core::{Cost, Digest256, MAX_PARTIES, Party, domains};
 use madrigal_correlations::{Kind, Needs};
 use madrigal_correlations_make::{MAX_THREADS, Origin};
 use madrigal_engine::{
-    CORRELATIONS, Element, Graph, Phases, PlanTime, ProgramError, ProgramPlan, ProgramSpec,
-    Sharing, Soonest, Sort, TRIPLE_MEMORY, Value,
+    CORRELATIONS, Element, Graph, Phases, Plan, PlanError, PlanSpec, PlanTime, Sharing, Soonest,
+    Sort, TRIPLE_MEMORY, Value,
 };
 use madrigal_garbling::Scheme;
 use madrigal_net::Fact;
@@ -29,7 +29,7 @@ use crate::yao::{HalfGates, ThreeHalves, YaoTool};
 
 /// What is to be computed, by whom and how.
 #[derive(Debug, Clone)]
-pub struct JobSpec {
+pub struct CircuitJob {
     /// Which protocol computes.
     pub protocol: Protocol,
     /// How many parties there are.
@@ -62,7 +62,7 @@ pub struct JobSpec {
     pub also: Vec<Fact>,
 }
 
-impl JobSpec {
+impl CircuitJob {
     /// One lane of `circuit` in protocol B: value i belongs to party i mod `parties`, all get the
     /// output, the rest as usual. Change what is to be otherwise.
     pub fn new(circuit: Arc<Circuit>, parties: usize) -> Self {
@@ -85,7 +85,7 @@ impl JobSpec {
     }
 }
 
-impl JobSpec {
+impl CircuitJob {
     /// The same, on this many threads, before the online phase and in it.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
@@ -120,7 +120,7 @@ impl JobSpec {
 /// Why something cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PlanError {
+pub enum JobError {
     /// Too few or too many parties.
     #[error("protocol {protocol} is for {} parties, not {parties}", among(*.protocol))]
     Parties {
@@ -209,47 +209,47 @@ pub enum PlanError {
 
 /// A circuit's job: a program of inputs, the circuit, and openings.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    spec: JobSpec,
-    program: ProgramPlan,
+pub struct CircuitPlan {
+    spec: CircuitJob,
+    program: Plan,
 }
 
-impl Plan {
+impl CircuitPlan {
     /// Checks a specification and cuts it up.
     ///
     /// # Errors
     /// What does not fit together.
-    pub fn new(spec: JobSpec) -> Result<Self, PlanError> {
-        Self::planned(spec, ProgramPlan::new)
+    pub fn new(spec: CircuitJob) -> Result<Self, JobError> {
+        Self::planned(spec, Plan::new)
     }
 
-    /// The same, with phases as [`ProgramPlan::fastest`] has them where the specification leaves them open.
+    /// The same, with phases as [`Plan::fastest`] has them where the specification leaves them open.
     ///
     /// # Errors
     /// What does not fit together.
-    pub fn fastest(spec: JobSpec) -> Result<Self, PlanError> {
-        Self::planned(spec, ProgramPlan::fastest)
+    pub fn fastest(spec: CircuitJob) -> Result<Self, JobError> {
+        Self::planned(spec, Plan::fastest)
     }
 
     fn planned(
-        mut spec: JobSpec,
-        plan: fn(ProgramSpec) -> Result<ProgramPlan, ProgramError>,
-    ) -> Result<Self, PlanError> {
+        mut spec: CircuitJob,
+        plan: fn(PlanSpec) -> Result<Plan, PlanError>,
+    ) -> Result<Self, JobError> {
         let parties = spec.parties;
         let protocol = spec.protocol;
         if !protocol.parties().contains(&parties) {
-            return Err(PlanError::Parties { protocol, parties });
+            return Err(JobError::Parties { protocol, parties });
         }
         if parties + spec.origin.helpers() > MAX_PARTIES {
-            return Err(PlanError::NoRoomForDealer { parties });
+            return Err(JobError::NoRoomForDealer { parties });
         }
         let wrong = |threads: &usize| !(1..=MAX_THREADS).contains(threads);
         if let Some(threads) = spec.threads().into_iter().find(wrong) {
-            return Err(PlanError::Threads { threads });
+            return Err(JobError::Threads { threads });
         }
         let values = spec.circuit.inputs().len();
         if spec.owners.len() != values {
-            return Err(PlanError::Owners {
+            return Err(JobError::Owners {
                 values,
                 owners: spec.owners.len(),
             });
@@ -260,7 +260,7 @@ impl Plan {
             .chain(&spec.to)
             .find(|party| party.index() >= parties)
         {
-            return Err(PlanError::NoSuchParty {
+            return Err(JobError::NoSuchParty {
                 party: party.index(),
                 parties,
             });
@@ -268,10 +268,10 @@ impl Plan {
         spec.to.sort();
         spec.to.dedup();
         if spec.to.is_empty() {
-            return Err(PlanError::NoReceiver);
+            return Err(JobError::NoReceiver);
         }
         if spec.lanes == 0 {
-            return Err(PlanError::NoLanes);
+            return Err(JobError::NoLanes);
         }
         let layered = spec.circuit.layered();
         // Below, and in what the plan is asked later, no product of these overflows.
@@ -290,9 +290,9 @@ impl Plan {
             .is_none()
         {
             let lanes = spec.lanes;
-            return Err(PlanError::TooManyLanes { lanes, bits });
+            return Err(JobError::TooManyLanes { lanes, bits });
         }
-        let program = ProgramSpec {
+        let program = PlanSpec {
             graph: Arc::new(graph(&spec)),
             origin: spec.origin.clone(),
             opening: spec.opening,
@@ -308,12 +308,12 @@ impl Plan {
     }
 
     /// What was asked for.
-    pub fn spec(&self) -> &JobSpec {
+    pub fn spec(&self) -> &CircuitJob {
         &self.spec
     }
 
     /// The program that computes it.
-    pub fn program(&self) -> &ProgramPlan {
+    pub fn program(&self) -> &Plan {
         &self.program
     }
 
@@ -351,7 +351,7 @@ impl Plan {
         self.program.cost(me)
     }
 
-    /// How long `me` is expected to take; see [`ProgramPlan::time`].
+    /// How long `me` is expected to take; see [`Plan::time`].
     pub fn time(&self, me: Party, rates: &Rates, link: &Link) -> PlanTime {
         self.program.time(me, rates, link)
     }
@@ -412,7 +412,7 @@ impl Plan {
 
 /// The program of a job: the owner of each input value shares it, the circuit is evaluated, its outputs
 /// are opened.
-fn graph(spec: &JobSpec) -> Graph {
+fn graph(spec: &CircuitJob) -> Graph {
     match spec.protocol {
         Protocol::B => graph_in::<BooleanGmwTool>(spec),
         Protocol::R => graph_in::<ReplicatedTool>(spec),
@@ -423,7 +423,7 @@ fn graph(spec: &JobSpec) -> Graph {
     }
 }
 
-fn graph_in<P: Boolean>(spec: &JobSpec) -> Graph {
+fn graph_in<P: Boolean>(spec: &CircuitJob) -> Graph {
     let mut graph = Graph::new(spec.parties);
     let fits = "the specification has been checked";
     let widths = spec.circuit.inputs();
@@ -461,14 +461,14 @@ fn graph_in<P: Boolean>(spec: &JobSpec) -> Graph {
     graph
 }
 
-impl From<ProgramError> for PlanError {
-    fn from(error: ProgramError) -> Self {
+impl From<PlanError> for JobError {
+    fn from(error: PlanError) -> Self {
         match error {
-            ProgramError::Parties { parties, .. } => Self::NoRoomForDealer { parties },
-            ProgramError::Threads { threads } => Self::Threads { threads },
-            ProgramError::TooManyBlocks { blocks } => Self::TooManyBlocks { blocks },
-            ProgramError::Memory { needed, memory } => Self::Memory { needed, memory },
-            ProgramError::Correlations { kind, origin } => Self::Correlations { kind, origin },
+            PlanError::Parties { parties, .. } => Self::NoRoomForDealer { parties },
+            PlanError::Threads { threads } => Self::Threads { threads },
+            PlanError::TooManyBlocks { blocks } => Self::TooManyBlocks { blocks },
+            PlanError::Memory { needed, memory } => Self::Memory { needed, memory },
+            PlanError::Correlations { kind, origin } => Self::Correlations { kind, origin },
         }
     }
 }
@@ -483,8 +483,8 @@ fn among(protocol: Protocol) -> String {
 }
 
 #[cfg(feature = "store")]
-impl Plan {
-    /// As [`ProgramPlan::check_store`].
+impl CircuitPlan {
+    /// As [`Plan::check_store`].
     ///
     /// # Errors
     /// [`StoreError::Few`](madrigal_correlations_store::StoreError::Few).

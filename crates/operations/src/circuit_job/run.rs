@@ -10,7 +10,7 @@ use madrigal_correlations::Means;
 use madrigal_engine::{Given, RunError, Shares, evaluate_program, run_with_facts};
 use madrigal_net::{Context, Session};
 
-use super::plan::Plan;
+use super::plan::CircuitPlan;
 use super::report::Report;
 use madrigal_engine::Progress;
 
@@ -50,7 +50,7 @@ impl From<Rows> for Brought<'_> {
 pub fn run<'a>(
     session: &'a Session,
     id: u32,
-    plan: &'a Plan,
+    plan: &'a CircuitPlan,
     brought: impl Into<Brought<'a>>,
     deadline: Option<Duration>,
     observe: &'a dyn Fn(Progress),
@@ -78,7 +78,7 @@ pub fn run<'a>(
 /// As [`run`].
 pub fn evaluate<'a>(
     context: &'a Context,
-    plan: &'a Plan,
+    plan: &'a CircuitPlan,
     brought: impl Into<Brought<'a>>,
     observe: &'a dyn Fn(Progress),
 ) -> LocalBoxFuture<'a, Result<Option<Rows>, RunError>> {
@@ -90,7 +90,7 @@ pub fn evaluate<'a>(
 }
 
 /// The program's inputs at one party: its rows, cut into values.
-fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, RunError> {
+fn given<'a>(plan: &CircuitPlan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, RunError> {
     let Brought { inputs, means } = brought;
     let graph = &plan.program().spec().graph;
     if me.index() < graph.parties() {
@@ -125,7 +125,7 @@ fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, 
 }
 
 /// The circuit's outputs, a row for each bit, at a party that gets them. Each value goes when it is copied.
-fn rows(plan: &Plan, me: Party, outputs: Vec<Shares>) -> Option<Rows> {
+fn rows(plan: &CircuitPlan, me: Party, outputs: Vec<Shares>) -> Option<Rows> {
     let spec = plan.spec();
     if !spec.to.contains(&me) {
         return None;

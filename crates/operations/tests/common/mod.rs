@@ -8,7 +8,7 @@ use madrigal_core::Party;
 use madrigal_engine::{Extension, Opening, Origin, Phases};
 use madrigal_kernels::Prg;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, Scheme};
+use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme};
 
 /// A netlist of crates/circuit's test data.
 pub fn netlist(name: &str) -> Netlist {
@@ -28,7 +28,7 @@ pub fn random_rows(rows: usize, lanes: usize, prg: &mut Prg) -> Rows {
 }
 
 /// A party's own input rows out of all.
-pub fn own(plan: &Plan, all: &Rows, me: Party) -> Rows {
+pub fn own(plan: &CircuitPlan, all: &Rows, me: Party) -> Rows {
     let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
     let (mut from, mut to) = (0, 0);
     for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {
@@ -52,82 +52,82 @@ pub fn plan(
     opening: Opening,
     phases: Phases,
     memory: usize,
-) -> Plan {
-    let spec = JobSpec {
+) -> CircuitPlan {
+    let spec = CircuitJob {
         to: to.iter().map(|&party| Party::new(party)).collect(),
         lanes,
         opening,
         phases: Some(phases),
         memory,
-        ..JobSpec::new(Arc::new(Circuit::new(netlist)), parties)
+        ..CircuitJob::new(Arc::new(Circuit::new(netlist)), parties)
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, with a dealer.
-pub fn dealt(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn dealt(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         origin: Origin::Dealer,
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, with correlations from stores.
-pub fn stored(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn stored(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         origin: Origin::Store,
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, in protocol R.
-pub fn replicated(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn replicated(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         protocol: Protocol::R,
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, garbled.
-pub fn garbled(plan: &Plan, scheme: Scheme) -> Plan {
-    let spec = JobSpec {
+pub fn garbled(plan: &CircuitPlan, scheme: Scheme) -> CircuitPlan {
+    let spec = CircuitJob {
         protocol: Protocol::Y2(scheme),
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, in protocol beta.
-pub fn masked(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn masked(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         protocol: Protocol::Beta,
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, garbled by all.
-pub fn garbled_by_all(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn garbled_by_all(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         protocol: Protocol::Y,
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, over silent OT.
-pub fn silent(plan: &Plan) -> Plan {
-    let spec = JobSpec {
+pub fn silent(plan: &CircuitPlan) -> CircuitPlan {
+    let spec = CircuitJob {
         origin: Origin::ot(Extension::Silent),
         ..plan.spec().clone()
     };
-    Plan::new(spec).unwrap()
+    CircuitPlan::new(spec).unwrap()
 }
 
 /// The same, on so many threads.
-pub fn threaded(plan: &Plan, threads: usize) -> Plan {
-    Plan::new(plan.spec().clone().on_threads(threads)).unwrap()
+pub fn threaded(plan: &CircuitPlan, threads: usize) -> CircuitPlan {
+    CircuitPlan::new(plan.spec().clone().on_threads(threads)).unwrap()
 }

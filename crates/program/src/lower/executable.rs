@@ -6,8 +6,7 @@ use std::sync::Arc;
 use madrigal_circuit::{Goal, Netlist};
 use madrigal_core::Party;
 use madrigal_engine::{
-    Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Repeat, Shares, Sharing,
-    Sort, Value,
+    Graph, GraphError, KeptShares, Operation, Plan, PlanSpec, Repeat, Shares, Sharing, Sort, Value,
 };
 use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations};
 
@@ -45,7 +44,7 @@ pub enum ExecuteError {
     Graph(#[from] GraphError),
     /// The plan cannot be.
     #[error(transparent)]
-    Plan(#[from] madrigal_engine::ProgramError),
+    Plan(#[from] madrigal_engine::PlanError),
 }
 
 impl Computation {
@@ -98,16 +97,16 @@ impl Executable {
     }
 
     /// The plan, with all else as usual; change what is to be otherwise.
-    pub fn spec(&self) -> ProgramSpec {
-        ProgramSpec::new(self.graph.clone())
+    pub fn spec(&self) -> PlanSpec {
+        PlanSpec::new(self.graph.clone())
     }
 
     /// The usual plan.
     ///
     /// # Errors
     /// Too many parties or blocks.
-    pub fn plan(&self) -> Result<ProgramPlan, ExecuteError> {
-        Ok(ProgramPlan::new(self.spec())?)
+    pub fn plan(&self) -> Result<Plan, ExecuteError> {
+        Ok(Plan::new(self.spec())?)
     }
 
     /// The values that `me` brings, for [`Given`](madrigal_engine::Given): `inputs` has those of `me`, or

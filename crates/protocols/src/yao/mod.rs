@@ -41,7 +41,7 @@
 //!
 //! **Ahead or streamed.** Ahead the evaluator keeps the tables, 32 bytes for each AND; garbling and evaluation are one
 //! after the other, where streamed they go on at the same time. So plans stream large circuits unless online time is
-//! what is asked for (`ProgramSpec::phases` of the engine). Setup and online have an instance of garbling each, of a
+//! what is asked for (`PlanSpec::phases` of the engine). Setup and online have an instance of garbling each, of a
 //! name of its own: numbers of pieces and rows repeat in neither, and what is kept says under which it was made.
 //!
 //! **Inputs that come after the tables.** Parties here take part honestly, with inputs that are theirs, not chosen by

@@ -4,7 +4,7 @@ use madrigal_app::explain::{Operation, operations, operations_table};
 use madrigal_circuit::hycc::Gate;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::ProgramPlan;
+use madrigal_engine::Plan;
 use madrigal_hycc::Loaded;
 use serde::Serialize;
 
@@ -171,7 +171,7 @@ pub fn explain(args: &Explain) -> Result<()> {
 }
 
 impl Explanation {
-    fn text(&self, hybrid: &madrigal_hycc::Hybrid, plan: &ProgramPlan) -> String {
+    fn text(&self, hybrid: &madrigal_hycc::Hybrid, plan: &Plan) -> String {
         let mut modules = table(&["module", "file", "in", "gates", "AND, OR", "MUL", "calls"]);
         for module in &self.modules {
             let file = module.file.rsplit('/').next().unwrap_or(&module.file);

@@ -6,7 +6,7 @@ use madrigal_app::failure::{Failure, Fault, Status};
 use madrigal_circuit::hycc::LinkError;
 use madrigal_core::Party;
 use madrigal_core::budget::FileError;
-use madrigal_engine::ProgramError;
+use madrigal_engine::PlanError;
 use madrigal_hycc::{HybridError, LoadError, TextError, ValuesError};
 
 /// Files that are no program.
@@ -41,7 +41,7 @@ pub struct Parties(pub HybridError);
 /// A plan that cannot be.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}; correct --threads, --memory, --phases or --lanes")]
-pub struct Plan(pub ProgramError);
+pub struct Plan(pub PlanError);
 
 /// Inputs that are not those of the program.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use madrigal_circuit::Limits;
 use madrigal_core::Party;
-use madrigal_engine::{Matrices, Opening, Origin, Phases, ProgramPlan, ProgramSpec};
+use madrigal_engine::{Matrices, Opening, Origin, Phases, Plan, PlanSpec};
 use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
 
 use crate::args::{BitsArg, BroadcastArg, GarbledArg, PhasesArg, Receivers, Work};
@@ -63,7 +63,7 @@ fn hybrid(work: &Work, loaded: &Loaded, parties: usize, runs: usize) -> Result<H
 }
 
 /// Its plan. The extension is chosen once it is known how much is needed.
-fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
+fn plan(work: &Work, hybrid: &Hybrid) -> Result<Plan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {
         let mut usual = hybrid.spec();
@@ -78,7 +78,7 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
         ];
         let told = told.map(|(name, value)| (name.to_owned(), value));
         usual.also.splice(..0, told);
-        let spec = ProgramSpec {
+        let spec = PlanSpec {
             origin: origin.unwrap_or(usual.origin),
             opening: match how.broadcast {
                 BroadcastArg::Direct | BroadcastArg::Auto => Opening::Direct,
@@ -94,7 +94,7 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
             line: how.over.line(),
             ..usual
         };
-        ProgramPlan::fastest(spec).map_err(failure::Plan)
+        Plan::fastest(spec).map_err(failure::Plan)
     };
     let first = with(None)?;
     let needs = first.needs();
@@ -108,7 +108,7 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
 }
 
 /// Where correlations come from, if any are used.
-fn origin(plan: &ProgramPlan) -> String {
+fn origin(plan: &Plan) -> String {
     match plan.needs().is_empty() {
         true => "none".to_owned(),
         false => plan.spec().origin.to_string(),

@@ -8,7 +8,7 @@ use madrigal_app::everyone::everyone;
 use madrigal_app::figures::{PartyFigures, costs};
 use madrigal_circuit::hycc::Type;
 use madrigal_core::Party;
-use madrigal_engine::{Outcome, ProgramPlan, Progress, run_program};
+use madrigal_engine::{Outcome, Plan, Progress, run_program};
 use madrigal_hycc::{Hybrid, Loaded, Values};
 use madrigal_net::Session;
 use serde::Serialize;
@@ -144,7 +144,7 @@ fn tell(
     args: &Run,
     loaded: &Loaded,
     hybrid: &Hybrid,
-    plan: &ProgramPlan,
+    plan: &Plan,
     transport: TransportArg,
     done: &[(Party, Outcome)],
 ) -> Result<()> {

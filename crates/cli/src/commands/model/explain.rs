@@ -5,7 +5,7 @@ use madrigal_app::groups::{Group, groups, phases};
 use madrigal_app::ways::{AGREED, Ways};
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
-use madrigal_engine::ProgramPlan;
+use madrigal_engine::Plan;
 use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
@@ -150,7 +150,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
 }
 
 /// Of the slowest party.
-fn slowest(plan: &ProgramPlan, of: impl Fn(Party) -> f64) -> f64 {
+fn slowest(plan: &Plan, of: impl Fn(Party) -> f64) -> f64 {
     let parties = Party::all(plan.spec().graph.parties());
     parties.map(of).fold(0.0, f64::max)
 }

@@ -7,7 +7,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::{
-    Element, Extension, Graph, GraphError, Matrices, Operation, Origin, ProgramPlan, ProgramSpec,
+    Element, Extension, Graph, GraphError, Matrices, Operation, Origin, Plan, PlanSpec,
     Sharing as Shared, Sort, Width,
 };
 use madrigal_operations::{
@@ -367,21 +367,21 @@ impl Entry {
         })
     }
 
-    fn plan(&self, size: Size) -> Result<ProgramPlan> {
+    fn plan(&self, size: Size) -> Result<Plan> {
         let mut spec = match self.make {
             Make::Program(mix, make) => {
                 let computation = make(size).map_err(Failure::bug)?;
                 let executable = computation.executable(mix, Goal::Size);
                 executable.map_err(Failure::bug)?.spec()
             }
-            Make::Graph(make) => ProgramSpec::new(make(size).map_err(Failure::bug)?),
+            Make::Graph(make) => PlanSpec::new(make(size).map_err(Failure::bug)?),
         };
         spec.origin = Origin::Ot {
             extension: Extension::IKNP,
             threads: 1,
             matrices: Matrices::Ot,
         };
-        ProgramPlan::new(spec).map_err(Failure::bug)
+        Plan::new(spec).map_err(Failure::bug)
     }
 
     /// Counts what each party spends.

@@ -25,7 +25,7 @@ pub const CORRELATIONS: &str = "correlations";
 
 /// What is to be computed and how.
 #[derive(Debug, Clone)]
-pub struct ProgramSpec {
+pub struct PlanSpec {
     /// What is computed.
     pub graph: Arc<Graph>,
     /// Where correlations come from.
@@ -49,7 +49,7 @@ pub struct ProgramSpec {
     pub also: Vec<Fact>,
 }
 
-impl ProgramSpec {
+impl PlanSpec {
     /// `graph` on one thread, with the usual correlations, for a local network.
     pub fn new(graph: Graph) -> Self {
         Self {
@@ -68,15 +68,15 @@ impl ProgramSpec {
 
 /// A program with its order: known before the first byte is sent, the same at all parties.
 #[derive(Debug, Clone)]
-pub struct ProgramPlan {
-    spec: ProgramSpec,
+pub struct Plan {
+    spec: PlanSpec,
     schedule: Arc<Schedule>,
     phases: Phases,
 }
 
 /// Why a program cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramError {
+pub enum PlanError {
     /// Too few or too many parties.
     #[error("a program is for 2 to {most} parties, not {parties}")]
     Parties {
@@ -122,7 +122,7 @@ pub enum ProgramError {
 }
 
 /// Bytes of messages under way in a setup by oblivious transfer, of the memory for correlations: at most half of it.
-fn under_way(spec: &ProgramSpec) -> usize {
+fn under_way(spec: &PlanSpec) -> usize {
     match spec.origin {
         Origin::Ot { .. } => {
             let peers = spec.graph.parties() - 1;
@@ -133,20 +133,20 @@ fn under_way(spec: &ProgramSpec) -> usize {
     }
 }
 
-impl ProgramPlan {
+impl Plan {
     /// Cuts a program into blocks and puts them in order.
     ///
     /// # Errors
     /// What does not fit together.
-    pub fn new(spec: ProgramSpec) -> Result<Self, ProgramError> {
+    pub fn new(spec: PlanSpec) -> Result<Self, PlanError> {
         let parties = spec.graph.parties();
         let most = MAX_PARTIES - spec.origin.helpers();
         if !(2..=most).contains(&parties) {
-            return Err(ProgramError::Parties { parties, most });
+            return Err(PlanError::Parties { parties, most });
         }
         let threads = spec.threads;
         if !(1..=MAX_THREADS).contains(&threads) {
-            return Err(ProgramError::Threads { threads });
+            return Err(PlanError::Threads { threads });
         }
         // Correlations of several threads are put together; interleaved, one part is used while the
         // next is made.
@@ -168,7 +168,7 @@ impl ProgramPlan {
         };
         let cut = |limits: &Limits| {
             Schedule::new(&spec.graph, limits, &*spec.policy)
-                .map_err(|blocks| ProgramError::TooManyBlocks { blocks })
+                .map_err(|blocks| PlanError::TooManyBlocks { blocks })
         };
         let mut schedule = cut(&limits)?;
         let most = match spec.phases {
@@ -187,7 +187,7 @@ impl ProgramPlan {
         let foreign = kinds.iter().find(|(kind, _)| !spec.origin.serves(*kind));
         if let Some(&(kind, _)) = foreign {
             let (kind, origin) = (Box::new(kind), spec.origin.clone());
-            return Err(ProgramError::Correlations { kind, origin });
+            return Err(PlanError::Correlations { kind, origin });
         }
         // What is used up in setup goes with it.
         let later = match schedule.ahead {
@@ -200,7 +200,7 @@ impl ProgramPlan {
             _ if needed == 0 && !schedule.ahead => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory as u128 => {
                 let memory = spec.memory;
-                return Err(ProgramError::Memory { needed, memory });
+                return Err(PlanError::Memory { needed, memory });
             }
             Some(phases) => phases,
             None if needed > spec.memory as u128 => Phases::Interleaved,
@@ -236,7 +236,7 @@ impl ProgramPlan {
     ///
     /// # Errors
     /// What does not fit together.
-    pub fn fastest(spec: ProgramSpec) -> Result<Self, ProgramError> {
+    pub fn fastest(spec: PlanSpec) -> Result<Self, PlanError> {
         let open = spec.phases.is_none();
         let plan = Self::new(spec)?;
         let spec = &plan.spec;
@@ -259,7 +259,7 @@ impl ProgramPlan {
         if rounds <= worth {
             return Ok(plan);
         }
-        let streamed = Self::new(ProgramSpec {
+        let streamed = Self::new(PlanSpec {
             phases: Some(Phases::Interleaved),
             ..spec.clone()
         })?;
@@ -271,7 +271,7 @@ impl ProgramPlan {
     }
 
     /// What was asked for.
-    pub fn spec(&self) -> &ProgramSpec {
+    pub fn spec(&self) -> &PlanSpec {
         &self.spec
     }
 
@@ -519,7 +519,7 @@ impl ProgramPlan {
 
 /// Whether Boolean triples may be handed out as they are made: where OTs make them, one after the other; where they
 /// are most of all correlations, for the others come before them; and where all fit the memory with a copy.
-fn may_stream(spec: &ProgramSpec, needs: &Needs) -> bool {
+fn may_stream(spec: &PlanSpec, needs: &Needs) -> bool {
     let all = needs.share_bytes();
     let others = needs.without_bit_triples().share_bytes();
     matches!(spec.origin, Origin::Ot { .. })
