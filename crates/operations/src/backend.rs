@@ -2,7 +2,7 @@
 //!
 //! A record says how a protocol shares, between how many parties, what it computes, and which operations do that. The
 //! planner of typed programs asks these records and nothing else, so a protocol that has a record can be named in mixes,
-//! flags and reports. `backends.rs` has the records; `registry.rs`
+//! flags and reports. A record lies in its protocol's folder; `backends.rs` lists them; `registry.rs`
 //! finds them, and says which operations lead from one protocol to another.
 
 use std::fmt;
@@ -34,7 +34,9 @@ pub type Chain = Vec<DynOperation>;
 
 /// A protocol as the planner of programs sees it.
 pub struct Backend {
-    /// How the protocol shares values; its name is the protocol's.
+    /// Name of the protocol, by which flags, reports and facts call it.
+    pub name: &'static str,
+    /// Sharing of the protocol's values, which says how many components a share has.
     pub sharing: Sharing,
     /// What the protocol is, in half a sentence for people.
     pub about: &'static str,
@@ -79,6 +81,8 @@ pub struct Bits {
     pub circuits: &'static dyn Circuits,
     /// The sharing of ring elements that a program in this protocol alone uses where it asks for some.
     pub ring: Sharing,
+    /// Boolean triples that each party uses up for an AND of a circuit.
+    pub triples_per_and: usize,
     /// Whether circuits can do two layers of ANDs in a round.
     pub pairs: bool,
     /// Whether branches of a conditional share their cost; if not, why not.
@@ -225,6 +229,6 @@ impl<P: Rings> RingOperations for Of<P> {
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Backend").field(&self.sharing).finish()
+        f.debug_tuple("Backend").field(&self.name).finish()
     }
 }

@@ -54,7 +54,7 @@ pub use arithmetic_gmw::{ArithmeticGmwTool, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, Circuits, DynOperation, Edges, Keeping, Numbers, RingOperations,
 };
-pub use backends::ALL as BACKENDS;
+pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use branches::{Branch, BranchTool, Scheme};

@@ -19,7 +19,7 @@ impl Backend {
 
     /// Finds the record of a protocol by its name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        ALL.iter().find(|backend| backend.sharing.name() == name)
+        ALL.iter().find(|backend| backend.name == name)
     }
 
     /// Counts the parties, of `parties`, that may be corrupted together, semi-honest, and learn nothing of the others.
@@ -36,7 +36,7 @@ impl Backend {
     /// If it does not compute on bits: mixes name others for these.
     pub fn bits(&self) -> &Bits {
         let bits = self.bits.as_ref();
-        bits.unwrap_or_else(|| panic!("{} does not compute on bits", self.sharing))
+        bits.unwrap_or_else(|| panic!("{} does not compute on bits", self.name))
     }
 
     /// What the protocol does with ring elements.
@@ -45,7 +45,7 @@ impl Backend {
     /// If it does not compute on ring elements: mixes name others for these.
     pub fn numbers(&self) -> &Numbers {
         let numbers = self.numbers.as_ref();
-        numbers.unwrap_or_else(|| panic!("{} does not compute on ring elements", self.sharing))
+        numbers.unwrap_or_else(|| panic!("{} does not compute on ring elements", self.name))
     }
 
     /// Shares a clear value, which all or one party knows.

@@ -4,6 +4,7 @@
 //! part (the first one) is zeros until then.
 
 mod mul_bits;
+mod record;
 mod steps;
 
 use std::sync::Arc;

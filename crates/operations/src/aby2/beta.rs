@@ -4,6 +4,7 @@
 //! part (the first one) is zeros until then.
 
 mod circuits;
+mod record;
 
 use std::sync::Arc;
 

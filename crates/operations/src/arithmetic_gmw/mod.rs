@@ -1,6 +1,7 @@
 //! Arithmetic GMW in programs.
 
 mod known;
+mod record;
 
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@
 
 mod convert;
 mod numbers;
+mod record;
 mod wires;
 
 pub use convert::{FromKeys, ToKeys};

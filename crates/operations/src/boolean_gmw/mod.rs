@@ -1,5 +1,7 @@
 //! Boolean GMW in programs.
 
+mod record;
+
 use std::sync::Arc;
 
 use madrigal_circuit::{And, Rows};

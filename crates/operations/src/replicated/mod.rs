@@ -1,6 +1,7 @@
 //! Replicated sharing in programs.
 
 mod predicates;
+mod record;
 mod rings;
 
 use std::ops::Range;

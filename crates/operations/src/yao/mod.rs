@@ -2,6 +2,7 @@
 
 mod convert;
 mod numbers;
+mod record;
 mod split;
 
 pub use convert::{FromLabels, ToLabels};

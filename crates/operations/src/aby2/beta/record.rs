@@ -1,0 +1,38 @@
+//! The record of protocol beta.
+
+use std::sync::Arc;
+
+use madrigal_engine::Sharing;
+
+use super::BetaTool;
+use crate::backend::{Backend, Bits, Keeping, Of};
+use crate::over_shares::{Mask, Unmask};
+
+impl BetaTool {
+    /// What the protocol can do, for whoever plans programs.
+    pub(crate) const RECORD: Backend = Backend {
+        name: "beta",
+        sharing: Sharing::BETA,
+        about: "a public bit and shares of a mask, between two parties (ABY2.0)",
+        parties: 2..=2,
+        honest_majority: false,
+        kept: Keeping {
+            sharing: Sharing::B,
+            to: Some(|| Arc::new(Unmask::<Self>::new())),
+            from: Some(|| Arc::new(Mask::<Self>::new())),
+        },
+        edges: &Of::<Self>::NEW,
+        bits: Some(Bits {
+            circuits: &Of::<Self>::NEW,
+            ring: Sharing::ALPHA,
+            triples_per_and: 1,
+            pairs: true,
+            branches: Err("for in beta each AND's masks are multiplied ahead"),
+            test: None,
+            split: None,
+            shares_anew: &[],
+            compose: None,
+        }),
+        numbers: None,
+    };
+}

@@ -1,0 +1,36 @@
+//! The record of arithmetic GMW.
+
+use std::sync::Arc;
+
+use madrigal_core::MAX_PARTIES;
+use madrigal_engine::Sharing;
+
+use super::ArithmeticGmwTool;
+use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
+use crate::truncate::TruncateLocally;
+
+impl ArithmeticGmwTool {
+    /// What the protocol can do, for whoever plans programs.
+    pub(crate) const RECORD: Backend = Backend {
+        name: "A",
+        sharing: Sharing::A,
+        about: "shares that add up modulo 2^l, one for each party",
+        parties: 2..=MAX_PARTIES,
+        honest_majority: false,
+        kept: Keeping::as_it_is(Sharing::A),
+        edges: &Of::<Self>::NEW,
+        bits: None,
+        numbers: Some(Numbers {
+            rings: &Of::<Self>::NEW,
+            with: &[Sharing::B, Sharing::Y, Sharing::Y2],
+            exact_quotients: false,
+            sums_of_shares: true,
+            squares_are_products: false,
+            branches: true,
+            truncate: |by, exact, parties| {
+                (!exact && parties == 2)
+                    .then(|| vec![Arc::new(TruncateLocally::new(by)) as DynOperation])
+            },
+        }),
+    };
+}

@@ -1,0 +1,39 @@
+//! The record of BMR.
+
+use std::sync::Arc;
+
+use madrigal_core::MAX_PARTIES;
+use madrigal_correlations::Width;
+use madrigal_engine::Sharing;
+
+use super::{BmrTool, ComposeKeys, FromKeys, ToKeys};
+use crate::backend::{Backend, Bits, Keeping, Of};
+
+impl BmrTool {
+    /// What the protocol can do, for whoever plans programs.
+    pub(crate) const RECORD: Backend = Backend {
+        name: "Y",
+        sharing: Sharing::Y,
+        about: "circuits that all parties garble together (BMR): a constant number of rounds",
+        parties: 2..=MAX_PARTIES,
+        honest_majority: false,
+        kept: Keeping {
+            sharing: Sharing::B,
+            to: Some(|| Arc::new(FromKeys::new())),
+            from: Some(|| Arc::new(ToKeys::new())),
+        },
+        edges: &Of::<Self>::NEW,
+        bits: Some(Bits {
+            circuits: &Of::<Self>::NEW,
+            ring: Sharing::A,
+            triples_per_and: 1,
+            pairs: false,
+            branches: Err("for in Y tables of branches are not stacked"),
+            test: None,
+            split: None,
+            shares_anew: &[],
+            compose: Some(|width: Width, signed| Arc::new(ComposeKeys::new(width, signed))),
+        }),
+        numbers: None,
+    };
+}

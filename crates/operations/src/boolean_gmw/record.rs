@@ -1,0 +1,32 @@
+//! The record of Boolean GMW.
+
+use madrigal_core::MAX_PARTIES;
+use madrigal_engine::Sharing;
+
+use super::BooleanGmwTool;
+use crate::backend::{Backend, Bits, Keeping, Of};
+
+impl BooleanGmwTool {
+    /// What the protocol can do, for whoever plans programs.
+    pub(crate) const RECORD: Backend = Backend {
+        name: "B",
+        sharing: Sharing::B,
+        about: "for each bit shares whose XOR is the bit, one for each party",
+        parties: 2..=MAX_PARTIES,
+        honest_majority: false,
+        kept: Keeping::as_it_is(Sharing::B),
+        edges: &Of::<Self>::NEW,
+        bits: Some(Bits {
+            circuits: &Of::<Self>::NEW,
+            ring: Sharing::A,
+            triples_per_and: 1,
+            pairs: false,
+            branches: Ok(()),
+            test: None,
+            split: None,
+            shares_anew: &[],
+            compose: None,
+        }),
+        numbers: None,
+    };
+}

@@ -1,0 +1,48 @@
+//! The record of replicated sharing.
+
+use std::sync::Arc;
+
+use madrigal_engine::Sharing;
+use madrigal_protocols::replicated::Depth;
+
+use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
+use crate::backend::{Backend, Bits, DynOperation, Keeping, Numbers, Of};
+
+impl ReplicatedTool {
+    /// What the protocol can do, for whoever plans programs.
+    pub(crate) const RECORD: Backend = Backend {
+        name: "R",
+        sharing: Sharing::R,
+        about: "three components, of which each of three parties has two",
+        parties: 3..=3,
+        honest_majority: true,
+        kept: Keeping::as_it_is(Sharing::R),
+        edges: &Of::<Self>::NEW,
+        bits: Some(Bits {
+            circuits: &Of::<Self>::NEW,
+            ring: Sharing::R,
+            triples_per_and: 0,
+            pairs: false,
+            branches: Err("for in R an AND sends one bit already"),
+            test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),
+            split: None,
+            shares_anew: &[],
+            compose: None,
+        }),
+        numbers: Some(Numbers {
+            rings: &Of::<Self>::NEW,
+            with: &[Sharing::R],
+            exact_quotients: true,
+            sums_of_shares: false,
+            squares_are_products: true,
+            branches: false,
+            truncate: |by, exact, _| {
+                let rounding = match exact {
+                    true => Rounding::Exact,
+                    false => Rounding::Probabilistic,
+                };
+                Some(vec![Arc::new(Truncate::new(by, rounding)) as DynOperation])
+            },
+        }),
+    };
+}
