@@ -3,12 +3,13 @@
 use std::fmt::Display;
 
 use madrigal_correlations_store::StoreError;
+use madrigal_engine::PlanError;
 use madrigal_net::Error;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::{RosterError, RosterProblem};
 use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
-use madrigal_operations::circuit_job::JobError;
+use madrigal_operations::JobError;
 
 const RENEW: &str = "`madrigal keygen --renew`";
 /// Way to make stores.
@@ -118,13 +119,23 @@ pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
 pub fn of_roster(error: &RosterError) -> Option<&'static str> {
     matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
 }
-/// For what makes no plan of a circuit.
-pub fn of_plan(error: &JobError) -> Option<&'static str> {
+
+/// Remedy for what makes no job of a circuit.
+pub fn of_job(error: &JobError) -> Option<&'static str> {
     Some(match error {
-        JobError::Threads { .. } => "--threads",
         JobError::Owners { .. } => "--owners",
         JobError::NoReceiver => "--to",
-        JobError::Memory { .. } => "--memory, or --phases interleaved",
         _ => return None,
+    })
+}
+
+/// Remedy for what makes no plan.
+pub fn of_plan(error: &PlanError) -> Option<&'static str> {
+    Some(match error {
+        PlanError::Parties { .. } => "--local or --parties, or other --correlations",
+        PlanError::Threads { .. } => "--threads",
+        PlanError::TooManyBlocks { .. } => "--memory, or --lanes",
+        PlanError::Correlations { .. } => "--correlations",
+        PlanError::Memory { .. } => "--memory, or --phases interleaved",
     })
 }

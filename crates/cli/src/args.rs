@@ -23,7 +23,7 @@ pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
 pub use madrigal_app::flags::{Net, TransportArg, Who};
 pub use madrigal_app::jobs::flags::{
-    BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
+    BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg,
 };
 pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;

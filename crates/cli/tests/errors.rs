@@ -274,12 +274,12 @@ fn parties_that_compute_differently_often() {
     ];
     let expected: (i32, &[&str]) = (5, &["repetitions", "--repeat"]);
     both_refuse(running, [expected; 2]);
-    // A network that one party alone feels makes it choose another extension.
+    // Parties that plan for different lines.
     let running = [
         party(path, 0, "--input a --network lan"),
         party(path, 1, "--input b"),
     ];
-    let expected: (i32, &[&str]) = (5, &["correlations is ot", "--link"]);
+    let expected: (i32, &[&str]) = (5, &["line is", "--link"]);
     both_refuse(running, [expected; 2]);
 }
 

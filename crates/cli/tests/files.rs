@@ -330,7 +330,7 @@ fn the_demonstration_claims_what_its_protocol_holds() {
     let demo = "demo aes-ctr --file file --local 3 --transport memory";
     for (rest, claim) in [
         ("--protocol B", "even if all but one pool"),
-        ("--protocol R", "as long as no two of the three pool"),
+        ("--protocol R", "as long as no two parties pool"),
         (
             "--correlations dealer",
             "and the dealer works with none of them",

@@ -120,8 +120,6 @@ registry! {
     Sha256 GRAPH = b"madrigal graph v1";
     /// A graph's digest, and in which blocks and order it is carried out (collision resistance).
     Sha256 PROGRAM_PLAN = b"madrigal program plan v1";
-    /// The plan of a job that evaluates a circuit: digests and facts (collision resistance).
-    Sha256 JOB_PLAN = b"madrigal job plan v1";
     /// Some of the operations of a plan in words (collision resistance). The length of each comes first.
     Sha256 OPERATIONS = b"madrigal operations v1";
     /// Facts that are too long or too many to be announced (collision resistance). The length of each text comes first.

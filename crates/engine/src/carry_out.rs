@@ -40,9 +40,10 @@ pub struct Given<'a> {
 
 /// A program that has ended well.
 #[derive(Debug)]
-pub struct Outcome {
-    /// The outputs, in order; unknown where they are for others, shares of what is shared.
-    pub outputs: Vec<Shares>,
+pub struct Outcome<Outputs = Vec<Shares>> {
+    /// The outputs: as shares in order, unknown where they are for others, shares of what is shared; or what was made
+    /// of these.
+    pub outputs: Outputs,
     /// Before the inputs.
     pub setup: PhaseReport,
     /// From the inputs on.
@@ -55,6 +56,21 @@ pub struct Outcome {
     pub wire_bytes_sent: u64,
     /// When each operation was at work on which block.
     pub tasks: Vec<TaskReport>,
+}
+
+impl<Outputs> Outcome<Outputs> {
+    /// Makes something else of the outputs.
+    pub fn map<Made>(self, make: impl FnOnce(Outputs) -> Made) -> Outcome<Made> {
+        Outcome {
+            outputs: make(self.outputs),
+            setup: self.setup,
+            online: self.online,
+            agreed: self.agreed,
+            total: self.total,
+            wire_bytes_sent: self.wire_bytes_sent,
+            tasks: self.tasks,
+        }
+    }
 }
 
 /// One operation at work on one block.
@@ -97,7 +113,7 @@ pub fn run_program<'a>(
 ///
 /// # Errors
 /// As [`run_program`].
-pub fn run_with_facts<'a>(
+pub(crate) fn run_with_facts<'a>(
     session: &'a Session,
     id: u32,
     plan: &'a Plan,

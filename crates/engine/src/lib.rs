@@ -40,7 +40,7 @@ mod trace;
 mod trial;
 
 pub use bill::Bill;
-pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program, run_with_facts};
+pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program};
 pub use dealer::serve;
 pub use error::RunError;
 pub use explain::OperationEstimate;

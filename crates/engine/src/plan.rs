@@ -64,6 +64,36 @@ impl PlanSpec {
             also: Vec::new(),
         }
     }
+
+    /// Makes a specification of the same on this many threads, before the online phase and in it.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        let origin = match self.origin {
+            Origin::Ot {
+                extension,
+                matrices,
+                ..
+            } => Origin::Ot {
+                extension,
+                threads,
+                matrices,
+            },
+            other => other,
+        };
+        Self {
+            origin,
+            threads,
+            ..self
+        }
+    }
+
+    /// Numbers of threads of the phases.
+    fn all_threads(&self) -> [usize; 2] {
+        match self.origin {
+            Origin::Ot { threads, .. } => [threads, self.threads],
+            _ => [self.threads; 2],
+        }
+    }
 }
 
 /// A program with its order: known before the first byte is sent, the same at all parties.
@@ -78,7 +108,9 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Too few or too many parties.
-    #[error("a program is for 2 to {most} parties, not {parties}")]
+    #[error(
+        "at least 2 and at most {most} parties compute, not {parties}; a dealer takes one of the {MAX_PARTIES} places of a session"
+    )]
     Parties {
         /// How many were asked for.
         parties: usize,
@@ -144,10 +176,11 @@ impl Plan {
         if !(2..=most).contains(&parties) {
             return Err(PlanError::Parties { parties, most });
         }
-        let threads = spec.threads;
-        if !(1..=MAX_THREADS).contains(&threads) {
+        let wrong = |threads: &usize| !(1..=MAX_THREADS).contains(threads);
+        if let Some(threads) = spec.all_threads().into_iter().find(wrong) {
             return Err(PlanError::Threads { threads });
         }
+        let threads = spec.threads;
         // Correlations of several threads are put together; interleaved, one part is used while the
         // next is made.
         let copies = match spec.origin {
@@ -283,6 +316,14 @@ impl Plan {
     /// All correlations.
     pub fn needs(&self) -> Needs {
         self.schedule.needs()
+    }
+
+    /// Tells in words where correlations come from: `none` where there is nothing to make and nobody who would.
+    pub fn correlations_in_words(&self) -> String {
+        match &self.spec.origin {
+            origin if origin.helpers() == 0 && self.needs().is_empty() => "none".to_owned(),
+            origin => origin.to_string(),
+        }
     }
 
     /// Correlations that are made at once, part by part.
@@ -481,7 +522,7 @@ impl Plan {
             ("line", line),
             ("broadcast", spec.opening.to_string()),
             ("operations", spec.graph.len().to_string()),
-            (CORRELATIONS, spec.origin.to_string()),
+            (CORRELATIONS, self.correlations_in_words()),
             ("phases", self.phases.to_string()),
             ("memory for correlations", spec.memory.to_string()),
             ("policy", spec.policy.name()),

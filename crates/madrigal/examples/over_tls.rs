@@ -20,7 +20,7 @@ use madrigal::net::roster::{Roster, RosterEntry};
 use madrigal::net::tls::TlsParty;
 use madrigal::net::transport::{Security, connect};
 use madrigal::net::{Session, SessionConfig};
-use madrigal::{Circuit, CircuitJob, CircuitPlan, Party, Phase};
+use madrigal::{Circuit, CircuitJob, Party, Phase, Plan};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -37,7 +37,7 @@ async fn party(
     identity: &Identity,
     roster: Arc<Roster>,
     listener: TcpListener,
-    plan: &CircuitPlan,
+    (job, plan): (&CircuitJob, &Plan),
 ) -> Result<Vec<u8>> {
     let addresses: Vec<String> = roster
         .parties()
@@ -54,14 +54,14 @@ async fn party(
     session.greet().await?;
     let name = roster.party(me.index()).map_or("?", |entry| &entry.name);
     // The widths of the values that this party owns, as the plan has them.
-    let widths = [plan.spec().circuit.inputs()[me.index()]];
+    let widths = [job.circuit.inputs()[me.index()]];
     let inputs = values::read(
         name,
         FORTUNES[me.index()].as_bytes(),
         &widths,
         &Default::default(),
     )?;
-    let report = madrigal::run(&session, 1, plan, inputs, None, &|_| {}).await?;
+    let report = madrigal::run_rows(&session, 1, plan, inputs, None, &|_| {}).await?;
     session.close().await;
 
     // What was declared before is what was spent, to the byte.
@@ -69,16 +69,17 @@ async fn party(
     assert_eq!(declared.online, report.online.spent);
     assert_eq!(*declared.phase(Phase::Setup), report.setup.spent);
     let outputs = report.outputs.ok_or("all parties get the output")?;
-    Ok(values::write(&outputs, plan.spec().circuit.outputs())?)
+    Ok(values::write(&outputs, job.circuit.outputs())?)
 }
 
 /// Both parties: what each has got.
 fn both() -> Result<Vec<Vec<u8>>> {
     let netlist = Netlist::read("greater", GREATER, &Limits::default())?;
-    let plan = CircuitPlan::new(CircuitJob {
+    let job = CircuitJob {
         lanes: 3,
         ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), NAMES.len())
-    })?;
+    };
+    let plan = Plan::new(job.spec()?)?;
     let (mut machines, mut entries) = (Vec::new(), Vec::new());
     for name in NAMES {
         let identity = Identity::generate(Validity::days(DEFAULT_VALIDITY_DAYS)?)?;
@@ -95,13 +96,13 @@ fn both() -> Result<Vec<Vec<u8>>> {
         let parties: Vec<_> = Party::all(NAMES.len())
             .zip(machines)
             .map(|(me, (identity, listener))| {
-                let (roster, plan) = (Arc::clone(&roster), &plan);
+                let (roster, planned) = (Arc::clone(&roster), (&job, &plan));
                 // The future stays on this thread, as it must: it is not `Send`.
                 scope.spawn(move || {
                     tokio::runtime::Builder::new_current_thread()
                         .enable_all()
                         .build()?
-                        .block_on(party(me, &identity, roster, listener, plan))
+                        .block_on(party(me, &identity, roster, listener, planned))
                 })
             })
             .collect();

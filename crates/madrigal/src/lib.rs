@@ -19,12 +19,12 @@
 //! programs by `madrigal::nn`, with the feature `nn`. The computation of one circuit takes five things:
 //!
 //! 1. a [`circuit`]: read from a Bristol or ABY file, or built in code ([`circuit::Builder`]);
-//! 2. a [`CircuitPlan`], made from a [`CircuitJob`]: who owns which input, who gets the output, how many
-//!    lanes. It is the same at all parties and knows the cost before anything is sent;
+//! 2. a [`Plan`], made of a [`CircuitJob`]: who owns which input, who gets the output, how many
+//!    lanes, in which protocol. The plan is the same at all parties and knows the cost before anything is sent;
 //! 3. a [`net::Session`] with the other parties, over a [transport](net::transport): memory, TCP,
 //!    TLS with pinned keys, or one's own;
 //! 4. this party's inputs, as [`circuit::Rows`]: a row of lanes for each bit;
-//! 5. [`run`], which gives a [`Report`] with the output and what was spent, or one
+//! 5. [`run_rows`], which gives an [`Outcome`] with the output and what was spent, or one
 //!    [error](RunError) that says who is at fault and what to do.
 //!
 //! # Example
@@ -35,15 +35,16 @@
 //!
 //! use madrigal::circuit::{Limits, Netlist, values};
 //! use madrigal::net::{Session, SessionConfig, block_on, transport};
-//! use madrigal::{Circuit, CircuitJob, Party, CircuitPlan};
+//! use madrigal::{Circuit, CircuitJob, Party, Plan};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // One AND gate: wire 0 is party 0's, wire 1 is party 1's.
 //! let netlist = Netlist::read("both", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n", &Limits::default())?;
-//! let plan = CircuitPlan::new(CircuitJob {
+//! let job = CircuitJob {
 //!     lanes: 3,
 //!     ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), 2)
-//! })?;
+//! };
+//! let plan = Plan::new(job.spec()?)?;
 //! assert_eq!(plan.cost(Party::new(0)).online.rounds, 2); // the AND, the opening
 //!
 //! let party = |me, transport, wishes: &str| {
@@ -51,7 +52,7 @@
 //!         let session = Session::new(SessionConfig::new(Party::new(me), 2), transport);
 //!         session.greet().await?;
 //!         let inputs = values::read("my wishes", wishes.as_bytes(), &[1], &Default::default())?;
-//!         let report = madrigal::run(&session, 1, &plan, inputs, None, &|_| {}).await?;
+//!         let report = madrigal::run_rows(&session, 1, &plan, inputs, None, &|_| {}).await?;
 //!         session.close().await;
 //!         let output = report.outputs.ok_or("we are a receiver")?;
 //!         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(values::write(&output, &[1])?)
@@ -76,7 +77,7 @@
 //! ([`Brought`]).
 //!
 //! # Threads and runtimes
-//! [`run`] works on the thread that awaits it, and on others if the plan says so. Its future is not
+//! [`run_rows`] works on the thread that awaits it, and on others if the plan says so. Its future is not
 //! `Send`: give each party a thread with [`net::block_on`] or a runtime's `block_on`, or spawn it as a
 //! local task. TCP and TLS need a tokio runtime ([`net::transport::connect`]), nothing else does.
 //!
@@ -100,17 +101,17 @@ pub use madrigal_engine::{
     Phases, Plan, PlanError, PlanSpec, Precomputation, Progress, RunError, StoreReport, StoreSpec,
     TRIPLE_MEMORY, run_program, serve,
 };
-pub use madrigal_operations::Circuit;
-pub use madrigal_operations::circuit_job::{
-    Brought, CircuitJob, CircuitPlan, JobError, Protocol, Report, evaluate, run,
+pub use madrigal_operations::{
+    Backend, Brought, Circuit, CircuitJob, JobError, evaluate_rows, run_rows,
 };
 
 /// Graphs of operations, planned and run; the [operations](engine::operations) themselves; jobs of one circuit.
 pub mod engine {
     pub use madrigal_engine::*;
     pub use madrigal_operations as operations;
-    pub use madrigal_operations::Circuit;
-    pub use madrigal_operations::circuit_job::*;
+    pub use madrigal_operations::{
+        Brought, Circuit, CircuitJob, JobError, evaluate_rows, run_rows,
+    };
 }
 
 /// Correlated randomness: kinds, needs and stock, what makes correlations, and stores of them.

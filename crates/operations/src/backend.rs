@@ -75,10 +75,23 @@ impl Keeping {
     }
 }
 
+/// Correlations that a protocol's circuits take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CircuitSupply {
+    /// Circuits take none.
+    Nothing,
+    /// Circuits take some that every origin has.
+    Anything,
+    /// Circuits take correlated OTs, which the parties make themselves: neither a dealer nor a store has any.
+    Ot,
+}
+
 /// What a protocol does with bits.
 pub struct Bits {
     /// Operations that evaluate circuits.
     pub circuits: &'static dyn Circuits,
+    /// Correlations that circuits take.
+    pub supply: CircuitSupply,
     /// The sharing of ring elements that a program in this protocol alone uses where it asks for some.
     pub ring: Sharing,
     /// Boolean triples that each party uses up for an AND of a circuit.
@@ -232,3 +245,12 @@ impl fmt::Debug for Backend {
         f.debug_tuple("Backend").field(&self.name).finish()
     }
 }
+
+/// Records are of the same protocol if they have the same name.
+impl PartialEq for Backend {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Backend {}

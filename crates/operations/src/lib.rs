@@ -1,6 +1,6 @@
 //! The operations of each protocol, and what a protocol does to have them.
 //!
-//! Graphs of operations are planned and run by the crate `madrigal-engine`; [`circuit_job`] has those of one circuit.
+//! Graphs of operations are planned and run by the crate `madrigal-engine`; [`CircuitJob`] makes those of one circuit.
 //!
 //! | operation | of values in | in |
 //! |---|---|---|
@@ -27,7 +27,7 @@ mod bmr;
 mod boolean_gmw;
 mod branches;
 mod circuit;
-pub mod circuit_job;
+mod circuit_job;
 mod convert;
 mod edges;
 mod garbled;
@@ -40,6 +40,7 @@ mod registry;
 mod replicated;
 mod ring;
 mod ring_branches;
+mod rows;
 mod shared;
 mod stepped;
 mod sums;
@@ -52,13 +53,15 @@ pub use aby2::{AlphaTool, BetaTool, MulBits};
 pub use arena::Arena;
 pub use arithmetic_gmw::{ArithmeticGmwTool, KnownProduct};
 pub use backend::{
-    Backend, Bits, Chain, Circuits, DynOperation, Edges, Keeping, Numbers, RingOperations,
+    Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
+    RingOperations,
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use branches::{Branch, BranchTool, Scheme};
 pub use circuit::Circuit;
+pub use circuit_job::{CircuitJob, JobError};
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
 pub use garbled::{ComposeGarbled, Garbled, Numbers as GarbledNumbers};
@@ -73,6 +76,7 @@ pub use protocol::{Boolean, Kept, Protocol, Rings, Step};
 pub use replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
+pub use rows::{Brought, evaluate_rows, input_bits_of, run_rows};
 pub use stepped::{Described, Stepped};
 pub use sums::SumAxis;
 pub use truncate::{ShiftShares, TruncateLocally};

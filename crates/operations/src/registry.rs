@@ -30,6 +30,28 @@ impl Backend {
         }
     }
 
+    /// Tells the number of parties that can run the protocol.
+    pub fn parties_in_words(&self) -> String {
+        let (least, most) = (self.parties.start(), self.parties.end());
+        match least == most {
+            true => least.to_string(),
+            false => format!("{least} to {most}"),
+        }
+    }
+
+    /// Tells what the protocol is, for how many parties, and how many of them may be corrupted.
+    pub fn in_words(&self) -> String {
+        let corrupted = match self.honest_majority || *self.parties.end() == 2 {
+            true => "one",
+            false => "all but one",
+        };
+        format!(
+            "{}; {} parties, of which {corrupted} may be corrupted",
+            self.about,
+            self.parties_in_words()
+        )
+    }
+
     /// What the protocol does with bits.
     ///
     /// # Panics

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use crate::common::{netlist, own, random_rows};
 use madrigal_core::{Party, Phase};
-use madrigal_engine::{Opening, Phases, RunError, serve};
+use madrigal_engine::{Opening, Phases, RunError, Sharing, serve};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
+use madrigal_operations::{Backend, run_rows};
 use madrigal_testkit::{World, seed};
 
 /// Dozens of tasks of a tenth of a second each: nobody waits for long, but all takes longer than a stall.
-fn slow(protocol: Protocol, parties: usize, dealer: bool) {
+fn slow(sharing: Sharing, parties: usize, dealer: bool) {
     let netlist = netlist("int_add8_size.bristol");
     let plan = crate::common::plan(
         &netlist,
@@ -25,18 +25,14 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
         Phases::Sequential,
         1 << 30,
     );
-    let plan = CircuitPlan::new(CircuitJob {
-        protocol,
-        ..plan.spec().clone()
-    })
-    .unwrap();
+    let plan = plan.in_protocol(Backend::of(sharing));
     let plan = if dealer {
         crate::common::dealt(&plan)
     } else {
         plan
     };
     let seed = seed();
-    let lanes = plan.spec().lanes;
+    let lanes = plan.job.lanes;
     let inputs = random_rows(
         netlist.input_bits() as usize,
         lanes,
@@ -59,8 +55,8 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
                                     std::thread::sleep(Duration::from_millis(100));
                                 }
                             };
-                            let own = own(plan, inputs, me);
-                            let done = run(&session, 1, plan, own, None, &slowly).await;
+                            let own = own(&plan.job, inputs, me);
+                            let done = run_rows(&session, 1, plan, own, None, &slowly).await;
                             done.map(drop).map_err(|error| error.to_string())
                         } else {
                             let done = serve(&session, None).await;
@@ -82,17 +78,17 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
 
 #[test]
 fn a_long_online_phase_without_a_dealer() {
-    slow(Protocol::R, 3, false);
+    slow(Sharing::R, 3, false);
 }
 
 #[test]
 fn a_long_online_phase_with_a_dealer_that_is_not_needed() {
-    slow(Protocol::R, 3, true);
+    slow(Sharing::R, 3, true);
 }
 
 #[test]
 fn a_long_online_phase_with_a_dealer() {
-    slow(Protocol::B, 2, true);
+    slow(Sharing::B, 2, true);
 }
 
 #[test]
@@ -115,10 +111,10 @@ fn a_dealer_that_runs_the_plan_itself_is_refused() {
         mesh(3).into_iter().last().unwrap(),
     );
     let nothing = own(
-        &plan,
+        &plan.job,
         &random_rows(16, 1, &mut Prg::new(Block::ZERO)),
         dealer,
     );
-    let refused = block_on(run(&session, 1, &plan, nothing, None, &|_| {}));
+    let refused = block_on(run_rows(&session, 1, &plan, nothing, None, &|_| {}));
     assert_eq!(refused.map(drop), Err(RunError::Helper { party: dealer }));
 }

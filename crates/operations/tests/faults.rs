@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::common::{netlist, own, plan, random_rows};
+use crate::common::{Planned, netlist, own, plan, random_rows, schemes};
 use crate::programs::{Built, conversions, equal, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
@@ -18,10 +18,9 @@ use madrigal_engine::{
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme, evaluate};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, ReplicatedTool,
-    Rings, Scheme as BranchScheme,
+    Rings, Scheme as BranchScheme, evaluate_rows,
 };
 use madrigal_testkit::{impatient, must_end_well, run_with_fault, seed};
 
@@ -29,7 +28,7 @@ use madrigal_testkit::{impatient, must_end_well, run_with_fault, seed};
 const AT_ONCE: u64 = 8;
 
 struct Job {
-    plan: CircuitPlan,
+    plan: Planned,
     inputs: Rows,
     expected: Rows,
 }
@@ -74,8 +73,8 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
         How::Dealt => crate::common::dealt(&plan),
         How::Masked => crate::common::masked(&plan),
         How::Garbled => {
-            let scheme = [Scheme::HalfGates, Scheme::ThreeHalves][(seed >> 4) as usize % 2];
-            crate::common::garbled(&plan, scheme)
+            let scheme = schemes()[(seed >> 4) as usize % 2];
+            plan.in_protocol(scheme)
         }
         How::GarbledByAll => {
             // Tables of a job in sequential phases are kept.
@@ -84,12 +83,7 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
             } else {
                 memory
             };
-            let spec = CircuitJob {
-                protocol: Protocol::Y,
-                memory,
-                ..plan.spec().clone()
-            };
-            CircuitPlan::new(spec).unwrap()
+            crate::common::garbled_by_all(&plan.with(|spec| PlanSpec { memory, ..spec }))
         }
     };
     let plan = crate::common::threaded(&plan, 1 + seed as usize % 5 / 3);
@@ -107,12 +101,12 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
 }
 
 async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
-    if context.me().index() >= job.plan.spec().parties {
+    if context.me().index() >= job.plan.job.parties {
         deal(&context.enter(Phase::Setup, "setup")).await?;
         return Ok(None);
     }
-    let own = own(&job.plan, &job.inputs, context.me());
-    match evaluate(&context, &job.plan, own, &|_| {}).await {
+    let own = own(&job.plan.job, &job.inputs, context.me());
+    match evaluate_rows(&context, &job.plan, own, &|_| {}).await {
         Ok(output) => Ok(output),
         Err(RunError::Net(error)) => Err(error),
         Err(other) => panic!("{other}"),
@@ -132,7 +126,7 @@ fn try_fault(parties: usize, how: How, seed: u64) -> bool {
         let (judge, job) = (Arc::clone(&job), Arc::clone(&job));
         let right = move |me: Party, output: &Option<Rows>| match output {
             Some(output) => *output == judge.expected,
-            None => !judge.plan.spec().to.contains(&me), // a dealer too
+            None => !judge.plan.job.to.contains(&me), // a dealer too
         };
         let program = move |context| work(Arc::clone(&job), context);
         run_with_fault(&world, fault, limit, program, right)

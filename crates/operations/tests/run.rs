@@ -6,26 +6,23 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{netlist, own, random_rows};
-use madrigal_circuit::Netlist;
+use crate::common::{Planned, netlist, own, random_rows, schemes};
+use madrigal_circuit::{Netlist, Rows};
 use madrigal_core::{Cost, Party};
 use madrigal_correlations::Needs;
 use madrigal_correlations_store::{Store, StoreKey};
 use madrigal_engine::{
-    Extension, MAX_THREADS, Means, Opening, Origin, Phases, Precomputation, RunError, StoreSpec,
-    serve,
+    Element, Extension, Graph, MAX_THREADS, Means, Opening, Origin, Outcome, Phases, Plan,
+    PlanError, PlanSpec, Precomputation, RunError, Sharing, Sort, StoreSpec, Width, serve,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, block_on};
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{
-    Brought, CircuitJob, CircuitPlan, JobError, Protocol, Report, Scheme, run,
-};
+use madrigal_operations::{Backend, Brought, Circuit, CircuitJob, JobError, run_rows};
 use madrigal_testkit::{World, seed, uncounted};
 
 /// Makes a store that has just what `plan` needs.
-async fn make_store(session: &Session, plan: &CircuitPlan, directory: &Path) -> Store {
+async fn make_store(session: &Session, plan: &Planned, directory: &Path) -> Store {
     let key = StoreKey::generate().unwrap();
     let spec = StoreSpec::new(plan.needs());
     let new = Precomputation::new(spec, directory, &key).unwrap();
@@ -34,24 +31,24 @@ async fn make_store(session: &Session, plan: &CircuitPlan, directory: &Path) -> 
 }
 
 /// Runs `plan` as all parties; checks outputs and costs.
-pub(crate) fn check(plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
-    let spec = plan.spec();
+pub(crate) fn check(plan: &Planned, netlist: &Netlist, seed: u64) {
+    let (job, spec) = (&plan.job, plan.spec());
     let stores = tempfile::tempdir().unwrap();
     let mut prg = Prg::new(Block::new(seed, 7));
-    let inputs = random_rows(netlist.input_bits() as usize, spec.lanes, &mut prg);
+    let inputs = random_rows(netlist.input_bits() as usize, job.lanes, &mut prg);
     let expected = netlist.evaluate(&inputs).unwrap();
-    let all = spec.parties + spec.origin.helpers();
+    let all = job.parties + spec.origin.helpers();
     let world = World::light(all, seed);
-    let reports: Vec<Result<Report, RunError>> = std::thread::scope(|scope| {
+    let reports: Vec<Result<Outcome<Option<Rows>>, RunError>> = std::thread::scope(|scope| {
         let mut transports = mesh(all);
-        for transport in transports.split_off(spec.parties) {
+        for transport in transports.split_off(job.parties) {
             let world = &world;
             scope.spawn(move || block_on(help(world, transport)));
         }
-        let threads: Vec<_> = Party::all(spec.parties)
+        let threads: Vec<_> = Party::all(job.parties)
             .zip(transports)
             .map(|(me, transport)| {
-                let (world, inputs) = (&world, own(plan, &inputs, me));
+                let (world, inputs) = (&world, own(job, &inputs, me));
                 let directory = stores.path().join(me.index().to_string());
                 scope.spawn(move || {
                     block_on(async {
@@ -64,7 +61,7 @@ pub(crate) fn check(plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
                         let means = store.as_mut().map(Means::from).unwrap_or_default();
                         let inputs = Arc::new(inputs);
                         let brought = Brought { inputs, means };
-                        let work = run(&session, 1, plan, brought, None, &|_| {});
+                        let work = run_rows(&session, 1, &plan.plan, brought, None, &|_| {});
                         let (report, blocks) = uncounted(work).await;
                         assert_eq!(blocks, 0, "AES blocks that no phase counts");
                         let used = store.iter().flat_map(Store::holdings);
@@ -80,15 +77,12 @@ pub(crate) fn check(plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
             .map(|thread| thread.join().unwrap())
             .collect()
     });
-    let about = format!("{} for {} parties, {plan:?}", netlist.name(), spec.parties);
-    for (me, report) in Party::all(spec.parties).zip(reports) {
+    let about = format!("{} for {} parties, {plan:?}", netlist.name(), job.parties);
+    for (me, report) in Party::all(job.parties).zip(reports) {
         let report = report.unwrap_or_else(|error| panic!("{me}: {error}"));
         match report.outputs {
-            Some(outputs) => assert!(
-                outputs == expected && spec.to.contains(&me),
-                "{me}: {about}"
-            ),
-            None => assert!(!spec.to.contains(&me), "{me}: {about}"),
+            Some(outputs) => assert!(outputs == expected && job.to.contains(&me), "{me}: {about}"),
+            None => assert!(!job.to.contains(&me), "{me}: {about}"),
         }
         let spent = Cost {
             setup: report.setup.spent,
@@ -165,9 +159,9 @@ impl Case<'_> {
     }
 
     /// By both schemes; by oblivious transfer, where labels for inputs come from.
-    fn check_garbled(&self, plan: &CircuitPlan, netlist: &Netlist, seed: u64) {
-        for scheme in [Scheme::HalfGates, Scheme::ThreeHalves] {
-            let plan = crate::common::garbled(plan, scheme);
+    fn check_garbled(&self, plan: &Planned, netlist: &Netlist, seed: u64) {
+        for scheme in schemes() {
+            let plan = plan.in_protocol(scheme);
             check(&plan, netlist, seed);
             if [7, 100].contains(&self.lanes) {
                 check(&crate::common::threaded(&plan, 2), netlist, seed);
@@ -242,17 +236,17 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     let netlist = netlist("adder64.txt");
     let plan = crate::common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
     for threads in [0, MAX_THREADS + 1] {
-        let online = CircuitJob {
+        let online = PlanSpec {
             threads,
             ..plan.spec().clone()
         };
-        let setup = CircuitJob {
+        let setup = PlanSpec {
             threads: 1,
             ..plan.spec().clone().on_threads(threads)
         };
         for spec in [online, setup] {
-            let refused = CircuitPlan::new(spec).map(drop);
-            assert_eq!(refused, Err(JobError::Threads { threads }));
+            let refused = Plan::new(spec).map(drop);
+            assert_eq!(refused, Err(PlanError::Threads { threads }));
         }
     }
 }
@@ -261,32 +255,34 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
 fn a_dealer_takes_one_place_of_the_session() {
     let plan = |parties| {
         let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
-        let origin = Origin::Dealer;
-        CircuitPlan::new(CircuitJob {
-            origin,
-            ..CircuitJob::new(circuit, parties)
+        Plan::new(PlanSpec {
+            origin: Origin::Dealer,
+            ..CircuitJob::new(circuit, parties).spec().unwrap()
         })
     };
     assert!(plan(63).is_ok());
     let refused = plan(64).map(drop);
-    assert_eq!(refused, Err(JobError::NoRoomForDealer { parties: 64 }));
+    assert_eq!(
+        refused,
+        Err(PlanError::Parties {
+            parties: 64,
+            most: 63
+        })
+    );
 }
 
 #[test]
 fn facts_of_the_caller_are_agreed_on_too() {
     let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
-    let facts = |also: &[(&str, &str)]| {
-        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        let spec = CircuitJob {
-            also: also.iter().map(own).collect(),
-            ..CircuitJob::new(Arc::clone(&circuit), 3)
-        };
-        CircuitPlan::new(spec).unwrap().facts()
+    let facts = |also: Option<(&str, &str)>| {
+        let mut spec = CircuitJob::new(Arc::clone(&circuit), 3).spec().unwrap();
+        let own = also.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        spec.also.extend(own);
+        Plan::new(spec).unwrap().facts()
     };
-    let (with, without) = (facts(&[("repetitions", "3")]), facts(&[]));
+    let (with, without) = (facts(Some(("repetitions", "3"))), facts(None));
     assert!(with.contains(&("repetitions".to_owned(), "3".to_owned())));
     assert_eq!(with.len(), without.len() + 1);
-    assert_ne!(with.last(), without.last(), "the digest is of them too");
 }
 
 /// Every thread has work, and triples take no more memory than they may, however many there are.
@@ -295,21 +291,20 @@ fn large_jobs_are_shared_out_among_all_threads() {
     let circuit = Arc::new(Circuit::new(&netlist("aes_128.txt")));
     for threads in [1, 2, 8, 64] {
         for lanes in [80_000, 1_000_000, 3_000_000] {
-            for protocol in [Protocol::B, Protocol::R] {
-                let spec = CircuitJob {
-                    protocol,
+            for sharing in [Sharing::B, Sharing::R] {
+                let job = CircuitJob {
+                    protocol: Backend::of(sharing),
                     lanes,
                     ..CircuitJob::new(Arc::clone(&circuit), 3)
                 };
-                let plan = CircuitPlan::new(spec.on_threads(threads)).unwrap();
-                let about = format!("{protocol}, {threads} threads, {lanes} lanes");
-                let program = plan.program();
-                let parts = program.parts();
+                let plan = Plan::new(job.spec().unwrap().on_threads(threads)).unwrap();
+                let about = format!("{sharing}, {threads} threads, {lanes} lanes");
+                let parts = plan.parts();
                 let most = parts.iter().map(Needs::share_bytes).max().unwrap();
                 let copies = u128::from(threads > 1) + u128::from(parts.len() > 1) + 1;
                 let kept = copies * most;
                 assert!(kept <= plan.spec().memory as u128, "{about}");
-                let strands = program.strands();
+                let strands = plan.strands();
                 assert!(strands >= 2 * threads, "{about}: {strands}");
             }
         }
@@ -324,15 +319,17 @@ fn plans_of_many_lanes_take_little_time() {
         let by_ot = Extension::all().map(Origin::ot);
         for origin in by_ot.chain([Origin::Dealer, Origin::Store]) {
             let cost = |lanes| {
-                let spec = CircuitJob {
+                let job = CircuitJob {
                     lanes,
-                    memory,
-                    origin: origin.clone(),
                     ..CircuitJob::new(Arc::clone(&circuit), 3)
                 };
-                CircuitPlan::new(spec.on_threads(2))
-                    .unwrap()
-                    .cost(Party::new(1))
+                let spec = PlanSpec {
+                    memory,
+                    origin: origin.clone(),
+                    ..job.spec().unwrap()
+                };
+                let plan = Plan::new(spec.on_threads(2)).unwrap();
+                plan.cost(Party::new(1))
             };
             // Eight lanes fill bytes.
             let (cost, eight) = (cost(1 << 24), cost(8));
@@ -345,14 +342,17 @@ fn plans_of_many_lanes_take_little_time() {
             assert!(origin == Origin::Store || cost.setup.aes_blocks >> 18 > 0);
         }
     }
-    let spec = CircuitJob {
+    let job = CircuitJob {
         lanes: 1 << 34,
-        memory: 1 << 16,
         ..CircuitJob::new(circuit, 3)
     };
-    let refused = CircuitPlan::new(spec).unwrap_err();
+    let refused = Plan::new(PlanSpec {
+        memory: 1 << 16,
+        ..job.spec().unwrap()
+    })
+    .unwrap_err();
     assert!(
-        matches!(refused, JobError::TooManyBlocks { .. }),
+        matches!(refused, PlanError::TooManyBlocks { .. }),
         "{refused}"
     );
 }
@@ -442,11 +442,10 @@ fn garbling_takes_three_rounds_and_a_table_for_each_and() {
     let netlist = netlist("aes_128.txt");
     let phases = Phases::Interleaved;
     let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
-    let and_bytes = [(Scheme::HalfGates, 32.0), (Scheme::ThreeHalves, 24.7)];
-    for (scheme, most) in and_bytes {
-        let plan = crate::common::garbled(&plan, scheme);
+    for (scheme, most) in schemes().into_iter().zip([32.0, 24.7]) {
+        let plan = plan.in_protocol(scheme);
         let [garbler, evaluator] = [0, 1].map(|party| plan.cost(Party::new(party)).online);
-        let each = garbler.bytes_sent as f64 / plan.ands() as f64;
+        let each = garbler.bytes_sent as f64 / plan.job.ands() as f64;
         assert!((24.0..=most).contains(&each), "{each} bytes for an AND");
         assert_eq!(evaluator.bytes_sent, (128 + 128) * 64 / 8);
         assert_eq!([garbler.rounds, evaluator.rounds], [3, 3]);
@@ -460,9 +459,9 @@ fn tables_in_setup_leave_labels_for_online() {
     for (memory, lanes) in [(1 << 30, 64), (2 << 20, 64)] {
         let phases = Phases::Sequential;
         let plan = crate::common::plan(&netlist, 2, lanes, &[0], Opening::Direct, phases, memory);
-        let plan = crate::common::garbled(&plan, Scheme::HalfGates);
+        let plan = plan.in_protocol(Backend::of(Sharing::Y2));
         let [garbler, evaluator] = [0, 1].map(|party| plan.cost(Party::new(party)));
-        let tables = 32 * plan.ands() as u64;
+        let tables = 32 * plan.job.ands() as u64;
         assert_eq!(
             evaluator.online.bytes_sent,
             ((128 + 128) * lanes / 8) as u64
@@ -482,37 +481,73 @@ fn garbling_wants_two_parties_and_correlated_ots() {
     let netlist = netlist("adder64.txt");
     let phases = Phases::Sequential;
     let plan = crate::common::plan(&netlist, 3, 64, &[0], Opening::Direct, phases, 1 << 30);
-    let protocol = Protocol::Y2(Scheme::HalfGates);
-    let three = CircuitJob {
-        protocol,
-        ..plan.spec().clone()
-    };
-    let refused = CircuitPlan::new(three).map(drop);
+    let garbled = Backend::of(Sharing::Y2);
     let parties = 3;
-    assert_eq!(refused, Err(JobError::Parties { protocol, parties }));
-    let masked = CircuitJob {
-        protocol: Protocol::Beta,
-        ..plan.spec().clone()
-    };
-    let refused = CircuitPlan::new(masked).map(drop);
-    assert_eq!(
-        refused,
-        Err(JobError::Parties {
-            protocol: Protocol::Beta,
-            parties
-        })
-    );
-    let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
-    for origin in [Origin::Dealer, Origin::Store] {
-        let spec = CircuitJob {
+    for protocol in [garbled, Backend::of(Sharing::BETA)] {
+        let job = CircuitJob {
             protocol,
+            ..plan.job.clone()
+        };
+        let refused = job.spec().map(drop);
+        assert_eq!(refused, Err(JobError::Parties { protocol, parties }));
+    }
+    let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
+    let plan = plan.in_protocol(garbled);
+    for origin in [Origin::Dealer, Origin::Store] {
+        let spec = PlanSpec {
             origin,
             ..plan.spec().clone()
         };
-        let refused = CircuitPlan::new(spec).map(drop);
-        let correlations = matches!(refused, Err(JobError::Correlations { .. }));
+        let refused = Plan::new(spec).map(drop);
+        let correlations = matches!(refused, Err(PlanError::Correlations { .. }));
         assert!(correlations, "{refused:?}");
     }
+}
+
+/// Nothing that is wrong with a job reaches a plan.
+#[test]
+fn jobs_that_do_not_fit_together_are_refused() {
+    let job = CircuitJob::new(Arc::new(Circuit::new(&netlist("adder64.txt"))), 2);
+    let refused = |change: &dyn Fn(&mut CircuitJob)| {
+        let mut job = job.clone();
+        change(&mut job);
+        job.spec().map(drop).unwrap_err()
+    };
+    let protocol = Backend::of(Sharing::A);
+    assert_eq!(
+        refused(&|job| job.protocol = protocol),
+        JobError::NoCircuits { protocol }
+    );
+    assert_eq!(
+        refused(&|job| job.owners.truncate(1)),
+        JobError::Owners {
+            values: 2,
+            owners: 1
+        }
+    );
+    let (party, parties) = (2, 2);
+    let nobody = JobError::NoSuchParty { party, parties };
+    assert_eq!(refused(&|job| job.owners[1] = Party::new(2)), nobody);
+    assert_eq!(refused(&|job| job.to.push(Party::new(2))), nobody);
+    assert_eq!(refused(&|job| job.to.clear()), JobError::NoReceiver);
+    assert_eq!(refused(&|job| job.lanes = 0), JobError::NoLanes);
+}
+
+/// A plan of numbers takes no rows.
+#[test]
+fn rows_are_for_bits() {
+    let mut graph = Graph::new(2);
+    let sharing = Sharing::clear(&[Party::new(0)]);
+    let value = graph.input(Sort::new(sharing, Element::Ring(Width::W64), 3));
+    graph.output(value);
+    let plan = Plan::new(PlanSpec::new(graph)).unwrap();
+    let session = Session::new(
+        World::new(2, seed()).config(Party::new(0)),
+        mesh(2).into_iter().next().unwrap(),
+    );
+    let refused = block_on(run_rows(&session, 1, &plan, Rows::new(0, 3), None, &|_| {}));
+    let refused = refused.map(drop).unwrap_err();
+    assert!(matches!(refused, RunError::Values { .. }), "{refused}");
 }
 
 #[test]
@@ -535,7 +570,7 @@ fn sums_of_products_in_any_number_of_lanes() {
         let (direct, sequential) = (Opening::Direct, Phases::Sequential);
         let plan = crate::common::plan(&netlist, 3, lanes, &[2], direct, sequential, 1 << 30);
         let plan = crate::common::replicated(&plan);
-        assert!(plan.spec().circuit.sums().kept() > 0);
+        assert!(plan.job.circuit.sums().kept() > 0);
         check(&plan, &netlist, seed());
     }
 }
@@ -556,65 +591,32 @@ fn replicated_sharing_sends_a_bit_for_each_sum() {
     let cost = plan.cost(Party::new(1));
     assert_eq!(cost.setup, Default::default());
     let input = 128 * 1024 / 8;
-    let sums = plan.spec().circuit.sums().sum_count();
-    assert!(sums * 4 < plan.spec().circuit.layered().and_count() * 3);
+    let sums = plan.job.circuit.sums().sum_count();
+    assert!(sums * 4 < plan.job.circuit.layered().and_count() * 3);
     assert_eq!(cost.online.bytes_sent, (sums * 1024 / 8) as u64 + input);
     let outnumbered = CircuitJob {
         parties: 2,
-        ..plan.spec().clone()
+        ..plan.job.clone()
     };
-    let refused = CircuitPlan::new(outnumbered).map(drop);
-    assert_eq!(
-        refused,
-        Err(JobError::Parties {
-            protocol: Protocol::R,
-            parties: 2
-        })
-    );
+    let (protocol, parties) = (Backend::of(Sharing::R), 2);
+    let refused = outnumbered.spec().map(drop);
+    assert_eq!(refused, Err(JobError::Parties { protocol, parties }));
 }
 
 #[test]
 fn more_lanes_than_can_be_counted_are_refused() {
-    let plan = crate::common::plan(
-        &netlist("adder64.txt"),
-        2,
-        1,
-        &[0],
-        Opening::Direct,
-        Phases::Sequential,
-        1 << 20,
-    );
+    let job = CircuitJob::new(Arc::new(Circuit::new(&netlist("adder64.txt"))), 2);
     for lanes in [usize::MAX, usize::MAX / 64, usize::MAX / 400] {
-        for phases in [None, Some(Phases::Interleaved), Some(Phases::Sequential)] {
-            let spec = CircuitJob {
-                lanes,
-                phases,
-                ..plan.spec().clone()
-            };
-            let refused = CircuitPlan::new(spec).map(drop);
-            assert!(
-                matches!(refused, Err(JobError::TooManyLanes { .. })),
-                "{lanes}: {refused:?}"
-            );
-        }
+        let refused = CircuitJob {
+            lanes,
+            ..job.clone()
+        };
+        let refused = refused.spec().map(drop);
+        assert!(
+            matches!(refused, Err(JobError::TooManyLanes { .. })),
+            "{lanes}: {refused:?}"
+        );
     }
-}
-
-/// Two circuits whose shown digests collide can be made; the plan's digest is of the whole.
-#[test]
-fn the_digest_of_a_plan_is_whole() {
-    let plan = crate::common::plan(
-        &netlist("adder64.txt"),
-        2,
-        1,
-        &[0],
-        Opening::Direct,
-        Phases::Sequential,
-        1 << 20,
-    );
-    let facts = plan.facts();
-    let (name, digest) = facts.last().unwrap();
-    assert_eq!((name.as_str(), digest.len()), ("plan", 64));
 }
 
 #[test]
@@ -641,7 +643,7 @@ fn several_jobs_at_once_in_one_session() {
     let mut prg = Prg::new(Block::new(seed, 3));
     let inputs = plans
         .each_ref()
-        .map(|plan| random_rows(128, plan.spec().lanes, &mut prg));
+        .map(|plan| random_rows(128, plan.job.lanes, &mut prg));
     std::thread::scope(|scope| {
         for (me, transport) in Party::all(3).zip(mesh(3)) {
             let (world, plans, inputs, netlist) = (&world, &plans, &inputs, &netlist);
@@ -654,8 +656,12 @@ fn several_jobs_at_once_in_one_session() {
                         .zip(inputs)
                         .zip(1..)
                         .map(|((plan, inputs), id)| {
-                            let (session, own) = (&session, own(plan, inputs, me));
-                            async move { run(session, id, plan, own, None, &|_| {}).await.unwrap() }
+                            let (session, own) = (&session, own(&plan.job, inputs, me));
+                            async move {
+                                run_rows(session, id, &plan.plan, own, None, &|_| {})
+                                    .await
+                                    .unwrap()
+                            }
                         });
                     let reports = futures_util::future::join_all(jobs).await;
                     for ((report, plan), inputs) in reports.into_iter().zip(plans).zip(inputs) {

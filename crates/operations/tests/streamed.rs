@@ -10,8 +10,9 @@ use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
 use madrigal_correlations::Kind;
 use madrigal_engine::{Opening, Origin, Phases, Plan, PlanSpec, Width};
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan};
-use madrigal_operations::{ArithmeticGmwTool, BooleanGmwTool, Circuit, Mul, Netlist, Repeat};
+use madrigal_operations::{
+    ArithmeticGmwTool, BooleanGmwTool, Circuit, CircuitJob, Mul, Netlist, Repeat,
+};
 use madrigal_testkit::seed;
 
 use crate::common::{netlist, plan, silent, threaded};
@@ -43,7 +44,7 @@ fn layers_get_triples_as_they_are_made() {
             1 << 30,
         );
         for plan in [threaded(&plan, 2), threaded(&plan, 5), silent(&plan), plan] {
-            let parts = plan.program().parts();
+            let parts = plan.parts();
             let about = format!("{circuit}, {parties} parties, {lanes} lanes: {parts:?}");
             assert_eq!(parts.len(), 2, "{about}");
             assert!(parts[0].is_empty(), "{about}");
@@ -104,36 +105,39 @@ fn phases_are_interleaved_where_that_saves_time() {
         latency: milliseconds / 1e3,
         bytes_per_second: Some(125e6),
     };
-    let spec = |lanes, line| CircuitJob {
-        lanes,
-        line,
-        ..CircuitJob::new(Arc::new(Circuit::new(&netlist("aes_128.txt"))), 2)
+    let circuit = Arc::new(Circuit::new(&netlist("aes_128.txt")));
+    let spec = |lanes, line| {
+        let job = CircuitJob {
+            lanes,
+            ..CircuitJob::new(Arc::clone(&circuit), 2)
+        };
+        PlanSpec {
+            line,
+            ..job.spec().unwrap()
+        }
     };
-    let phases = |spec: CircuitJob| CircuitPlan::fastest(spec).unwrap().phases();
+    let phases = |spec: PlanSpec| Plan::fastest(spec).unwrap().phases();
     let far = spec(3000, line(50.0));
     assert_eq!(phases(far.clone()), Phases::Interleaved);
     assert_eq!(phases(spec(3000, line(0.05))), Phases::Sequential);
     assert_eq!(phases(spec(1, line(50.0))), Phases::Sequential);
-    let asked = CircuitJob {
+    let asked = PlanSpec {
         phases: Some(Phases::Sequential),
         ..far.clone()
     };
     assert_eq!(phases(asked), Phases::Sequential);
     // A dealer's triples come all at once.
-    let dealt = CircuitJob {
+    let dealt = PlanSpec {
         origin: Origin::Dealer,
         ..far.clone()
     };
     assert_eq!(phases(dealt), Phases::Sequential);
-    assert_eq!(
-        CircuitPlan::new(far.clone()).unwrap().phases(),
-        Phases::Sequential
-    );
+    assert_eq!(Plan::new(far.clone()).unwrap().phases(), Phases::Sequential);
     // The estimate says what is saved: rounds online, nearly all of them.
     let me = Party::new(0);
-    let seconds = |plan: CircuitPlan| plan.time(me, &Rates::ZEN_5, &far.line);
-    let before = seconds(CircuitPlan::new(far.clone()).unwrap());
-    let after = seconds(CircuitPlan::fastest(far.clone()).unwrap());
+    let seconds = |plan: Plan| plan.time(me, &Rates::ZEN_5, &far.line);
+    let before = seconds(Plan::new(far.clone()).unwrap());
+    let after = seconds(Plan::fastest(far.clone()).unwrap());
     assert!(after.total < 0.95 * before.total, "{before:?}, {after:?}");
     assert!(after.total > before.setup.total.max(before.online.total));
 }

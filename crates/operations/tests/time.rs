@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
-use madrigal_engine::{Extension, Opening, Origin, Phases, PlanTime};
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol};
+use madrigal_engine::{Extension, Opening, Origin, Phases, PlanSpec, PlanTime, Sharing};
+use madrigal_operations::{Backend, Circuit, CircuitJob};
 
-use crate::common::netlist;
+use crate::common::{Planned, netlist};
 
 /// That of a link with so many milliseconds of latency and bytes per second.
 fn link(millis: f64, bytes_per_second: f64) -> Link {
@@ -21,55 +20,52 @@ fn link(millis: f64, bytes_per_second: f64) -> Link {
     }
 }
 
-fn specs() -> Vec<CircuitJob> {
+fn plans() -> Vec<Planned> {
     let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
-    let plain = CircuitJob::new(circuit, 3);
+    let plain = Planned::new(CircuitJob::new(circuit, 3), |spec| spec);
     let mut all = vec![
-        CircuitJob {
-            protocol: Protocol::R,
-            ..plain.clone()
-        },
-        CircuitJob {
+        plain.in_protocol(Backend::of(Sharing::R)),
+        plain.with(|spec| PlanSpec {
             opening: Opening::Relay,
-            ..plain.clone()
-        },
-        CircuitJob {
-            phases: Some(Phases::Interleaved),
-            ..plain.clone()
-        },
-        plain.clone().on_threads(4),
+            ..spec
+        }),
+        interleaved(&plain),
+        plain.with(|spec| spec.on_threads(4)),
     ];
     let ots = Extension::all().map(Origin::ot);
     for origin in ots.chain([Origin::Dealer, Origin::Store]) {
-        all.push(CircuitJob {
-            origin,
-            ..plain.clone()
-        });
+        all.push(plain.with(|spec| PlanSpec { origin, ..spec }));
     }
     all
 }
 
-fn time(spec: &CircuitJob, lanes: usize, link: Link) -> PlanTime {
-    let plan = CircuitPlan::new(CircuitJob {
+fn interleaved(plan: &Planned) -> Planned {
+    plan.with(|spec| PlanSpec {
+        phases: Some(Phases::Interleaved),
+        ..spec
+    })
+}
+
+fn time(plan: &Planned, lanes: usize, link: Link) -> PlanTime {
+    let plan = plan.of(CircuitJob {
         lanes,
-        ..spec.clone()
+        ..plan.job.clone()
     });
-    let plan = plan.unwrap();
     let all = Party::all(3).map(|me| plan.time(me, &Rates::ZEN_5, &link));
     all.max_by(|a, b| a.total.total_cmp(&b.total)).unwrap()
 }
 
 #[test]
 fn it_is_finite_and_grows_with_work_and_slowness() {
-    for spec in specs() {
-        let usual = time(&spec, 10_000, link(1.0, 1e8));
-        assert!(usual.total.is_finite() && usual.total > 0.0, "{spec:?}");
+    for plan in plans() {
+        let usual = time(&plan, 10_000, link(1.0, 1e8));
+        assert!(usual.total.is_finite() && usual.total > 0.0, "{plan:?}");
         for (slower, of) in [
-            (time(&spec, 10_000, link(2.0, 1e8)), "latency"),
-            (time(&spec, 10_000, link(1.0, 1e6)), "bandwidth"),
-            (time(&spec, 1_000_000, link(1.0, 1e8)), "lanes"),
+            (time(&plan, 10_000, link(2.0, 1e8)), "latency"),
+            (time(&plan, 10_000, link(1.0, 1e6)), "bandwidth"),
+            (time(&plan, 1_000_000, link(1.0, 1e8)), "lanes"),
         ] {
-            assert!(slower.total > usual.total, "{of}: {spec:?}");
+            assert!(slower.total > usual.total, "{of}: {plan:?}");
             for phase in [slower.setup, slower.online] {
                 let parts = [phase.computing, phase.sending];
                 assert!(parts.iter().all(|part| *part <= phase.total), "{phase:?}");
@@ -84,8 +80,7 @@ fn it_is_finite_and_grows_with_work_and_slowness() {
 /// Where one thing takes nearly all of the time, the estimate is that thing.
 #[test]
 fn it_is_what_binds() {
-    let spec = &specs()[0];
-    let plan = CircuitPlan::new(spec.clone()).unwrap();
+    let plan = &plans()[0];
     let me = Party::new(0);
     let cost = plan.cost(me);
     let slow = plan.time(me, &Rates::ZEN_5, &link(1e4, 1e9));
@@ -100,11 +95,7 @@ fn it_is_what_binds() {
 /// More lanes than anybody has inputs for.
 #[test]
 fn many_lanes_are_estimated() {
-    for spec in specs() {
-        let spec = CircuitJob {
-            phases: Some(Phases::Interleaved),
-            ..spec
-        };
-        assert!(time(&spec, 100_000_000, link(50.0, 1e8)).total > 6.0);
+    for plan in plans() {
+        assert!(time(&interleaved(&plan), 100_000_000, link(50.0, 1e8)).total > 6.0);
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{netlist, own, plan};
+use crate::common::{Planned, netlist, own, plan, schemes};
 use crate::programs::{Built, conversions, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
@@ -18,25 +18,24 @@ use madrigal_engine::{
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error};
-use madrigal_operations::circuit_job::{CircuitPlan, Scheme, evaluate};
 use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Circuit, Gated, Mul,
-    Open, ReplicatedTool, Rings, Share, YaoTool,
+    Open, ReplicatedTool, Rings, Share, YaoTool, evaluate_rows,
 };
 use madrigal_testkit::{Transcript, World, seed};
 
 const RUNS: u64 = 150;
 
 /// How often each bit of what `to` receives, and opens, is 1, over all runs with these inputs.
-fn ones(plan: &CircuitPlan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
-    let parties = plan.spec().parties;
+fn ones(plan: &Planned, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
+    let parties = plan.job.parties;
     let all = parties + plan.spec().origin.helpers();
     count(all, to, seed, async |context: Context| {
         if context.me().index() == parties {
             return deal(&context.enter(Phase::Setup, "setup")).await;
         }
-        let own = own(plan, inputs, context.me());
-        let ended = evaluate(&context, plan, own, &|_| {}).await;
+        let own = own(&plan.job, inputs, context.me());
+        let ended = evaluate_rows(&context, plan, own, &|_| {}).await;
         ended.map(drop).map_err(ended_with)
     })
 }
@@ -112,7 +111,7 @@ fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
 }
 
 fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
-    check_as(parties, to, receivers, opening, CircuitPlan::clone);
+    check_as(parties, to, receivers, opening, Planned::clone);
 }
 
 fn check_as(
@@ -120,7 +119,7 @@ fn check_as(
     to: usize,
     receivers: &[usize],
     opening: Opening,
-    change: impl Fn(&CircuitPlan) -> CircuitPlan,
+    change: impl Fn(&Planned) -> Planned,
 ) {
     let seed = seed();
     let netlist = netlist("int_add8_size.bristol");
@@ -152,7 +151,7 @@ fn check_as(
     );
     let about = format!(
         "protocol {}, correlations by {}, {parties} parties, to party {to}, {opening}, {} bits",
-        plan.spec().protocol,
+        plan.job.protocol.name,
         plan.spec().origin,
         a.len(),
     );
@@ -511,13 +510,10 @@ fn three_parties_with_replicated_shares() {
 /// What the garbler sees are masked bits and colours, what the evaluator sees labels and tables.
 #[test]
 fn two_parties_of_which_one_garbles() {
-    for (to, scheme) in [
-        (0, Scheme::HalfGates),
-        (1, Scheme::HalfGates),
-        (1, Scheme::ThreeHalves),
-    ] {
+    let [half, three_halves] = schemes();
+    for (to, scheme) in [(0, half), (1, half), (1, three_halves)] {
         check_as(2, to, &[1 - to], Opening::Direct, |plan| {
-            crate::common::garbled(plan, scheme)
+            plan.in_protocol(scheme)
         });
     }
 }
@@ -567,8 +563,8 @@ fn who_gets_no_output_receives_no_shares_of_it() {
                 let (transcript, transports) = Transcript::of(to_party(bystander), mesh(4));
                 let (plan, inputs) = (&plan, &inputs);
                 let results = World::new(4, seed).run_over(transports, |context| async move {
-                    let own = own(plan, inputs, context.me());
-                    let ended = evaluate(&context, plan, own, &|_| {}).await;
+                    let own = own(&plan.job, inputs, context.me());
+                    let ended = evaluate_rows(&context, plan, own, &|_| {}).await;
                     ended.map(drop).map_err(|error| Error::Ended {
                         reason: error.to_string(),
                     })

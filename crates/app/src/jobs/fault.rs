@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use madrigal_core::Party;
 use madrigal_core::budget::Size;
-use madrigal_operations::circuit_job::JobError;
+use madrigal_engine::PlanError;
+use madrigal_operations::JobError;
 
 use crate::failure::{Failure, Fault, Status};
 use crate::numbers::counted;
-use crate::remedies::{of_plan, with};
+use crate::remedies::{of_job, of_plan, with};
 
 /// A fault of the flags of a job.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +21,7 @@ pub enum Misuse {
         /// The flag.
         flag: &'static str,
         /// Why it has no meaning here.
-        why: &'static str,
+        why: String,
     },
     /// A store is asked for by a command that takes none.
     #[error("--correlations store is for `madrigal run`, which has --store; give another origin")]
@@ -44,16 +45,19 @@ pub enum Misuse {
         /// The memory that they take.
         bytes: u64,
     },
+    /// The flags make no job.
+    #[error("{}", with(.0, of_job(.0)))]
+    Job(JobError),
     /// The flags make no plan.
     #[error("{}", with(.0, of_plan(.0)))]
-    CircuitPlan(JobError),
+    Plan(PlanError),
 }
 
 impl Fault for Misuse {
     fn status(&self) -> Status {
         match self {
             // No lanes are lines that a file does not have.
-            Self::CircuitPlan(JobError::NoLanes) => Status::File,
+            Self::Job(JobError::NoLanes) => Status::File,
             _ => Status::Usage,
         }
     }

@@ -1,6 +1,11 @@
 //! The flags of what computes a circuit: its protocol, its phases, and where its correlations come from.
 
+use std::sync::LazyLock;
+
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use madrigal_engine::Sharing;
+use madrigal_operations::{BACKENDS, Backend, THREE_HALVES};
 use serde::{Deserialize, Serialize};
 
 use crate::flags::threads;
@@ -10,11 +15,8 @@ use crate::over::Over;
 /// Flags of how a circuit is computed.
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
-    /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
-    /// three parties, of which one may be corrupted. Y: BMR, circuits garbled by all parties, of which all
-    /// but one may be corrupted; Y2: garbled circuits of two parties, of which one may be corrupted; both
-    /// take a few rounds whatever the circuit's depth. beta: ABY2.0, two parties, of which one may be
-    /// corrupted; setup knows the circuit, and online is half of B's. All are semi-honest
+    /// Protocol that computes the circuit. All protocols are semi-honest: corrupted parties follow them, and
+    /// pool what they see
     #[arg(long, value_name = "LETTER", default_value = "B")]
     pub protocol: ProtocolArg,
 
@@ -67,6 +69,16 @@ impl How {
         }
     }
 
+    /// Gives the record of the protocol, with its garbling scheme.
+    pub fn backend(&self) -> &'static Backend {
+        match self.garbling {
+            GarblingArg::ThreeHalves if self.protocol == ProtocolArg::of(Sharing::Y2) => {
+                &THREE_HALVES
+            }
+            _ => self.protocol.0,
+        }
+    }
+
     /// Counts the parties of the session that compute nothing, after those that do: the dealer, if there is one.
     pub fn helpers(&self) -> usize {
         usize::from(self.origin() == CorrelationsArg::Dealer)
@@ -78,24 +90,55 @@ impl How {
     }
 }
 
-/// Protocol that a circuit is computed in.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ProtocolArg {
-    /// Boolean GMW: N parties, all but one may be corrupted (semi-honest)
-    #[value(name = "B")]
-    B,
-    /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
-    #[value(name = "R")]
-    R,
-    /// BMR, garbled circuits: N parties, all but one may be corrupted (semi-honest)
-    #[value(name = "Y")]
-    Y,
-    /// Garbled circuits: two parties, party 0 garbles (semi-honest)
-    #[value(name = "Y2")]
-    Y2,
-    /// ABY2.0, masked bits: two parties; an AND opens one bit online (semi-honest)
-    #[value(name = "beta")]
-    Beta,
+/// Protocol that a circuit is computed in: any that computes on bits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct ProtocolArg(&'static Backend);
+
+static PROTOCOLS: LazyLock<Vec<ProtocolArg>> = LazyLock::new(|| {
+    let with_bits = BACKENDS.iter().filter(|backend| backend.bits.is_some());
+    with_bits.map(ProtocolArg).collect()
+});
+
+impl ValueEnum for ProtocolArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &PROTOCOLS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.0.in_words()))
+    }
+}
+
+impl ProtocolArg {
+    /// Names the protocol that shares so.
+    ///
+    /// # Panics
+    /// If no protocol on bits does.
+    pub fn of(sharing: Sharing) -> Self {
+        let backend = Backend::of(sharing);
+        assert!(backend.bits.is_some(), "{sharing} computes no circuits");
+        Self(backend)
+    }
+
+    /// Gives the protocol's letter.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+}
+
+impl From<ProtocolArg> for String {
+    fn from(protocol: ProtocolArg) -> Self {
+        protocol.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for ProtocolArg {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::from_str(&name, false)
+    }
 }
 
 /// Scheme by which protocol Y2 garbles an AND.

@@ -14,4 +14,6 @@ pub use source::{Source, netlist_of, read_circuit, read_netlist, with_widths};
 pub use statistics::{
     CircuitFigures, PartyRuns, PartyStatistics, PhaseStatistics, RunFigures, Statistics,
 };
-pub use task::{Input, Job, Own, Precomputation, Task, bits_of, check_correlations, check_room};
+pub use task::{
+    Input, Job, Own, PlannedCircuit, Precomputation, Task, bits_of, check_correlations, check_room,
+};

@@ -10,13 +10,12 @@ use madrigal_core::Party;
 use madrigal_correlations_store::Store;
 use madrigal_engine::{Means, Origin, Precomputation, Progress};
 use madrigal_net::Session;
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{Brought, CircuitPlan, run};
+use madrigal_operations::{Brought, Circuit, run_rows};
 use sha2::{Digest, Sha256};
 
 use super::fault::Misuse;
 use super::statistics::{PartyRuns, RunFigures};
-use super::task::{self, Job, Own, Task};
+use super::task::{self, Job, Own, PlannedCircuit, Task};
 use crate::failure::{Failure, Result};
 use crate::figures::peak_rss_bytes;
 use crate::flags::Patience;
@@ -37,7 +36,7 @@ enum Part {
 }
 
 struct Computation {
-    plan: CircuitPlan,
+    planned: PlannedCircuit,
     inputs: Arc<Rows>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
     store: Option<Store>,
@@ -127,9 +126,9 @@ impl Prepared {
     }
 
     /// Gives the plan of a computation.
-    pub fn plan(&self) -> Result<&CircuitPlan> {
+    pub fn planned(&self) -> Result<&PlannedCircuit> {
         match &self.part {
-            Part::Compute(computation) => Ok(&computation.plan),
+            Part::Compute(computation) => Ok(&computation.planned),
             Part::Precompute(_) => Err(Failure::bug("a precomputation has no plan")),
         }
     }
@@ -198,20 +197,20 @@ impl Computation {
         let inputs = own.input.as_ref();
         let inputs = inputs.map(|input| input.rows(job, me, &circuit));
         let inputs = inputs.transpose()?;
-        let plan = job.plan(circuit)?;
-        let inputs = inputs.unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
-        if own.store.is_none() && plan.spec().origin == Origin::Store {
+        let planned = job.plan(circuit)?;
+        let inputs = inputs.unwrap_or_else(|| Rows::new(0, planned.job.lanes));
+        if own.store.is_none() && planned.plan.spec().origin == Origin::Store {
             return Err(Misuse::StoreElsewhere.into());
         }
         let mut store = None;
         if let Some(files) = &own.store {
             let opened = files.open()?;
-            plan.check_store(&opened, job.repeat)
-                .map_err(files.failed())?;
+            let enough = planned.plan.check_store(&opened, job.repeat);
+            enough.map_err(files.failed())?;
             store = Some(opened);
         }
         Ok(Self {
-            plan,
+            planned,
             inputs: Arc::new(inputs),
             store,
             repeat: job.repeat,
@@ -240,7 +239,8 @@ impl Computation {
                 },
                 means: self.store.as_mut().map(Means::from).unwrap_or_default(),
             };
-            let report = run(session, id, &self.plan, brought, deadline, observe).await?;
+            let report =
+                run_rows(session, id, &self.planned.plan, brought, deadline, observe).await?;
             figures.push(RunFigures::from(&report));
             if self.repeat > 1 {
                 let made = report.outputs.as_ref();
@@ -253,7 +253,7 @@ impl Computation {
                 output = report.outputs;
             }
         }
-        let widths = self.plan.spec().circuit.outputs();
+        let widths = self.planned.job.circuit.outputs();
         let output = output.map(|rows| PartyOutput::Values(rows, widths.to_vec()));
         Ok((output, figures))
     }

@@ -1,11 +1,11 @@
 //! Costs of a run, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
 
 use madrigal_core::PhaseCost;
-use madrigal_engine::StoreReport;
+use madrigal_engine::{Outcome, StoreReport};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitPlan, Report};
 use serde::{Deserialize, Serialize};
 
+use super::task::PlannedCircuit;
 use crate::figures::PhaseFigures;
 use crate::flags::TransportArg;
 use crate::numbers::{Table, bytes, count, hex, seconds, table};
@@ -134,8 +134,8 @@ pub struct PhaseStatistics {
     pub seconds_spread: Spread,
 }
 
-impl From<&Report> for RunFigures {
-    fn from(report: &Report) -> Self {
+impl<Outputs> From<&Outcome<Outputs>> for RunFigures {
+    fn from(report: &Outcome<Outputs>) -> Self {
         Self {
             setup: (&report.setup).into(),
             online: (&report.online).into(),
@@ -183,13 +183,14 @@ impl CircuitFigures {
 impl Statistics {
     /// Puts together what the parties of this machine report.
     pub fn new(
-        plan: &CircuitPlan,
+        planned: &PlannedCircuit,
         transport: TransportArg,
         network: &str,
         figures: &[PartyRuns],
     ) -> Self {
+        let PlannedCircuit { job, plan, .. } = planned;
         let spec = plan.spec();
-        let mut parties: Vec<Option<PartyStatistics>> = (0..spec.parties).map(|_| None).collect();
+        let mut parties: Vec<Option<PartyStatistics>> = (0..job.parties).map(|_| None).collect();
         for party in figures {
             parties[party.party] = Some(PartyStatistics::new(party));
         }
@@ -197,14 +198,14 @@ impl Statistics {
             |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
         Self {
             madrigal: env!("CARGO_PKG_VERSION"),
-            protocol: spec.protocol.to_string(),
-            circuit: CircuitFigures::new(&spec.circuit),
-            lanes: spec.lanes as u64,
-            owners: indices(&spec.owners),
-            to: indices(&spec.to),
+            protocol: job.protocol.name.to_owned(),
+            circuit: CircuitFigures::new(&job.circuit),
+            lanes: job.lanes as u64,
+            owners: indices(&job.owners),
+            to: indices(&job.to),
             phases: plan.phases().to_string(),
             broadcast: spec.opening.to_string(),
-            correlations: plan.correlations(),
+            correlations: plan.correlations_in_words(),
             threads: spec.threads,
             transport,
             network: network.to_owned(),

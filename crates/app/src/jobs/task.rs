@@ -6,16 +6,13 @@ use std::sync::Arc;
 use madrigal_circuit::{Rows, values};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
-use madrigal_correlations::Needs;
-use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, StoreSpec};
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme};
+use madrigal_correlations::{Kind, Needs};
+use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, Plan, PlanSpec, StoreSpec};
+use madrigal_operations::{Circuit, CircuitJob, CircuitSupply};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Misuse;
-use super::flags::{
-    BroadcastArg, CorrelationsArg, GarblingArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
-};
+use super::flags::{BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg};
 use super::source::Source;
 use crate::failure::{Failure, Result};
 use crate::over::Over;
@@ -127,88 +124,118 @@ pub struct Job {
     pub apart: bool,
 }
 
-impl Job {
-    /// Chooses the OT extension of its correlations, if they are made by OT, and why.
-    pub fn extension(&self, circuit: &Circuit) -> Choice {
-        let ots = match self.how.protocol {
-            ProtocolArg::B | ProtocolArg::R | ProtocolArg::Beta => {
-                circuit.layered().and_count() as u64
-            }
-            // Four triples' worth: a triple, and a product with the offset for each row but one.
-            ProtocolArg::Y => 4 * circuit.layered().and_count() as u64,
-            ProtocolArg::Y2 => circuit.inputs().iter().map(|&width| u64::from(width)).sum(),
-        };
-        let triples = ots.saturating_mul(self.lanes);
-        self.how.over.choose(self.how.threads, triples)
-    }
+/// A circuit's job with its plan.
+#[derive(Debug, Clone)]
+pub struct PlannedCircuit {
+    /// The job.
+    pub job: CircuitJob,
+    /// The job's plan.
+    pub plan: Plan,
+    /// The OT extension of the job's correlations, if OTs make them, and why it was chosen.
+    pub choice: Option<Choice>,
+}
 
-    /// Plans the job.
-    pub fn plan(&self, circuit: Arc<Circuit>) -> Result<CircuitPlan> {
+impl PlannedCircuit {
+    /// Counts the Boolean triples that each party gets a share of.
+    pub fn triples(&self) -> usize {
+        self.plan.needs().of(Kind::BitTriples)
+    }
+}
+
+impl Job {
+    /// Plans the job. The OT extension is chosen once it is known how many OTs the job needs.
+    pub fn plan(&self, circuit: Arc<Circuit>) -> Result<PlannedCircuit> {
         check_correlations(&self.how)?;
         check_room(self.lanes, bits_of(circuit.inputs(), circuit.outputs()))?;
         let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
         let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
-        let spec = CircuitJob {
-            protocol: match self.how.protocol {
-                ProtocolArg::B => Protocol::B,
-                ProtocolArg::R => Protocol::R,
-                ProtocolArg::Y => Protocol::Y,
-                ProtocolArg::Beta => Protocol::Beta,
-                ProtocolArg::Y2 => Protocol::Y2(match self.how.garbling {
-                    GarblingArg::HalfGates => Scheme::HalfGates,
-                    GarblingArg::ThreeHalves => Scheme::ThreeHalves,
-                }),
-            },
+        let mut to = list(&self.to)?;
+        to.sort();
+        to.dedup();
+        let job = CircuitJob {
+            protocol: self.how.backend(),
+            parties: self.parties,
             owners: list(&self.owners)?,
-            to: list(&self.to)?,
+            to,
             lanes: usize::try_from(self.lanes).map_err(Failure::bug)?,
-            opening: match self.how.broadcast {
+            circuit,
+        };
+        let origin = match self.how.origin() {
+            CorrelationsArg::Ot => None,
+            CorrelationsArg::Dealer => Some(Origin::Dealer),
+            CorrelationsArg::Store => Some(Origin::Store),
+        };
+        let planned = self.plan_from(&job, origin)?;
+        // Stores are made without a circuit: what it takes of them must not depend on the line.
+        let may_pair = job.protocol.bits().pairs && planned.plan.spec().origin != Origin::Store;
+        let pairs = may_pair
+            .then(|| job.circuit.in_pairs())
+            .filter(|pairs| pairs.round_count() < job.circuit.round_count());
+        let Some(pairs) = pairs else {
+            return Ok(planned);
+        };
+        let circuit = Arc::new(pairs);
+        let origin = Some(planned.plan.spec().origin.clone());
+        // At fixed rates, so that all parties come to the same.
+        let time = |planned: &PlannedCircuit| {
+            let line = &planned.plan.spec().line;
+            planned.plan.time(Party::new(0), &Rates::ZEN_5, line).total
+        };
+        Ok(
+            match self.plan_from(&CircuitJob { circuit, ..job }, origin) {
+                Ok(pairs) if time(&pairs) < time(&planned) => PlannedCircuit {
+                    choice: planned.choice,
+                    ..pairs
+                },
+                _ => planned,
+            },
+        )
+    }
+
+    /// Plans a job of a circuit, with OTs by the extension that suits their number if there is no other origin.
+    fn plan_from(&self, job: &CircuitJob, origin: Option<Origin>) -> Result<PlannedCircuit> {
+        let how = &self.how;
+        let mut spec = PlanSpec {
+            opening: match how.broadcast {
                 BroadcastArg::Direct | BroadcastArg::Auto => Opening::Direct,
                 BroadcastArg::Relay => Opening::Relay,
             },
-            phases: match self.how.phases {
+            phases: match how.phases {
                 PhasesArg::Auto => None,
                 PhasesArg::Sequential => Some(Phases::Sequential),
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
-            origin: match self.how.origin() {
-                CorrelationsArg::Ot => Origin::Ot {
-                    extension: self.extension(&circuit).extension,
-                    threads: self.how.threads,
+            memory: usize::try_from(how.memory.0).unwrap_or(usize::MAX),
+            threads: how.threads,
+            line: how.over.line(),
+            ..job.spec().map_err(Misuse::Job)?
+        };
+        let repetitions = ("repetitions".to_owned(), self.repeat.to_string());
+        spec.also.push(repetitions);
+        let mut choice = None;
+        spec.origin = match origin {
+            Some(origin) => origin,
+            None => {
+                let first = Plan::new(spec.clone()).map_err(Misuse::Plan)?;
+                let chosen = how.over.choose(how.threads, first.needs().steps());
+                let extension = chosen.extension;
+                choice = Some(chosen);
+                Origin::Ot {
+                    extension,
+                    threads: how.threads,
                     // A circuit needs none.
                     matrices: Matrices::Ot,
-                },
-                CorrelationsArg::Dealer => Origin::Dealer,
-                CorrelationsArg::Store => Origin::Store,
-            },
-            memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
-            threads: self.how.threads,
-            line: self.how.over.line(),
-            also: vec![("repetitions".to_owned(), self.repeat.to_string())],
-            ..CircuitJob::new(circuit, self.parties)
+                }
+            }
         };
-        let planned = |spec| match self.apart {
-            true => CircuitPlan::new(spec),
-            false => CircuitPlan::fastest(spec),
+        let plan = match self.apart {
+            true => Plan::new(spec),
+            false => Plan::fastest(spec),
         };
-        // Stores are made without a circuit: what it takes of them must not depend on the line.
-        let pairs = (spec.protocol == Protocol::Beta && spec.origin != Origin::Store)
-            .then(|| spec.circuit.in_pairs())
-            .filter(|pairs| pairs.round_count() < spec.circuit.round_count())
-            .and_then(|pairs| {
-                let circuit = Arc::new(pairs);
-                let spec = spec.clone();
-                planned(CircuitJob { circuit, ..spec }).ok()
-            });
-        let plan = planned(spec).map_err(Misuse::CircuitPlan)?;
-        // At fixed rates, so that all parties come to the same.
-        let time = |plan: &CircuitPlan| {
-            plan.time(Party::new(0), &Rates::ZEN_5, &plan.spec().line)
-                .total
-        };
-        Ok(match pairs {
-            Some(pairs) if time(&pairs) < time(&plan) => pairs,
-            _ => plan,
+        Ok(PlannedCircuit {
+            job: job.clone(),
+            plan: plan.map_err(Misuse::Plan)?,
+            choice,
         })
     }
 
@@ -224,20 +251,26 @@ impl Job {
 
 /// Refuses flags for correlations that are not made.
 pub fn check_correlations(how: &How) -> Result<()> {
-    let (origin, extension) = (how.origin(), how.over.extension.is_named());
-    let (flag, why) = match how.protocol {
-        ProtocolArg::Y | ProtocolArg::Y2 if origin != CorrelationsArg::Ot => (
+    let elsewhere = how.origin() != CorrelationsArg::Ot;
+    let extension = how.over.extension.is_named();
+    let name = how.protocol.name();
+    let (flag, why) = match how.backend().bits().supply {
+        CircuitSupply::Ot if elsewhere => (
             "--correlations and --store",
-            "protocols Y and Y2 take correlated OTs, which the parties make themselves and neither a dealer nor a store has",
+            format!(
+                "protocol {name} takes correlated OTs, which the parties make themselves and neither a dealer nor a store has"
+            ),
         ),
-        ProtocolArg::R if origin != CorrelationsArg::Ot => (
-            "--correlations and --store",
-            "protocol R computes without correlations",
+        CircuitSupply::Nothing if elsewhere || extension => (
+            match elsewhere {
+                true => "--correlations and --store",
+                false => "--extension",
+            },
+            format!("protocol {name} computes without correlations"),
         ),
-        ProtocolArg::R if extension => ("--extension", "protocol R computes without correlations"),
-        ProtocolArg::B | ProtocolArg::Beta if extension && origin != CorrelationsArg::Ot => (
+        CircuitSupply::Anything if extension && elsewhere => (
             "--extension",
-            "no correlations are made here, a dealer or a store has them already",
+            "no correlations are made here, a dealer or a store has them already".to_owned(),
         ),
         _ => return Ok(()),
     };

@@ -14,7 +14,7 @@ use madrigal_engine::Progress;
 use madrigal_net::Session;
 use madrigal_operations::Circuit;
 
-use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg};
+use crate::args::{AesCtr, CorrelationsArg, Demo, How, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};
 use crate::figures::print;
 use crate::files::{self, Output};
@@ -324,7 +324,7 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
         let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
         drop(own);
         let outcome = prepared.work(session, runs, &observe).await?;
-        Ok((prepared.plan()?.clone(), outcome))
+        Ok((prepared.planned()?.clone(), outcome))
     };
     let done = party.with_quiet(args.show.quiet).in_session(work);
     bars.clear();
@@ -395,10 +395,11 @@ fn tell(secret: &Secret, how: &How, statistics: &Statistics, here: bool, key: &s
         "The others learned the length of the file and the first counter, party 1 the ciphertext; beyond\n\
          that, each saw random numbers alone"
     };
-    let holds = match how.protocol {
-        ProtocolArg::B | ProtocolArg::Y => "even if all but one pool what they saw, as long as",
-        ProtocolArg::R => "as long as no two of the three pool what they saw, and",
-        ProtocolArg::Y2 | ProtocolArg::Beta => "as long as the two do not pool what they saw, and",
+    let backend = how.backend();
+    let holds = match backend.parties.end() {
+        2 => "as long as the two do not pool what they saw, and",
+        _ if backend.honest_majority => "as long as no two parties pool what they saw, and",
+        _ => "even if all but one pool what they saw, as long as",
     };
     let dealer = match how.origin() {
         CorrelationsArg::Dealer => " and the dealer works with none of them",

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use madrigal_app::explain::{Operation, operations, operations_table};
 use madrigal_core::time::{Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{Choice, Origin, PlanTime};
+use madrigal_engine::PlanTime;
 use madrigal_net::transport::Profile;
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::CircuitPlan;
 use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
 use crate::figures::{print, print_json};
-use crate::jobs::CircuitFigures;
+use crate::jobs::{CircuitFigures, PlannedCircuit};
 use crate::numbers::{bytes, count, counted, rate, seconds, table};
 use crate::rates;
 use crate::reach::Network;
@@ -120,26 +119,24 @@ pub fn run(args: Explain) -> Result<()> {
     let mut job = args.work.job(args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     job.how.over.or_network(&args.network, args.among.here());
-    let choice = job.extension(&circuit);
-    let plan = job.plan(Arc::clone(&circuit))?;
+    let planned = job.plan(circuit)?;
     let machine = match network.profile {
-        Some(_) => Some(rates::measure(plan.program().trial().as_ref())?),
+        Some(_) => Some(rates::measure(planned.plan.trial().as_ref())?),
         None => None,
     };
-    let explanation = explain(&plan, choice, &args.network, network.profile.zip(machine));
+    let explanation = explain(&planned, &args.network, network.profile.zip(machine));
     if args.json {
         return print_json(&explanation);
     }
-    print(explanation.text(&plan).as_bytes())
+    print(explanation.text(&planned).as_bytes())
 }
 
 fn explain(
-    plan: &CircuitPlan,
-    choice: Choice,
+    planned: &PlannedCircuit,
     name: &str,
     surroundings: Option<(Profile, Rates)>,
 ) -> Explanation {
-    let spec = plan.spec();
+    let PlannedCircuit { job, plan, choice } = planned;
     let party = |party: Party| {
         let cost = plan.cost(party);
         let time = surroundings
@@ -148,7 +145,7 @@ fn explain(
             let mut estimate = PhaseEstimate::new(cost.phase(phase));
             if let Some(((profile, _), time)) = surroundings.zip(time) {
                 estimate.tell_times(
-                    least(cost.phase(phase), spec.parties, &profile),
+                    least(cost.phase(phase), job.parties, &profile),
                     time.phase(phase),
                 );
             }
@@ -158,30 +155,29 @@ fn explain(
             party: party.index(),
             setup: phase(Phase::Setup),
             online: phase(Phase::Online),
-            memory_bytes: plan.program().memory(party),
+            memory_bytes: plan.memory(party),
         };
         (cost, time)
     };
     let priced = surroundings.map(|(profile, rates)| (rates, Network::new(Some(profile)).link()));
     let priced = priced.as_ref().map(|(rates, link)| (rates, link));
-    let (parties, times): (Vec<_>, Vec<_>) = Party::all(spec.parties).map(party).unzip();
+    let (parties, times): (Vec<_>, Vec<_>) = Party::all(job.parties).map(party).unzip();
     let times: Vec<PlanTime> = times.into_iter().flatten().collect();
     Explanation {
-        circuit: CircuitFigures::new(&spec.circuit),
-        lanes: spec.lanes as u64,
-        protocol: spec.protocol.to_string(),
+        circuit: CircuitFigures::new(&job.circuit),
+        lanes: job.lanes as u64,
+        protocol: job.protocol.name.to_owned(),
         phases: plan.phases().to_string(),
-        broadcast: spec.opening.to_string(),
+        broadcast: plan.spec().opening.to_string(),
         network: name.to_owned(),
-        triples: plan.triples(),
-        correlations: plan.correlations(),
-        extension_because: match spec.origin {
-            Origin::Ot { .. } if plan.triples() > 0 => Some(choice.reason),
-            _ => None,
-        },
+        triples: planned.triples(),
+        correlations: plan.correlations_in_words(),
+        extension_because: (choice.as_ref())
+            .filter(|_| planned.triples() > 0)
+            .map(|choice| choice.reason.clone()),
         expected: surroundings.map(|(_, rates)| Expected::new(&times, &rates)),
         parties,
-        operations: operations(plan.program(), priced),
+        operations: operations(plan, priced),
     }
 }
 
@@ -238,7 +234,8 @@ impl PhaseEstimate {
 }
 
 impl Explanation {
-    fn text(&self, plan: &CircuitPlan) -> String {
+    fn text(&self, planned: &PlannedCircuit) -> String {
+        let plan = &planned.plan;
         let timed = self.expected.is_some();
         let mut header = vec![
             "party",
@@ -296,7 +293,7 @@ impl Explanation {
                 seconds(expected.online_seconds),
                 rate(expected.rates.aes_blocks_per_second, "AES blocks/s"),
                 rate(expected.rates.base_ots_per_second, "base OTs/s"),
-                match plan.program().trial() {
+                match plan.trial() {
                     Some(_) => "; the job's correlations by a trial",
                     None => "",
                 },
@@ -317,7 +314,7 @@ impl Explanation {
             counted(self.triples as u64, "triple"),
             self.phases,
             self.broadcast,
-            counted(plan.program().parts().len() as u64, "part"),
+            counted(plan.parts().len() as u64, "part"),
             operations_table(&self.operations, false),
         )
     }

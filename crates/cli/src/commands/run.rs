@@ -224,7 +224,7 @@ fn run_remote(args: &Run) -> Result<()> {
     if let Some(output) = &outcome.output {
         write_lines(&|to| output.write_to(to), named(args.output.as_deref()))?;
     }
-    let plan = prepared.plan()?;
+    let plan = prepared.planned()?;
     let statistics = Statistics::new(plan, transport, &args.net.network, &[outcome.figures]);
     args.show.tell(&statistics)
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase};
 use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::CircuitPlan;
 
 use super::rows::{Row, Rule};
 use crate::args::{Patience, TransportArg};
 use crate::circuits::random_inputs;
 use crate::exit::{Failure, Result};
 use crate::jobs::local::{LocalOutcome, LocalRun};
-use crate::jobs::{Own, PartyRuns, RunFigures, Task};
+use crate::jobs::{Own, PartyRuns, PlannedCircuit, RunFigures, Task};
 use crate::rates;
 use crate::reach::Network;
 use crate::spread::Spread;
@@ -50,7 +49,7 @@ pub(super) struct Measurement<'a> {
     row: &'a Row,
     link: Link,
     circuit: Option<Arc<Circuit>>,
-    plan: Option<CircuitPlan>,
+    plan: Option<PlannedCircuit>,
     repeat: u32,
 }
 
@@ -118,7 +117,7 @@ impl<'a> Measurement<'a> {
             rounds: phases.map(|phase| phase.1).max().unwrap_or(0),
             peak_rss_bytes: peaks.max().flatten(),
             expected_memory: self.plan.as_ref().map(|plan| {
-                let of = |me| plan.program().memory(me) as u64;
+                let of = |me| plan.plan.memory(me) as u64;
                 Party::all(self.row.parties()).map(of).max().unwrap_or(0)
             }),
             network,
@@ -199,7 +198,7 @@ impl<'a> Measurement<'a> {
     /// Estimates the time by this machine's rates as they are now.
     fn expected_now(&self, cores: usize) -> Result<f64> {
         let trial = match (&self.plan, &self.row.task) {
-            (Some(plan), _) => plan.program().trial(),
+            (Some(plan), _) => plan.plan.trial(),
             (None, Task::Precompute(task)) => Some(task.spec()?.trial()),
             _ => None,
         };
@@ -214,7 +213,7 @@ impl<'a> Measurement<'a> {
         let of = |me: Party| -> Result<Time> {
             match (&self.plan, &self.row.task) {
                 (Some(plan), _) => {
-                    let time = plan.time(me, rates, link);
+                    let time = plan.plan.time(me, rates, link);
                     Ok(match self.row.rule {
                         Rule::Setup | Rule::Falling | Rule::Lengthening | Rule::Disordered => {
                             time.setup
@@ -257,7 +256,7 @@ impl<'a> Measurement<'a> {
         let mut job = job.clone();
         job.lanes = 1;
         let plan = job.plan(Arc::clone(circuit))?;
-        let rounds = Party::all(self.row.parties()).map(|me| plan.cost(me).online.rounds);
+        let rounds = Party::all(self.row.parties()).map(|me| plan.plan.cost(me).online.rounds);
         Ok(rounds.max().unwrap_or(0))
     }
 }

@@ -1,5 +1,6 @@
 //! What is measured: jobs, the lines that they run over, and what they may take there.
 
+use madrigal_engine::Sharing;
 use madrigal_kernels::{Block, Prg};
 
 use crate::args::{
@@ -220,16 +221,16 @@ fn job(parties: usize, lanes: u64, how: How) -> Task {
 }
 
 fn aes(parties: usize, lanes: u64, over: Over) -> Task {
-    job(parties, lanes, how(ProtocolArg::B, over))
+    job(parties, lanes, how(ProtocolArg::of(Sharing::B), over))
 }
 
 fn replicated(lanes: u64) -> Task {
-    job(3, lanes, how(ProtocolArg::R, Over::default()))
+    job(3, lanes, how(ProtocolArg::of(Sharing::R), Over::default()))
 }
 
 /// Makes a job with a dealer, and with all triples before the inputs, however many.
 fn dealt(parties: usize, lanes: u64) -> Task {
-    let usual = how(ProtocolArg::B, Over::default());
+    let usual = how(ProtocolArg::of(Sharing::B), Over::default());
     let how = How {
         phases: PhasesArg::Sequential,
         correlations: Some(CorrelationsArg::Dealer),

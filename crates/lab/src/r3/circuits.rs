@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
+use madrigal_engine::{Plan, PlanSpec, Sharing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
+use madrigal_operations::{Backend, Circuit, CircuitJob, input_bits_of, run_rows};
 use madrigal_protocols::replicated::PARTIES;
 
 use super::ceilings::{Measured, Part};
@@ -74,16 +74,19 @@ fn workload(name: &'static str, netlist: Netlist, lanes: usize, ops_per_lane: us
     Workload {
         name,
         measure: Box::new(move |setting| {
-            let spec = CircuitJob {
-                protocol: Protocol::R,
+            let job = CircuitJob {
+                protocol: Backend::of(Sharing::R),
                 to: vec![Party::new(0)],
                 lanes,
-                threads: setting.threads,
                 ..CircuitJob::new(Arc::clone(&circuit), PARTIES)
             };
-            let plan = CircuitPlan::new(spec).map_err(Failure::bug)?;
+            let plan = Plan::new(PlanSpec {
+                threads: setting.threads,
+                ..job.spec().map_err(Failure::bug)?
+            });
+            let plan = plan.map_err(Failure::bug)?;
             let inputs = random(netlist.input_bits() as usize, lanes)?;
-            measure(&netlist, &plan, &inputs, setting, ops_per_lane)
+            measure(&netlist, (&job, &plan), &inputs, setting, ops_per_lane)
         }),
     }
 }
@@ -99,26 +102,25 @@ fn random(rows: usize, lanes: usize) -> Result<Rows> {
 
 fn measure(
     netlist: &Netlist,
-    plan: &CircuitPlan,
+    (job, plan): (&CircuitJob, &Plan),
     inputs: &Rows,
     setting: &Setting,
     ops_per_lane: usize,
 ) -> Result<Measured> {
-    let spec = plan.spec();
-    let checked = part(inputs, CHECKED.min(spec.lanes));
+    let checked = part(inputs, CHECKED.min(job.lanes));
     let expected = netlist.evaluate(&checked).map_err(Failure::bug)?;
-    let (expected, own) = (&expected, &own(plan, inputs));
+    let (expected, own) = (&expected, &own(job, plan, inputs));
     let parties = everyone(
         setting.transport,
         Network::new(None),
         PARTIES,
-        spec.threads,
+        plan.spec().threads,
         &Patience::default(),
         async |session: &Session| {
             let own = &own[session.me().index()];
             let mut parts = Vec::new();
             for id in 1..=setting.repeat {
-                let report = run(session, id, plan, Arc::clone(own), None, &|_| {}).await;
+                let report = run_rows(session, id, plan, Arc::clone(own), None, &|_| {}).await;
                 let report = report.map_err(Failure::bug)?;
                 if let Some(outputs) = &report.outputs
                     && part(outputs, expected.lanes()) != *expected
@@ -135,7 +137,7 @@ fn measure(
             Ok(parts)
         },
     )?;
-    Ok(Measured::together(spec.lanes * ops_per_lane, &parties))
+    Ok(Measured::together(job.lanes * ops_per_lane, &parties))
 }
 
 /// The first lanes.
@@ -150,14 +152,13 @@ fn part(rows: &Rows, lanes: usize) -> Rows {
 }
 
 /// Each party's own rows.
-fn own(plan: &CircuitPlan, inputs: &Rows) -> Vec<Arc<Rows>> {
-    let spec = plan.spec();
+fn own(job: &CircuitJob, plan: &Plan, inputs: &Rows) -> Vec<Arc<Rows>> {
     let mut own: Vec<Rows> = Party::all(PARTIES)
-        .map(|party| Rows::new(plan.input_bits_of(party), spec.lanes))
+        .map(|party| Rows::new(input_bits_of(&plan.spec().graph, party), job.lanes))
         .collect();
     let mut next = [0; PARTIES];
     let mut from = 0;
-    for (&width, owner) in spec.circuit.inputs().iter().zip(&spec.owners) {
+    for (&width, owner) in job.circuit.inputs().iter().zip(&job.owners) {
         for wire in from..from + width as usize {
             let to = &mut next[owner.index()];
             own[owner.index()]

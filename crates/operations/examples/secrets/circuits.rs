@@ -4,32 +4,25 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Opening, Origin, Phases};
+use madrigal_engine::{Opening, Phases, Plan, PlanSpec, Sharing};
 use madrigal_kernels::marks;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, run};
+use madrigal_operations::{Backend, Circuit, CircuitJob, run_rows};
 
 use crate::{Outcome, Path, generator, opened, right, world};
 
 pub(crate) const PATHS: &[Path] = &[
     ("circuit/B", || {
         let direct = |spec| spec;
-        job(2, direct)?;
-        job(3, |spec| CircuitJob {
+        job(Sharing::B, 2, direct)?;
+        job(Sharing::B, 3, |spec| PlanSpec {
             opening: Opening::Relay,
             phases: Some(Phases::Interleaved),
             ..spec
         })
     }),
-    ("circuit/R", || {
-        job(3, |spec| CircuitJob {
-            protocol: Protocol::R,
-            origin: Origin::default(),
-            ..spec
-        })
-    }),
+    ("circuit/R", || job(Sharing::R, 3, |spec| spec)),
 ];
 
 /// Lanes that fill no word.
@@ -49,17 +42,18 @@ fn netlist() -> Result<Netlist, Box<dyn std::error::Error>> {
     )?)
 }
 
-fn job(parties: usize, change: impl Fn(CircuitJob) -> CircuitJob) -> Outcome {
+fn job(sharing: Sharing, parties: usize, change: impl Fn(PlanSpec) -> PlanSpec) -> Outcome {
     let netlist = netlist()?;
-    let spec = CircuitJob {
+    let job = CircuitJob {
+        protocol: Backend::of(sharing),
         lanes: LANES,
         ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), parties)
     };
-    let plan = CircuitPlan::new(change(spec))?;
+    let plan = Plan::new(change(job.spec()?))?;
     let mut inputs = Rows::new(netlist.input_bits() as usize, LANES);
     generator(90).fill(inputs.as_bytes_mut());
     inputs.clear_padding();
-    let (plan, all, world) = (&plan, &inputs, &world(parties));
+    let (job, plan, all, world) = (&job, &plan, &inputs, &world(parties));
     let outputs: Vec<Result<Option<Rows>, String>> = std::thread::scope(|scope| {
         let threads: Vec<_> = Party::all(parties)
             .zip(mesh(parties))
@@ -69,7 +63,7 @@ fn job(parties: usize, change: impl Fn(CircuitJob) -> CircuitJob) -> Outcome {
                         let session = Session::new(world.config(me), transport);
                         session.greet().await.map_err(|error| error.to_string())?;
                         let report =
-                            run(&session, 1, plan, own(plan, all, me), None, &|_| {}).await;
+                            run_rows(&session, 1, plan, own(job, all, me), None, &|_| {}).await;
                         session.close().await;
                         Ok(report.map_err(|error| error.to_string())?.outputs)
                     })
@@ -92,10 +86,13 @@ fn job(parties: usize, change: impl Fn(CircuitJob) -> CircuitJob) -> Outcome {
 }
 
 /// A party's own input rows out of all.
-fn own(plan: &CircuitPlan, all: &Rows, me: Party) -> Rows {
-    let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
+fn own(job: &CircuitJob, all: &Rows, me: Party) -> Rows {
+    let values = || job.circuit.inputs().iter().zip(&job.owners);
+    let widths = values().filter(|(_, owner)| **owner == me);
+    let wires: u32 = widths.map(|(width, _)| width).sum();
+    let mut own = Rows::new(wires as usize, all.lanes());
     let (mut from, mut to) = (0, 0);
-    for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {
+    for (&width, &owner) in values() {
         for wire in from..from + width as usize {
             if owner == me {
                 own.row_mut(to).copy_from_slice(all.row(wire));

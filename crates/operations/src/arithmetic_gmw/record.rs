@@ -14,7 +14,7 @@ impl ArithmeticGmwTool {
     pub(crate) const RECORD: Backend = Backend {
         name: "A",
         sharing: Sharing::A,
-        about: "shares that add up modulo 2^l, one for each party",
+        about: "arithmetic GMW: shares that add up modulo 2^l, one for each party",
         parties: 2..=MAX_PARTIES,
         honest_majority: false,
         kept: Keeping::as_it_is(Sharing::A),

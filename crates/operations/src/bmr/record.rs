@@ -7,14 +7,14 @@ use madrigal_correlations::Width;
 use madrigal_engine::Sharing;
 
 use super::{BmrTool, ComposeKeys, FromKeys, ToKeys};
-use crate::backend::{Backend, Bits, Keeping, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl BmrTool {
     /// What the protocol can do, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "Y",
         sharing: Sharing::Y,
-        about: "circuits that all parties garble together (BMR): a constant number of rounds",
+        about: "BMR: circuits that all parties garble together, evaluated in a constant number of rounds",
         parties: 2..=MAX_PARTIES,
         honest_majority: false,
         kept: Keeping {
@@ -25,6 +25,7 @@ impl BmrTool {
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,
+            supply: CircuitSupply::Ot,
             ring: Sharing::A,
             triples_per_and: 1,
             pairs: false,

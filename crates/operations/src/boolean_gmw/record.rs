@@ -4,20 +4,21 @@ use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
 use super::BooleanGmwTool;
-use crate::backend::{Backend, Bits, Keeping, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl BooleanGmwTool {
     /// What the protocol can do, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "B",
         sharing: Sharing::B,
-        about: "for each bit shares whose XOR is the bit, one for each party",
+        about: "Boolean GMW: for each bit shares whose XOR is the bit, one for each party",
         parties: 2..=MAX_PARTIES,
         honest_majority: false,
         kept: Keeping::as_it_is(Sharing::B),
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,
+            supply: CircuitSupply::Anything,
             ring: Sharing::A,
             triples_per_and: 1,
             pairs: false,

@@ -6,20 +6,21 @@ use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
 use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
-use crate::backend::{Backend, Bits, DynOperation, Keeping, Numbers, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
 
 impl ReplicatedTool {
     /// What the protocol can do, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "R",
         sharing: Sharing::R,
-        about: "three components, of which each of three parties has two",
+        about: "replicated sharing: three components, of which each of three parties has two",
         parties: 3..=3,
         honest_majority: true,
         kept: Keeping::as_it_is(Sharing::R),
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,
+            supply: CircuitSupply::Nothing,
             ring: Sharing::R,
             triples_per_and: 0,
             pairs: false,

@@ -9,7 +9,7 @@ use madrigal_garbling::Scheme;
 use super::{ComposeLabels, FromLabels, Garbling, SplitLabels, ToLabels, YaoTool};
 use crate::aby2::AlphaTool;
 use crate::arithmetic_gmw::ArithmeticGmwTool;
-use crate::backend::{Backend, Bits, Keeping, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl<G: Garbling> YaoTool<G> {
     /// What the protocol can do, for whoever plans programs.
@@ -19,7 +19,7 @@ impl<G: Garbling> YaoTool<G> {
             Scheme::ThreeHalves => G::NAME,
         },
         sharing: Sharing::Y2,
-        about: "circuits that party 0 garbles and party 1 evaluates",
+        about: "Yao: circuits that party 0 garbles and party 1 evaluates, in a constant number of rounds",
         parties: 2..=2,
         honest_majority: false,
         kept: Keeping {
@@ -30,6 +30,7 @@ impl<G: Garbling> YaoTool<G> {
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,
+            supply: CircuitSupply::Ot,
             ring: Sharing::A,
             triples_per_and: 0,
             pairs: false,

@@ -1,14 +1,15 @@
 //! Circuits and plans for the engine's tests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // helpers; each test uses its part
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Extension, Opening, Origin, Phases};
+use madrigal_correlations::Kind;
+use madrigal_engine::{Extension, Opening, Origin, Phases, Plan, PlanSpec, Sharing};
 use madrigal_kernels::Prg;
-use madrigal_operations::Circuit;
-use madrigal_operations::circuit_job::{CircuitJob, CircuitPlan, Protocol, Scheme};
+use madrigal_operations::{Backend, Circuit, CircuitJob, THREE_HALVES};
 
 /// A netlist of crates/circuit's test data.
 pub fn netlist(name: &str) -> Netlist {
@@ -28,10 +29,13 @@ pub fn random_rows(rows: usize, lanes: usize, prg: &mut Prg) -> Rows {
 }
 
 /// A party's own input rows out of all.
-pub fn own(plan: &CircuitPlan, all: &Rows, me: Party) -> Rows {
-    let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
+pub fn own(job: &CircuitJob, all: &Rows, me: Party) -> Rows {
+    let values = || job.circuit.inputs().iter().zip(&job.owners);
+    let widths = values().filter(|(_, owner)| **owner == me);
+    let wires: u32 = widths.map(|(width, _)| width).sum();
+    let mut own = Rows::new(wires as usize, all.lanes());
     let (mut from, mut to) = (0, 0);
-    for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {
+    for (&width, &owner) in values() {
         for wire in from..from + width as usize {
             if owner == me {
                 own.row_mut(to).copy_from_slice(all.row(wire));
@@ -43,6 +47,61 @@ pub fn own(plan: &CircuitPlan, all: &Rows, me: Party) -> Rows {
     own
 }
 
+/// A job with its plan, and what the plan was made of: tests change one thing at a time.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    pub job: CircuitJob,
+    pub plan: Plan,
+}
+
+impl Deref for Planned {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Planned {
+    /// Plans a job with these changes to the usual specification.
+    pub fn new(job: CircuitJob, change: impl FnOnce(PlanSpec) -> PlanSpec) -> Self {
+        let plan = Plan::new(change(job.spec().unwrap())).unwrap();
+        Self { job, plan }
+    }
+
+    /// Plans the job with other settings.
+    pub fn with(&self, change: impl FnOnce(PlanSpec) -> PlanSpec) -> Self {
+        let plan = Plan::new(change(self.plan.spec().clone())).unwrap();
+        let job = self.job.clone();
+        Self { job, plan }
+    }
+
+    /// Plans another job with the same settings.
+    pub fn of(&self, job: CircuitJob) -> Self {
+        let PlanSpec { graph, also, .. } = job.spec().unwrap();
+        let spec = PlanSpec {
+            graph,
+            also,
+            ..self.plan.spec().clone()
+        };
+        let plan = Plan::new(spec).unwrap();
+        Self { job, plan }
+    }
+
+    /// Plans the job in another protocol.
+    pub fn in_protocol(&self, protocol: &'static Backend) -> Self {
+        self.of(CircuitJob {
+            protocol,
+            ..self.job.clone()
+        })
+    }
+
+    /// Boolean triples of the plan.
+    pub fn triples(&self) -> usize {
+        self.plan.needs().of(Kind::BitTriples)
+    }
+}
+
 /// Value i belongs to party i mod N.
 pub fn plan(
     netlist: &Netlist,
@@ -52,82 +111,61 @@ pub fn plan(
     opening: Opening,
     phases: Phases,
     memory: usize,
-) -> CircuitPlan {
-    let spec = CircuitJob {
+) -> Planned {
+    let job = CircuitJob {
         to: to.iter().map(|&party| Party::new(party)).collect(),
         lanes,
+        ..CircuitJob::new(Arc::new(Circuit::new(netlist)), parties)
+    };
+    Planned::new(job, |spec| PlanSpec {
         opening,
         phases: Some(phases),
         memory,
-        ..CircuitJob::new(Arc::new(Circuit::new(netlist)), parties)
-    };
-    CircuitPlan::new(spec).unwrap()
+        ..spec
+    })
 }
 
-/// The same, with a dealer.
-pub fn dealt(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        origin: Origin::Dealer,
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan with correlations from elsewhere.
+fn from(plan: &Planned, origin: Origin) -> Planned {
+    plan.with(|spec| PlanSpec { origin, ..spec })
 }
 
-/// The same, with correlations from stores.
-pub fn stored(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        origin: Origin::Store,
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan with a dealer.
+pub fn dealt(plan: &Planned) -> Planned {
+    from(plan, Origin::Dealer)
 }
 
-/// The same, in protocol R.
-pub fn replicated(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        protocol: Protocol::R,
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan with correlations from stores.
+pub fn stored(plan: &Planned) -> Planned {
+    from(plan, Origin::Store)
 }
 
-/// The same, garbled.
-pub fn garbled(plan: &CircuitPlan, scheme: Scheme) -> CircuitPlan {
-    let spec = CircuitJob {
-        protocol: Protocol::Y2(scheme),
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan over silent OT.
+pub fn silent(plan: &Planned) -> Planned {
+    from(plan, Origin::ot(Extension::Silent))
 }
 
-/// The same, in protocol beta.
-pub fn masked(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        protocol: Protocol::Beta,
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan in protocol R.
+pub fn replicated(plan: &Planned) -> Planned {
+    plan.in_protocol(Backend::of(Sharing::R))
 }
 
-/// The same, garbled by all.
-pub fn garbled_by_all(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        protocol: Protocol::Y,
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The schemes of protocol Y2: half gates, and three halves.
+pub fn schemes() -> [&'static Backend; 2] {
+    [Backend::of(Sharing::Y2), &THREE_HALVES]
 }
 
-/// The same, over silent OT.
-pub fn silent(plan: &CircuitPlan) -> CircuitPlan {
-    let spec = CircuitJob {
-        origin: Origin::ot(Extension::Silent),
-        ..plan.spec().clone()
-    };
-    CircuitPlan::new(spec).unwrap()
+/// The plan in protocol beta.
+pub fn masked(plan: &Planned) -> Planned {
+    plan.in_protocol(Backend::of(Sharing::BETA))
 }
 
-/// The same, on so many threads.
-pub fn threaded(plan: &CircuitPlan, threads: usize) -> CircuitPlan {
-    CircuitPlan::new(plan.spec().clone().on_threads(threads)).unwrap()
+/// The plan in protocol Y.
+pub fn garbled_by_all(plan: &Planned) -> Planned {
+    plan.in_protocol(Backend::of(Sharing::Y))
+}
+
+/// The plan on this many threads.
+pub fn threaded(plan: &Planned, threads: usize) -> Planned {
+    plan.with(|spec| spec.on_threads(threads))
 }

@@ -1,5 +1,7 @@
 //! Table 4: AES-128 and SHA-256.
 
+use madrigal_engine::Sharing;
+
 use super::bench::{Bench, Row};
 use crate::args::{BenchCircuit, How, ProtocolArg, TransportArg};
 use crate::circuits::measure;
@@ -68,10 +70,10 @@ fn circuits(parties: usize) -> Vec<Circuit> {
         });
     };
     for (of_b, of_y, of_y2) in [("AES^B", "AES^Y", "AES^Y2"), ("SHA^B", "SHA^Y", "SHA^Y2")] {
-        add(of_b, ProtocolArg::B);
-        add(of_y, ProtocolArg::Y);
+        add(of_b, ProtocolArg::of(Sharing::B));
+        add(of_y, ProtocolArg::of(Sharing::Y));
         if parties == 2 {
-            add(of_y2, ProtocolArg::Y2);
+            add(of_y2, ProtocolArg::of(Sharing::Y2));
         }
     }
     all

@@ -14,7 +14,7 @@ impl AlphaTool {
     pub(crate) const RECORD: Backend = Backend {
         name: "alpha",
         sharing: Sharing::ALPHA,
-        about: "a public part and shares of a mask that add up, between two parties (ABY2.0)",
+        about: "ABY2.0: a public part and shares of its mask, which add up",
         parties: 2..=2,
         honest_majority: false,
         kept: Keeping {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_engine::Sharing;
 
 use super::BetaTool;
-use crate::backend::{Backend, Bits, Keeping, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 use crate::over_shares::{Mask, Unmask};
 
 impl BetaTool {
@@ -13,7 +13,7 @@ impl BetaTool {
     pub(crate) const RECORD: Backend = Backend {
         name: "beta",
         sharing: Sharing::BETA,
-        about: "a public bit and shares of a mask, between two parties (ABY2.0)",
+        about: "ABY2.0: a public bit and shares of its mask; an AND opens one bit online",
         parties: 2..=2,
         honest_majority: false,
         kept: Keeping {
@@ -24,6 +24,7 @@ impl BetaTool {
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,
+            supply: CircuitSupply::Anything,
             ring: Sharing::ALPHA,
             triples_per_and: 1,
             pairs: true,
