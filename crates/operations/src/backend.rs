@@ -94,8 +94,6 @@ pub struct Bits {
     pub supply: CircuitSupply,
     /// The sharing of ring elements that a program in this protocol alone uses where it asks for some.
     pub ring: Sharing,
-    /// Boolean triples that each party uses up for an AND of a circuit.
-    pub triples_per_and: usize,
     /// Whether circuits can do two layers of ANDs in a round.
     pub pairs: bool,
     /// Whether branches of a conditional share their cost; if not, why not.

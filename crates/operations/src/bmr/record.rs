@@ -27,7 +27,6 @@ impl BmrTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
-            triples_per_and: 1,
             pairs: false,
             branches: Err("for in Y tables of branches are not stacked"),
             test: None,

@@ -20,7 +20,6 @@ impl BooleanGmwTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Anything,
             ring: Sharing::A,
-            triples_per_and: 1,
             pairs: false,
             branches: Ok(()),
             test: None,

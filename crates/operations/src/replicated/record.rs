@@ -22,7 +22,6 @@ impl ReplicatedTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Nothing,
             ring: Sharing::R,
-            triples_per_and: 0,
             pairs: false,
             branches: Err("for in R an AND sends one bit already"),
             test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),

@@ -32,7 +32,6 @@ impl<G: Garbling> YaoTool<G> {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
-            triples_per_and: 0,
             pairs: false,
             branches: Err("for in Y2 tables of branches are not stacked"),
             test: None,

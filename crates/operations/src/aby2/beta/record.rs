@@ -26,7 +26,6 @@ impl BetaTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Anything,
             ring: Sharing::ALPHA,
-            triples_per_and: 1,
             pairs: true,
             branches: Err("for in beta each AND's masks are multiplied ahead"),
             test: None,
