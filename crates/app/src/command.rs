@@ -163,7 +163,7 @@ impl<H> App<H> {
             let rules: String = own
                 .map(|rule| format!(", {}", rule.required(&numbers).must.told()))
                 .collect();
-            (name, format!("{} of {}{rules}", port.sort, port.owner))
+            (name, format!("{} of {}{rules}", port.tensor_type, port.owner))
         });
         let outputs = program.outputs().iter().enumerate();
         let outputs = outputs.map(|(place, port)| {
@@ -175,7 +175,7 @@ impl<H> App<H> {
             } else {
                 to.join(", ")
             };
-            (name, format!("{} to {to}", port.sort))
+            (name, format!("{} to {to}", port.tensor_type))
         });
         let mut text = String::new();
         let lists: [(&str, Vec<(String, String)>); 2] =

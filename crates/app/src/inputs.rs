@@ -183,7 +183,7 @@ fn read_texts(
                 known: names.collect::<Vec<_>>().join(", "),
             }));
         };
-        (name, sort) = (flag.name.clone(), port.sort.to_string());
+        (name, sort) = (flag.name.clone(), port.tensor_type.to_string());
         if let Some(me) = me.filter(|&me| me != port.owner) {
             let owner = port.owner;
             return Err(Failure::other(Problem::Foreign { name, owner, me }));
@@ -225,7 +225,7 @@ fn read_texts(
     if let (true, Some((place, port))) = (complete, missing.first()) {
         return Err(Failure::other(Problem::Missing {
             name: name(*place, port),
-            sort: port.sort.to_string(),
+            sort: port.tensor_type.to_string(),
             owner: port.owner,
         }));
     }

@@ -7,7 +7,7 @@ use madrigal_engine::{Element, Mismatch, Operation, Shares, Sharing, Sort, with_
 
 use crate::array::{Array, Words, with};
 use crate::element::Type;
-use crate::ir;
+use crate::tensor_type::TensorType;
 
 /// An array as a clear value.
 pub(crate) fn shares(array: &Array, sort: Sort) -> Shares {
@@ -58,7 +58,7 @@ pub(crate) fn by_operation(
     operation: &dyn Operation,
     inputs: &[Arc<Array>],
     elements: &[Element],
-    outputs: &[ir::Sort],
+    outputs: &[TensorType],
 ) -> Result<Vec<Array>, Mismatch> {
     let values: Vec<Shares> = (inputs.iter().zip(elements))
         .map(|(array, &element)| {
@@ -70,7 +70,7 @@ pub(crate) fn by_operation(
         .collect();
     let values: Vec<&Shares> = values.iter().collect();
     let made = operation.plain(&values)?;
-    let array = |(made, sort): (&Shares, &ir::Sort)| {
+    let array = |(made, sort): (&Shares, &TensorType)| {
         Array::new(sort.element, sort.shape.clone(), words(made, sort.element))
     };
     Ok(made.iter().zip(outputs).map(array).collect())

@@ -7,10 +7,11 @@ use madrigal_core::Party;
 
 use crate::array::Array;
 use crate::error::Source;
-use crate::ir::{Graph, Sort, digest};
+use crate::ir::{Graph, digest};
 use crate::lower::Mix;
 use crate::simulate::InputError;
 use crate::stages::{Cell, Content, Run, Value};
+use crate::tensor_type::TensorType;
 
 /// A secret that a party brings along.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub struct InputPort {
     /// What it is called, if it has a name.
     pub name: Option<String>,
     /// Its type and shape.
-    pub sort: Sort,
+    pub tensor_type: TensorType,
     /// Where the program asks for it.
     pub at: Source,
 }
@@ -33,7 +34,7 @@ pub struct OutputPort {
     /// What it is called, if it has a name.
     pub name: Option<String>,
     /// Its type and shape.
-    pub sort: Sort,
+    pub tensor_type: TensorType,
     /// Where the program opens it.
     pub at: Source,
 }
@@ -153,21 +154,21 @@ impl Computation {
         let mut lines = vec![format!("a program of {} parties", self.parties)];
         for (number, port) in self.inputs.iter().enumerate() {
             let name = Named("input", number, port.name.as_deref());
-            lines.push(format!("{name}: {} of {}", port.sort, port.owner));
+            lines.push(format!("{name}: {} of {}", port.tensor_type, port.owner));
         }
         for (number, port) in self.between.taken.iter().enumerate() {
             let from = port.cell.content().map(|content| content.name);
-            let (sort, from) = (&port.cell.sort, from.unwrap_or_default());
-            lines.push(format!("kept value {number}: {sort}, {from}"));
+            let (typed, from) = (&port.cell.tensor_type, from.unwrap_or_default());
+            lines.push(format!("kept value {number}: {typed}, {from}"));
         }
         lines.extend(self.graph.describe());
         for (number, port) in self.outputs.iter().enumerate() {
             let name = Named("output", number, port.name.as_deref());
             let to: Vec<_> = port.to.iter().map(ToString::to_string).collect();
-            lines.push(format!("{name}: {} to {}", port.sort, to.join(", ")));
+            lines.push(format!("{name}: {} to {}", port.tensor_type, to.join(", ")));
         }
         for (number, cell) in self.between.kept.iter().enumerate() {
-            lines.push(format!("keeps value {number}: {}", cell.sort));
+            lines.push(format!("keeps value {number}: {}", cell.tensor_type));
         }
         lines
     }

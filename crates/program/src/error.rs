@@ -8,9 +8,9 @@ use madrigal_engine::Mismatch;
 use thiserror::Error;
 
 use crate::element::Type;
-use crate::ir::Sort;
 use crate::lower::Sharing;
 use crate::shape::{MAX_ELEMENTS, MAX_RANK, Shape};
+use crate::tensor_type::TensorType;
 
 /// The file and the line of the source that asked for something, and the part of the program that it was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -267,9 +267,9 @@ pub enum Fault {
         /// Which part, counted from 0.
         part: usize,
         /// As it goes in.
-        before: Sort,
+        before: TensorType,
         /// As it comes out.
-        after: Sort,
+        after: TensorType,
     },
     /// Mapped values of different lengths.
     #[error("map over values of shapes {shapes:?}: all must have a first axis of one length")]

@@ -62,6 +62,7 @@ mod secret;
 mod shape;
 mod simulate;
 mod stages;
+mod tensor_type;
 
 pub use array::{Array, IntoArray};
 pub use computation::{Computation, InputPort, OutputPort};
@@ -81,3 +82,4 @@ pub use simulate::{
     Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
 };
 pub use stages::{Kept, StageError, StageReport, Stages};
+pub use tensor_type::TensorType;

@@ -13,7 +13,7 @@ use crate::array::{Array, IntoArray};
 use crate::computation::{Between, Computation, InputPort, OutputPort};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source, check_parties};
-use crate::ir::{Graph, Op, Rounding, Sort, Value};
+use crate::ir::{Graph, Op, Rounding, TensorType, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Receivers};
 use crate::secret::{Secret, Tensor};
@@ -93,8 +93,8 @@ impl Recorder {
         error.get_or_insert(ProgramError { at, fault });
     }
 
-    pub(crate) fn sort(&self, value: Value) -> Sort {
-        self.graph.borrow().sort(value).clone()
+    pub(crate) fn type_of(&self, value: Value) -> TensorType {
+        self.graph.borrow().type_of(value).clone()
     }
 
     /// Adds an operation; `None` where there was an error, which is kept.
@@ -157,9 +157,9 @@ impl Recorder {
             captured.len() - 1
         });
         let op = Op::Argument(outer.carried + place);
-        let sort = outer.recorder.sort(value);
+        let typed = outer.recorder.type_of(value);
         let at = self.placed(at);
-        let argument = self.graph.borrow_mut().leaf(op, sort, at);
+        let argument = self.graph.borrow_mut().leaf(op, typed, at);
         outer.arguments.borrow_mut().insert(value, argument);
         Some(argument)
     }
@@ -282,15 +282,15 @@ impl Program {
             let (name, side) = (name.into(), "input");
             self.recorder.fail(at, Fault::Name { name, side });
         }
-        let sort = Sort::new(element, shape);
+        let typed = TensorType::new(element, shape);
         let op = Op::Input(self.inputs.len());
         self.inputs.push(InputPort {
             owner,
             name: name.map(Into::into),
-            sort: sort.clone(),
+            tensor_type: typed.clone(),
             at,
         });
-        let value = self.recorder.graph.borrow_mut().leaf(op, sort, at);
+        let value = self.recorder.graph.borrow_mut().leaf(op, typed, at);
         Tensor::new(&self.recorder, Some(value))
     }
 
@@ -444,14 +444,18 @@ impl Program {
     }
 
     /// A leaf of a loop's body.
-    pub(crate) fn leaf(&mut self, op: Op, sort: Sort, at: Source) -> Value {
+    pub(crate) fn leaf(&mut self, op: Op, typed: TensorType, at: Source) -> Value {
         let at = self.recorder.placed(at);
-        self.recorder.graph.borrow_mut().leaf(op, sort, at)
+        self.recorder.graph.borrow_mut().leaf(op, typed, at)
     }
 
     /// A loop's counter.
     pub(crate) fn counter(&mut self, at: Source) -> Value {
-        self.leaf(Op::Counter, Sort::new(Type::PLACE, Shape::scalar()), at)
+        self.leaf(
+            Op::Counter,
+            TensorType::new(Type::PLACE, Shape::scalar()),
+            at,
+        )
     }
 }
 
@@ -490,7 +494,7 @@ impl Opener<'_> {
         program.outputs.push(OutputPort {
             to: self.to.clone(),
             name: self.name.clone(),
-            sort: Sort::new(value.element(), value.shape().clone()),
+            tensor_type: TensorType::new(value.element(), value.shape().clone()),
             at,
         });
         number

@@ -83,7 +83,7 @@ where
             let (ports, planned) = (report.program, report.planned);
             let inputs = ports.inputs().iter().map(|port| {
                 let name = port.name.as_deref().unwrap_or("an input");
-                format!("{name}: {} of {}", port.sort, port.owner)
+                format!("{name}: {} of {}", port.tensor_type, port.owner)
             });
             seen.borrow_mut().push(Seen {
                 inputs: inputs.collect(),
@@ -118,7 +118,7 @@ where
 
 fn opened(port: &OutputPort) -> String {
     let name = port.name.as_deref().unwrap_or("a value");
-    format!("{name}: {}", port.sort)
+    format!("{name}: {}", port.tensor_type)
 }
 
 fn stage(seen: Seen, rates: &Rates, network: &Network) -> Result<Stage> {

@@ -13,7 +13,7 @@ use crate::computation::Computation;
 use crate::element::Type;
 use crate::error::Source;
 use crate::function::{Function, Kind};
-use crate::ir::{Binary, Each, Graph, Op, Reduction, Sort, Unary, Value};
+use crate::ir::{Binary, Each, Graph, Op, Reduction, TensorType, Unary, Value};
 use crate::lower::{Range, all, of_outputs, ranges_of};
 use crate::shape::Shape;
 use crate::simulate::{Inputs, evaluate, values};
@@ -58,7 +58,11 @@ pub fn functions(element: Type, seed: u64) -> Result<(), String> {
         codes.iter_mut().for_each(|code| *code &= from.mask());
         let mut graph = Graph::default();
         let shape = Shape::of(vec![codes.len()]);
-        let x = graph.leaf(Op::Input(0), Sort::new(from, shape.clone()), Source::here());
+        let x = graph.leaf(
+            Op::Input(0),
+            TensorType::new(from, shape.clone()),
+            Source::here(),
+        );
         let op = Op::Each(Each::new(Arc::new(function)));
         let y = graph.add(op, vec![x], Source::here());
         let y = y.expect("operands that fit");
@@ -168,8 +172,8 @@ pub fn narrow() -> Result<(), String> {
                 };
                 let mut graph = Graph::default();
                 let values = operands.iter().map(|array| {
-                    let sort = Sort::new(element, array.shape().clone());
-                    graph.leaf(Op::Input(0), sort, Source::here())
+                    let typed = TensorType::new(element, array.shape().clone());
+                    graph.leaf(Op::Input(0), typed, Source::here())
                 });
                 let values = values.collect();
                 let made = graph.add(op.clone(), values, Source::here());

@@ -6,7 +6,7 @@
 use madrigal_core::Convolution;
 use std::sync::Arc;
 
-use super::{Graph, Node, Op, Sort, Value};
+use super::{Graph, Node, Op, TensorType, Value};
 use crate::error::Source;
 use crate::shape::{MAX_ELEMENTS, Shape, View};
 
@@ -45,11 +45,11 @@ impl Graph {
             let leaf = Op::Argument(number);
             let mut nodes = self.nodes().iter();
             arguments.push(nodes.find(|node| node.op == leaf).map(|node| {
-                let mut sort = node.outputs[0].clone();
+                let mut typed = node.outputs[0].clone();
                 if many {
-                    sort.shape = rows.in_front(&sort.shape);
+                    typed.shape = rows.in_front(&typed.shape);
                 }
-                let value = rows.graph.leaf(leaf, sort, node.at);
+                let value = rows.graph.leaf(leaf, typed, node.at);
                 Row { value, many }
             }));
         }
@@ -66,8 +66,8 @@ impl Graph {
     pub(super) fn fits(&self, rows: usize) -> bool {
         self.nodes().iter().all(|node| {
             let mut outputs = node.outputs.iter();
-            let outputs = outputs.all(|sort| {
-                let elements = sort.shape.elements().max(1).checked_mul(rows);
+            let outputs = outputs.all(|typed| {
+                let elements = typed.shape.elements().max(1).checked_mul(rows);
                 elements.is_some_and(|elements| elements <= MAX_ELEMENTS)
             });
             outputs
@@ -197,7 +197,7 @@ impl Rows {
     /// The operation with one more axis in front of its operands.
     fn on_all(&mut self, op: &Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
         let at = node.at;
-        let of_input = |rows: &Self| rows.graph.sort(inputs[0].value).shape.clone();
+        let of_input = |rows: &Self| rows.graph.type_of(inputs[0].value).shape.clone();
         let op = match op {
             Op::View(view) => {
                 let row = of_input(self).elements() / self.count.max(1);
@@ -248,12 +248,12 @@ impl Rows {
             Op::MatMul => (inputs[1], inputs[0]),
             _ => (inputs[0], inputs[1]),
         };
-        let alone = !one.many && self.graph.sort(one.value).shape.axes()[0] == 1;
+        let alone = !one.many && self.graph.type_of(one.value).shape.axes()[0] == 1;
         let mut operands = Vec::new();
         let mut made = result.axes().to_vec();
         let rows = made.remove(0);
         if alone {
-            let mut axes = self.graph.sort(other.value).shape.axes()[1..].to_vec();
+            let mut axes = self.graph.type_of(other.value).shape.axes()[1..].to_vec();
             axes[1] *= rows;
             let other = self.reshape(other.value, axes, at);
             operands.extend(match op {
@@ -264,14 +264,14 @@ impl Rows {
         } else {
             for &input in inputs {
                 let value = self.many(input, at);
-                let mut axes = self.graph.sort(value).shape.axes()[1..].to_vec();
+                let mut axes = self.graph.type_of(value).shape.axes()[1..].to_vec();
                 axes[0] *= rows;
                 operands.push(self.reshape(value, axes, at));
             }
             made[0] *= rows;
         }
-        let sort = Sort::new(element, Shape::of(made));
-        let product = self.graph.push(op.clone(), operands, vec![sort], at);
+        let typed = TensorType::new(element, Shape::of(made));
+        let product = self.graph.push(op.clone(), operands, vec![typed], at);
         let value = self.reshape(product, result.axes().to_vec(), at);
         results(value, 1, true)
     }
@@ -291,13 +291,13 @@ impl Rows {
             let many = self.many(inputs[1], at);
             let many = self.reshape(many, vec![rows * images, made.channels, x, y], at);
             let operands = vec![inputs[0].value, many];
-            let sort = Sort::new(
+            let typed = TensorType::new(
                 element,
                 Shape::of(vec![rows * images, filters, height, width]),
             );
             let product = self
                 .graph
-                .push(Op::Convolve(made), operands, vec![sort], at);
+                .push(Op::Convolve(made), operands, vec![typed], at);
             let value = self.reshape(product, result.axes().to_vec(), at);
             return results(value, 1, true);
         }
@@ -318,13 +318,13 @@ impl Rows {
         let right = self.reshape(right, vec![rows, images, channels * x * y], at);
         let right = self.exchanged(right, at);
         let right = self.reshape(right, vec![images, made.channels, x, y], at);
-        let sort = Sort::new(
+        let typed = TensorType::new(
             element,
             Shape::of(vec![images, made.filters, height, width]),
         );
         let product = self
             .graph
-            .push(Op::Convolve(made), vec![left, right], vec![sort], at);
+            .push(Op::Convolve(made), vec![left, right], vec![typed], at);
         let area = filters * height * width;
         let product = self.reshape(product, vec![images, rows, area], at);
         let product = self.exchanged(product, at);
@@ -334,8 +334,8 @@ impl Rows {
 
     /// With the first two of three axes exchanged.
     fn exchanged(&mut self, value: Value, at: Source) -> Value {
-        let sort = self.graph.sort(value).clone();
-        let &[a, b, c] = sort.shape.axes() else {
+        let typed = self.graph.type_of(value).clone();
+        let &[a, b, c] = typed.shape.axes() else {
             unreachable!("there are three axes")
         };
         let view = View {
@@ -343,16 +343,17 @@ impl Rows {
             strides: [c, b * c, 1].map(|stride| stride as isize).into(),
             offset: 0,
         };
-        let sort = Sort::new(sort.element, view.shape.clone());
-        self.graph.push(Op::View(view), vec![value], vec![sort], at)
+        let typed = TensorType::new(typed.element, view.shape.clone());
+        self.graph
+            .push(Op::View(view), vec![value], vec![typed], at)
     }
 
     fn reshape(&mut self, value: Value, axes: Vec<usize>, at: Source) -> Value {
-        let element = self.graph.sort(value).element;
+        let element = self.graph.type_of(value).element;
         let shape = Shape::of(axes);
-        let sort = Sort::new(element, shape.clone());
+        let typed = TensorType::new(element, shape.clone());
         self.graph
-            .push(Op::Reshape(shape), vec![value], vec![sort], at)
+            .push(Op::Reshape(shape), vec![value], vec![typed], at)
     }
 
     /// The value with one for each row, repeated if there was one for all.
@@ -360,18 +361,18 @@ impl Rows {
         if row.many {
             return row.value;
         }
-        let sort = self.graph.sort(row.value).clone();
-        let shape = self.in_front(&sort.shape);
-        let view = View::broadcast(&sort.shape, &shape);
-        let sort = Sort::new(sort.element, shape);
+        let typed = self.graph.type_of(row.value).clone();
+        let shape = self.in_front(&typed.shape);
+        let view = View::broadcast(&typed.shape, &shape);
+        let typed = TensorType::new(typed.element, shape);
         self.graph
-            .push(Op::View(view), vec![row.value], vec![sort], at)
+            .push(Op::View(view), vec![row.value], vec![typed], at)
     }
 
-    fn outputs(&self, sorts: &[Sort]) -> Vec<Sort> {
-        let sorts = sorts.iter();
-        sorts
-            .map(|sort| Sort::new(sort.element, self.in_front(&sort.shape)))
+    fn outputs(&self, types: &[TensorType]) -> Vec<TensorType> {
+        let types = types.iter();
+        types
+            .map(|typed| TensorType::new(typed.element, self.in_front(&typed.shape)))
             .collect()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Binary, Graph, Node, Op, Sort, Unary, Value};
+use super::{Binary, Graph, Node, Op, TensorType, Unary, Value};
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::shape::{Shape, View};
@@ -183,11 +183,16 @@ impl Choices {
     /// Of the results of all branches, those whose number stands in the first input.
     fn multiplexed(&mut self, node: &Node, made: Vec<Vec<Value>>) -> Vec<Value> {
         let index = node.inputs[0];
-        let element = self.graph.sort(index).element;
-        let shape = self.graph.sort(index).shape.clone();
+        let element = self.graph.type_of(index).element;
+        let shape = self.graph.type_of(index).shape.clone();
         let at = node.at;
         let push = |graph: &mut Graph, op: Op, inputs: Vec<Value>, element: Type| {
-            graph.push(op, inputs, vec![Sort::new(element, shape.clone())], at)
+            graph.push(
+                op,
+                inputs,
+                vec![TensorType::new(element, shape.clone())],
+                at,
+            )
         };
         let filled = |graph: &mut Graph, element: Type, code: u128| {
             let words = Words::collect(element, std::iter::once(code));
@@ -223,14 +228,14 @@ impl Choices {
         });
         let outputs = node.outputs.iter().enumerate();
         outputs
-            .map(|(output, sort)| {
-                let zero = filled(&mut self.graph, sort.element, 0);
+            .map(|(output, typed)| {
+                let zero = filled(&mut self.graph, typed.element, 0);
                 let mut level: Vec<Value> = made.iter().map(|made| made[output]).collect();
                 for &bit in &bits {
                     let pairs = level.chunks(2);
                     let select = |pair: &[Value]| {
                         let inputs = vec![bit, pair.get(1).copied().unwrap_or(zero), pair[0]];
-                        push(&mut self.graph, Op::Select, inputs, sort.element)
+                        push(&mut self.graph, Op::Select, inputs, typed.element)
                     };
                     level = pairs.map(select).collect();
                 }
@@ -238,7 +243,7 @@ impl Choices {
                 match inside {
                     Some(inside) => {
                         let inputs = vec![inside, chosen, zero];
-                        push(&mut self.graph, Op::Select, inputs, sort.element)
+                        push(&mut self.graph, Op::Select, inputs, typed.element)
                     }
                     None => chosen,
                 }
@@ -301,8 +306,8 @@ impl Body {
                 });
                 let graph = &mut self.graph;
                 *self.arguments.entry(place).or_insert_with(|| {
-                    let sort = outer.sort(value).clone();
-                    graph.leaf(Op::Argument(place), sort, node.at)
+                    let typed = outer.type_of(value).clone();
+                    graph.leaf(Op::Argument(place), typed, node.at)
                 })
             }
         }

@@ -12,7 +12,6 @@ mod own;
 mod rules;
 
 use madrigal_core::Convolution;
-use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use choices::elements_each;
@@ -24,6 +23,7 @@ use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
 use crate::lower::Sharing;
 use crate::shape::{Shape, View};
+pub use crate::tensor_type::TensorType;
 pub(crate) use each::OwnCircuit;
 pub use each::{Each, Elementwise};
 pub use own::OwnOperation;
@@ -35,30 +35,6 @@ pub struct Value {
     pub node: u32,
     /// Which of its results.
     pub output: u32,
-}
-
-/// Type and shape of a value.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Sort {
-    /// The type of the elements.
-    pub element: Type,
-    /// The lengths of the axes.
-    pub shape: Shape,
-}
-
-impl Sort {
-    pub(crate) fn new(element: Type, shape: Shape) -> Self {
-        Self { element, shape }
-    }
-}
-
-impl fmt::Display for Sort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.shape.rank() {
-            0 => write!(f, "{}", self.element),
-            _ => write!(f, "{}{}", self.element, self.shape),
-        }
-    }
 }
 
 /// What is done to each element by itself.
@@ -269,7 +245,7 @@ pub struct Node {
     /// With what.
     pub inputs: Vec<Value>,
     /// The sorts of what comes out.
-    pub outputs: Vec<Sort>,
+    pub outputs: Vec<TensorType>,
     /// Where it was asked for.
     pub at: Source,
 }
@@ -314,7 +290,7 @@ impl Graph {
     }
 
     /// The sort of a value.
-    pub fn sort(&self, value: Value) -> &Sort {
+    pub fn type_of(&self, value: Value) -> &TensorType {
         &self.nodes[value.node as usize].outputs[value.output as usize]
     }
 
@@ -332,14 +308,14 @@ impl Graph {
     }
 
     /// A node without operands, whose sort its maker knows: an input, a counter.
-    pub(crate) fn leaf(&mut self, op: Op, sort: Sort, at: Source) -> Value {
-        self.push(op, Vec::new(), vec![sort], at)
+    pub(crate) fn leaf(&mut self, op: Op, typed: TensorType, at: Source) -> Value {
+        self.push(op, Vec::new(), vec![typed], at)
     }
 
     /// A public tensor.
     pub(crate) fn add_constant(&mut self, array: Array, at: Source) -> Value {
-        let sort = Sort::new(array.element(), array.shape().clone());
-        self.leaf(Op::Constant(Arc::new(array)), sort, at)
+        let typed = TensorType::new(array.element(), array.shape().clone());
+        self.leaf(Op::Constant(Arc::new(array)), typed, at)
     }
 
     /// A node with operands; gives its first result.
@@ -352,9 +328,9 @@ impl Graph {
         inputs: Vec<Value>,
         at: Source,
     ) -> Result<Value, ProgramError> {
-        let sorts: Vec<_> = inputs.iter().map(|&value| self.sort(value)).collect();
+        let types: Vec<_> = inputs.iter().map(|&value| self.type_of(value)).collect();
         let outputs = op
-            .sorts(&sorts)
+            .result_types(&types)
             .map_err(|fault| ProgramError { at, fault })?;
         Ok(self.push(op, inputs, outputs, at))
     }
@@ -374,7 +350,7 @@ impl Graph {
         &mut self,
         op: Op,
         inputs: Vec<Value>,
-        outputs: Vec<Sort>,
+        outputs: Vec<TensorType>,
         at: Source,
     ) -> Value {
         let node = self.nodes.len() as u32;
@@ -389,9 +365,9 @@ impl Graph {
 }
 
 /// The operands' fault, for [`Op::sorts`].
-pub(crate) fn not_defined(op: &Op, sorts: &[&Sort]) -> Fault {
+pub(crate) fn not_defined(op: &Op, types: &[&TensorType]) -> Fault {
     Fault::Element {
         operator: op.to_string(),
-        found: crate::error::Words(sorts.iter().map(|sort| sort.element).collect()),
+        found: crate::error::Words(types.iter().map(|typed| typed.element).collect()),
     }
 }

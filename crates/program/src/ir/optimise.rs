@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Binary, Graph, Node, Op, Sort, Unary, Value};
+use super::{Binary, Graph, Node, Op, TensorType, Unary, Value};
 use crate::array::Array;
 use crate::simulate::evaluate;
 
@@ -77,7 +77,7 @@ impl Simpler {
             return vec![self.constant(array, node)];
         }
         let product = matches!(node.op, Op::MatMul | Op::Convolve(_));
-        if product && self.graph.sort(inputs[0]).shape.axes()[1..].contains(&0) {
+        if product && self.graph.type_of(inputs[0]).shape.axes()[1..].contains(&0) {
             // Sums of nothing.
             return vec![self.filled(&node.outputs[0], 0, node)];
         }
@@ -156,8 +156,8 @@ impl Simpler {
     /// The operand that the result is.
     fn unneeded(&self, node: &Node, inputs: &[Value]) -> Option<Value> {
         let &first = inputs.first()?;
-        let sort = self.graph.sort(first);
-        let whole = node.outputs[0] == *sort;
+        let typed = self.graph.type_of(first);
+        let whole = node.outputs[0] == *typed;
         let uniform = |at: usize| self.uniform(inputs[at]);
         let gives_first = match &node.op {
             Op::View(view) => whole && view.is_prefix(),
@@ -169,8 +169,8 @@ impl Simpler {
                 uniform(1) == Some(0)
             }
             Op::Binary(Binary::Mul) => whole && uniform(1) == Some(1),
-            Op::Binary(Binary::Div) => uniform(1) == Some(1 << sort.element.fraction()),
-            Op::Binary(Binary::And) => uniform(1) == Some(sort.element.mask()),
+            Op::Binary(Binary::Div) => uniform(1) == Some(1 << typed.element.fraction()),
+            Op::Binary(Binary::And) => uniform(1) == Some(typed.element.mask()),
             _ => false,
         };
         if gives_first {
@@ -179,9 +179,9 @@ impl Simpler {
         let gives_second = match &node.op {
             Op::Binary(Binary::Add | Binary::Or | Binary::Xor) => uniform(0) == Some(0),
             Op::Binary(Binary::Mul) => {
-                uniform(0) == Some(1) && node.outputs[0] == *self.graph.sort(inputs[1])
+                uniform(0) == Some(1) && node.outputs[0] == *self.graph.type_of(inputs[1])
             }
-            Op::Binary(Binary::And) => uniform(0) == Some(sort.element.mask()),
+            Op::Binary(Binary::And) => uniform(0) == Some(typed.element.mask()),
             _ => false,
         };
         if gives_second {
@@ -213,7 +213,7 @@ impl Simpler {
         let Some(code) = self.uniform(inputs[1]) else {
             return node.op.clone();
         };
-        let element = self.graph.sort(inputs[0]).element;
+        let element = self.graph.type_of(inputs[0]).element;
         let power = (code.is_power_of_two()).then(|| code.trailing_zeros());
         let op = match (binary, power) {
             // A shift does not move the point: the other factor is an integer where this one has one.
@@ -223,8 +223,8 @@ impl Simpler {
             (Binary::Div, Some(by)) if !element.is_signed() => Op::Unary(Unary::ShiftRight(by)),
             (Binary::Rem, Some(by)) if !element.is_signed() => {
                 let low = (1 << by) - 1;
-                let sort = self.graph.sort(inputs[0]).clone();
-                inputs[1] = self.filled(&sort, low, node);
+                let typed = self.graph.type_of(inputs[0]).clone();
+                inputs[1] = self.filled(&typed, low, node);
                 return Op::Binary(Binary::And);
             }
             (Binary::ShiftLeft, _) => Op::Unary(Unary::ShiftLeft(amount(code))),
@@ -240,19 +240,19 @@ impl Simpler {
     }
 
     /// A public tensor of one element repeated.
-    fn filled(&mut self, sort: &Sort, code: u128, node: &Node) -> Value {
+    fn filled(&mut self, typed: &TensorType, code: u128, node: &Node) -> Value {
         use crate::array::Words;
         use crate::shape::{Shape, View};
-        let words = Words::collect(sort.element, std::iter::once(code));
-        let array = Array::new(sort.element, Shape::scalar(), words);
+        let words = Words::collect(typed.element, std::iter::once(code));
+        let array = Array::new(typed.element, Shape::scalar(), words);
         let one = Node {
-            outputs: vec![Sort::new(sort.element, Shape::scalar())],
+            outputs: vec![TensorType::new(typed.element, Shape::scalar())],
             ..node.clone()
         };
         let one = self.constant(array, &one);
-        let view = View::broadcast(&Shape::scalar(), &sort.shape);
+        let view = View::broadcast(&Shape::scalar(), &typed.shape);
         let node = Node {
-            outputs: vec![sort.clone()],
+            outputs: vec![typed.clone()],
             ..node.clone()
         };
         self.add(Op::View(view), vec![one], &node)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_engine::{Element, Mismatch, Operation, Sharing, Width};
 use madrigal_operations::BACKENDS;
 
-use super::Sort;
+use super::TensorType;
 use crate::array::Array;
 use crate::error::Fault;
 
@@ -16,7 +16,7 @@ use crate::error::Fault;
 pub struct OwnOperation {
     operation: Arc<dyn Operation>,
     takes: Vec<(Sharing, Element)>,
-    outputs: Vec<Sort>,
+    outputs: Vec<TensorType>,
 }
 
 impl OwnOperation {
@@ -28,8 +28,8 @@ impl OwnOperation {
     pub(crate) fn new(
         operation: Arc<dyn Operation>,
         parties: usize,
-        inputs: &[(&Sort, Sharing)],
-        outputs: Vec<Sort>,
+        inputs: &[(&TensorType, Sharing)],
+        outputs: Vec<TensorType>,
     ) -> Result<Self, Fault> {
         let fault = |problem| Fault::Operation {
             operator: format!("operation {}", operation.name()),
@@ -38,8 +38,8 @@ impl OwnOperation {
         let mut refused = Mismatch::new("an operation of one's own takes one value at least");
         // Replicated sharing has ring elements and bits of a number: what the operation takes decides.
         for ring_first in [true, false] {
-            let element = |&(sort, sharing): &(&Sort, Sharing)| {
-                let bits = sort.element.bits() as usize;
+            let element = |&(typed, sharing): &(&TensorType, Sharing)| {
+                let bits = typed.element.bits() as usize;
                 let known = BACKENDS.iter().find(|known| known.sharing == sharing);
                 let both =
                     known.is_none_or(|known| known.bits.is_some() && known.numbers.is_some());
@@ -57,21 +57,21 @@ impl OwnOperation {
                 .iter()
                 .map(|input| (input.1, element(input)))
                 .collect();
-            let sorts: Vec<_> = (inputs.iter().zip(&takes))
-                .map(|((sort, _), &(sharing, element))| {
-                    madrigal_engine::Sort::new(sharing, element, sort.shape.elements())
+            let types: Vec<_> = (inputs.iter().zip(&takes))
+                .map(|((typed, _), &(sharing, element))| {
+                    madrigal_engine::Sort::new(sharing, element, typed.shape.elements())
                 })
                 .collect();
-            let made = match operation.sorts(&sorts, parties) {
+            let made = match operation.sorts(&types, parties) {
                 Ok(made) => made,
                 Err(problem) => {
                     refused = problem;
                     continue;
                 }
             };
-            let fits = |(made, sort): (&madrigal_engine::Sort, &Sort)| {
-                let bits = sort.element.bits() as usize;
-                (made.element.bits(), made.len) == (bits, sort.shape.elements())
+            let fits = |(made, typed): (&madrigal_engine::Sort, &TensorType)| {
+                let bits = typed.element.bits() as usize;
+                (made.element.bits(), made.len) == (bits, typed.shape.elements())
                     && !made.sharing.is_clear()
             };
             if made.len() != outputs.len() || !made.iter().zip(&outputs).all(fits) {
@@ -103,7 +103,7 @@ impl OwnOperation {
     }
 
     /// The sorts of the results.
-    pub fn outputs(&self) -> &[Sort] {
+    pub fn outputs(&self) -> &[TensorType] {
         &self.outputs
     }
 

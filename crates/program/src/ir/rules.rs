@@ -2,7 +2,7 @@
 
 use madrigal_core::{Convolution, Product};
 
-use super::{Binary, Graph, Op, Reduction, Sort, Unary, not_defined};
+use super::{Binary, Graph, Op, Reduction, TensorType, Unary, not_defined};
 use crate::element::Type;
 use crate::error::Fault;
 use crate::shape::Shape;
@@ -12,8 +12,8 @@ impl Op {
     ///
     /// # Errors
     /// What does not fit.
-    pub fn sorts(&self, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
-        let one = |element: Type, shape: Shape| Ok(vec![Sort { element, shape }]);
+    pub fn result_types(&self, inputs: &[&TensorType]) -> Result<Vec<TensorType>, Fault> {
+        let one = |element: Type, shape: Shape| Ok(vec![TensorType { element, shape }]);
         let wrong = || not_defined(self, inputs);
         match (self, inputs) {
             (Op::Constant(array), []) => one(array.element(), array.shape().clone()),
@@ -109,8 +109,8 @@ impl Op {
                 self.filled(*axis, &x.shape)?;
                 let shape = x.shape.without(*axis);
                 Ok(vec![
-                    Sort::new(x.element, shape.clone()),
-                    Sort::new(Type::PLACE, shape),
+                    TensorType::new(x.element, shape.clone()),
+                    TensorType::new(Type::PLACE, shape),
                 ])
             }
             (Op::PrefixSums(axis), [x]) => {
@@ -139,7 +139,7 @@ impl Op {
                 for input in inputs {
                     self.same_shape(keys, input)?;
                     let shape = input.shape.with(last, *keep).ok_or_else(wrong)?;
-                    outputs.push(Sort::new(input.element, shape));
+                    outputs.push(TensorType::new(input.element, shape));
                 }
                 Ok(outputs)
             }
@@ -216,18 +216,18 @@ impl Op {
                 for other in others {
                     self.same_shape(first, other)?;
                 }
-                let types: Vec<Type> = inputs.iter().map(|sort| sort.element).collect();
+                let types: Vec<Type> = inputs.iter().map(|typed| typed.element).collect();
                 let results = each.operation().results(&types);
                 let results = results.map_err(|what| self.lengths(what))?.into_iter();
                 Ok(results
-                    .map(|element| Sort::new(element, first.shape.clone()))
+                    .map(|element| TensorType::new(element, first.shape.clone()))
                     .collect())
             }
             (Op::Operation(own), _) => Ok(own.outputs().to_vec()),
             (Op::To(_), [x]) => one(x.element, x.shape.clone()),
             (Op::Repeat { carried, body, .. }, _) if *carried <= inputs.len() => {
                 for (part, (before, &after)) in inputs.iter().zip(body.results()).enumerate() {
-                    let after = body.sort(after);
+                    let after = body.type_of(after);
                     if *before != after {
                         return Err(Fault::State {
                             part,
@@ -238,7 +238,7 @@ impl Op {
                 }
                 Ok(inputs[..*carried]
                     .iter()
-                    .map(|&sort| sort.clone())
+                    .map(|&typed| typed.clone())
                     .collect())
             }
             (
@@ -259,9 +259,9 @@ impl Op {
                 }
                 let mut outputs = Vec::new();
                 for &result in body.results() {
-                    let sort = body.sort(result);
-                    let axes = [&[*count], sort.shape.axes()].concat();
-                    outputs.push(Sort::new(sort.element, sized(&axes)?));
+                    let typed = body.type_of(result);
+                    let axes = [&[*count], typed.shape.axes()].concat();
+                    outputs.push(TensorType::new(typed.element, sized(&axes)?));
                 }
                 Ok(outputs)
             }
@@ -271,15 +271,17 @@ impl Op {
                 let Some(first) = branches.first().filter(|_| number && two) else {
                     return Err(wrong());
                 };
-                let sorts = |graph: &Graph| -> Vec<Sort> {
+                let types = |graph: &Graph| -> Vec<TensorType> {
                     let results = graph.results().iter();
-                    results.map(|&result| graph.sort(result).clone()).collect()
+                    results
+                        .map(|&result| graph.type_of(result).clone())
+                        .collect()
                 };
-                let outputs = sorts(first);
-                for sort in &outputs {
-                    self.same_shape(index, sort)?;
+                let outputs = types(first);
+                for typed in &outputs {
+                    self.same_shape(index, typed)?;
                 }
-                match branches.iter().find(|&branch| sorts(branch) != outputs) {
+                match branches.iter().find(|&branch| types(branch) != outputs) {
                     Some(_) => Err(self.lengths("its branches give values of other sorts".into())),
                     None => Ok(outputs),
                 }
@@ -288,7 +290,12 @@ impl Op {
         }
     }
 
-    fn join(&self, axis: usize, first: &Sort, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
+    fn join(
+        &self,
+        axis: usize,
+        first: &TensorType,
+        inputs: &[&TensorType],
+    ) -> Result<Vec<TensorType>, Fault> {
         self.axis(axis, &first.shape)?;
         let mut length = 0;
         for input in inputs {
@@ -296,7 +303,7 @@ impl Op {
                 && input.shape.without(axis) == first.shape.without(axis);
             if !alike {
                 return Err(Fault::Join {
-                    shapes: inputs.iter().map(|sort| sort.shape.clone()).collect(),
+                    shapes: inputs.iter().map(|typed| typed.shape.clone()).collect(),
                     axis,
                 });
             }
@@ -307,10 +314,10 @@ impl Op {
         }
         let mut axes = first.shape.axes().to_vec();
         axes[axis] = length;
-        Ok(vec![Sort::new(first.element, sized(&axes)?)])
+        Ok(vec![TensorType::new(first.element, sized(&axes)?)])
     }
 
-    fn same_shape(&self, a: &Sort, b: &Sort) -> Result<(), Fault> {
+    fn same_shape(&self, a: &TensorType, b: &TensorType) -> Result<(), Fault> {
         if a.shape == b.shape {
             return Ok(());
         }

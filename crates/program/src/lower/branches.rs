@@ -50,8 +50,8 @@ pub(super) fn feeds(branches: &[Arc<Graph>], shape: &Shape) -> Option<Vec<Feed>>
     let mut used: HashMap<usize, (u32, &Shape)> = HashMap::new();
     for node in branches.iter().flat_map(|branch| branch.nodes()) {
         if let Op::Argument(number) = node.op {
-            let sort = &node.outputs[0];
-            used.insert(number, (sort.element.bits(), &sort.shape));
+            let typed = &node.outputs[0];
+            used.insert(number, (typed.element.bits(), &typed.shape));
         }
     }
     let mut used: Vec<_> = used.into_iter().collect();
@@ -210,7 +210,7 @@ impl<'a> Lane<'a> {
         if let Some(known) = self.known.get(&value) {
             return known.clone();
         }
-        let bits = graph.sort(value).element.bits();
+        let bits = graph.type_of(value).element.bits();
         let made = match self.values[&value].clone() {
             Numbers::Public(codes) => codes
                 .into_iter()
@@ -316,10 +316,10 @@ impl<'a> Lane<'a> {
         let wires = self.draft.choice(&index, &inputs, circuits).ok()?;
         let mut wires = wires.into_iter();
         let beyond =
-            BitOp::Index(branches.len()).widths(&[graph.sort(node.inputs[0]).element.bits()]);
-        for (output, sort) in (0..).zip(&node.outputs) {
+            BitOp::Index(branches.len()).widths(&[graph.type_of(node.inputs[0]).element.bits()]);
+        for (output, typed) in (0..).zip(&node.outputs) {
             let value = Value { output, ..value };
-            let number: Vec<u32> = wires.by_ref().take(sort.element.bits() as usize).collect();
+            let number: Vec<u32> = wires.by_ref().take(typed.element.bits() as usize).collect();
             self.values.insert(value, Numbers::There(vec![number]));
             if beyond.len() > 1 {
                 let made = self.fetch(graph, value);
@@ -342,12 +342,12 @@ impl<'a> Lane<'a> {
 
     /// The numbers of an operation's result.
     fn operation(&mut self, graph: &Graph, node: &Node) -> Option<Vec<Vec<Wire>>> {
-        let sort = &node.outputs[0];
-        let (count, _) = count(&sort.shape, self.shape);
+        let typed = &node.outputs[0];
+        let (count, _) = count(&typed.shape, self.shape);
         if count > MAX_NUMBERS {
             return None;
         }
-        let element = |at: usize| graph.sort(node.inputs[at]).element;
+        let element = |at: usize| graph.type_of(node.inputs[at]).element;
         let op = match &node.op {
             Op::View(_) | Op::Reshape(_) | Op::Pick { .. } | Op::Join(_) => {
                 return self.moved(graph, node);
@@ -391,14 +391,14 @@ impl<'a> Lane<'a> {
         reduction: Reduction,
         axis: usize,
     ) -> Option<Vec<Vec<Wire>>> {
-        let sort = graph.sort(value);
-        let [before, length, after] = around(&sort.shape, self.shape, axis)?;
+        let typed = graph.type_of(value);
+        let [before, length, after] = around(&typed.shape, self.shape, axis)?;
         if length == 0 {
             return None;
         }
-        self.affordable(before * length * after, sort.element)?;
+        self.affordable(before * length * after, typed.element)?;
         let numbers = self.fetch(graph, value);
-        let element = sort.element;
+        let element = typed.element;
         let two = |binary: Binary| BitOp::Binary(binary, element);
         let (op, all) = match reduction {
             Reduction::Sum => (BitOp::AddUp, true),
@@ -480,7 +480,7 @@ pub(super) fn moved(graph: &Graph, node: &Node, of: &Shape) -> Option<Vec<(usize
     let mut ends = Vec::new();
     let mut from = 0;
     for &input in &node.inputs {
-        let shape = graph.sort(input).shape.clone();
+        let shape = graph.type_of(input).shape.clone();
         let elements = shape.elements();
         if from + elements > MAX_MOVED {
             return None;
@@ -492,8 +492,8 @@ pub(super) fn moved(graph: &Graph, node: &Node, of: &Shape) -> Option<Vec<(usize
         ends.push((from, shape));
     }
     let labels: Vec<&Array> = labels.iter().collect();
-    let sort = crate::ir::Sort::new(label, node.outputs[0].shape.clone());
-    let made = crate::simulate::evaluate(&node.op, &labels, &[sort]).pop()?;
+    let typed = crate::tensor_type::TensorType::new(label, node.outputs[0].shape.clone());
+    let made = crate::simulate::evaluate(&node.op, &labels, &[typed]).pop()?;
     let (count, own) = self::count(&node.outputs[0].shape, of);
     let mut places: Vec<(usize, usize)> = Vec::with_capacity(count);
     for (at, code) in made.codes().enumerate() {

@@ -57,7 +57,7 @@ pub(super) fn ring_can(graph: &Graph, node: &Node, mix: Mix) -> bool {
     let bool = node
         .inputs
         .iter()
-        .any(|&input| graph.sort(input).element.is_bool());
+        .any(|&input| graph.type_of(input).element.is_bool());
     match &node.op {
         Op::Select => !node.outputs[0].element.is_bool(),
         Op::LookUp => !node.outputs[0].element.is_bool(),
@@ -101,7 +101,7 @@ fn of_inputs(
     match &node.op {
         Op::To(sharing) => vec![Wants::one(Domain::of(*sharing, mix)); inputs],
         Op::Cast(element) => {
-            let from = graph.sort(node.inputs[0]).element;
+            let from = graph.type_of(node.inputs[0]).element;
             let widens = element.bits() > from.bits();
             vec![if widens { bits } else { outputs[0] }]
         }
@@ -149,11 +149,12 @@ pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domai
     let node = graph.maker(value);
     let ring = mix.arithmetic_is_in_a_ring();
     match &node.op {
-        _ if graph.sort(value).element.is_bool() => Domain::Bits,
+        _ if graph.type_of(value).element.is_bool() => Domain::Bits,
         Op::To(sharing) => Domain::of(*sharing, mix),
         Op::Select => guess(graph, node.inputs[1], mix, rings),
         Op::Cast(_) => {
-            match graph.sort(node.inputs[0]).element.bits() < graph.sort(value).element.bits() {
+            match graph.type_of(node.inputs[0]).element.bits() < graph.type_of(value).element.bits()
+            {
                 true => Domain::Bits,
                 false => guess(graph, node.inputs[0], mix, rings),
             }

@@ -29,8 +29,8 @@ const MOST_PRODUCTS: usize = 1 << 27;
 impl Lowering<'_> {
     /// The results of an operation, as bits.
     pub(super) fn on_bits(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let sort = &node.outputs[0];
-        let len = sort.shape.elements();
+        let typed = &node.outputs[0];
+        let len = typed.shape.elements();
         match &node.op {
             Op::Unary(unary) => {
                 let element = self.element(node.inputs[0]);
@@ -400,16 +400,16 @@ impl Lowering<'_> {
 
     /// All products, then sums of them.
     fn bits_matrix_product(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let sort = &node.outputs[0];
-        let &[batch, m, n] = sort.shape.axes() else {
+        let typed = &node.outputs[0];
+        let &[batch, m, n] = typed.shape.axes() else {
             unreachable!("matrices come in batches")
         };
         let k = self.shape(node.inputs[0]).axes()[2];
         if k == 0 {
-            let len = sort.shape.elements();
+            let len = typed.shape.elements();
             return Ok(vec![self.filled_with(
                 0,
-                sort.element,
+                typed.element,
                 len,
                 Domain::Bits,
             )?]);
@@ -430,15 +430,15 @@ impl Lowering<'_> {
                 uniform => uniform,
             });
         }
-        let op = BitOp::Binary(Binary::Mul, sort.element);
+        let op = BitOp::Binary(Binary::Mul, typed.element);
         let products = self.bit_op(op, operands, count)[0];
         Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
     }
 
     /// All products side by side, `[images, filters, rows, columns, window]`, and their sums.
     fn bits_convolution(&mut self, node: &Node, convolution: &Convolution) -> Result<Vec<Slot>> {
-        let sort = &node.outputs[0];
-        let (element, len) = (sort.element, sort.shape.elements());
+        let typed = &node.outputs[0];
+        let (element, len) = (typed.element, typed.shape.elements());
         let count = self.products(node, &[len, convolution.window()])?;
         if count == 0 {
             return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
@@ -560,8 +560,8 @@ impl Lowering<'_> {
         let &[batch, entries, width] = self.shape(table).axes() else {
             unreachable!("tables come in batches")
         };
-        let sort = &node.outputs[0];
-        let (element, len) = (sort.element, sort.shape.elements());
+        let typed = &node.outputs[0];
+        let (element, len) = (typed.element, typed.shape.elements());
         if len == 0 || entries == 0 {
             return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
         }

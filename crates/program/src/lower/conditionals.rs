@@ -43,14 +43,14 @@ impl Lowering<'_> {
         let wires = wires.expect("branches of as many inputs and outputs");
         let mut rest = &wires[..];
         let mut values = Vec::new();
-        for sort in &node.outputs {
-            let (value, after) = rest.split_at(sort.element.bits() as usize);
+        for typed in &node.outputs {
+            let (value, after) = rest.split_at(typed.element.bits() as usize);
             values.push(value);
             rest = after;
         }
         let branching = draft.finish(&values).expect("wires of its own");
         let outputs = node.outputs.iter();
-        let outputs = outputs.map(|sort| self.shared(Domain::Bits, sort.element.bits(), lanes));
+        let outputs = outputs.map(|typed| self.shared(Domain::Bits, typed.element.bits(), lanes));
         let outputs = outputs.collect();
         let action = Action::Branches(Arc::new(branching), Way::Shared(Scheme::Merged));
         let first = self

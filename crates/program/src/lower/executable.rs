@@ -155,10 +155,10 @@ impl Executable {
     /// The outputs by their names and types; those that this party does not get are empty.
     pub fn outputs(&self, values: &[Shares]) -> Outputs {
         let of = |(value, port): (&Shares, &OutputPort)| {
-            let sort = &port.sort;
+            let typed = &port.tensor_type;
             value.is_known().then(|| {
-                let words = words(value, sort.element);
-                Arc::new(Array::new(sort.element, sort.shape.clone(), words))
+                let words = words(value, typed.element);
+                Arc::new(Array::new(typed.element, typed.shape.clone(), words))
             })
         };
         Outputs::known(

@@ -52,7 +52,10 @@ fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
         .find(|width| width.bits() == bits as usize)?;
     let feeds = feeds(branches, shape)?;
     let alike = feeds.iter().all(|feed| feed.bits == bits)
-        && node.outputs.iter().all(|sort| sort.element.bits() == bits);
+        && node
+            .outputs
+            .iter()
+            .all(|typed| typed.element.bits() == bits);
     if feeds.is_empty() || !alike {
         return None;
     }
@@ -131,8 +134,8 @@ impl<'a> Lane<'a> {
     }
 
     fn node(&mut self, graph: &Graph, node: &Node) -> Option<Vec<Number>> {
-        let sort = &node.outputs[0];
-        if sort.element.bits() != self.bits || count(&sort.shape, self.shape).0 > MAX_NUMBERS {
+        let typed = &node.outputs[0];
+        if typed.element.bits() != self.bits || count(&typed.shape, self.shape).0 > MAX_NUMBERS {
             return None;
         }
         let of = |at: usize| Some(self.values.get(node.inputs.get(at)?)?.clone());
@@ -152,7 +155,7 @@ impl<'a> Lane<'a> {
                 numbers?
             }
             // Between types of one width, and to where it is anyway.
-            Op::Cast(_) if graph.sort(node.inputs[0]).element.bits() == self.bits => of(0)?,
+            Op::Cast(_) if graph.type_of(node.inputs[0]).element.bits() == self.bits => of(0)?,
             &Op::To(sharing) if sharing == self.ring => of(0)?,
             Op::Unary(Unary::Negate) => self.each(&of(0)?, |lane, x| lane.scaled(x, u128::MAX)),
             Op::Unary(Unary::ShiftLeft(by)) => {
@@ -172,7 +175,7 @@ impl<'a> Lane<'a> {
             }
             Op::Reduce(reduction @ (Reduction::Sum | Reduction::Product), axis) => {
                 let [before, length, after] =
-                    around(&graph.sort(node.inputs[0]).shape, self.shape, *axis)?;
+                    around(&graph.type_of(node.inputs[0]).shape, self.shape, *axis)?;
                 let numbers = of(0)?;
                 let mut made = Vec::with_capacity(before * after);
                 for at in 0..before * after {

@@ -413,11 +413,11 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn element(&self, value: Value) -> Type {
-        self.graph.sort(value).element
+        self.graph.type_of(value).element
     }
 
     pub(super) fn shape(&self, value: Value) -> &'a Shape {
-        &self.graph.sort(value).shape
+        &self.graph.type_of(value).shape
     }
 
     pub(super) fn len(&self, value: Value) -> usize {

@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use crate::element::Type;
-use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Sort, Unary, Value};
+use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, TensorType, Unary, Value};
 
 /// The least and the greatest number that a value can be, without the point; `None` if not all of its type are `i128`.
 pub(crate) type Range = Option<(i128, i128)>;
@@ -43,7 +43,8 @@ pub(crate) fn ranges_of(graph: &Graph) -> Vec<Vec<Range>> {
 pub(crate) fn of_outputs(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
     let own = of_node(graph, node, inputs);
     let outputs = node.outputs.iter().enumerate();
-    let fit = |(at, sort): (usize, &Sort)| within(sort.element, own.get(at).copied().flatten());
+    let fit =
+        |(at, typed): (usize, &TensorType)| within(typed.element, own.get(at).copied().flatten());
     outputs.map(fit).collect()
 }
 
@@ -120,7 +121,7 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
             (low >> by, high >> by)
         })),
         Op::Reduce(reduction, axis) => {
-            let [_, length, _] = graph.sort(node.inputs[0]).shape.around(*axis);
+            let [_, length, _] = graph.type_of(node.inputs[0]).shape.around(*axis);
             one(match reduction {
                 Reduction::Sum => sums(input(0), length..=length),
                 Reduction::Least | Reduction::Greatest if length > 0 => input(0),
@@ -128,18 +129,18 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
             })
         }
         Op::PrefixSums(axis) => {
-            let [_, length, _] = graph.sort(node.inputs[0]).shape.around(*axis);
+            let [_, length, _] = graph.type_of(node.inputs[0]).shape.around(*axis);
             one(sums(input(0), 1..=length.max(1)))
         }
         Op::Find(..) => one(input(0)),
         Op::Sort { .. } => inputs.to_vec(),
         Op::MatMul => {
-            let length = graph.sort(node.inputs[0]).shape.axes()[2];
+            let length = graph.type_of(node.inputs[0]).shape.axes()[2];
             one(sums(product(input(0), input(1)), length..=length))
         }
         Op::Convolve(_) => {
             // Beside an image there are zeros.
-            let filters = graph.sort(node.inputs[0]).shape.axes();
+            let filters = graph.type_of(node.inputs[0]).shape.axes();
             let length = filters.iter().skip(1).product();
             one(sums(product(input(0), input(1)), 0..=length))
         }
@@ -156,7 +157,7 @@ fn is_positive_part(graph: &Graph, node: &Node) -> bool {
     let less = graph.maker(condition);
     let zero = |value: Value| graph.uniform(value) == Some(0);
     let compared = matches!(less.op, Op::Binary(Binary::Less)) && less.inputs[0] == no;
-    compared && zero(yes) && zero(less.inputs[1]) && graph.sort(no).element.is_signed()
+    compared && zero(yes) && zero(less.inputs[1]) && graph.type_of(no).element.is_signed()
 }
 
 fn of_unary(unary: Unary, x: Range) -> Range {

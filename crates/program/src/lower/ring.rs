@@ -35,10 +35,10 @@ impl Lowering<'_> {
     }
 
     pub(super) fn on_ring(&mut self, node: &Node) -> Result<Slot> {
-        let sort = &node.outputs[0];
-        let (bits, len) = (sort.element.bits(), sort.shape.elements());
+        let typed = &node.outputs[0];
+        let (bits, len) = (typed.element.bits(), typed.shape.elements());
         let made = self.shared(Domain::Ring, bits, len);
-        let mask = sort.element.mask();
+        let mask = typed.element.mask();
         let minus = |code: u128| code.wrapping_neg() & mask;
         match &node.op {
             Op::Unary(Unary::Negate) => {
@@ -85,7 +85,7 @@ impl Lowering<'_> {
             Op::Reduce(_, axis) => {
                 let sizes = self.shape(node.inputs[0]).around(*axis);
                 if sizes[1] == 0 {
-                    return self.filled_with(1, sort.element, len, Domain::Ring);
+                    return self.filled_with(1, typed.element, len, Domain::Ring);
                 }
                 let x = self.ring_slot(node.inputs[0])?;
                 self.tree(x, sizes, 2, |lowering, parts, _| {
@@ -98,7 +98,7 @@ impl Lowering<'_> {
                 self.sums(x, sizes, true)
             }
             Op::MatMul | Op::Convolve(_) => {
-                let product = match (&node.op, sort.shape.axes()) {
+                let product = match (&node.op, typed.shape.axes()) {
                     (Op::Convolve(convolution), _) => Product::Convolution(*convolution),
                     (_, &[batch, rows, columns]) => {
                         let inner = self.shape(node.inputs[0]).axes()[2];
@@ -296,8 +296,8 @@ impl Lowering<'_> {
         let shape = self.shape(summed);
         let sizes = shape.around(axis);
         if sizes[1] == 0 {
-            let sort = &node.outputs[0];
-            return self.filled_with(0, sort.element, sort.shape.elements(), Domain::Ring);
+            let typed = &node.outputs[0];
+            return self.filled_with(0, typed.element, typed.shape.elements(), Domain::Ring);
         }
         let maker = self.graph.maker(summed);
         let form = self.form(summed);

@@ -70,8 +70,11 @@ impl Lowering<'_> {
 
     pub(super) fn input(&mut self, number: usize, domain: Domain) -> Slot {
         let port = &self.ports.inputs[number];
-        let bits = port.sort.element.bits();
-        let (clear, len) = (Sharing::clear(&[port.owner]), port.sort.shape.elements());
+        let bits = port.tensor_type.element.bits();
+        let (clear, len) = (
+            Sharing::clear(&[port.owner]),
+            port.tensor_type.shape.elements(),
+        );
         let sort = Sort::new(clear, domain.element(bits), len);
         let at = std::mem::replace(&mut self.at, port.at);
         let clear = self.action(Action::Input(number), &[], sort);

@@ -7,7 +7,7 @@ use super::Program;
 use crate::computation::KeptPort;
 use crate::element::Plain;
 use crate::error::{Fault, Source};
-use crate::ir::{Op, Sort};
+use crate::ir::{Op, TensorType};
 use crate::secret::{Secret, Tensor};
 use crate::stages::{Cell, Kept, Run};
 
@@ -37,8 +37,8 @@ impl Program {
             Arc::new(Run)
         });
         let tensor = value.tensor();
-        let sort = Sort::new(tensor.element(), tensor.shape().clone());
-        let cell = Cell::new(&run, sort, at);
+        let typed = TensorType::new(tensor.element(), tensor.shape().clone());
+        let cell = Cell::new(&run, typed, at);
         if let Some(value) = tensor.import(&self.recorder, TO_KEEP, at) {
             self.kept.push(value);
             self.between.kept.push(Arc::clone(&cell));
@@ -63,9 +63,9 @@ impl Program {
         }
         let op = Op::Kept(self.between.taken.len());
         let cell = Arc::clone(&kept.cell);
-        let sort = cell.sort.clone();
+        let typed = cell.tensor_type.clone();
         self.between.taken.push(KeptPort { cell, at });
-        let value = self.recorder.graph.borrow_mut().leaf(op, sort, at);
+        let value = self.recorder.graph.borrow_mut().leaf(op, typed, at);
         Secret::of(Tensor::new(&self.recorder, Some(value)))
     }
 }

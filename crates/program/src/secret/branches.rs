@@ -8,7 +8,7 @@ use super::loops::{Part, State, values};
 use super::{Beside, Operand, Tensor};
 use crate::element::Unsigned;
 use crate::error::{Fault, Source};
-use crate::ir::{Graph, Op, Sort, Value};
+use crate::ir::{Graph, Op, TensorType, Value};
 use crate::program::{Place, Program};
 use crate::shape::{Shape, View};
 
@@ -184,7 +184,7 @@ impl Program {
                 });
             }
             for (shape, &result) in shapes.iter_mut().zip(graph.results()) {
-                let other = &graph.sort(result).shape;
+                let other = &graph.type_of(result).shape;
                 *shape = match shape.broadcast(other) {
                     Some(both) => both,
                     None => {
@@ -251,13 +251,13 @@ impl Graph {
         let (mut graph, results) = self.clone().without_results();
         for &number in which {
             let result = results[number];
-            let sort = graph.sort(result).clone();
-            let result = match sort.shape == *shape {
+            let typed = graph.type_of(result).clone();
+            let result = match typed.shape == *shape {
                 true => result,
                 false => {
-                    let view = Op::View(View::broadcast(&sort.shape, shape));
-                    let sort = Sort::new(sort.element, shape.clone());
-                    graph.push(view, vec![result], vec![sort], at)
+                    let view = Op::View(View::broadcast(&typed.shape, shape));
+                    let typed = TensorType::new(typed.element, shape.clone());
+                    graph.push(view, vec![result], vec![typed], at)
                 }
             };
             graph.add_result(result);

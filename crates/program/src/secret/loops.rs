@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{Secret, Tensor};
 use crate::element::Plain;
 use crate::error::{Fault, Source};
-use crate::ir::{Op, Sort, Value};
+use crate::ir::{Op, TensorType, Value};
 use crate::program::{Place, Program, Recorder};
 
 /// How many times a loop's body was run before: public, and another number each time.
@@ -125,9 +125,9 @@ impl Program {
         let Some(inputs) = self.taken(&parts, at) else {
             return state.made_of(&mut std::iter::empty());
         };
-        let sorts: Vec<Sort> = inputs
+        let types: Vec<TensorType> = inputs
             .iter()
-            .map(|&value| self.recorder().sort(value))
+            .map(|&value| self.recorder().type_of(value))
             .collect();
         let recorded = self.body(
             Place::Loop,
@@ -139,7 +139,7 @@ impl Program {
                     tensor: Tensor::new(p.recorder(), value),
                     count,
                 };
-                let arguments = p.arguments(&sorts, at);
+                let arguments = p.arguments(&types, at);
                 body(p, &index, state.made_of(&mut arguments.into_iter()))
             },
             values,
@@ -178,7 +178,7 @@ impl Program {
         let mut inputs = taken.clone().unwrap_or_default();
         let shapes: Vec<_> = inputs
             .iter()
-            .map(|&value| self.recorder().sort(value).shape)
+            .map(|&value| self.recorder().type_of(value).shape)
             .collect();
         let lengths: Vec<_> = shapes.iter().map(|shape| shape.axes().first()).collect();
         let count = lengths.first().copied().flatten().copied();
@@ -188,11 +188,11 @@ impl Program {
             inputs.clear();
         }
         let carried = inputs.len();
-        let sorts: Vec<Sort> = inputs
+        let types: Vec<TensorType> = inputs
             .iter()
             .map(|&value| {
-                let sort = self.recorder().sort(value);
-                Sort::new(sort.element, sort.shape.without(0))
+                let typed = self.recorder().type_of(value);
+                TensorType::new(typed.element, typed.shape.without(0))
             })
             .collect();
         let (recorded, made) = self.body(
@@ -200,7 +200,7 @@ impl Program {
             carried,
             Vec::new(),
             |p| {
-                let arguments = p.arguments(&sorts, at);
+                let arguments = p.arguments(&types, at);
                 body(p, rows.made_of(&mut arguments.into_iter()))
             },
             values,
@@ -228,10 +228,10 @@ impl Program {
     }
 
     /// The first arguments of a body.
-    fn arguments(&mut self, sorts: &[Sort], at: Source) -> Vec<Part> {
+    fn arguments(&mut self, types: &[TensorType], at: Source) -> Vec<Part> {
         let mut arguments = Vec::new();
-        for (number, sort) in sorts.iter().enumerate() {
-            let value = Some(self.leaf(Op::Argument(number), sort.clone(), at));
+        for (number, typed) in types.iter().enumerate() {
+            let value = Some(self.leaf(Op::Argument(number), typed.clone(), at));
             let recorder = Rc::clone(self.recorder());
             arguments.push(Part { recorder, value });
         }

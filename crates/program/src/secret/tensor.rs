@@ -50,8 +50,8 @@ impl Tensor {
     pub(crate) fn new(recorder: &Rc<Recorder>, value: Option<Value>) -> Self {
         let (shape, element) = match value {
             Some(value) => {
-                let sort = recorder.sort(value);
-                (sort.shape, sort.element)
+                let typed = recorder.type_of(value);
+                (typed.shape, typed.element)
             }
             None => (Shape::scalar(), Type::BOOL),
         };

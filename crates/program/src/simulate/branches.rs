@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Overflow, Run, checks};
 use crate::array::{Array, Words};
-use crate::ir::{Graph, Node, Op, Sort};
+use crate::ir::{Graph, Node, Op, TensorType};
 use crate::shape::Shape;
 
 /// Where the branch that is being computed is active.
@@ -56,11 +56,11 @@ impl Active {
             let words = input.words().pick(picked);
             few.push(Array::new(input.element(), shape, words));
         }
-        let sort = &node.outputs[0];
-        let (size, shape) = rest(&sort.shape)?;
+        let typed = &node.outputs[0];
+        let (size, shape) = rest(&typed.shape)?;
         let node = Node {
             op,
-            outputs: vec![Sort::new(sort.element, shape)],
+            outputs: vec![TensorType::new(typed.element, shape)],
             ..node.clone()
         };
         let found = checks::overflow(&node, &few.iter().collect::<Vec<_>>())?;
@@ -106,11 +106,11 @@ impl Run<'_> {
             }
         }
         self.active = outer;
-        let sorts = node.outputs.iter().zip(codes);
-        sorts
-            .map(|(sort, codes)| {
-                let words = Words::collect(sort.element, codes.into_iter());
-                Arc::new(Array::new(sort.element, sort.shape.clone(), words))
+        let types = node.outputs.iter().zip(codes);
+        types
+            .map(|(typed, codes)| {
+                let words = Words::collect(typed.element, codes.into_iter());
+                Arc::new(Array::new(typed.element, typed.shape.clone(), words))
             })
             .collect()
     }

@@ -194,16 +194,16 @@ fn sums_fit(element: Type, inputs: &[&Array], row: usize) -> bool {
 
 /// The first element that does not fit.
 fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
-    let sort = &node.outputs[0];
-    let fits = |number: Wide| number.is_some_and(|number| number.fits(sort.element));
+    let typed = &node.outputs[0];
+    let fits = |number: Wide| number.is_some_and(|number| number.fits(typed.element));
     let number = |input: usize, at: usize| {
         let array = inputs[input];
         Exact::of(array.element(), array.words().get(at))
     };
-    let elements = sort.shape.elements();
+    let elements = typed.shape.elements();
     let each = |f: &dyn Fn(usize) -> Wide| (0..elements).find(|&at| !fits(f(at)));
     let zero = Exact::of(inputs[0].element(), 0);
-    let power = |by: u128| match (by, sort.element.is_signed() || sort.element.bits() < 128) {
+    let power = |by: u128| match (by, typed.element.is_signed() || typed.element.bits() < 128) {
         (128.., _) => None,
         (127, true) => None,
         (by, true) => Some(Exact::Signed(1 << by)),
@@ -227,12 +227,12 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
         Op::Binary(Binary::Add) => each(&|at| number(0, at).add(number(1, at))),
         Op::Binary(Binary::Sub) => each(&|at| number(0, at).sub(number(1, at))),
         Op::Binary(Binary::Mul) => each(&|at| number(0, at).mul(number(1, at))),
-        Op::Binary(Binary::Div) if sort.element.fraction() > 0 => {
+        Op::Binary(Binary::Div) if typed.element.fraction() > 0 => {
             let mut pairs = inputs[0].codes().zip(inputs[1].codes());
-            pairs.position(|(a, b)| !fixed_quotient(sort.element, a, b).1)
+            pairs.position(|(a, b)| !fixed_quotient(typed.element, a, b).1)
         }
-        Op::Binary(Binary::Div) if sort.element.is_signed() => {
-            let (least, minus_one) = (sort.element.least(), sort.element.mask());
+        Op::Binary(Binary::Div) if typed.element.is_signed() => {
+            let (least, minus_one) = (typed.element.least(), typed.element.mask());
             let mut pairs = inputs[0].codes().zip(inputs[1].codes());
             pairs.position(|pair| pair == (least, minus_one))
         }
@@ -243,7 +243,7 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
         Op::Reduce(reduction @ (Reduction::Sum | Reduction::Product), axis) => {
             let [_, length, after] = inputs[0].shape().around(*axis);
             let sum = *reduction == Reduction::Sum;
-            let one = Exact::of(sort.element, 1);
+            let one = Exact::of(typed.element, 1);
             each(&|at| {
                 let first = at / after * length * after + at % after;
                 let mut numbers = (0..length).map(|step| number(0, first + step * after));
@@ -272,7 +272,7 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
             else {
                 return None;
             };
-            if sums_fit(sort.element, inputs, k) {
+            if sums_fit(typed.element, inputs, k) {
                 return None;
             }
             each(&|at| {
@@ -285,7 +285,7 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
                 })
             })
         }
-        Op::Convolve(convolution) if sums_fit(sort.element, inputs, convolution.window()) => None,
+        Op::Convolve(convolution) if sums_fit(typed.element, inputs, convolution.window()) => None,
         Op::Convolve(convolution) => each(&|at| {
             convolution
                 .terms(at)

@@ -3,11 +3,11 @@
 use super::tensors;
 use crate::array::{Array, Words, each, pair};
 use crate::element::Type;
-use crate::ir::{Binary, Op, Sort, Unary};
+use crate::ir::{Binary, Op, TensorType, Unary};
 
 /// The results of an operation on tensors of sorts that fit it; not of leaves and loops, which depend on
 /// more.
-pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Array> {
+pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[TensorType]) -> Vec<Array> {
     let words = match (op, inputs) {
         (Op::View(view), [x]) => vec![x.words().view(view)],
         (Op::Reshape(_) | Op::To(_), [x]) => vec![x.words().clone()],
@@ -36,7 +36,7 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
             let codes: Vec<Vec<u128>> =
                 inputs.iter().map(|input| input.codes().collect()).collect();
             let made = each.operation().evaluate(&codes).into_iter().zip(outputs);
-            made.map(|(codes, sort)| Words::collect(sort.element, codes.into_iter()))
+            made.map(|(codes, typed)| Words::collect(typed.element, codes.into_iter()))
                 .collect()
         }
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],
@@ -47,10 +47,10 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
             inputs.len()
         ),
     };
-    let sorts = outputs.iter();
-    sorts
+    let types = outputs.iter();
+    types
         .zip(words)
-        .map(|(sort, words)| Array::new(sort.element, sort.shape.clone(), words))
+        .map(|(typed, words)| Array::new(typed.element, typed.shape.clone(), words))
         .collect()
 }
 

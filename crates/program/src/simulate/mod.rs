@@ -17,7 +17,7 @@ pub use text::TextError;
 use crate::array::{Array, Words};
 use crate::computation::Computation;
 use crate::element::Type;
-use crate::ir::{Graph, Op, Sort};
+use crate::ir::{Graph, Op, TensorType};
 use crate::shape::Shape;
 
 impl Computation {
@@ -73,10 +73,10 @@ pub(crate) fn values(
 }
 
 /// Zeros in the place of what an operation refused to make.
-fn zeros(sort: &Sort) -> Array {
-    let zeros = std::iter::repeat_n(0, sort.shape.elements());
-    let words = Words::collect(sort.element, zeros);
-    Array::new(sort.element, sort.shape.clone(), words)
+fn zeros(typed: &TensorType) -> Array {
+    let zeros = std::iter::repeat_n(0, typed.shape.elements());
+    let words = Words::collect(typed.element, zeros);
+    Array::new(typed.element, typed.shape.clone(), words)
 }
 
 /// One evaluation.
@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
                         self.refused.get_or_insert_with(refused);
                         own.outputs()
                             .iter()
-                            .map(|sort| Arc::new(zeros(sort)))
+                            .map(|typed| Arc::new(zeros(typed)))
                             .collect()
                     }
                 },

@@ -78,8 +78,8 @@ impl Inputs {
         self.given.push(Given {
             place: Some(place),
             name: None,
-            element: port.sort.element,
-            axes: port.sort.shape.axes().to_vec(),
+            element: port.tensor_type.element,
+            axes: port.tensor_type.shape.axes().to_vec(),
             words,
         });
     }
@@ -121,11 +121,11 @@ impl Inputs {
                 },
             })?;
             let input = Named("input", number, port.name.as_deref()).to_string();
-            let (element, shape) = (port.sort.element, &port.sort.shape);
+            let (element, shape) = (port.tensor_type.element, &port.tensor_type.shape);
             if given.element != element || given.axes != shape.axes() {
                 return Err(InputError::Sort {
                     input,
-                    expected: port.sort.to_string(),
+                    expected: port.tensor_type.to_string(),
                     found: format!("{}{:?}", given.element, given.axes),
                     at: port.at,
                 });

@@ -44,7 +44,7 @@ impl Inputs {
     /// If there is no such port.
     pub fn read(&mut self, ports: &[InputPort], place: usize, text: &str) -> Result<(), TextError> {
         let port = &ports[place];
-        let (element, expected) = (port.sort.element, port.sort.shape.elements());
+        let (element, expected) = (port.tensor_type.element, port.tensor_type.shape.elements());
         let mut codes: Vec<u128> = Vec::with_capacity(expected.min(text.len()));
         let mut found = 0;
         for (line, text) in (1..).zip(text.lines()) {
@@ -82,7 +82,10 @@ impl Inputs {
     pub fn fill(&mut self, ports: &[InputPort], places: &[usize], seed: u64) {
         let mut state = seed;
         for &place in places {
-            let (element, shape) = (ports[place].sort.element, &ports[place].sort.shape);
+            let (element, shape) = (
+                ports[place].tensor_type.element,
+                &ports[place].tensor_type.shape,
+            );
             let codes = (0..shape.elements()).map(|_| {
                 let [kind, high, low] = [(); 3].map(|()| next(&mut state));
                 let word = u128::from(high) << 64 | u128::from(low);

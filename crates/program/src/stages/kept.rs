@@ -9,8 +9,8 @@ use madrigal_engine::KeptShares;
 use crate::array::Array;
 use crate::element::Plain;
 use crate::error::Source;
-use crate::ir::Sort;
 use crate::shape::Shape;
+use crate::tensor_type::TensorType;
 
 /// A run of stages, compared by address: whoever has a part of it keeps it from being another one's.
 #[derive(Debug)]
@@ -41,14 +41,14 @@ impl<T: Plain> fmt::Debug for Kept<T> {
 impl<T> Kept<T> {
     /// The lengths of the axes.
     pub fn shape(&self) -> &Shape {
-        &self.cell.sort.shape
+        &self.cell.tensor_type.shape
     }
 }
 
 /// Where a stage leaves a value, and later ones find it.
 pub(crate) struct Cell {
     pub(crate) run: Arc<Run>,
-    pub(crate) sort: Sort,
+    pub(crate) tensor_type: TensorType,
     /// Where the program keeps it.
     pub(crate) at: Source,
     content: Mutex<Option<Content>>,
@@ -72,10 +72,10 @@ pub(crate) enum Value {
 }
 
 impl Cell {
-    pub(crate) fn new(run: &Arc<Run>, sort: Sort, at: Source) -> Arc<Self> {
+    pub(crate) fn new(run: &Arc<Run>, tensor_type: TensorType, at: Source) -> Arc<Self> {
         Arc::new(Self {
             run: Arc::clone(run),
-            sort,
+            tensor_type,
             at,
             content: Mutex::default(),
         })
@@ -94,6 +94,6 @@ impl Cell {
 
 impl fmt::Debug for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a kept {}", self.sort)
+        write!(f, "a kept {}", self.tensor_type)
     }
 }

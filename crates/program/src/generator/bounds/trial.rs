@@ -7,7 +7,7 @@ use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::Source;
 use crate::generator::random::Random;
-use crate::ir::{Binary, Extreme, Graph, Node, Op, Reduction, Rounding, Sort, Unary, Value};
+use crate::ir::{Binary, Extreme, Graph, Node, Op, Reduction, Rounding, TensorType, Unary, Value};
 use crate::lower::{Range, all, of_outputs};
 use crate::shape::{Shape, View};
 use crate::simulate::evaluate;
@@ -61,17 +61,17 @@ impl Trial {
         let mut ends = [end(), end()];
         ends.sort_by_key(|code| code ^ least);
         self.between.push(ends);
-        let sort = Sort::new(element, Shape::of(axes.to_vec()));
+        let typed = TensorType::new(element, Shape::of(axes.to_vec()));
         let number = self.between.len() - 1;
-        self.graph.leaf(Op::Input(number), sort, Source::here())
+        self.graph.leaf(Op::Input(number), typed, Source::here())
     }
 
     /// Numbers of a leaf: one end, the other, some of both, or any between them.
-    fn draw(&mut self, sort: &Sort, [low, high]: [u128; 2], turn: usize) -> Array {
-        let (element, least) = (sort.element, sort.element.least());
+    fn draw(&mut self, typed: &TensorType, [low, high]: [u128; 2], turn: usize) -> Array {
+        let (element, least) = (typed.element, typed.element.least());
         let from = low ^ least;
         let span = (high ^ least) - from;
-        let codes = (0..sort.shape.elements()).map(|_| match turn {
+        let codes = (0..typed.shape.elements()).map(|_| match turn {
             0 => low,
             1 => high,
             2 => self.random.one_of(&[low, high]),
@@ -86,7 +86,7 @@ impl Trial {
         let codes: Vec<u128> = codes.collect();
         Array::new(
             element,
-            sort.shape.clone(),
+            typed.shape.clone(),
             Words::collect(element, codes.into_iter()),
         )
     }

@@ -16,7 +16,7 @@ use super::{Secret, Tensor};
 use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
-use crate::ir::{Each, Elementwise, Op, OwnCircuit, OwnOperation, Sort};
+use crate::ir::{Each, Elementwise, Op, OwnCircuit, OwnOperation, TensorType};
 use crate::opening::Receivers;
 use crate::program::Program;
 use crate::shape::Shape;
@@ -150,19 +150,19 @@ impl Program {
         let at = Source::here();
         let (&(first, _), rest) = values.split_first().expect("an operation has an operand");
         let others: Vec<&Tensor> = rest.iter().map(|&(value, _)| value).collect();
-        let sorts: Vec<Sort> = values
+        let types: Vec<TensorType> = values
             .iter()
-            .map(|(value, _)| Sort::new(value.element(), value.shape().clone()))
+            .map(|(value, _)| TensorType::new(value.element(), value.shape().clone()))
             .collect();
-        let inputs: Vec<_> = (sorts.iter().zip(values))
-            .map(|(sort, &(_, sharing))| (sort, sharing))
+        let inputs: Vec<_> = (types.iter().zip(values))
+            .map(|(typed, &(_, sharing))| (typed, sharing))
             .collect();
-        let outputs: Result<Vec<Sort>, Fault> = results
+        let outputs: Result<Vec<TensorType>, Fault> = results
             .iter()
-            .map(|&(element, axes)| Ok(Sort::new(element, crate::ir::sized(axes)?)))
+            .map(|&(element, axes)| Ok(TensorType::new(element, crate::ir::sized(axes)?)))
             .collect();
         let parties = self.parties();
-        let own = outputs.and_then(|sorts| OwnOperation::new(operation, parties, &inputs, sorts));
+        let own = outputs.and_then(|types| OwnOperation::new(operation, parties, &inputs, types));
         match own {
             Ok(own) => {
                 let op = Op::Operation(Arc::new(own));
