@@ -1,43 +1,14 @@
 //! A finished program.
 
-use std::fmt;
 use std::sync::Arc;
-
-use madrigal_core::Party;
 
 use crate::array::Array;
 use crate::error::Source;
 use crate::ir::{Graph, digest};
 use crate::lower::Mix;
+use crate::ports::{InputPort, Named, OutputPort};
 use crate::simulate::InputError;
 use crate::stages::{Cell, Content, Run, Value};
-use crate::tensor_type::TensorType;
-
-/// A secret that a party brings along.
-#[derive(Debug, Clone)]
-pub struct InputPort {
-    /// Who brings it.
-    pub owner: Party,
-    /// What it is called, if it has a name.
-    pub name: Option<String>,
-    /// Its type and shape.
-    pub tensor_type: TensorType,
-    /// Where the program asks for it.
-    pub at: Source,
-}
-
-/// A value that parties learn.
-#[derive(Debug, Clone)]
-pub struct OutputPort {
-    /// Who learns it, in order.
-    pub to: Vec<Party>,
-    /// What it is called, if it has a name.
-    pub name: Option<String>,
-    /// Its type and shape.
-    pub tensor_type: TensorType,
-    /// Where the program opens it.
-    pub at: Source,
-}
 
 /// A value of an earlier stage that a program begins with.
 #[derive(Debug, Clone)]
@@ -177,22 +148,5 @@ impl Computation {
     /// the source (collision resistance is what counts).
     pub fn digest(&self) -> [u8; 32] {
         digest(&self.describe())
-    }
-}
-
-/// `input 3 ("bids")`
-pub(crate) struct Named<'a>(
-    pub(crate) &'static str,
-    pub(crate) usize,
-    pub(crate) Option<&'a str>,
-);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(side, number, name) = self;
-        match name {
-            Some(name) => write!(f, "{side} {number} ({name:?})"),
-            None => write!(f, "{side} {number}"),
-        }
     }
 }

@@ -57,7 +57,9 @@ mod local;
 pub mod lower;
 mod opening;
 mod planned;
+mod ports;
 mod program;
+mod recorder;
 mod secret;
 mod shape;
 mod simulate;
@@ -65,7 +67,7 @@ mod stages;
 mod tensor_type;
 
 pub use array::{Array, IntoArray};
-pub use computation::{Computation, InputPort, OutputPort};
+pub use computation::Computation;
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
 pub use ir::{Elementwise, Rounding};
@@ -73,9 +75,10 @@ pub use local::LocalError;
 pub use lower::{Executable, ExecuteError};
 #[doc(no_inline)]
 pub use madrigal_core::Party;
-pub use opening::{Everyone, Open, Opened, Receivers};
+pub use opening::{Everyone, Open, Opener, Receivers};
 pub use planned::{Considered, Ended, Planned};
-pub use program::{Opener, Program};
+pub use ports::{InputPort, Opened, OutputPort};
+pub use program::Program;
 pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{

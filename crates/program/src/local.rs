@@ -1,13 +1,15 @@
 //! All parties of a program in one process, for trials and tests.
 
-use madrigal_circuit::Goal;
+use std::thread;
+
 use madrigal_core::Party;
 use madrigal_engine::RunError;
+use madrigal_net::transport::mesh;
+use madrigal_net::{Session, SessionConfig, block_on};
 use thiserror::Error;
 
-use crate::computation::Computation;
 use crate::lower::ExecuteError;
-use crate::simulate::{InputError, Inputs, Outputs};
+use crate::simulate::InputError;
 
 /// Why a program could not be run by all of its parties.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -29,31 +31,33 @@ pub enum LocalError {
     },
 }
 
-impl Computation {
-    /// Runs the program as all of its parties, in its [mix](Self::mix), and gives the outputs of each, in order:
-    /// real protocols, each party on a thread of its own, messages through memory. It is for trials and tests,
-    /// since one process then knows all inputs; parties on machines of their own call
-    /// [`run_program`](madrigal_engine::run_program). For another mix, [`plan`](Self::plan) and
-    /// [`Planned::run_locally`](crate::Planned::run_locally).
-    ///
-    /// ```
-    /// use madrigal_program::{Everyone, Inputs, Party, Program};
-    /// let mut p = Program::new(2);
-    /// let a = p.input::<u64>(Party::new(0), ());
-    /// let b = p.input::<u64>(Party::new(1), ());
-    /// let larger = p.open(a.gt(&b), Everyone);
-    /// let parties = p.finish()?.run_locally(&Inputs::new().with(3u64).with(2u64))?;
-    /// assert_eq!(parties.len(), 2);
-    /// assert!(parties.iter().all(|outputs| outputs.get(larger) == [true]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Inputs that do not fit, and a program that the mix cannot do, before anything runs; what goes wrong
-    /// between the parties.
-    pub fn run_locally(&self, inputs: &Inputs) -> Result<Vec<Outputs>, LocalError> {
-        let planned = self.plan(self.mix(), Some(Goal::Size), &|_| {})?;
-        let ended = planned.run_locally(self, inputs)?;
-        Ok(ended.into_iter().map(|party| party.outputs).collect())
-    }
+/// Does the work of all parties, in order, each on a thread of its own in a session over memory.
+///
+/// # Errors
+/// Error of the first party that has one.
+pub(crate) fn all_parties<T: Send, E: Send>(
+    parties: usize,
+    work: impl AsyncFn(&Session, Party) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let party = |me, transport| {
+        block_on(async {
+            let session = Session::new(SessionConfig::new(me, parties), transport);
+            let done = work(&session, me).await;
+            session.close().await;
+            done
+        })
+    };
+    let party = &party;
+    let ended: Vec<Result<T, E>> = thread::scope(|scope| {
+        let threads: Vec<_> = Party::all(parties)
+            .zip(mesh(parties))
+            .map(|(me, transport)| scope.spawn(move || party(me, transport)))
+            .collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            let panicked = |panic| std::panic::resume_unwind(panic);
+            thread.join().unwrap_or_else(panicked)
+        };
+        threads.into_iter().map(join).collect()
+    });
+    ended.into_iter().collect()
 }

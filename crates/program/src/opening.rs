@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use madrigal_core::Party;
 
 use crate::element::Plain;
-use crate::program::Opener;
-use crate::secret::Secret;
+use crate::ports::Opened;
+use crate::secret::{Secret, Tensor};
 
 /// All parties, as receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,20 +53,11 @@ impl Receivers for Vec<Party> {
     }
 }
 
-/// What an opened value is fetched with from [`Outputs`](crate::Outputs), which then knows its type.
-#[derive(Debug)]
-pub struct Opened<T> {
-    pub(crate) number: usize,
-    element: PhantomData<T>,
+/// Opens values one by one, for [`Open`].
+pub struct Opener<'a> {
+    /// Opens a value; gives the output's number.
+    pub(crate) open: &'a mut dyn FnMut(&Tensor) -> usize,
 }
-
-impl<T> Clone for Opened<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Opened<T> {}
 
 /// What can be opened at once: secrets, references to them, tuples of up to four, vectors.
 pub trait Open {
@@ -82,7 +73,7 @@ impl<T: Plain> Open for Secret<T> {
 
     fn open(&self, opener: &mut Opener<'_>) -> Opened<T> {
         Opened {
-            number: opener.open(self.tensor()),
+            number: (opener.open)(self.tensor()),
             element: PhantomData,
         }
     }

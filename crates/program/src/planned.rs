@@ -1,19 +1,17 @@
 //! Programs planned for a network, and run by one party or by all.
 
 use std::fmt;
-use std::thread;
 use std::time::Duration;
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase};
 use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
-use madrigal_net::transport::mesh;
-use madrigal_net::{Session, SessionConfig, block_on};
+use madrigal_net::Session;
 use madrigal_operations::{Backend, Gated};
 
 use crate::computation::Computation;
-use crate::local::LocalError;
+use crate::local::{LocalError, all_parties};
 use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
 use crate::lower::{Executable, ExecuteError};
 use crate::simulate::{InputError, Inputs, Outputs};
@@ -188,6 +186,33 @@ impl Computation {
         taken.considered = considered;
         Ok(taken)
     }
+
+    /// Runs the program as all of its parties, in its [mix](Self::mix), and gives the outputs of each, in order:
+    /// real protocols, each party on a thread of its own, messages through memory. It is for trials and tests,
+    /// since one process then knows all inputs; parties on machines of their own call
+    /// [`run_program`](madrigal_engine::run_program). For another mix, [`plan`](Self::plan) and
+    /// [`Planned::run_locally`](crate::Planned::run_locally).
+    ///
+    /// ```
+    /// use madrigal_program::{Everyone, Inputs, Party, Program};
+    /// let mut p = Program::new(2);
+    /// let a = p.input::<u64>(Party::new(0), ());
+    /// let b = p.input::<u64>(Party::new(1), ());
+    /// let larger = p.open(a.gt(&b), Everyone);
+    /// let parties = p.finish()?.run_locally(&Inputs::new().with(3u64).with(2u64))?;
+    /// assert_eq!(parties.len(), 2);
+    /// assert!(parties.iter().all(|outputs| outputs.get(larger) == [true]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Inputs that do not fit, and a program that the mix cannot do, before anything runs; what goes wrong
+    /// between the parties.
+    pub fn run_locally(&self, inputs: &Inputs) -> Result<Vec<Outputs>, LocalError> {
+        let planned = self.plan(self.mix(), Some(Goal::Size), &|_| {})?;
+        let ended = planned.run_locally(self, inputs)?;
+        Ok(ended.into_iter().map(|party| party.outputs).collect())
+    }
 }
 
 impl fmt::Display for Planned {
@@ -340,33 +365,14 @@ impl Planned {
         inputs: &Inputs,
     ) -> Result<Vec<Ended>, LocalError> {
         inputs.arrays(program.inputs())?;
-        let parties = program.parties();
-        let all = Party::all(parties).zip(mesh(parties));
-        let party = |me, transport| -> Result<Ended, LocalError> {
+        all_parties(program.parties(), async |session, me| {
             let given = self.given(program, inputs, me)?;
-            let done = block_on(async {
-                let session = Session::new(SessionConfig::new(me, parties), transport);
-                let run = async {
-                    session.greet().await?;
-                    self.run(&session, 1, given, None, &|_| {}).await
-                };
-                let done = run.await;
-                session.close().await;
-                done
-            });
-            done.map_err(|error| LocalError::Run { party: me, error })
-        };
-        let party = &party;
-        let ended: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = all
-                .map(|(me, transport)| scope.spawn(move || party(me, transport)))
-                .collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                let panicked = |panic| std::panic::resume_unwind(panic);
-                thread.join().unwrap_or_else(panicked)
+            let run = async {
+                session.greet().await?;
+                self.run(session, 1, given, None, &|_| {}).await
             };
-            threads.into_iter().map(join).collect()
-        });
-        ended.into_iter().collect()
+            run.await
+                .map_err(|error| LocalError::Run { party: me, error })
+        })
     }
 }

@@ -2,183 +2,22 @@
 
 mod kept;
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use madrigal_core::{MAX_PARTIES, Party, PartyError};
 
-use crate::array::{Array, IntoArray};
-use crate::computation::{Between, Computation, InputPort, OutputPort};
+use crate::array::IntoArray;
+use crate::computation::{Between, Computation};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source, check_parties};
-use crate::ir::{Graph, Op, Rounding, TensorType, Value};
+use crate::ir::{Op, Rounding, Value};
 use crate::lower::Mix;
-use crate::opening::{Open, Receivers};
+use crate::opening::{Open, Opener, Receivers};
+use crate::ports::{InputPort, OutputPort};
+use crate::recorder::{Body, Recorder};
 use crate::secret::{Secret, Tensor};
 use crate::shape::{IntoShape, Shape};
-
-/// Where operators record themselves: the graph of a program, or of a loop's body.
-pub(crate) struct Recorder {
-    graph: RefCell<Graph>,
-    /// Of a body: the graph around it, and the values of that graph that it uses.
-    outer: Option<Outer>,
-    depth: usize,
-    /// Of a body: whether it is done, so that nothing can be added.
-    closed: Cell<bool>,
-    /// The first error of the whole program.
-    error: Rc<RefCell<Option<ProgramError>>>,
-    /// Of the whole program: the secret branches that are being recorded, the inner ones last. What is done
-    /// then to values from around them is a part of the branch, too.
-    branches: Rc<RefCell<Vec<Rc<Recorder>>>>,
-    /// Of the whole program: how products are cut off where they do not say it themselves.
-    rounding: Rc<Cell<Rounding>>,
-    /// Of the whole program: the part that is being recorded.
-    part: Rc<Cell<Option<u32>>>,
-}
-
-struct Outer {
-    recorder: Rc<Recorder>,
-    /// Inputs that the loop has by itself: its state, its rows; that a conditional has: its index.
-    carried: usize,
-    captured: RefCell<Vec<Value>>,
-    /// How many of these were there before.
-    common: usize,
-    arguments: RefCell<HashMap<Value, Value>>,
-}
-
-impl Recorder {
-    fn new() -> Rc<Self> {
-        Rc::new(Self {
-            graph: RefCell::default(),
-            outer: None,
-            depth: 0,
-            closed: Cell::new(false),
-            error: Rc::default(),
-            branches: Rc::default(),
-            rounding: Rc::new(Cell::new(Rounding::Exact)),
-            part: Rc::default(),
-        })
-    }
-
-    /// As asked for by the part that is being recorded.
-    fn placed(&self, at: Source) -> Source {
-        at.of_part(self.part.get())
-    }
-
-    /// How products are cut off where they do not say it themselves.
-    pub(crate) fn rounding(&self) -> Rounding {
-        self.rounding.get()
-    }
-
-    /// Keeps an error of an input or an opening that stands in a body.
-    fn fail_in_body(&self, what: &'static str, at: Source) {
-        if self.outer.is_none() {
-            return;
-        }
-        let in_branch = !self.branches.borrow().is_empty();
-        self.fail(
-            at,
-            match in_branch {
-                true => Fault::InBranch { what },
-                false => Fault::InLoop { what },
-            },
-        );
-    }
-
-    /// Keeps an error, unless there is one already.
-    pub(crate) fn fail(&self, at: Source, fault: Fault) {
-        let mut error = self.error.borrow_mut();
-        error.get_or_insert(ProgramError { at, fault });
-    }
-
-    pub(crate) fn type_of(&self, value: Value) -> TensorType {
-        self.graph.borrow().type_of(value).clone()
-    }
-
-    /// Adds an operation; `None` where there was an error, which is kept.
-    pub(crate) fn add(&self, op: Op, inputs: Vec<Value>, at: Source) -> Option<Value> {
-        let at = self.placed(at);
-        match self.graph.borrow_mut().add(op, inputs, at) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                self.fail(error.at, error.fault);
-                None
-            }
-        }
-    }
-
-    pub(crate) fn add_constant(&self, array: Array, at: Source) -> Value {
-        let at = self.placed(at);
-        self.graph.borrow_mut().add_constant(array, at)
-    }
-
-    /// The value as this graph knows it: one of a graph around this one becomes an argument of the loops
-    /// between. `None` where that cannot be, which is an error of `operator`.
-    pub(crate) fn import(
-        self: &Rc<Self>,
-        from: &Rc<Recorder>,
-        value: Value,
-        operator: &str,
-        at: Source,
-    ) -> Option<Value> {
-        let operator = || operator.to_owned();
-        if self.closed.get() || from.closed.get() {
-            let operator = operator();
-            self.fail(at, Fault::Escaped { operator });
-            return None;
-        }
-        let imported = self.argument(from, value, at);
-        if imported.is_none() {
-            let operator = operator();
-            self.fail(at, Fault::Foreign { operator });
-        }
-        imported
-    }
-
-    fn argument(self: &Rc<Self>, from: &Rc<Recorder>, value: Value, at: Source) -> Option<Value> {
-        if Rc::ptr_eq(self, from) {
-            return Some(value);
-        }
-        let outer = self.outer.as_ref()?;
-        let value = outer.recorder.argument(from, value, at)?;
-        if let Some(&argument) = outer.arguments.borrow().get(&value) {
-            return Some(argument);
-        }
-        let mut captured = outer.captured.borrow_mut();
-        // Branches of one conditional have their arguments in common.
-        let known = captured
-            .iter()
-            .take(outer.common)
-            .position(|&at| at == value);
-        let place = known.unwrap_or_else(|| {
-            captured.push(value);
-            captured.len() - 1
-        });
-        let op = Op::Argument(outer.carried + place);
-        let typed = outer.recorder.type_of(value);
-        let at = self.placed(at);
-        let argument = self.graph.borrow_mut().leaf(op, typed, at);
-        outer.arguments.borrow_mut().insert(value, argument);
-        Some(argument)
-    }
-
-    /// The inner one of two graphs.
-    pub(crate) fn inner<'a>(a: &'a Rc<Self>, b: &'a Rc<Self>) -> &'a Rc<Self> {
-        if b.depth > a.depth { b } else { a }
-    }
-
-    /// Where an operator on values of this graph and of those around it is recorded: here, or in the secret
-    /// branch that is being recorded.
-    pub(crate) fn here(self: &Rc<Self>) -> Rc<Self> {
-        let branches = self.branches.borrow();
-        match branches.last() {
-            Some(branch) if branch.depth > self.depth => Rc::clone(branch),
-            _ => Rc::clone(self),
-        }
-    }
-}
+use crate::tensor_type::TensorType;
 
 /// Builds a program: it is passed around, and everything that is done to the secrets it hands out is
 /// recorded in it. Nothing is computed before the program is [finished](Program::finish) and run.
@@ -200,11 +39,15 @@ impl Program {
     /// An empty program for so many parties, at most [`MAX_PARTIES`].
     #[track_caller]
     pub fn new(parties: usize) -> Self {
-        let recorder = Recorder::new();
+        let recorder = Rc::<Recorder>::default();
         if parties == 0 || parties > MAX_PARTIES {
             let error = PartyError { index: 0, parties };
             recorder.fail(Source::here(), error.into());
         }
+        Self::recorded(parties, recorder)
+    }
+
+    fn recorded(parties: usize, recorder: Rc<Recorder>) -> Self {
         Self {
             recorder,
             parties,
@@ -240,7 +83,7 @@ impl Program {
     /// which it is more than one in a million.
     #[must_use]
     pub fn with_rounding(self, rounding: Rounding) -> Self {
-        self.recorder.rounding.set(rounding);
+        self.recorder.set_rounding(rounding);
         self
     }
 
@@ -290,7 +133,7 @@ impl Program {
             tensor_type: typed.clone(),
             at,
         });
-        let value = self.recorder.graph.borrow_mut().leaf(op, typed, at);
+        let value = self.recorder.leaf(op, typed, at);
         Tensor::new(&self.recorder, Some(value))
     }
 
@@ -329,11 +172,26 @@ impl Program {
         }
         let to = to.receivers(self.parties);
         open(&mut Opener {
-            program: self,
-            name: name.map(Into::into),
-            to,
-            at,
+            open: &mut |value| self.open_one(name, &to, value, at),
         })
+    }
+
+    /// Opens a value; gives the output's number.
+    fn open_one(&mut self, name: Option<&str>, to: &[Party], value: &Tensor, at: Source) -> usize {
+        self.recorder.fail_in_body("an opening", at);
+        if let Err(fault) = check_parties(to, self.parties) {
+            self.recorder.fail(at, fault);
+        }
+        if let Some(opened) = value.import(&self.recorder, "an opening", at) {
+            self.recorder.add_result(opened);
+        }
+        self.outputs.push(OutputPort {
+            to: to.to_vec(),
+            name: name.map(Into::into),
+            tensor_type: value.tensor_type(),
+            at,
+        });
+        self.outputs.len() - 1
     }
 
     /// The program as it can be run, its graph without what no opening needs.
@@ -341,17 +199,12 @@ impl Program {
     /// # Errors
     /// The first operator that could not be.
     pub fn finish(self) -> Result<Computation, ProgramError> {
-        if let Some(error) = self.recorder.error.borrow_mut().take() {
-            return Err(error);
-        }
-        self.recorder.closed.set(true);
         for &value in &self.kept {
-            self.recorder.graph.borrow_mut().add_result(value);
+            self.recorder.add_result(value);
         }
-        let graph = self.recorder.graph.borrow().optimised();
         Ok(Computation::new(
             self.parties,
-            graph,
+            self.recorder.end()?,
             self.inputs,
             self.outputs,
             self.mix.unwrap_or_default(),
@@ -364,7 +217,7 @@ impl Program {
     /// which part asked for it. What several parts ask for belongs to the first, and a circuit that is made of several
     /// parts' operators to the last of them.
     pub fn part(&mut self, part: Option<u32>) {
-        self.recorder.part.set(part);
+        self.recorder.set_part(part);
     }
 
     fn shape(&self, axes: &[usize], at: Source) -> Shape {
@@ -391,62 +244,33 @@ impl Program {
         results: impl FnOnce(&R) -> Vec<(Rc<Recorder>, Option<Value>)>,
         at: Source,
     ) -> (Option<Body>, R) {
-        let recorder = Rc::new(Recorder {
-            graph: RefCell::default(),
-            outer: Some(Outer {
-                recorder: Rc::clone(&self.recorder),
-                carried,
-                common: common.len(),
-                captured: RefCell::new(common),
-                arguments: RefCell::default(),
-            }),
-            depth: self.recorder.depth + 1,
-            closed: Cell::new(false),
-            error: Rc::clone(&self.recorder.error),
-            branches: Rc::clone(&self.recorder.branches),
-            rounding: Rc::clone(&self.recorder.rounding),
-            part: Rc::clone(&self.recorder.part),
-        });
-        let branches = &self.recorder.branches;
-        if place == Place::Branch {
-            branches.borrow_mut().push(Rc::clone(&recorder));
-        }
-        let mut inner = Program {
-            recorder: Rc::clone(&recorder),
-            parties: self.parties,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            mix: None,
-            between: Between::default(),
-            kept: Vec::new(),
+        let recorder = self.recorder.body(carried, common);
+        let mut inner = Program::recorded(self.parties, Rc::clone(&recorder));
+        let operator = match place {
+            Place::Loop => "the result of a loop",
+            Place::Branch => "the result of a secret branch",
         };
+        if place == Place::Branch {
+            Recorder::enter(&recorder);
+        }
         let result = body(&mut inner);
         if place == Place::Branch {
-            branches.borrow_mut().pop();
+            recorder.leave();
         }
         let mut complete = true;
         for (from, value) in results(&result) {
-            let operator = match place {
-                Place::Loop => "the result of a loop",
-                Place::Branch => "the result of a secret branch",
-            };
-            let value = value.and_then(|value| recorder.import(&from, value, operator, at));
-            match value {
-                Some(value) => recorder.graph.borrow_mut().add_result(value),
+            match value.and_then(|value| recorder.import(&from, value, operator, at)) {
+                Some(value) => recorder.add_result(value),
                 None => complete = false,
             }
         }
-        recorder.closed.set(true);
-        let captured = recorder.outer.as_ref().map(|outer| outer.captured.take());
-        let recorded = captured.filter(|_| complete);
-        let recorded = recorded.map(|captured| (Arc::new(recorder.graph.take()), captured));
+        let recorded = recorder.end_body().filter(|_| complete);
         (recorded, result)
     }
 
     /// A leaf of a loop's body.
     pub(crate) fn leaf(&mut self, op: Op, typed: TensorType, at: Source) -> Value {
-        let at = self.recorder.placed(at);
-        self.recorder.graph.borrow_mut().leaf(op, typed, at)
+        self.recorder.leaf(op, typed, at)
     }
 
     /// A loop's counter.
@@ -464,39 +288,4 @@ impl Program {
 pub(crate) enum Place {
     Loop,
     Branch,
-}
-
-/// A body, and the values around it that it uses.
-pub(crate) type Body = (Arc<Graph>, Vec<Value>);
-
-/// Opens values one by one, for [`Open`].
-pub struct Opener<'a> {
-    program: &'a mut Program,
-    name: Option<String>,
-    to: Vec<Party>,
-    at: Source,
-}
-
-impl Opener<'_> {
-    /// Opens a value; gives the output's number.
-    pub(crate) fn open(&mut self, value: &Tensor) -> usize {
-        let (program, at) = (&mut *self.program, self.at);
-        let number = program.outputs.len();
-        let recorder = &program.recorder;
-        recorder.fail_in_body("an opening", at);
-        if let Err(fault) = check_parties(&self.to, program.parties) {
-            recorder.fail(at, fault);
-        }
-        let opened = value.import(recorder, "an opening", at);
-        if let Some(opened) = opened {
-            recorder.graph.borrow_mut().add_result(opened);
-        }
-        program.outputs.push(OutputPort {
-            to: self.to.clone(),
-            name: self.name.clone(),
-            tensor_type: TensorType::new(value.element(), value.shape().clone()),
-            at,
-        });
-        number
-    }
 }

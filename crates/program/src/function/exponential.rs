@@ -2,7 +2,7 @@
 
 use madrigal_circuit::{Builder, Wire};
 
-use super::PRECISION;
+use super::kind::PRECISION;
 use super::normalised::{WRONG, WRONG_BITS, shifted};
 use super::real::{LN_2, exp, power_of_two};
 use super::spline::{Columns, Spline, Wanted};

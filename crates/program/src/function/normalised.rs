@@ -11,10 +11,10 @@
 
 use madrigal_circuit::{Builder, Wire};
 
-use super::quotient::Packing;
+use super::kind::{GUARD, Kind, PRECISION};
+use super::quotient::{Packing, moved_up};
 use super::real::{LN_2, ln, power_of_two};
 use super::spline::{Columns, Spline, Wanted};
-use super::{GUARD, Kind, PRECISION};
 use crate::element::Type;
 use crate::lower::one_hot;
 
@@ -319,22 +319,6 @@ impl Parts {
     fn with_parity(&self, bits: u32) -> u128 {
         self.rest | u128::from(self.zeros & 1) << (bits - 1)
     }
-}
-
-/// A number shifted by its leading zeros: by many first, so that what only its highest bits are wanted of takes fewer
-/// ANDs. Of 0 nothing moves.
-pub(super) fn moved_up(b: &mut Builder, number: &[Wire], zeros: &[Wire]) -> Vec<Wire> {
-    let nothing = b.constant(false);
-    let steps = zeros.iter().enumerate().rev();
-    let steps = steps.map(|(at, &bit)| (1_usize << at, bit));
-    let steps = steps.filter(|&(step, _)| step < number.len());
-    let mut number = number.to_vec();
-    for (step, bit) in steps {
-        let mut moved = vec![nothing; step];
-        moved.extend_from_slice(&number[..number.len() - step]);
-        number = b.select(bit, &moved, &number);
-    }
-    number
 }
 
 /// value 2^by rounded down, or `most` if it is more than that.

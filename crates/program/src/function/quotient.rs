@@ -34,8 +34,7 @@
 
 use madrigal_circuit::{Builder, Wire};
 
-use super::PRECISION;
-use super::normalised::moved_up;
+use super::kind::PRECISION;
 use super::spline::Product;
 use crate::element::Type;
 
@@ -191,4 +190,20 @@ impl Quotient {
         let negative = b.xor(x[bits - 1], other_sign);
         b.negate_if(&result, negative)
     }
+}
+
+/// A number shifted by its leading zeros: by many first, so that what only its highest bits are wanted of takes fewer
+/// ANDs. Of 0 nothing moves.
+pub(super) fn moved_up(b: &mut Builder, number: &[Wire], zeros: &[Wire]) -> Vec<Wire> {
+    let nothing = b.constant(false);
+    let steps = zeros.iter().enumerate().rev();
+    let steps = steps.map(|(at, &bit)| (1_usize << at, bit));
+    let steps = steps.filter(|&(step, _)| step < number.len());
+    let mut number = number.to_vec();
+    for (step, bit) in steps {
+        let mut moved = vec![nothing; step];
+        moved.extend_from_slice(&number[..number.len() - step]);
+        number = b.select(bit, &moved, &number);
+    }
+    number
 }

@@ -5,9 +5,9 @@
 
 use madrigal_circuit::{Builder, Wire};
 
+use super::kind::{GUARD, Kind, PRECISION};
 use super::real::{erfc, exp, ln_one_more, power_of_two, sigmoid_below};
 use super::spline::{Spline, Wanted};
-use super::{GUARD, Kind, PRECISION};
 use crate::element::Type;
 
 /// What becomes of f(|x|).

@@ -14,9 +14,10 @@ use crate::element::Type;
 use crate::error::Source;
 use crate::function::{Function, Kind};
 use crate::ir::{Binary, Each, Graph, Op, Reduction, TensorType, Unary, Value};
-use crate::lower::{Range, all, of_outputs, ranges_of};
+use crate::lower::{all, of_outputs, ranges_of};
 use crate::shape::Shape;
 use crate::simulate::{Inputs, evaluate, values};
+use trial::{Trial, inside};
 
 /// One operation at random, of operands in ranges at random.
 ///
@@ -26,7 +27,7 @@ use crate::simulate::{Inputs, evaluate, values};
 /// # Panics
 /// If this crate is wrong.
 pub fn operation(seed: u64) -> Result<(), String> {
-    trial::Trial::new(seed).run()
+    Trial::new(seed).run()
 }
 
 /// All functions of one number, of numbers of a type: all that a type of 16 bits has, and those around the powers of
@@ -216,19 +217,3 @@ const KINDS: [Kind; 16] = [
     Kind::FineInverseRoot,
     Kind::Inverse,
 ];
-
-/// Whether all numbers of a tensor lie in a range.
-fn inside(array: &Array, range: Range) -> Result<(), String> {
-    let element = array.element();
-    let Some((low, high)) = range else {
-        return match all(element) {
-            None => Ok(()),
-            Some(_) => Err(format!("nothing is known of {element}")),
-        };
-    };
-    let mut numbers = array.codes().map(|code| element.extend(code));
-    match numbers.find(|number| !(low..=high).contains(number)) {
-        Some(number) => Err(format!("{number} of {element} is not in {low}..={high}")),
-        None => Ok(()),
-    }
-}

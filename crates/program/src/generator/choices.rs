@@ -1,6 +1,6 @@
 //! Random conditionals on secrets, in each other.
 
-use super::Cook;
+use super::cook::Cook;
 use crate::{Program, Secret};
 
 /// What branches are made of.

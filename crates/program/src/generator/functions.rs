@@ -1,6 +1,6 @@
 //! Functions of networks at random, and products whose factors are small for a reason.
 
-use super::{Cook, Pooled};
+use super::cook::{Cook, MOST as MOST_ELEMENTS, Pooled};
 use crate::element::{Fixed, FixedWord, Plain, Type};
 use crate::ir::Rounding;
 use crate::{Secret, Tensor};
@@ -58,7 +58,7 @@ impl Cook {
 
     fn fits<T: Plain>(&self, a: &Secret<T>, b: &Secret<T>) -> bool {
         let both = a.shape().broadcast(b.shape());
-        both.is_some_and(|both| both.elements() <= super::MOST)
+        both.is_some_and(|both| both.elements() <= MOST_ELEMENTS)
     }
 
     fn function<W: FixedWord + Pooled, const F: u32>(&mut self) -> Secret<Fixed<W, F>>

@@ -126,9 +126,10 @@ pub enum Extreme {
 }
 
 /// How bits after the point are cut off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rounding {
     /// Rounded down, always.
+    #[default]
     Exact,
     /// Rounded down, or one step above that; see [`crate::Secret::mul_probabilistic`] for what else can
     /// happen, and how seldom.

@@ -15,8 +15,9 @@ use super::steps::{Action, Body, Lowered, Slot, Step};
 use super::{Mix, Way};
 use crate::array::Array;
 use crate::clear::{shares, words};
-use crate::computation::{Computation, OutputPort};
+use crate::computation::Computation;
 use crate::error::ProgramError;
+use crate::ports::OutputPort;
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.

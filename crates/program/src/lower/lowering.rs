@@ -13,10 +13,11 @@ use super::draft::{Circuits, Draft};
 use super::ranges::Ranges;
 use super::steps::{Body, Slot};
 use super::{Domain, Mix};
-use crate::computation::{InputPort, KeptPort, OutputPort};
+use crate::computation::KeptPort;
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
 use crate::ir::{Graph, Node, Op, OwnOperation, Unary, Value};
+use crate::ports::{InputPort, OutputPort};
 use crate::shape::Shape;
 use crate::stages::Cell;
 

@@ -9,9 +9,9 @@ use madrigal_circuit::branches::Branching;
 use madrigal_engine::{Operation, Sort};
 use madrigal_operations::{Formulas, Gated};
 
-use crate::computation::OutputPort;
 use crate::error::Source;
 use crate::lower::{Conditional, Mix, Way};
+use crate::ports::OutputPort;
 use crate::shape::View;
 
 /// A result of a step: which step, and which of its results.

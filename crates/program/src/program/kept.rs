@@ -7,7 +7,7 @@ use super::Program;
 use crate::computation::KeptPort;
 use crate::element::Plain;
 use crate::error::{Fault, Source};
-use crate::ir::{Op, TensorType};
+use crate::ir::Op;
 use crate::secret::{Secret, Tensor};
 use crate::stages::{Cell, Kept, Run};
 
@@ -37,7 +37,7 @@ impl Program {
             Arc::new(Run)
         });
         let tensor = value.tensor();
-        let typed = TensorType::new(tensor.element(), tensor.shape().clone());
+        let typed = tensor.tensor_type();
         let cell = Cell::new(&run, typed, at);
         if let Some(value) = tensor.import(&self.recorder, TO_KEEP, at) {
             self.kept.push(value);
@@ -65,7 +65,7 @@ impl Program {
         let cell = Arc::clone(&kept.cell);
         let typed = cell.tensor_type.clone();
         self.between.taken.push(KeptPort { cell, at });
-        let value = self.recorder.graph.borrow_mut().leaf(op, typed, at);
+        let value = self.recorder.leaf(op, typed, at);
         Secret::of(Tensor::new(&self.recorder, Some(value)))
     }
 }

@@ -6,7 +6,8 @@ use super::{Secret, Tensor};
 use crate::element::Plain;
 use crate::error::{Fault, Source};
 use crate::ir::{Op, TensorType, Value};
-use crate::program::{Place, Program, Recorder};
+use crate::program::{Place, Program};
+use crate::recorder::Recorder;
 
 /// How many times a loop's body was run before: public, and another number each time.
 #[derive(Clone)]

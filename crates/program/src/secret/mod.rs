@@ -27,7 +27,7 @@ use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
 use crate::ir::{Binary, Op, Unary, Value};
-use crate::program::Recorder;
+use crate::recorder::Recorder;
 use crate::shape::Shape;
 
 /// A tensor of secrets of a [`Program`](crate::Program); without axes it is a single one.
@@ -119,14 +119,6 @@ impl<T: Plain> Secret<T> {
 
     fn binary<U: Plain, V: Plain>(&self, op: Binary, other: &Secret<U>, at: Source) -> Secret<V> {
         Secret::of(self.tensor.binary(op, &other.tensor, at))
-    }
-
-    /// Another operand of an operator on this one.
-    fn beside<U: Plain>(&self, other: impl Operand<U>, at: Source) -> Secret<U> {
-        other.operand(Beside {
-            recorder: &self.tensor.recorder,
-            at,
-        })
     }
 }
 

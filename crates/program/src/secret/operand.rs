@@ -6,7 +6,7 @@ use super::Secret;
 use crate::array::IntoArray;
 use crate::element::{Fixed, FixedWord, Plain};
 use crate::error::{Fault, Source};
-use crate::program::Recorder;
+use crate::recorder::Recorder;
 
 /// Beside which secret an operand stands, and where in the source.
 #[derive(Clone, Copy)]
@@ -20,6 +20,16 @@ pub struct Beside<'a> {
 pub trait Operand<T: Plain> {
     /// The operand as a value of the program.
     fn operand(&self, beside: Beside<'_>) -> Secret<T>;
+}
+
+impl<T: Plain> Secret<T> {
+    /// Another operand of an operator on this one.
+    pub(super) fn beside<U: Plain>(&self, other: impl Operand<U>, at: Source) -> Secret<U> {
+        other.operand(Beside {
+            recorder: &self.tensor.recorder,
+            at,
+        })
+    }
 }
 
 impl<T: Plain> Operand<T> for Secret<T> {

@@ -6,8 +6,9 @@ use crate::array::Array;
 use crate::element::Type;
 use crate::error::{Fault, Source};
 use crate::ir::{Binary, Op, Rounding, Value};
-use crate::program::Recorder;
+use crate::recorder::Recorder;
 use crate::shape::{Shape, View};
+use crate::tensor_type::TensorType;
 
 /// A tensor of secrets whose element [type](Type) is a value, not one of Rust: what front ends work with
 /// that learn types when they run, and what [`Secret`](super::Secret) is beneath its type.
@@ -66,6 +67,10 @@ impl Tensor {
     /// The type of the elements.
     pub fn element(&self) -> Type {
         self.element
+    }
+
+    pub(crate) fn tensor_type(&self) -> TensorType {
+        TensorType::new(self.element, self.shape.clone())
     }
 
     /// A public tensor, unless there are not as many elements as the axes say.

@@ -1,22 +1,20 @@
 //! Secret branches in the clear.
 
-use std::sync::Arc;
-
-use super::{Overflow, Run, checks};
-use crate::array::{Array, Words};
-use crate::ir::{Graph, Node, Op, TensorType};
+use super::checks::{self, Overflow};
+use crate::array::Array;
+use crate::ir::{Node, Op, TensorType};
 use crate::shape::Shape;
 
 /// Where the branch that is being computed is active.
 #[derive(Debug, Clone)]
 pub(super) struct Active {
-    shape: Shape,
-    elements: Vec<bool>,
+    pub(super) shape: Shape,
+    pub(super) elements: Vec<bool>,
 }
 
 impl Active {
     /// Where a branch is active that stands in another one.
-    fn inside(self, outer: Option<&Self>) -> Self {
+    pub(super) fn inside(self, outer: Option<&Self>) -> Self {
         match outer {
             Some(outer) if outer.shape == self.shape => Self {
                 elements: (self.elements.iter().zip(&outer.elements))
@@ -66,52 +64,5 @@ impl Active {
         let found = checks::overflow(&node, &few.iter().collect::<Vec<_>>())?;
         let place = places[found.place / size] * size + found.place % size;
         Some(Overflow { place, ..found })
-    }
-}
-
-impl Run<'_> {
-    /// The results of the branches that are active, element by element. Branches that are active nowhere
-    /// are not computed.
-    pub(super) fn choose(
-        &mut self,
-        node: &Node,
-        branches: &[Arc<Graph>],
-        inputs: &[Arc<Array>],
-    ) -> Vec<Arc<Array>> {
-        let index: Vec<u128> = inputs[0].codes().collect();
-        let mut codes: Vec<Vec<u128>> = vec![vec![0; index.len()]; node.outputs.len()];
-        let outer = self.active.take();
-        for (number, branch) in (0..).zip(branches) {
-            let chosen: Vec<bool> = index.iter().map(|&index| index == number).collect();
-            if !chosen.contains(&true) {
-                continue;
-            }
-            let active = Active {
-                shape: inputs[0].shape().clone(),
-                elements: chosen.clone(),
-            };
-            let active = active.inside(outer.as_ref());
-            // Of a branch in a branch that is not active nothing is looked at, but something comes out.
-            let silent = !active.elements.contains(&true);
-            self.active = Some(active);
-            let looked = if silent { self.overflows.take() } else { None };
-            let results = self.graph(branch, inputs, 0);
-            if silent {
-                self.overflows = looked;
-            }
-            for (codes, result) in codes.iter_mut().zip(results) {
-                for (at, code) in result.codes().enumerate().filter(|&(at, _)| chosen[at]) {
-                    codes[at] = code;
-                }
-            }
-        }
-        self.active = outer;
-        let types = node.outputs.iter().zip(codes);
-        types
-            .map(|(typed, codes)| {
-                let words = Words::collect(typed.element, codes.into_iter());
-                Arc::new(Array::new(typed.element, typed.shape.clone(), words))
-            })
-            .collect()
     }
 }

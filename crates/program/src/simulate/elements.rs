@@ -1,6 +1,6 @@
 //! Operations on elements, each by itself.
 
-use super::tensors;
+use super::tensors::{self, NarrowTo};
 use crate::array::{Array, Words, each, pair};
 use crate::element::Type;
 use crate::ir::{Binary, Op, TensorType, Unary};
@@ -177,23 +177,6 @@ pub(super) fn fixed_quotient(element: Type, a: u128, b: u128) -> (u128, bool) {
     };
     (code & element.mask(), !lost && quotient <= most)
 }
-
-/// A code as a word of another's width.
-pub(super) trait NarrowTo<T> {
-    fn narrow_to(self, like: T) -> T;
-}
-
-macro_rules! narrow {
-    ($($word:ident)*) => {$(
-        impl NarrowTo<$word> for u128 {
-            #[inline(always)]
-            fn narrow_to(self, _: $word) -> $word {
-                self as $word
-            }
-        }
-    )*};
-}
-narrow!(u8 u16 u32 u64 u128);
 
 fn map<T: Copy>(words: &[T], f: impl Fn(T) -> T) -> Vec<T> {
     words.iter().map(|&word| f(word)).collect()

@@ -6,10 +6,9 @@ use madrigal_engine::Mismatch;
 use thiserror::Error;
 
 use crate::array::{Array, IntoArray, Words};
-use crate::computation::{InputPort, Named, OutputPort};
 use crate::element::{Plain, Type};
 use crate::error::Source;
-use crate::opening::Opened;
+use crate::ports::{InputPort, Named, Opened, OutputPort};
 use crate::shape::Shape;
 
 /// Values for a program's inputs: those without a name in the order in which the program asks for them, the

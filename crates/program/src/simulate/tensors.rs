@@ -3,10 +3,26 @@
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::{Convolution, Product, Ring};
 
-use super::elements::NarrowTo;
 use crate::array::{Array, Words, each, pair};
 use crate::element::Type;
 use crate::ir::{Extreme, Reduction};
+
+/// A code as a word of another's width.
+pub(super) trait NarrowTo<T> {
+    fn narrow_to(self, like: T) -> T;
+}
+
+macro_rules! narrow {
+    ($($word:ident)*) => {$(
+        impl NarrowTo<$word> for u128 {
+            #[inline(always)]
+            fn narrow_to(self, _: $word) -> $word {
+                self as $word
+            }
+        }
+    )*};
+}
+narrow!(u8 u16 u32 u64 u128);
 
 pub(super) fn pick(x: &Array, axis: usize, places: &[usize]) -> Words {
     let [before, length, after] = x.shape().around(axis);

@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use super::ports::Inputs;
 use crate::array::{Array, Words};
-use crate::computation::InputPort;
 use crate::element::Type;
+use crate::ports::InputPort;
 
 /// A text that is no value of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -1,12 +1,9 @@
 //! Stages in one process: in the clear, or by all parties for trials and tests.
 
-use std::thread;
-
-use madrigal_core::Party;
-use madrigal_net::transport::mesh;
-use madrigal_net::{Session, SessionConfig, block_on};
+use madrigal_net::block_on;
 
 use super::{StageError, Stages};
+use crate::local::all_parties;
 
 impl Stages<'_> {
     /// Runs stages in the clear.
@@ -29,32 +26,10 @@ impl Stages<'_> {
         parties: usize,
         drive: impl AsyncFn(Stages<'_>) -> Result<T, StageError> + Sync,
     ) -> Result<Vec<T>, StageError> {
-        let drive = &drive;
-        let party = |me, transport| {
-            block_on(async move {
-                let session = Session::new(SessionConfig::new(me, parties), transport);
-                let work = async {
-                    let greeted = session.greet().await;
-                    greeted.map_err(|error| StageError::Run(error.into()))?;
-                    drive(Stages::over(&session, parties, 1, None, &|_| {})).await
-                };
-                let done = work.await;
-                session.close().await;
-                done
-            })
-        };
-        let party = &party;
-        let ended: Vec<Result<T, StageError>> = thread::scope(|scope| {
-            let all = Party::all(parties).zip(mesh(parties));
-            let threads: Vec<_> = all
-                .map(|(me, transport)| scope.spawn(move || party(me, transport)))
-                .collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                let panicked = |panic| std::panic::resume_unwind(panic);
-                thread.join().unwrap_or_else(panicked)
-            };
-            threads.into_iter().map(join).collect()
-        });
-        ended.into_iter().collect()
+        all_parties(parties, async |session, _| {
+            let greeted = session.greet().await;
+            greeted.map_err(|error| StageError::Run(error.into()))?;
+            drive(Stages::over(session, parties, 1, None, &|_| {})).await
+        })
     }
 }

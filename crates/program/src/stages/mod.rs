@@ -13,11 +13,12 @@ use madrigal_engine::{
 use madrigal_net::Session;
 use thiserror::Error;
 
-use crate::computation::{Computation, OutputPort};
+use crate::computation::Computation;
 use crate::error::{Fault, ProgramError};
 use crate::lower::ExecuteError;
 use crate::lower::Mix;
 use crate::planned::Planned;
+use crate::ports::OutputPort;
 use crate::program::Program;
 use crate::simulate::{InputError, Inputs, Outputs};
 

@@ -2,7 +2,6 @@
 
 use madrigal_core::Convolution;
 
-use super::inside;
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::Source;
@@ -393,5 +392,21 @@ impl Trial {
             self.leaf(element, &[2, channels, 4, 5]),
         ];
         (Op::Convolve(convolution), operands)
+    }
+}
+
+/// Whether all numbers of a tensor lie in a range.
+pub(super) fn inside(array: &Array, range: Range) -> Result<(), String> {
+    let element = array.element();
+    let Some((low, high)) = range else {
+        return match all(element) {
+            None => Ok(()),
+            Some(_) => Err(format!("nothing is known of {element}")),
+        };
+    };
+    let mut numbers = array.codes().map(|code| element.extend(code));
+    match numbers.find(|number| !(low..=high).contains(number)) {
+        Some(number) => Err(format!("{number} of {element} is not in {low}..={high}")),
+        None => Ok(()),
     }
 }

@@ -152,7 +152,7 @@ impl Program {
         let others: Vec<&Tensor> = rest.iter().map(|&(value, _)| value).collect();
         let types: Vec<TensorType> = values
             .iter()
-            .map(|(value, _)| TensorType::new(value.element(), value.shape().clone()))
+            .map(|(value, _)| value.tensor_type())
             .collect();
         let inputs: Vec<_> = (types.iter().zip(values))
             .map(|(typed, &(_, sharing))| (typed, sharing))
@@ -176,6 +176,6 @@ impl Program {
     /// [`Outputs::arrays`](crate::Outputs::arrays) by the number that this gives.
     #[track_caller]
     pub fn open_tensor(&mut self, name: Option<&str>, value: &Tensor, to: impl Receivers) -> usize {
-        self.open_any(name, to, Source::here(), |opener| opener.open(value))
+        self.open_any(name, to, Source::here(), |opener| (opener.open)(value))
     }
 }

@@ -1,0 +1,232 @@
+//! Where operators record themselves.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::array::Array;
+use crate::error::{Fault, ProgramError, Source};
+use crate::ir::{Graph, Op, Rounding, Value};
+use crate::tensor_type::TensorType;
+
+/// Records operators in the graph of a program, or of the body of a loop or a branch.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    graph: RefCell<Graph>,
+    /// Surroundings of a body.
+    outer: Option<Outer>,
+    depth: usize,
+    /// Whether the graph is done, so that nothing can be added.
+    closed: Cell<bool>,
+    whole: Rc<Whole>,
+}
+
+/// What all graphs of a program have in common.
+#[derive(Default)]
+struct Whole {
+    /// The first error of the program.
+    error: RefCell<Option<ProgramError>>,
+    /// Secret branches that are being recorded, the inner ones last. What is done then to values from around them is a
+    /// part of the branch, too.
+    branches: RefCell<Vec<Rc<Recorder>>>,
+    /// How products are cut off where they do not say it themselves.
+    rounding: Cell<Rounding>,
+    /// The part that is being recorded.
+    part: Cell<Option<u32>>,
+}
+
+/// The graph around a body, and the values of that graph that the body uses.
+struct Outer {
+    recorder: Rc<Recorder>,
+    /// Inputs that the body has by itself: state or rows of a loop, the index of a conditional.
+    carried: usize,
+    captured: RefCell<Vec<Value>>,
+    /// Number of values that were captured before the body was recorded.
+    common: usize,
+    arguments: RefCell<HashMap<Value, Value>>,
+}
+
+/// A body, and the values around it that it uses.
+pub(crate) type Body = (Arc<Graph>, Vec<Value>);
+
+impl Recorder {
+    /// Begins a body in this graph. It has `carried` inputs by itself, and then those of `common`, whether it uses them
+    /// or not.
+    pub(crate) fn body(self: &Rc<Self>, carried: usize, common: Vec<Value>) -> Rc<Self> {
+        Rc::new(Self {
+            outer: Some(Outer {
+                recorder: Rc::clone(self),
+                carried,
+                common: common.len(),
+                captured: RefCell::new(common),
+                arguments: RefCell::default(),
+            }),
+            depth: self.depth + 1,
+            whole: Rc::clone(&self.whole),
+            ..Self::default()
+        })
+    }
+
+    /// Ends a body.
+    pub(crate) fn end_body(&self) -> Option<Body> {
+        self.closed.set(true);
+        let captured = self.outer.as_ref()?.captured.take();
+        Some((Arc::new(self.graph.take()), captured))
+    }
+
+    /// Ends a program: gives its graph without what no result needs.
+    ///
+    /// # Errors
+    /// [`ProgramError`] of the first operator that could not be.
+    pub(crate) fn end(&self) -> Result<Graph, ProgramError> {
+        self.closed.set(true);
+        match self.whole.error.borrow_mut().take() {
+            Some(error) => Err(error),
+            None => Ok(self.graph.borrow().optimised()),
+        }
+    }
+
+    /// Records all that follows as parts of a secret branch, until [`leave`](Self::leave).
+    pub(crate) fn enter(branch: &Rc<Self>) {
+        let branches = &branch.whole.branches;
+        branches.borrow_mut().push(Rc::clone(branch));
+    }
+
+    /// Leaves the innermost secret branch.
+    pub(crate) fn leave(&self) {
+        self.whole.branches.borrow_mut().pop();
+    }
+
+    /// Notes which part of the program is recorded from now on.
+    pub(crate) fn set_part(&self, part: Option<u32>) {
+        self.whole.part.set(part);
+    }
+
+    /// A place in the source, as one of the part that is being recorded.
+    pub(crate) fn placed(&self, at: Source) -> Source {
+        at.of_part(self.whole.part.get())
+    }
+
+    /// How products are cut off where they do not say it themselves.
+    pub(crate) fn rounding(&self) -> Rounding {
+        self.whole.rounding.get()
+    }
+
+    /// Changes how products are cut off where they do not say it themselves.
+    pub(crate) fn set_rounding(&self, rounding: Rounding) {
+        self.whole.rounding.set(rounding);
+    }
+
+    /// Keeps an error of an input or an opening that stands in a body.
+    pub(crate) fn fail_in_body(&self, what: &'static str, at: Source) {
+        if self.outer.is_none() {
+            return;
+        }
+        let in_branch = !self.whole.branches.borrow().is_empty();
+        self.fail(
+            at,
+            match in_branch {
+                true => Fault::InBranch { what },
+                false => Fault::InLoop { what },
+            },
+        );
+    }
+
+    /// Keeps an error, unless there is one already.
+    pub(crate) fn fail(&self, at: Source, fault: Fault) {
+        let mut error = self.whole.error.borrow_mut();
+        error.get_or_insert(ProgramError { at, fault });
+    }
+
+    pub(crate) fn type_of(&self, value: Value) -> TensorType {
+        self.graph.borrow().type_of(value).clone()
+    }
+
+    /// Adds an operation; `None` where there was an error, which is kept.
+    pub(crate) fn add(&self, op: Op, inputs: Vec<Value>, at: Source) -> Option<Value> {
+        let at = self.placed(at);
+        match self.graph.borrow_mut().add(op, inputs, at) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fail(error.at, error.fault);
+                None
+            }
+        }
+    }
+
+    /// Adds an operation without operands.
+    pub(crate) fn leaf(&self, op: Op, typed: TensorType, at: Source) -> Value {
+        let at = self.placed(at);
+        self.graph.borrow_mut().leaf(op, typed, at)
+    }
+
+    pub(crate) fn add_constant(&self, array: Array, at: Source) -> Value {
+        let at = self.placed(at);
+        self.graph.borrow_mut().add_constant(array, at)
+    }
+
+    /// Adds a value that leaves the graph.
+    pub(crate) fn add_result(&self, value: Value) {
+        self.graph.borrow_mut().add_result(value);
+    }
+
+    /// The value as this graph knows it: one of a graph around this one becomes an argument of the loops
+    /// between. `None` where that cannot be, which is an error of `operator`.
+    pub(crate) fn import(
+        self: &Rc<Self>,
+        from: &Rc<Recorder>,
+        value: Value,
+        operator: &str,
+        at: Source,
+    ) -> Option<Value> {
+        let operator = || operator.to_owned();
+        if self.closed.get() || from.closed.get() {
+            let operator = operator();
+            self.fail(at, Fault::Escaped { operator });
+            return None;
+        }
+        let imported = self.argument(from, value, at);
+        if imported.is_none() {
+            let operator = operator();
+            self.fail(at, Fault::Foreign { operator });
+        }
+        imported
+    }
+
+    fn argument(self: &Rc<Self>, from: &Rc<Recorder>, value: Value, at: Source) -> Option<Value> {
+        if Rc::ptr_eq(self, from) {
+            return Some(value);
+        }
+        let outer = self.outer.as_ref()?;
+        let value = outer.recorder.argument(from, value, at)?;
+        if let Some(&argument) = outer.arguments.borrow().get(&value) {
+            return Some(argument);
+        }
+        let mut captured = outer.captured.borrow_mut();
+        // Branches of one conditional have their arguments in common.
+        let mut common = captured.iter().take(outer.common);
+        let place = common.position(|&at| at == value).unwrap_or_else(|| {
+            captured.push(value);
+            captured.len() - 1
+        });
+        let typed = outer.recorder.type_of(value);
+        let argument = self.leaf(Op::Argument(outer.carried + place), typed, at);
+        outer.arguments.borrow_mut().insert(value, argument);
+        Some(argument)
+    }
+
+    /// The inner one of two graphs.
+    pub(crate) fn inner<'a>(a: &'a Rc<Self>, b: &'a Rc<Self>) -> &'a Rc<Self> {
+        if b.depth > a.depth { b } else { a }
+    }
+
+    /// Where an operator on values of this graph and of those around it is recorded: here, or in the secret
+    /// branch that is being recorded.
+    pub(crate) fn here(self: &Rc<Self>) -> Rc<Self> {
+        match self.whole.branches.borrow().last() {
+            Some(branch) if branch.depth > self.depth => Rc::clone(branch),
+            _ => Rc::clone(self),
+        }
+    }
+}
