@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use madrigal_circuit::branches::index_bits;
 use madrigal_circuit::{Builder, Wire};
 
 use crate::array::Array;
@@ -184,7 +185,7 @@ impl BitOp {
                 hot.into_iter().map(|bit| vec![bit]).collect()
             }
             (Self::Entry(table), [place]) => entry(b, table, place),
-            (Self::Index(branches), [number]) => super::conditionals::index(b, *branches, number),
+            (Self::Index(branches), [number]) => index(b, *branches, number),
             (Self::Mask, [bit, x]) => vec![b.mask(x, bit[0])],
             _ => unreachable!("{self:?} of {} operands", inputs.len()),
         }
@@ -208,7 +209,7 @@ impl BitOp {
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
-            Self::Index(branches) => super::conditionals::index_widths(*branches, inputs[0]),
+            Self::Index(branches) => index_widths(*branches, inputs[0]),
             Self::Entry(table) => {
                 let width = table.shape().axes()[1];
                 vec![table.element().bits(); width]
@@ -373,4 +374,33 @@ fn entry(b: &mut Builder, table: &Array, place: &[Wire]) -> Vec<Vec<Wire>> {
         }
     }
     found
+}
+
+/// The bits of the number of a branch, and, where a number has more bits than that and they can all be of
+/// a branch, whether those above are 0.
+fn index(b: &mut Builder, branches: usize, number: &[Wire]) -> Vec<Vec<Wire>> {
+    let named = index_bits(branches);
+    let zero = b.constant(false);
+    let mut low = number.to_vec();
+    let high = low.split_off(named.min(low.len()));
+    low.resize(named, zero);
+    if high.is_empty() {
+        return vec![low];
+    }
+    let beyond = b.any(&high);
+    if branches.is_power_of_two() {
+        return vec![low, vec![b.not(beyond)]];
+    }
+    // The greatest number of so many bits is that of no branch.
+    let low = low.into_iter().map(|bit| b.or(bit, beyond)).collect();
+    vec![low]
+}
+
+/// The widths of what [`index`] gives.
+fn index_widths(branches: usize, bits: u32) -> Vec<u32> {
+    let named = index_bits(branches) as u32;
+    match bits > named && branches.is_power_of_two() {
+        true => vec![named, 1],
+        false => vec![named],
+    }
 }

@@ -25,7 +25,7 @@ const MAX_GATES: usize = 1 << 22;
 const MAX_MOVED: usize = 1 << 26;
 
 /// The branches of a conditional, and what they read.
-pub(super) struct Circuits {
+pub(super) struct LaneCircuits {
     /// For each input value of the circuits where its numbers come from.
     pub(super) feeds: Vec<Feed>,
     /// Of as many inputs and outputs.
@@ -76,7 +76,7 @@ pub(super) fn feeds(branches: &[Arc<Graph>], shape: &Shape) -> Option<Vec<Feed>>
 }
 
 /// The circuits of a conditional, if there are such.
-pub(super) fn circuits(node: &Node, goal: Goal) -> Option<Circuits> {
+pub(super) fn circuits(node: &Node, goal: Goal) -> Option<LaneCircuits> {
     let Op::Choose(branches) = &node.op else {
         return None;
     };
@@ -91,7 +91,7 @@ pub(super) fn circuits(node: &Node, goal: Goal) -> Option<Circuits> {
     let branches = branches.iter();
     let branches = branches.map(|branch| Lane::new(branch, shape, &feeds, goal).run(branch));
     let branches: Option<Vec<_>> = branches.collect();
-    Some(Circuits {
+    Some(LaneCircuits {
         branches: branches?,
         feeds,
     })
@@ -99,7 +99,7 @@ pub(super) fn circuits(node: &Node, goal: Goal) -> Option<Circuits> {
 
 /// The numbers of a value in each lane.
 #[derive(Debug, Clone)]
-enum Numbers {
+enum LaneNumbers {
     /// All know them.
     Public(Vec<u128>),
     /// Wires of the circuit with branches.
@@ -114,7 +114,7 @@ struct Lane<'a> {
     shape: &'a Shape,
     goal: Goal,
     draft: Draft,
-    values: HashMap<Value, Numbers>,
+    values: HashMap<Value, LaneNumbers>,
     /// The netlist being made, the wires that it reads, and what of these values it knows.
     builder: Builder,
     reads: Vec<u32>,
@@ -165,13 +165,13 @@ impl<'a> Lane<'a> {
             match &node.op {
                 Op::Argument(argument) => {
                     let wires = self.arguments.get(argument)?.clone();
-                    self.values.insert(value, Numbers::There(wires));
+                    self.values.insert(value, LaneNumbers::There(wires));
                 }
                 Op::Constant(array) => {
                     let count = elements_each(array.shape(), self.shape);
                     let count = count.unwrap_or(array.shape().elements());
                     let codes = array.codes().take(count).collect();
-                    self.values.insert(value, Numbers::Public(codes));
+                    self.values.insert(value, LaneNumbers::Public(codes));
                 }
                 Op::Choose(branches) => self.choice(graph, value, node, branches)?,
                 _ => {
@@ -182,7 +182,7 @@ impl<'a> Lane<'a> {
         }
         let results = graph.results();
         for &result in results {
-            if let Numbers::Public(_) = self.values[&result] {
+            if let LaneNumbers::Public(_) = self.values[&result] {
                 let made = self.fetch(graph, result);
                 self.set(result, made);
             }
@@ -190,7 +190,7 @@ impl<'a> Lane<'a> {
         self.flush(usize::MAX - 1)?;
         let mut outputs = Vec::new();
         for result in results {
-            let Numbers::There(wires) = &self.values[result] else {
+            let LaneNumbers::There(wires) = &self.values[result] else {
                 return None;
             };
             outputs.push(wires.first()?.clone());
@@ -201,7 +201,7 @@ impl<'a> Lane<'a> {
 
     fn set(&mut self, value: Value, made: Vec<Vec<Wire>>) {
         self.known.insert(value, made.clone());
-        self.values.insert(value, Numbers::Built(made));
+        self.values.insert(value, LaneNumbers::Built(made));
         self.built.push(value);
     }
 
@@ -212,11 +212,11 @@ impl<'a> Lane<'a> {
         }
         let bits = graph.type_of(value).element.bits();
         let made = match self.values[&value].clone() {
-            Numbers::Public(codes) => codes
+            LaneNumbers::Public(codes) => codes
                 .into_iter()
                 .map(|code| self.builder.number(code, bits as usize))
                 .collect(),
-            Numbers::There(wires) => {
+            LaneNumbers::There(wires) => {
                 let mut made = Vec::new();
                 for wires in wires {
                     self.reads.extend(&wires);
@@ -224,7 +224,7 @@ impl<'a> Lane<'a> {
                 }
                 made
             }
-            Numbers::Built(wires) => wires,
+            LaneNumbers::Built(wires) => wires,
         };
         self.known.insert(value, made.clone());
         made
@@ -242,7 +242,7 @@ impl<'a> Lane<'a> {
         let built: Vec<Value> = built.into_iter().filter(read).collect();
         let mut widths = Vec::new();
         for value in &built {
-            let Numbers::Built(numbers) = &self.values[value] else {
+            let LaneNumbers::Built(numbers) = &self.values[value] else {
                 continue;
             };
             for number in numbers {
@@ -260,7 +260,8 @@ impl<'a> Lane<'a> {
             let numbers = widths
                 .into_iter()
                 .map(|width| wires.by_ref().take(width).collect());
-            self.values.insert(value, Numbers::There(numbers.collect()));
+            self.values
+                .insert(value, LaneNumbers::There(numbers.collect()));
         }
         Some(())
     }
@@ -297,14 +298,14 @@ impl<'a> Lane<'a> {
         }
         for feed in &feeds {
             let input = node.inputs[feed.input];
-            if let Numbers::Public(_) = self.values[&input] {
+            if let LaneNumbers::Public(_) = self.values[&input] {
                 let made = self.fetch(graph, input);
                 self.set(input, made);
             }
         }
         self.flush(number)?;
-        let there = |values: &HashMap<Value, Numbers>, value: Value| match &values[&value] {
-            Numbers::There(wires) => Some(wires.clone()),
+        let there = |values: &HashMap<Value, LaneNumbers>, value: Value| match &values[&value] {
+            LaneNumbers::There(wires) => Some(wires.clone()),
             _ => None,
         };
         let index = there(&self.values, place(0))?.concat();
@@ -320,7 +321,7 @@ impl<'a> Lane<'a> {
         for (output, typed) in (0..).zip(&node.outputs) {
             let value = Value { output, ..value };
             let number: Vec<u32> = wires.by_ref().take(typed.element.bits() as usize).collect();
-            self.values.insert(value, Numbers::There(vec![number]));
+            self.values.insert(value, LaneNumbers::There(vec![number]));
             if beyond.len() > 1 {
                 let made = self.fetch(graph, value);
                 let inside = match self.known.get(&place(1)) {

@@ -1,7 +1,8 @@
 //! Where each operation is done: on ring elements or on bits.
 
+use super::Mix;
+use super::domain::Domain;
 use super::formulas::{domains, is_on_rings};
-use super::{Domain, Mix};
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Unary, Value};
 
 /// Where the users of a value would have it.

@@ -1,26 +1,22 @@
 //! Operations on bits.
 
-use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
-use madrigal_operations::{Depth, DynOperation, Predicate};
+use madrigal_operations::Predicate;
 
-use super::Domain;
 use super::bits::BitOp;
-use super::draft::Operand;
-use super::lowering::{Lowering, Native, Result};
+use super::domain::Domain;
+use super::draft::{Operand, slots};
+use super::state::{Lowering, Result};
 use super::steps::{Places, Slot};
 use crate::element::Type;
 use crate::error::Fault;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
-use crate::shape::{Shape, View};
+use crate::shape::Shape;
 
 /// How many numbers are added up, and how many bits joined, by one circuit at most.
 const ADDED: usize = 8;
 const JOINED: usize = 64;
-
-/// Makes a protocol's own test of ring elements.
-type Tester = fn(Predicate, Depth) -> DynOperation;
 
 /// Products of one node that are kept at once where numbers are bits: of 32 bits, they take 0.5 GiB a party for each
 /// operand and for themselves.
@@ -39,11 +35,8 @@ impl Lowering<'_> {
             }
             Op::Binary(binary) => self.bits_binary(*binary, node.inputs[0], node.inputs[1]),
             Op::Select => {
-                let mut operands = Vec::new();
-                for &input in &node.inputs {
-                    operands.push(self.bits(input)?);
-                }
-                Ok(self.bit_op(BitOp::Select, operands, len))
+                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
+                Ok(self.bit_op(BitOp::Select, operands?, len))
             }
             Op::Truncate { by, .. } => {
                 let x = self.bits(node.inputs[0])?;
@@ -98,126 +91,6 @@ impl Lowering<'_> {
             _ => {
                 let operands = vec![self.bits(a)?, self.bits(b)?];
                 Ok(self.bit_op(BitOp::Binary(binary, element), operands, len))
-            }
-        }
-    }
-
-    /// Whether two values are compared by what their shares add up to: of three sums, whose carries are
-    /// computed side by side, rather than of two and then their difference.
-    fn by_shares(&self, a: Value, b: Value) -> bool {
-        let sides = [a, b].map(|value| match self.graph.uniform(value) {
-            Some(_) => None,
-            None => Some(self.native(value)),
-        });
-        match sides {
-            [Some(Native::Ring), None | Some(Native::Ring)] | [None, Some(Native::Ring)] => true,
-            // Of what can be shared as bits just as well, the difference takes fewer ANDs, but later.
-            [Some(Native::Ring), Some(Native::Free)] | [Some(Native::Free), Some(Native::Ring)] => {
-                self.goal == Goal::Depth
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a < b, from the numbers that add up to them.
-    fn less_of_shares(&mut self, a: Value, b: Value) -> Result<Vec<Slot>> {
-        let signed = self.element(a).is_signed();
-        let len = self.len(a);
-        let difference = self.difference(a, b)?;
-        let difference = self.addends(difference)?;
-        let count = difference.len();
-        let mut operands = Vec::new();
-        for value in [a, b] {
-            match self.graph.uniform(value) {
-                Some(code) => {
-                    let bits = self.element(value).bits();
-                    operands.push(Operand::Uniform(code, bits));
-                    operands.extend(vec![Operand::Uniform(0, bits); count - 1]);
-                }
-                None => {
-                    let ring = self.ring_slot(value)?;
-                    operands.extend(self.addends(ring)?.into_iter().map(Operand::Slot));
-                }
-            }
-        }
-        operands.extend(difference.into_iter().map(Operand::Slot));
-        Ok(self.bit_op(BitOp::LessOfSums { signed }, operands, len))
-    }
-
-    /// Whether elements of the values' rings are tested as they are: by a protocol for it, unless there are bits of them,
-    /// of which a circuit takes no more.
-    fn tests(&self, a: Value, b: Value) -> Option<Tester> {
-        let has_bits = |value: &Value| {
-            self.graph.uniform(*value).is_none() && self.form(*value).bits.is_some()
-        };
-        let test = self.backend(Domain::Bits).bits().test;
-        test.filter(|_| ![a, b].iter().any(has_bits))
-    }
-
-    fn test(&mut self, test: Tester, predicate: Predicate, x: Slot) -> Result<Slot> {
-        self.may_convert(Domain::Ring, Domain::Bits)?;
-        let depth = match self.goal {
-            Goal::Size => Depth::Ripple,
-            Goal::Depth => Depth::Tree,
-        };
-        if let Some(&known) = self.tested.get(&(x, predicate)) {
-            return Ok(known);
-        }
-        let bit = self.operation(test(predicate, depth), &[x])?;
-        self.tested.insert((x, predicate), bit);
-        Ok(bit)
-    }
-
-    /// Whether ring elements are less than zero as signed numbers.
-    pub(super) fn negative(&mut self, x: Slot) -> Result<Slot> {
-        if let Some(test) = self.backend(Domain::Bits).bits().test {
-            return self.test(test, Predicate::Negative, x);
-        }
-        let (bits, len) = (self.width(x), self.draft.sort(x).len);
-        let addends = slots(&self.addends(x)?);
-        let zeros = vec![Operand::Uniform(0, bits); addends.len()];
-        let operands = [&addends[..], &zeros, &addends].concat();
-        Ok(self.bit_op(BitOp::LessOfSums { signed: true }, operands, len)[0])
-    }
-
-    /// Whether a < b, from the signs of both and of their difference; that of a alone where b is zero.
-    fn less_of_signs(&mut self, test: Tester, a: Value, b: Value) -> Result<Vec<Slot>> {
-        let (signed, len) = (self.element(a).is_signed(), self.len(a));
-        let difference = self.difference(a, b)?;
-        let difference = self.test(test, Predicate::Negative, difference)?;
-        if signed && self.graph.uniform(b) == Some(0) {
-            return Ok(vec![difference]);
-        }
-        let mut operands = Vec::new();
-        for value in [a, b] {
-            operands.push(match self.graph.uniform(value) {
-                Some(code) => Operand::Uniform(code >> (self.element(value).bits() - 1), 1),
-                None => {
-                    let ring = self.ring_slot(value)?;
-                    Operand::Slot(self.test(test, Predicate::Negative, ring)?)
-                }
-            });
-        }
-        operands.push(Operand::Slot(difference));
-        Ok(self.bit_op(BitOp::LessOfSigns { signed }, operands, len))
-    }
-
-    /// `a - b` on ring elements, at least one of which is secret.
-    fn difference(&mut self, a: Value, b: Value) -> Result<Slot> {
-        let mask = self.element(a).mask();
-        match [a, b].map(|value| self.graph.uniform(value)) {
-            [None, Some(0)] => self.ring_slot(a),
-            [None, Some(code)] => {
-                let x = self.ring_slot(a)?;
-                Ok(self.linear(&[(x, 1)], code.wrapping_neg() & mask))
-            }
-            [Some(code), _] => {
-                let y = self.ring_slot(b)?;
-                Ok(self.linear(&[(y, mask)], code))
-            }
-            [None, None] => {
-                let (x, y) = (self.ring_slot(a)?, self.ring_slot(b)?);
-                Ok(self.linear(&[(x, 1), (y, mask)], 0))
             }
         }
     }
@@ -319,8 +192,8 @@ impl Lowering<'_> {
         while half < length {
             let set: Vec<usize> = (0..length).filter(|place| place & half != 0).collect();
             let below: Vec<usize> = set.iter().map(|place| place / half * half - 1).collect();
-            let high = self.rows(sums, before, length, &set, after);
-            let low = self.rows(sums, before, length, &below, after);
+            let high = self.rows(sums, [before, length, after], &set);
+            let low = self.rows(sums, [before, length, after], &below);
             let op = BitOp::Binary(Binary::Add, element);
             let made = self.bit_op(op, slots(&[high, low]), before * set.len() * after)[0];
             let joined = self.join(&[sums, made], before);
@@ -328,32 +201,10 @@ impl Lowering<'_> {
             for (at, place) in set.iter().enumerate() {
                 places[*place] = length + at;
             }
-            sums = self.rows(joined, before, length + set.len(), &places, after);
+            sums = self.rows(joined, [before, length + set.len(), after], &places);
             half *= 2;
         }
         Ok(vec![sums])
-    }
-
-    /// Of `[before, length, after]` some places of the middle axis.
-    fn rows(
-        &mut self,
-        x: Slot,
-        before: usize,
-        length: usize,
-        places: &[usize],
-        after: usize,
-    ) -> Slot {
-        let places = places
-            .iter()
-            .flat_map(|place| place * after..(place + 1) * after);
-        self.gather(
-            x,
-            Places::Rows {
-                rows: before,
-                from: length * after,
-                places: places.collect(),
-            },
-        )
     }
 
     /// Sorts along the last axis: each layer of the network is one circuit on all its pairs.
@@ -371,7 +222,7 @@ impl Lowering<'_> {
             let mut operands = Vec::new();
             for &list in &lists {
                 for side in [&low, &high] {
-                    operands.push(Operand::Slot(self.rows(list, rows, length, side, 1)));
+                    operands.push(Operand::Slot(self.rows(list, [rows, length, 1], side)));
                 }
             }
             let op = BitOp::Exchange {
@@ -387,13 +238,13 @@ impl Lowering<'_> {
             }
             for (list, pair) in lists.iter_mut().zip(made.chunks(2)) {
                 let joined = self.join(&[*list, pair[0], pair[1]], rows);
-                *list = self.rows(joined, rows, length + 2 * layer.len(), &places, 1);
+                *list = self.rows(joined, [rows, length + 2 * layer.len(), 1], &places);
             }
         }
         let first: Vec<usize> = (0..keep).collect();
         let kept = lists.into_iter().map(|list| match keep == length {
             true => list,
-            false => self.rows(list, rows, length, &first, 1),
+            false => self.rows(list, [rows, length, 1], &first),
         });
         Ok(kept.collect())
     }
@@ -420,12 +271,7 @@ impl Lowering<'_> {
         for (&input, strides) in node.inputs.iter().zip(strides) {
             operands.push(match self.bits(input)? {
                 Operand::Slot(slot) => {
-                    let view = View {
-                        shape: Shape::of(vec![batch, m, n, k]),
-                        strides: strides.map(|stride| stride as isize).into(),
-                        offset: 0,
-                    };
-                    Operand::Slot(self.gather(slot, Places::View(view)))
+                    Operand::Slot(self.strided(slot, [batch, m, n, k], strides, 0))
                 }
                 uniform => uniform,
             });
@@ -464,7 +310,7 @@ impl Lowering<'_> {
         let filter = self.bits_slot(node.inputs[0])?;
         let [out_rows, out_columns] = convolution.output();
         // [images, groups, filters, rows, columns, channels, filter's rows, filter's columns] of both.
-        let shape = Shape::of(vec![
+        let shape = [
             images,
             groups,
             each,
@@ -473,7 +319,7 @@ impl Lowering<'_> {
             deep,
             height,
             width,
-        ]);
+        ];
         let window = convolution.window();
         let plane = rows * columns;
         let views = [
@@ -495,14 +341,8 @@ impl Lowering<'_> {
                 ],
             ),
         ];
-        let operands = views.map(|(slot, strides)| {
-            let view = View {
-                shape: shape.clone(),
-                strides: strides.map(|stride| stride as isize).into(),
-                offset: 0,
-            };
-            Operand::Slot(self.gather(slot, Places::View(view)))
-        });
+        let operands =
+            views.map(|(slot, strides)| Operand::Slot(self.strided(slot, shape, strides, 0)));
         let op = BitOp::Binary(Binary::Mul, element);
         let products = self.bit_op(op, operands.into(), count)[0];
         Ok(vec![self.bits_sum(products, [len, window, 1])?])
@@ -576,27 +416,17 @@ impl Lowering<'_> {
         let table = self.bits_slot(table)?;
         let each = count / batch;
         // [batch, each, width, entries] of both.
-        let shape = Shape::of(vec![batch, each, width, entries]);
+        let shape = [batch, each, width, entries];
         let views = [
             (hot, [each * entries, entries, 0, 1]),
             (table, [entries * width, 0, 1, width]),
         ];
-        let operands = views.map(|(slot, strides)| {
-            let view = View {
-                shape: shape.clone(),
-                strides: strides.map(|stride| stride as isize).into(),
-                offset: 0,
-            };
-            Operand::Slot(self.gather(slot, Places::View(view)))
-        });
-        let masked = self.bit_op(BitOp::Mask, operands.into(), shape.elements())[0];
+        let operands =
+            views.map(|(slot, strides)| Operand::Slot(self.strided(slot, shape, strides, 0)));
+        let masked = self.bit_op(BitOp::Mask, operands.into(), shape.iter().product())[0];
         let sizes = [len, entries, 1];
         Ok(vec![self.sums(masked, sizes, false)?])
     }
-}
-
-fn slots(slots: &[Slot]) -> Vec<Operand> {
-    slots.iter().map(|&slot| Operand::Slot(slot)).collect()
 }
 
 /// The layers of a sorting network, less the comparisons that the first `keep` places do not depend on.

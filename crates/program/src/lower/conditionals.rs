@@ -3,40 +3,30 @@
 use std::sync::Arc;
 
 use madrigal_circuit::branches::{Draft, index_bits};
-use madrigal_circuit::{Builder, Wire};
-use madrigal_operations::Scheme;
+use madrigal_operations::{Gated, Scheme};
 
 use super::bits::BitOp;
-use super::branches::circuits;
+use super::branches::{Feed, circuits};
+use super::domain::Domain;
 use super::draft::Operand;
-use super::lowering::{Lowering, Result};
-use super::steps::{Action, Places, Slot};
-use super::{Domain, Way};
+use super::formulas::{RingBranches, formulas};
+use super::state::{Lowering, Result};
+use super::steps::{Action, Slot};
+use super::ways::Way;
 use crate::ir::Node;
-use crate::shape::{Shape, View};
 
 impl Lowering<'_> {
     /// The results of a conditional for which there are circuits.
     pub(super) fn branches(&mut self, node: &Node) -> Result<Vec<Slot>> {
         let made = circuits(node, self.goal).expect("others have become multiplexers");
-        let lanes = node.outputs[0].shape.elements();
-        let number = self.bits(node.inputs[0])?;
-        let index = self.bit_op(BitOp::Index(made.branches.len()), vec![number], lanes);
+        let count = made.branches.len();
+        let index = self.index(node, count)?;
         let mut operands = vec![index[0]];
-        let mut widths = vec![index_bits(made.branches.len()) as u32];
-        for feed in &made.feeds {
-            let slot = self.bits_slot(node.inputs[feed.input])?;
-            let view = View {
-                shape: Shape::of(vec![lanes]),
-                strides: vec![feed.step as isize],
-                offset: feed.first,
-            };
-            operands.push(self.gather(slot, Places::View(view)));
-            widths.push(feed.bits);
-        }
-        let (count, bits) = (made.branches.len(), widths[0]);
-        let name = format!("choice among {count} branches");
-        let mut draft = Draft::new(&name, &widths);
+        operands.extend(self.fed(node, &made.feeds, Domain::Bits)?);
+        let bits = index_bits(count) as u32;
+        let fed = made.feeds.iter().map(|feed| feed.bits);
+        let widths: Vec<u32> = std::iter::once(bits).chain(fed).collect();
+        let mut draft = Draft::new(&name(count), &widths);
         let inputs: Vec<u32> = (bits..widths.iter().sum()).collect();
         let index_wires: Vec<u32> = (0..bits).collect();
         let wires = draft.choice(&index_wires, &inputs, made.branches);
@@ -49,51 +39,79 @@ impl Lowering<'_> {
             rest = after;
         }
         let branching = draft.finish(&values).expect("wires of its own");
-        let outputs = node.outputs.iter();
-        let outputs = outputs.map(|typed| self.shared(Domain::Bits, typed.element.bits(), lanes));
-        let outputs = outputs.collect();
         let action = Action::Branches(Arc::new(branching), Way::Shared(Scheme::Merged));
-        let first = self
-            .draft
-            .action(action, &operands, outputs, &name, self.at);
-        let mut results = Vec::new();
-        for output in 0..node.outputs.len() as u32 {
-            let mut slot = Slot { output, ..first };
-            if let Some(&inside) = index.get(1) {
-                let operands = vec![Operand::Slot(inside), Operand::Slot(slot)];
-                slot = self.bit_op(BitOp::Mask, operands, lanes)[0];
+        let chosen = self.choice(node, action, &operands, Domain::Bits, count);
+        let Some(&inside) = index.get(1) else {
+            return Ok(chosen);
+        };
+        let lanes = node.outputs[0].shape.elements();
+        let mask = |slot: Slot| {
+            let operands = vec![Operand::Slot(inside), Operand::Slot(slot)];
+            self.bit_op(BitOp::Mask, operands, lanes)[0]
+        };
+        Ok(chosen.into_iter().map(mask).collect())
+    }
+
+    /// The results of a conditional that is computed on ring elements, if it is.
+    pub(super) fn ring_branches(&mut self, node: &Node) -> Result<Option<Vec<Slot>>> {
+        let made = self.rings.then(|| formulas(node, self.mix)).flatten();
+        let Some(RingBranches { feeds, formulas }) = made else {
+            return Ok(None);
+        };
+        let count = formulas.branches().len();
+        let index = self.index(node, count)?;
+        let fed = self.fed(node, &feeds, Domain::Ring)?;
+        let kept = self.backend(Domain::Bits).to_kept();
+        let mut operands = self.chain(kept, &index[..1])?;
+        operands.extend(fed);
+        let action = Action::Formulas(Arc::new(formulas), Gated::Triples);
+        let mut chosen = self.choice(node, action, &operands, Domain::Ring, count);
+        if let Some(&inside) = index.get(1) {
+            for slot in &mut chosen {
+                *slot = self.bit_times(inside, *slot)?;
             }
-            results.push(slot);
         }
-        Ok(results)
+        Ok(Some(chosen))
+    }
+
+    /// The number of the branch, and, where it may name none, whether it names one.
+    fn index(&mut self, node: &Node, branches: usize) -> Result<Vec<Slot>> {
+        let number = self.bits(node.inputs[0])?;
+        let lanes = node.outputs[0].shape.elements();
+        Ok(self.bit_op(BitOp::Index(branches), vec![number], lanes))
+    }
+
+    /// What branches read, each as a number in each lane.
+    fn fed(&mut self, node: &Node, feeds: &[Feed], domain: Domain) -> Result<Vec<Slot>> {
+        let lanes = node.outputs[0].shape.elements();
+        let mut fed = Vec::new();
+        for feed in feeds {
+            let slot = self.slot(node.inputs[feed.input], domain)?;
+            fed.push(self.strided(slot, [lanes], [feed.step], feed.first));
+        }
+        Ok(fed)
+    }
+
+    /// The results of all branches in one step.
+    fn choice(
+        &mut self,
+        node: &Node,
+        action: Action,
+        operands: &[Slot],
+        domain: Domain,
+        branches: usize,
+    ) -> Vec<Slot> {
+        let outputs = node.outputs.iter();
+        let outputs = outputs
+            .map(|typed| self.shared(domain, typed.element.bits(), typed.shape.elements()))
+            .collect();
+        let operator = std::mem::replace(&mut self.operator, name(branches));
+        let slots = self.actions(action, operands, outputs);
+        self.operator = operator;
+        slots
     }
 }
 
-/// The bits of the number of a branch, and, where a number has more bits than that and they can all be of
-/// a branch, whether those above are 0.
-pub(super) fn index(b: &mut Builder, branches: usize, number: &[Wire]) -> Vec<Vec<Wire>> {
-    let named = index_bits(branches);
-    let zero = b.constant(false);
-    let mut low = number.to_vec();
-    let high = low.split_off(named.min(low.len()));
-    low.resize(named, zero);
-    if high.is_empty() {
-        return vec![low];
-    }
-    let beyond = b.any(&high);
-    if branches.is_power_of_two() {
-        return vec![low, vec![b.not(beyond)]];
-    }
-    // The greatest number of so many bits is that of no branch.
-    let low = low.into_iter().map(|bit| b.or(bit, beyond)).collect();
-    vec![low]
-}
-
-/// The widths of what [`index`] gives.
-pub(super) fn index_widths(branches: usize, bits: u32) -> Vec<u32> {
-    let named = index_bits(branches) as u32;
-    match bits > named && branches.is_power_of_two() {
-        true => vec![named, 1],
-        false => vec![named],
-    }
+fn name(branches: usize) -> String {
+    format!("choice among {branches} branches")
 }

@@ -116,7 +116,12 @@ impl Draft {
     }
 
     /// The steps that `results` need, with circuits that save what `goal` says.
-    pub(super) fn finish(mut self, results: &[Slot], goal: Goal, circuits: &mut Circuits) -> Body {
+    pub(super) fn finish(
+        mut self,
+        results: &[Slot],
+        goal: Goal,
+        circuits: &mut KnownCircuits,
+    ) -> Body {
         self.merge_linear(results);
         let alive = self.alive(results);
         let units = self.units(&alive);
@@ -315,7 +320,7 @@ impl Draft {
         unit: &[usize],
         exported: &BTreeSet<Slot>,
         goal: Goal,
-        circuits: &mut Circuits,
+        circuits: &mut KnownCircuits,
     ) -> Made {
         let mut label = String::new();
         let mut names = Vec::new();
@@ -394,11 +399,16 @@ struct Made {
 
 /// Circuits that were made, so that equal ones are one.
 #[derive(Debug, Default)]
-pub(super) struct Circuits(HashMap<[u8; 32], Arc<Netlist>>);
+pub(super) struct KnownCircuits(HashMap<[u8; 32], Arc<Netlist>>);
 
-impl Circuits {
+impl KnownCircuits {
     fn one(&mut self, netlist: Netlist) -> Arc<Netlist> {
         let made = self.0.entry(netlist.digest());
         Arc::clone(made.or_insert_with(|| Arc::new(netlist)))
     }
+}
+
+/// Vectors as operands.
+pub(super) fn slots(slots: &[Slot]) -> Vec<Operand> {
+    slots.iter().map(|&slot| Operand::Slot(slot)).collect()
 }

@@ -2,19 +2,27 @@
 
 use std::sync::Arc;
 
+use madrigal_engine::{Sharing, Sort};
 use madrigal_operations::{Backend, Narrow, Row};
 
-use super::Domain;
 use super::bits::BitOp;
+use super::domain::{Domain, width};
 use super::draft::Operand;
-use super::lowering::{Lowering, Native, Result};
+use super::state::{Lowering, Native, Result};
 use super::steps::{Action, Places, Slot};
-use super::vectors::width;
 use crate::element::Type;
 use crate::error::Fault;
 use crate::ir::{Node, Op, Value};
 
 impl Lowering<'_> {
+    /// The value as shared ring elements or shared bits.
+    pub(super) fn slot(&mut self, value: Value, domain: Domain) -> Result<Slot> {
+        match domain {
+            Domain::Ring => self.ring_slot(value),
+            Domain::Bits => self.bits_slot(value),
+        }
+    }
+
     /// The value as shared ring elements.
     pub(super) fn ring_slot(&mut self, value: Value) -> Result<Slot> {
         let form = self.form(value);
@@ -147,7 +155,7 @@ impl Lowering<'_> {
                 let narrow = Arc::new(Narrow::new(width(to.bits())));
                 Ok(self.action(Action::Move(narrow), &[ring], sort))
             }
-            Op::Binary(_) | Op::Unary(_) => self.on_ring(node),
+            Op::Binary(_) | Op::Unary(_) => self.ring_product(&node.inputs),
             _ if self.native(value) == Native::Bits && len < self.len(node.inputs[0]) => {
                 self.composed(value)
             }
@@ -197,10 +205,7 @@ impl Lowering<'_> {
             _ => &node.inputs[..],
         };
         for &input in moves {
-            operands.push(match domain {
-                Domain::Ring => self.ring_slot(input)?,
-                Domain::Bits => self.bits_slot(input)?,
-            });
+            operands.push(self.slot(input, domain)?);
         }
         self.moved_slots(node, operands)
     }
@@ -212,20 +217,7 @@ impl Lowering<'_> {
         match &node.op {
             Op::View(view) => Ok(self.gather(first, Places::View(view.clone()))),
             Op::Reshape(_) => Ok(first),
-            Op::Pick { axis, places } => {
-                let [before, length, after] = from.around(*axis);
-                let places = places
-                    .iter()
-                    .flat_map(|place| place * after..(place + 1) * after);
-                Ok(self.gather(
-                    first,
-                    Places::Rows {
-                        rows: before,
-                        from: length * after,
-                        places: places.collect(),
-                    },
-                ))
-            }
+            Op::Pick { axis, places } => Ok(self.rows(first, from.around(*axis), places)),
             Op::Join(axis) => {
                 let [before, ..] = from.around(*axis);
                 Ok(self.join(&operands, before))
@@ -236,6 +228,81 @@ impl Lowering<'_> {
                 self.operation(Arc::new(Row { count, inner }), &[first, index])
             }
             op => unreachable!("{op} does more than move elements"),
+        }
+    }
+
+    /// A public value as ring elements.
+    pub(super) fn public_slot(&mut self, value: Value) -> Result<Slot> {
+        if let Some(slot) = self.form(value).public {
+            return Ok(slot);
+        }
+        let node = self.graph.maker(value);
+        let element = Domain::Ring.element(self.element(value).bits());
+        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
+        let slot = match &node.op {
+            Op::Constant(array) => self.public(array, sort)?,
+            Op::Counter => self.action(Action::Counter, &[], sort),
+            _ => {
+                let mut operands = Vec::new();
+                for &input in &node.inputs {
+                    operands.push(self.public_slot(input)?);
+                }
+                self.moved_slots(node, operands)?
+            }
+        };
+        self.form_mut(value).public = Some(slot);
+        Ok(slot)
+    }
+
+    /// A constant or a counter as public bits.
+    fn public_bits(&mut self, value: Value) -> Result<Slot> {
+        let element = Domain::Bits.element(self.element(value).bits());
+        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
+        match self.graph.constant(value) {
+            Some(array) => self.public(array, sort),
+            None => Ok(self.action(Action::Counter, &[], sort)),
+        }
+    }
+
+    /// For each place of a value the one-hot code of `entries` bits, side by side.
+    pub(super) fn one_hot(&mut self, places: Value, entries: usize) -> Result<Slot> {
+        let count = self.len(places);
+        let place = self.bits(places)?;
+        let hot = self.bit_op(BitOp::OneHot(entries), vec![place], count);
+        Ok(self.join(&hot, count))
+    }
+
+    /// The product of two values, or the square of one.
+    pub(super) fn ring_product(&mut self, factors: &[Value]) -> Result<Slot> {
+        let (a, b) = match *factors {
+            [a, b] if self.is_public(a) => (b, a),
+            [a, b] => (a, b),
+            _ => {
+                let x = self.ring_slot(factors[0])?;
+                return self.operation(self.rings().square(), &[x]);
+            }
+        };
+        for (secret, public) in [(factors[0], factors[1]), (factors[1], factors[0])] {
+            if let Some(code) = self.graph.uniform(public) {
+                let x = self.ring_slot(secret)?;
+                return Ok(self.linear(&[(x, code)], 0));
+            }
+        }
+        let x = self.ring_slot(a)?;
+        let y = self.public_or_ring(b)?;
+        let public = self.draft.sort(y).sharing.is_public(self.parties);
+        let operation = match public {
+            true => self.rings().mul_public(),
+            false => self.rings().mul(),
+        };
+        self.operation(operation, &[x, y])
+    }
+
+    /// The value as ring elements, public if it is.
+    pub(super) fn public_or_ring(&mut self, value: Value) -> Result<Slot> {
+        match self.is_public(value) {
+            true => self.public_slot(value),
+            false => self.ring_slot(value),
         }
     }
 }

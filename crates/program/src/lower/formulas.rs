@@ -4,18 +4,15 @@
 //! numbers in each lane.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use madrigal_engine::{Sharing, Width};
-use madrigal_operations::{Formula, Formulas, Gated};
+use madrigal_operations::{Formula, Formulas};
 
+use super::Mix;
 use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, moved};
-use super::lowering::{Lowering, Result};
-use super::steps::{Action, Places, Slot};
-use super::{Domain, Mix};
+use super::domain::Domain;
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Unary, Value};
-use crate::lower::bits::BitOp;
-use crate::shape::{Shape, View};
+use crate::shape::Shape;
 
 /// The most sums and products of all branches.
 const MAX_STEPS: usize = 1 << 18;
@@ -23,8 +20,8 @@ const MAX_STEPS: usize = 1 << 18;
 /// The branches of a conditional, and what they read.
 pub(super) struct RingBranches {
     /// For each input of the branches where its numbers come from.
-    feeds: Vec<Feed>,
-    formulas: Formulas,
+    pub(super) feeds: Vec<Feed>,
+    pub(super) formulas: Formulas,
 }
 
 /// Whether a conditional's branches are computed on ring elements in a mix.
@@ -33,7 +30,7 @@ pub(super) fn is_on_rings(node: &Node, mix: Mix) -> bool {
 }
 
 /// The branches of a conditional, if they are such.
-fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
+pub(super) fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
     let Op::Choose(branches) = &node.op else {
         return None;
     };
@@ -61,7 +58,7 @@ fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
     }
     let branches = branches.iter();
     let branches =
-        branches.map(|branch| Lane::new(&feeds, shape, bits, mix.arithmetic()).run(branch));
+        branches.map(|branch| RingLane::new(&feeds, shape, bits, mix.arithmetic()).run(branch));
     let branches: Option<Vec<Formula>> = branches.collect();
     let branches = branches?;
     let steps: usize = branches.iter().map(|branch| branch.steps().len()).sum();
@@ -81,7 +78,7 @@ enum Number {
 }
 
 /// A branch being made.
-struct Lane<'a> {
+struct RingLane<'a> {
     /// Of the conditional.
     shape: &'a Shape,
     bits: u32,
@@ -93,7 +90,7 @@ struct Lane<'a> {
     arguments: HashMap<usize, Vec<Number>>,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> RingLane<'a> {
     fn new(feeds: &[Feed], shape: &'a Shape, bits: u32, ring: Sharing) -> Self {
         let mut arguments: HashMap<usize, Vec<Number>> = HashMap::new();
         for (place, feed) in (0..).zip(feeds) {
@@ -244,47 +241,6 @@ impl<'a> Lane<'a> {
             numbers = pairs.map(pair).collect();
         }
         numbers.pop().unwrap_or(Number::Public(1))
-    }
-}
-
-impl Lowering<'_> {
-    /// The results of a conditional that is computed on ring elements, if it is.
-    pub(super) fn ring_branches(&mut self, node: &Node) -> Result<Option<Vec<Slot>>> {
-        let made = self.rings.then(|| formulas(node, self.mix)).flatten();
-        let Some(RingBranches { feeds, formulas }) = made else {
-            return Ok(None);
-        };
-        let lanes = node.outputs[0].shape.elements();
-        let (count, bits) = (formulas.branches().len(), formulas.width().bits() as u32);
-        let number = self.bits(node.inputs[0])?;
-        let index = self.bit_op(BitOp::Index(count), vec![number], lanes);
-        let mut operands = vec![index[0]];
-        for feed in &feeds {
-            let slot = self.ring_slot(node.inputs[feed.input])?;
-            let view = View {
-                shape: Shape::of(vec![lanes]),
-                strides: vec![feed.step as isize],
-                offset: feed.first,
-            };
-            operands.push(self.gather(slot, Places::View(view)));
-        }
-        let kept = self.backend(Domain::Bits).to_kept();
-        operands[0] = self.chain(kept, &operands[..1])?[0];
-        let outputs = vec![self.shared(Domain::Ring, bits, lanes); node.outputs.len()];
-        let name = format!("choice among {count} branches");
-        let action = Action::Formulas(Arc::new(formulas), Gated::Triples);
-        let first = self
-            .draft
-            .action(action, &operands, outputs, &name, self.at);
-        let mut results = Vec::new();
-        for output in 0..node.outputs.len() as u32 {
-            let slot = Slot { output, ..first };
-            results.push(match index.get(1) {
-                Some(&inside) => self.bit_times(inside, slot)?,
-                None => slot,
-            });
-        }
-        Ok(Some(results))
     }
 }
 

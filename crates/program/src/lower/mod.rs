@@ -21,18 +21,20 @@ mod bits;
 mod branches;
 mod choose;
 mod circuits;
+mod compare;
 mod conditionals;
+mod domain;
 mod draft;
 mod executable;
 mod forms;
 mod formulas;
 mod known;
-mod loops;
 mod lowering;
 mod mix;
 mod ranges;
 mod ring;
 mod stages;
+mod state;
 mod steps;
 mod vectors;
 mod ways;
@@ -46,7 +48,6 @@ use crate::ir::{Graph, Node, Op};
 
 pub(crate) use bits::one_hot;
 pub use executable::{Executable, ExecuteError};
-use madrigal_engine::Element;
 pub use madrigal_engine::Sharing;
 pub use mix::{Mix, MixError};
 #[cfg(feature = "generator")]
@@ -54,36 +55,8 @@ pub(crate) use ranges::{Range, all, of_outputs, ranges_of};
 pub use steps::{Action, Body, Lowered, Places, Slot, Step};
 pub use ways::{Conditional, Way, Why};
 
-use draft::Circuits;
-use lowering::{Lowering, Ports};
-
-/// Ring elements or bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Domain {
-    Ring,
-    Bits,
-}
-
-impl Domain {
-    /// What elements are.
-    fn holding(element: Element) -> Self {
-        match element {
-            Element::Ring(_) => Self::Ring,
-            Element::Bits(_) => Self::Bits,
-        }
-    }
-
-    /// What a sharing holds; one that holds both, what arithmetic is done on.
-    fn of(sharing: Sharing, mix: Mix) -> Self {
-        let backend = Backend::of(sharing);
-        match (&backend.numbers, &backend.bits) {
-            (Some(_), None) => Self::Ring,
-            (None, _) => Self::Bits,
-            _ if mix.arithmetic() == sharing => Self::Ring,
-            _ => Self::Bits,
-        }
-    }
-}
+use draft::KnownCircuits;
+use state::{Lowering, Ports};
 
 /// Which conditionals on secrets are one operation, where they can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +123,7 @@ impl Computation {
         // What is simpler afterwards may need another choice, and what is chosen last must stay as it is.
         let graph = graph.with_choices(&mut keep).optimised();
         let graph = graph.with_choices(&mut keep).alive();
-        let mut circuits = Circuits::default();
+        let mut circuits = KnownCircuits::default();
         let lowering = Lowering::new(
             &graph,
             mix,

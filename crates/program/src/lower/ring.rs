@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use madrigal_circuit::Builder;
 use madrigal_core::{MatrixShape, Product};
-use madrigal_operations::{Backend, RingOperations, ShiftShares, SumAxis};
+use madrigal_operations::{Backend, ShiftShares};
 
-use super::Domain;
 use super::bits::BitOp;
-use super::draft::Operand;
-use super::lowering::{Lowering, Native, Result};
+use super::domain::{Domain, width};
+use super::draft::{Operand, slots};
 use super::ranges::{Range, Ranges};
-use super::steps::{Action, Places, Slot};
-use super::vectors::width;
+use super::state::{Lowering, Native, Result};
+use super::steps::{Action, Slot};
 use crate::element::Type;
 use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary, Value};
-use crate::shape::{Shape, View};
 
 impl Lowering<'_> {
     /// Whether a product of two secrets is of use to one sum alone, which then takes both together.
@@ -57,10 +55,6 @@ impl Lowering<'_> {
                 let change = self.bit_times(negative, change)?;
                 Ok(self.linear(&[(x, 1), (change, 1)], 0))
             }
-            Op::Unary(Unary::Square) => {
-                let x = self.ring_slot(node.inputs[0])?;
-                self.operation(self.rings().square(), &[x])
-            }
             Op::Binary(binary @ (Binary::Add | Binary::Sub)) => {
                 let factor = if *binary == Binary::Sub { mask } else { 1 };
                 let [a, b] = [node.inputs[0], node.inputs[1]];
@@ -80,7 +74,7 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Op::Binary(_) => self.ring_product(node.inputs[0], node.inputs[1]),
+            Op::Unary(Unary::Square) | Op::Binary(_) => self.ring_product(&node.inputs),
             Op::Reduce(Reduction::Sum, axis) => self.ring_sum(node, *axis),
             Op::Reduce(_, axis) => {
                 let sizes = self.shape(node.inputs[0]).around(*axis);
@@ -114,16 +108,11 @@ impl Lowering<'_> {
                 let [a, b] = [node.inputs[0], node.inputs[1]];
                 // A public matrix stays public, unless both are.
                 let public = [a, b].map(|value| self.is_public(value));
-                let a = if public == [true, false] {
-                    self.public_slot(a)
-                } else {
-                    self.ring_slot(a)
-                }?;
-                let b = if public[1] {
-                    self.public_slot(b)
-                } else {
-                    self.ring_slot(b)
-                }?;
+                let a = match public {
+                    [true, false] => self.public_slot(a)?,
+                    _ => self.ring_slot(a)?,
+                };
+                let b = self.public_or_ring(b)?;
                 Ok(self.action(Action::Product(product), &[a, b], made))
             }
             Op::Truncate { by, rounding } => {
@@ -185,8 +174,7 @@ impl Lowering<'_> {
             None | Some(0) => x,
             Some(more) => self.linear(&[(x, 1)], more as u128 & mask),
         };
-        let shares = self.split(x, false)?;
-        let shares = shares.into_iter().map(Operand::Slot).collect();
+        let shares = slots(&self.addends(x)?);
         let op = match more {
             Some(_) => BitOp::LowCarry(by),
             None => BitOp::Carries(by),
@@ -211,34 +199,6 @@ impl Lowering<'_> {
                 self.linear(&[(quotient, 1)], less)
             }
         })
-    }
-
-    /// The sum of vectors, each times a factor, and of a number.
-    pub(super) fn linear(&mut self, terms: &[(Slot, u128)], constant: u128) -> Slot {
-        let inputs: Vec<_> = terms.iter().map(|&(slot, _)| slot).collect();
-        let factors = terms.iter().map(|&(_, factor)| factor).collect();
-        let sort = self.draft.sort(inputs[0]);
-        self.action(Action::Linear { factors, constant }, &inputs, sort)
-    }
-
-    /// The operations of the protocol that computes on ring elements.
-    pub(super) fn rings(&self) -> &'static dyn RingOperations {
-        self.backend(Domain::Ring).numbers().rings
-    }
-
-    /// The sums along the middle one of three axes, or of the first 1, 2, 3, ... elements there.
-    pub(super) fn sums(
-        &mut self,
-        x: Slot,
-        [_, count, inner]: [usize; 3],
-        prefixes: bool,
-    ) -> Result<Slot> {
-        let sums = SumAxis {
-            count,
-            inner,
-            prefixes,
-        };
-        self.operation(Arc::new(sums), &[x])
     }
 
     /// A signed quotient by 2^by without carries of the shares.
@@ -269,28 +229,6 @@ impl Lowering<'_> {
         self.operation(rings.compose(width(bits as u32), false), &[quotient])
     }
 
-    fn ring_product(&mut self, a: Value, b: Value) -> Result<Slot> {
-        for (secret, public) in [(a, b), (b, a)] {
-            if let Some(code) = self.graph.uniform(public) {
-                let x = self.ring_slot(secret)?;
-                return Ok(self.linear(&[(x, code)], 0));
-            }
-        }
-        let (a, b) = if self.is_public(a) { (b, a) } else { (a, b) };
-        let x = self.ring_slot(a)?;
-        let y = if self.is_public(b) {
-            self.public_slot(b)
-        } else {
-            self.ring_slot(b)
-        }?;
-        let public = self.draft.sort(y).sharing.is_public(self.parties);
-        let operation = match public {
-            true => self.rings().mul_public(),
-            false => self.rings().mul(),
-        };
-        self.operation(operation, &[x, y])
-    }
-
     fn ring_sum(&mut self, node: &Node, axis: usize) -> Result<Slot> {
         let summed = node.inputs[0];
         let shape = self.shape(summed);
@@ -315,13 +253,8 @@ impl Lowering<'_> {
         ] {
             let x = self.ring_slot(input)?;
             // The axis of the sum comes last.
-            let strides = [length * after, 1, after].map(|stride| stride as isize);
-            let view = View {
-                shape: Shape::of(vec![before, after, length]),
-                strides: strides.into(),
-                offset: 0,
-            };
-            operands.push(self.gather(x, Places::View(view)));
+            let strides = [length * after, 1, after];
+            operands.push(self.strided(x, [before, after, length], strides, 0));
         }
         self.operation(self.rings().dot(length), &operands)
     }
@@ -376,7 +309,7 @@ impl Lowering<'_> {
     }
 
     /// A bit as 0 or 1 in a type's ring; by an operation that is there to choose, not to convert.
-    fn number_of(&mut self, bit: Slot, element: crate::element::Type) -> Result<Slot> {
+    fn number_of(&mut self, bit: Slot, element: Type) -> Result<Slot> {
         let converts = std::mem::replace(&mut self.converts, true);
         let number = self.compose(bit, element, false);
         self.converts = converts;
@@ -408,68 +341,5 @@ impl Lowering<'_> {
         let product = Product::Matrices(batch, shape);
         let made = self.shared(Domain::Ring, element.bits(), len);
         Ok(self.action(Action::Product(product), &[hot, table], made))
-    }
-
-    /// For each place of a value the one-hot code of `entries` bits, side by side.
-    pub(super) fn one_hot(&mut self, places: Value, entries: usize) -> Result<Slot> {
-        let count = self.len(places);
-        let place = self.bits(places)?;
-        let hot = self.bit_op(BitOp::OneHot(entries), vec![place], count);
-        Ok(self.join(&hot, count))
-    }
-
-    /// All elements along the middle one of three axes together, `arity` at most at once, by what `combine`
-    /// makes of vectors of so many elements.
-    pub(super) fn tree(
-        &mut self,
-        mut x: Slot,
-        [before, mut length, after]: [usize; 3],
-        arity: usize,
-        combine: impl Fn(&mut Self, &[Slot], usize) -> Result<Slot>,
-    ) -> Result<Slot> {
-        while length > 1 {
-            let group = arity.min(length);
-            let groups = length / group;
-            let sizes = [before, length, after];
-            let parts: Vec<_> = (0..group)
-                .map(|first| self.stretch(x, sizes, first, group, groups))
-                .collect();
-            let made = combine(self, &parts, before * groups * after)?;
-            let rest = length % group;
-            x = match rest {
-                0 => made,
-                _ => {
-                    let rest = self.stretch(x, sizes, groups * group, 1, rest);
-                    self.join(&[made, rest], before)
-                }
-            };
-            length = groups + rest;
-        }
-        Ok(x)
-    }
-
-    /// Every `step`-th place of the middle one of three axes, from `first` on, `count` of them.
-    pub(super) fn stretch(
-        &mut self,
-        x: Slot,
-        [before, length, after]: [usize; 3],
-        first: usize,
-        step: usize,
-        count: usize,
-    ) -> Slot {
-        let strides = [length * after, step * after, 1].map(|stride| stride as isize);
-        self.gather(
-            x,
-            Places::View(View {
-                shape: Shape::of(vec![before, count, after]),
-                strides: strides.into(),
-                offset: first * after,
-            }),
-        )
-    }
-
-    /// Bits of an element of a vector.
-    pub(super) fn width(&self, slot: Slot) -> u32 {
-        self.draft.sort(slot).element.bits() as u32
     }
 }

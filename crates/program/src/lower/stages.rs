@@ -1,10 +1,9 @@
 //! What goes from one stage of a run to later ones.
 
-use madrigal_engine::Element;
 use madrigal_operations::Backend;
 
-use super::Domain;
-use super::lowering::{Lowering, Native, Result};
+use super::domain::Domain;
+use super::state::{Lowering, Native, Result};
 use super::steps::{Action, Slot};
 use crate::error::Fault;
 use crate::ir::Value;
@@ -15,10 +14,7 @@ impl Lowering<'_> {
         let content = self.ports.taken[place].cell.content();
         let kept = content.and_then(|content| content.sort);
         let kept = kept.ok_or_else(|| self.fault(Fault::NotKept))?;
-        let domain = match kept.element {
-            Element::Ring(_) => Domain::Ring,
-            Element::Bits(_) => Domain::Bits,
-        };
+        let domain = Domain::holding(kept.element);
         let backend = self.backend(domain);
         if backend.kept.sharing != kept.sharing {
             let (found, mix) = (kept.sharing.name(), self.mix.to_string());
@@ -26,11 +22,7 @@ impl Lowering<'_> {
         }
         let taken = self.action(Action::Taken(place), &[], kept);
         let slot = self.chain(backend.from_kept(), &[taken])?[0];
-        let form = &mut self.forms[number][0];
-        match domain {
-            Domain::Ring => form.ring = Some(slot),
-            Domain::Bits => form.bits = Some(slot),
-        }
+        self.forms[number][0].set(domain, slot);
         Ok(())
     }
 
@@ -38,16 +30,12 @@ impl Lowering<'_> {
     pub(super) fn keep(&mut self, value: Value) -> Result<Slot> {
         self.operator = "a kept value".into();
         let wants = self.wants[value.node as usize][value.output as usize];
-        let bits = match self.native(value) {
-            Native::Bits => true,
-            Native::Ring => false,
-            Native::Free if self.element(value).is_bool() => true,
-            Native::Free => !self.mix.arithmetic_is_in_a_ring() || wants.bits && !wants.ring,
+        let ring = self.mix.arithmetic_is_in_a_ring() && (wants.ring || !wants.bits);
+        let domain = match self.native(value) {
+            Native::Free if ring && !self.element(value).is_bool() => Domain::Ring,
+            native => native.domain(),
         };
-        let slot = match bits {
-            true => self.bits_slot(value)?,
-            false => self.ring_slot(value)?,
-        };
+        let slot = self.slot(value, domain)?;
         let backend = Backend::of(self.draft.sort(slot).sharing);
         Ok(self.chain(backend.to_kept(), &[slot])?[0])
     }

@@ -9,8 +9,8 @@ use madrigal_circuit::branches::Branching;
 use madrigal_engine::{Operation, Sort};
 use madrigal_operations::{Formulas, Gated};
 
+use super::{Conditional, Mix, Way};
 use crate::error::Source;
-use crate::lower::{Conditional, Mix, Way};
 use crate::ports::OutputPort;
 use crate::shape::View;
 

@@ -2,68 +2,25 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::{Element, Sharing, Sort, Width};
-use madrigal_operations::{Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange};
+use madrigal_engine::{Sharing, Sort};
+use madrigal_operations::{
+    Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange, RingOperations, SumAxis,
+};
 
-use super::Domain;
 use super::bits::BitOp;
+use super::domain::Domain;
 use super::draft::Operand;
-use super::lowering::{Lowering, Result};
+use super::state::{Lowering, Result};
 use super::steps::{Action, Places, Slot};
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::Fault;
-use crate::ir::{Op, Value};
+use crate::ir::Value;
 use crate::shape::{Shape, View};
 
 impl Lowering<'_> {
-    /// Whether all parties know the value, in another way than that its elements are alike.
-    pub(super) fn is_public(&self, value: Value) -> bool {
-        let node = self.graph.maker(value);
-        match &node.op {
-            Op::Constant(_) | Op::Counter => true,
-            Op::View(_) | Op::Reshape(_) | Op::Pick { .. } | Op::Join(_) => {
-                self.publics[value.node as usize]
-            }
-            _ => self.form(value).public.is_some(),
-        }
-    }
-
-    /// A public value as ring elements.
-    pub(super) fn public_slot(&mut self, value: Value) -> Result<Slot> {
-        if let Some(slot) = self.form(value).public {
-            return Ok(slot);
-        }
-        let node = self.graph.maker(value);
-        let element = Domain::Ring.element(self.element(value).bits());
-        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
-        let slot = match &node.op {
-            Op::Constant(array) => self.public(array, sort)?,
-            Op::Counter => self.action(Action::Counter, &[], sort),
-            _ => {
-                let mut operands = Vec::new();
-                for &input in &node.inputs {
-                    operands.push(self.public_slot(input)?);
-                }
-                self.moved_slots(node, operands)?
-            }
-        };
-        self.form_mut(value).public = Some(slot);
-        Ok(slot)
-    }
-
-    /// A constant or a counter as public bits.
-    pub(super) fn public_bits(&mut self, value: Value) -> Result<Slot> {
-        let element = Domain::Bits.element(self.element(value).bits());
-        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
-        match self.graph.constant(value) {
-            Some(array) => self.public(array, sort),
-            None => Ok(self.action(Action::Counter, &[], sort)),
-        }
-    }
-
     /// An array that is part of the program.
-    fn public(&mut self, array: &Array, sort: Sort) -> Result<Slot> {
+    pub(super) fn public(&mut self, array: &Array, sort: Sort) -> Result<Slot> {
         let value = Public::new(crate::clear::shares(array, sort));
         self.operation(Arc::new(value), &[])
     }
@@ -197,24 +154,115 @@ impl Lowering<'_> {
         let sort = self.draft.sort(parts[0]).of_len(lens.sum());
         self.action(Action::Move(Arc::new(Concat { rows })), parts, sort)
     }
-}
 
-impl Domain {
-    /// An element of so many bits.
-    pub(super) fn element(self, bits: u32) -> Element {
-        match self {
-            Self::Ring => Element::Ring(width(bits)),
-            Self::Bits => Element::Bits(bits as usize),
-        }
+    /// The sum of vectors, each times a factor, and of a number.
+    pub(super) fn linear(&mut self, terms: &[(Slot, u128)], constant: u128) -> Slot {
+        let inputs: Vec<_> = terms.iter().map(|&(slot, _)| slot).collect();
+        let factors = terms.iter().map(|&(_, factor)| factor).collect();
+        let sort = self.draft.sort(inputs[0]);
+        self.action(Action::Linear { factors, constant }, &inputs, sort)
     }
-}
 
-/// The ring of so many bits.
-pub(super) fn width(bits: u32) -> Width {
-    let found = Width::ALL
-        .into_iter()
-        .find(|width| width.bits() == bits as usize);
-    found.expect("rings have 8, 16, 32, 64 or 128 bits")
+    /// The operations of the protocol that computes on ring elements.
+    pub(super) fn rings(&self) -> &'static dyn RingOperations {
+        self.backend(Domain::Ring).numbers().rings
+    }
+
+    /// The sums along the middle one of three axes, or of the first 1, 2, 3, ... elements there.
+    pub(super) fn sums(
+        &mut self,
+        x: Slot,
+        [_, count, inner]: [usize; 3],
+        prefixes: bool,
+    ) -> Result<Slot> {
+        let sums = SumAxis {
+            count,
+            inner,
+            prefixes,
+        };
+        self.operation(Arc::new(sums), &[x])
+    }
+
+    /// All elements along the middle one of three axes together, `arity` at most at once, by what `combine`
+    /// makes of vectors of so many elements.
+    pub(super) fn tree(
+        &mut self,
+        mut x: Slot,
+        [before, mut length, after]: [usize; 3],
+        arity: usize,
+        combine: impl Fn(&mut Self, &[Slot], usize) -> Result<Slot>,
+    ) -> Result<Slot> {
+        while length > 1 {
+            let group = arity.min(length);
+            let groups = length / group;
+            let sizes = [before, length, after];
+            let parts: Vec<_> = (0..group)
+                .map(|first| self.stretch(x, sizes, first, group, groups))
+                .collect();
+            let made = combine(self, &parts, before * groups * after)?;
+            let rest = length % group;
+            x = match rest {
+                0 => made,
+                _ => {
+                    let rest = self.stretch(x, sizes, groups * group, 1, rest);
+                    self.join(&[made, rest], before)
+                }
+            };
+            length = groups + rest;
+        }
+        Ok(x)
+    }
+
+    /// Every `step`-th place of the middle one of three axes, from `first` on, `count` of them.
+    pub(super) fn stretch(
+        &mut self,
+        x: Slot,
+        [before, length, after]: [usize; 3],
+        first: usize,
+        step: usize,
+        count: usize,
+    ) -> Slot {
+        let strides = [length * after, step * after, 1];
+        self.strided(x, [before, count, after], strides, first * after)
+    }
+
+    /// Bits of an element of a vector.
+    pub(super) fn width(&self, slot: Slot) -> u32 {
+        self.draft.sort(slot).element.bits() as u32
+    }
+
+    /// Some places of the middle one of three axes.
+    pub(super) fn rows(
+        &mut self,
+        x: Slot,
+        [before, length, after]: [usize; 3],
+        places: &[usize],
+    ) -> Slot {
+        let places = places.iter();
+        let places = places.flat_map(|place| place * after..(place + 1) * after);
+        let places = Places::Rows {
+            rows: before,
+            from: length * after,
+            places: places.collect(),
+        };
+        self.gather(x, places)
+    }
+
+    /// The elements of a vector that these axes, each with a length and a stride, show from `offset` on.
+    pub(super) fn strided<const N: usize>(
+        &mut self,
+        x: Slot,
+        shape: [usize; N],
+        strides: [usize; N],
+        offset: usize,
+    ) -> Slot {
+        let view = View {
+            shape: Shape::of(shape.into()),
+            strides: strides.map(|stride| stride as isize).into(),
+            offset,
+        };
+        self.gather(x, Places::View(view))
+    }
 }
 
 /// Places as the engine has them.
