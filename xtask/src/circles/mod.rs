@@ -43,6 +43,7 @@ const FINISHED: &[&str] = &[
     "nn",
     "opcheck",
     "ot",
+    "program",
     "protocols",
     "testkit",
     "xtask",
