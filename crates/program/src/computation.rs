@@ -8,7 +8,7 @@ use crate::ir::{Graph, digest};
 use crate::lower::Mix;
 use crate::ports::{InputPort, Named, OutputPort};
 use crate::simulate::InputError;
-use crate::stages::{Cell, Content, Run, Value};
+use crate::stages::{Cell, Content, Held, StagesRun};
 
 /// A value of an earlier stage that a program begins with.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl KeptPort {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Between {
     /// The run that it belongs to.
-    pub(crate) run: Option<Arc<Run>>,
+    pub(crate) run: Option<Arc<StagesRun>>,
     /// What it takes from earlier stages, by number.
     pub(crate) taken: Vec<KeptPort>,
     /// Where it leaves values for later ones.
@@ -103,7 +103,7 @@ impl Computation {
     }
 
     /// Where it takes or keeps a value, unless it has no such place or is `own`: of the run at hand.
-    pub(crate) fn stray(&self, own: impl Fn(&Option<Arc<Run>>) -> bool) -> Option<Source> {
+    pub(crate) fn stray(&self, own: impl Fn(&Option<Arc<StagesRun>>) -> bool) -> Option<Source> {
         let taken = self.between.taken.iter().map(|port| port.at);
         let mut places = taken.chain(self.between.kept.iter().map(|cell| cell.at));
         places.next().filter(|_| !own(&self.between.run))
@@ -113,8 +113,8 @@ impl Computation {
     pub(crate) fn kept_arrays(&self) -> Result<Vec<Arc<Array>>, InputError> {
         let taken = self.between.taken.iter();
         let of = |port: &KeptPort| match port.content()?.value {
-            Value::Clear(array) => Ok(array),
-            Value::Shared(_) => Err(InputError::Kept { at: port.at }),
+            Held::Clear(array) => Ok(array),
+            Held::Shared(_) => Err(InputError::Kept { at: port.at }),
         };
         taken.map(of).collect()
     }

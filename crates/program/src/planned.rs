@@ -12,7 +12,7 @@ use madrigal_operations::{Backend, Gated};
 
 use crate::computation::Computation;
 use crate::local::{LocalError, all_parties};
-use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
+use crate::lower::{Conditional, Lowered, Mix, OneOperation, Way};
 use crate::lower::{Executable, ExecuteError};
 use crate::simulate::{InputError, Inputs, Outputs};
 
@@ -107,18 +107,18 @@ impl Computation {
         let mut considered: Vec<Considered> = Vec::new();
         let mut forms = Vec::new();
         for goal in goals {
-            let lowered = self.lower_with(mix, goal, Kept::Nothing)?;
+            let lowered = self.lower_with(mix, goal, OneOperation::Nothing)?;
             let made = planned(goal, &lowered)?;
             if made.conditionals.is_empty() {
                 plain.take(made, lowered);
                 continue;
             }
-            Considered::add(&mut considered, Kept::Nothing, &made);
+            Considered::add(&mut considered, OneOperation::Nothing, &made);
             plain.take(made, lowered);
-            for kept in [Kept::Both, Kept::Bits, Kept::Rings] {
+            for kept in [OneOperation::Both, OneOperation::Bits, OneOperation::Rings] {
                 let lowered = self.lower_with(mix, goal, kept)?;
                 let [circuits, rings] = lowered.shared();
-                if kept == Kept::Both {
+                if kept == OneOperation::Both {
                     forms.clone_from(&lowered.multiplexed);
                     if rings == 0 || circuits == 0 {
                         // One of the others.
@@ -164,7 +164,7 @@ impl Computation {
             // What does not fit in pairs may fit without.
             if let Ok(made) = planned(goal, &lowered) {
                 if !made.conditionals.is_empty() {
-                    Considered::add(&mut considered, Kept::Nothing, &made);
+                    Considered::add(&mut considered, OneOperation::Nothing, &made);
                 }
                 plain.take(made, lowered);
             }
@@ -242,7 +242,7 @@ impl fmt::Display for Planned {
 
 impl Considered {
     /// Keeps the fastest plan of each way.
-    fn add(all: &mut Vec<Self>, kept: Kept, planned: &Planned) {
+    fn add(all: &mut Vec<Self>, kept: OneOperation, planned: &Planned) {
         let plan = &planned.plan;
         let sent = |party| {
             let cost = plan.cost(party);
@@ -250,10 +250,12 @@ impl Considered {
         };
         let this = Self {
             how: match kept {
-                Kept::Nothing => "all branches computed and multiplexed",
-                Kept::Bits => "branches as circuits on bits that share their cost",
-                Kept::Rings => "branches on ring elements that share their cost",
-                Kept::Both => "branches that share their cost, on bits or on ring elements each",
+                OneOperation::Nothing => "all branches computed and multiplexed",
+                OneOperation::Bits => "branches as circuits on bits that share their cost",
+                OneOperation::Rings => "branches on ring elements that share their cost",
+                OneOperation::Both => {
+                    "branches that share their cost, on bits or on ring elements each"
+                }
             },
             seconds: planned.seconds(),
             bytes_sent: Party::all(plan.spec().graph.parties())

@@ -1,6 +1,6 @@
 //! The builder of programs, and what it builds.
 
-mod kept;
+mod stage;
 
 use std::rc::Rc;
 

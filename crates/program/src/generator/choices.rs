@@ -10,7 +10,7 @@ struct Material {
     state: u64,
 }
 
-type Made = (Secret<i32>, Secret<bool>);
+type NumberAndFlag = (Secret<i32>, Secret<bool>);
 
 impl Cook {
     pub(super) fn on_choices(&mut self) {
@@ -48,7 +48,7 @@ impl Material {
         self.values[at].clone()
     }
 
-    fn choice(&mut self, p: &mut Program, depth: usize) -> Made {
+    fn choice(&mut self, p: &mut Program, depth: usize) -> NumberAndFlag {
         if self.below(2) == 0 {
             let condition = self.any().lt(self.any());
             // Both branches draw from one state, one after the other.
@@ -65,7 +65,7 @@ impl Material {
         p.match_numbered(index, count, |p, _| self.branch(p, depth))
     }
 
-    fn branch(&mut self, p: &mut Program, depth: usize) -> Made {
+    fn branch(&mut self, p: &mut Program, depth: usize) -> NumberAndFlag {
         let known = self.values.len();
         let mut made = self.any();
         for _ in 0..self.below(4) {

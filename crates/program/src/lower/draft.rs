@@ -15,7 +15,7 @@ use crate::error::Source;
 
 /// What a step of a draft does.
 #[derive(Debug, Clone)]
-pub(super) enum Work {
+pub(super) enum DraftAction {
     /// It is a step already.
     Action(Action),
     /// It becomes a part of a circuit.
@@ -32,15 +32,15 @@ pub(super) enum Operand {
 }
 
 #[derive(Debug, Clone)]
-struct Node {
-    work: Work,
+struct DraftNode {
+    action: DraftAction,
     inputs: Vec<Operand>,
     outputs: Vec<Sort>,
     label: String,
     at: Source,
 }
 
-impl Node {
+impl DraftNode {
     fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
         self.inputs.iter().filter_map(|input| match input {
             Operand::Slot(slot) => Some(*slot),
@@ -52,7 +52,7 @@ impl Node {
 /// Steps in a possible order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
-    nodes: Vec<Node>,
+    nodes: Vec<DraftNode>,
 }
 
 impl Draft {
@@ -66,7 +66,13 @@ impl Draft {
         at: Source,
     ) -> Slot {
         let inputs = inputs.iter().map(|&slot| Operand::Slot(slot)).collect();
-        self.push(Work::Action(action), inputs, outputs, label.into(), at)
+        self.push(
+            DraftAction::Action(action),
+            inputs,
+            outputs,
+            label.into(),
+            at,
+        )
     }
 
     /// Adds an operator on bits of `len` elements; gives its results.
@@ -87,7 +93,7 @@ impl Draft {
         let outputs = outputs.map(|bits| Sort::new(sharing, Element::Bits(bits as usize), len));
         let outputs: Vec<_> = outputs.collect();
         let (count, label) = (outputs.len() as u32, op.name());
-        let first = self.push(Work::Bits(op), inputs, outputs, label, at);
+        let first = self.push(DraftAction::Bits(op), inputs, outputs, label, at);
         (0..count).map(|output| Slot { output, ..first }).collect()
     }
 
@@ -98,15 +104,15 @@ impl Draft {
 
     fn push(
         &mut self,
-        work: Work,
+        action: DraftAction,
         inputs: Vec<Operand>,
         outputs: Vec<Sort>,
         label: String,
         at: Source,
     ) -> Slot {
         let step = self.nodes.len() as u32;
-        self.nodes.push(Node {
-            work,
+        self.nodes.push(DraftNode {
+            action,
             inputs,
             outputs,
             label,
@@ -130,8 +136,8 @@ impl Draft {
         let mut moved: HashMap<Slot, Slot> = HashMap::new();
         for unit in self.ordered(units) {
             let step = body.steps.len() as u32;
-            match &self.nodes[unit[0]].work {
-                Work::Action(action) => {
+            match &self.nodes[unit[0]].action {
+                DraftAction::Action(action) => {
                     let node = &self.nodes[unit[0]];
                     for output in 0..node.outputs.len() as u32 {
                         let from = slot(unit[0], output);
@@ -145,7 +151,7 @@ impl Draft {
                         at: node.at,
                     });
                 }
-                Work::Bits(_) => {
+                DraftAction::Bits(_) => {
                     let made = self.circuit(&unit, &exported, goal, circuits);
                     for (output, &from) in (0..).zip(&made.outputs) {
                         moved.insert(from, Slot { step, output });
@@ -175,15 +181,16 @@ impl Draft {
             *uses.entry(slot).or_default() += 1;
         }
         for number in (0..self.nodes.len()).filter(|&at| alive[at]) {
-            let Work::Action(Action::Linear { factors, constant }) = &self.nodes[number].work
+            let DraftAction::Action(Action::Linear { factors, constant }) =
+                &self.nodes[number].action
             else {
                 continue;
             };
             let (mut constant, mut terms) = (*constant, BTreeMap::<Slot, u128>::new());
             for (slot, &factor) in self.nodes[number].slots().zip(factors) {
                 let inner = match &self.nodes[slot.step as usize] {
-                    node if uses[&slot] == 1 => match &node.work {
-                        Work::Action(Action::Linear { factors, constant }) => {
+                    node if uses[&slot] == 1 => match &node.action {
+                        DraftAction::Action(Action::Linear { factors, constant }) => {
                             Some((node, factors, constant))
                         }
                         _ => None,
@@ -206,7 +213,7 @@ impl Draft {
             let node = &mut self.nodes[number];
             let mask = u128::MAX >> (128 - node.outputs[0].element.bits());
             node.inputs = terms.keys().map(|&slot| Operand::Slot(slot)).collect();
-            node.work = Work::Action(Action::Linear {
+            node.action = DraftAction::Action(Action::Linear {
                 factors: terms.into_values().map(|factor| factor & mask).collect(),
                 constant: constant & mask,
             });
@@ -244,8 +251,8 @@ impl Draft {
             at
         }
         for (number, node) in self.nodes.iter().enumerate().filter(|(at, _)| alive[*at]) {
-            let fuses = |maker: &Node| {
-                let bits = |node: &Node| matches!(node.work, Work::Bits(_));
+            let fuses = |maker: &DraftNode| {
+                let bits = |node: &DraftNode| matches!(node.action, DraftAction::Bits(_));
                 bits(node) && bits(maker) && maker.outputs[0].len == node.outputs[0].len
             };
             let makers: Vec<usize> = node.slots().map(|slot| slot.step as usize).collect();
@@ -321,7 +328,7 @@ impl Draft {
         exported: &BTreeSet<Slot>,
         goal: Goal,
         circuits: &mut KnownCircuits,
-    ) -> Made {
+    ) -> FusedCircuit {
         let mut label = String::new();
         let mut names = Vec::new();
         for &node in unit {
@@ -341,7 +348,7 @@ impl Draft {
         let mut wires: BTreeMap<Slot, Vec<Wire>> = BTreeMap::new();
         let mut inputs = Vec::new();
         for &node in unit {
-            let Work::Bits(op) = &self.nodes[node].work else {
+            let DraftAction::Bits(op) = &self.nodes[node].action else {
                 unreachable!("only operators on bits become one circuit")
             };
             let mut operands = Vec::new();
@@ -371,7 +378,7 @@ impl Draft {
         for output in &outputs {
             builder.output(&wires[output]);
         }
-        Made {
+        FusedCircuit {
             netlist: circuits.one(builder.finish()),
             inputs,
             outputs,
@@ -390,7 +397,7 @@ fn slot(node: usize, output: u32) -> Slot {
     }
 }
 
-struct Made {
+struct FusedCircuit {
     netlist: Arc<Netlist>,
     inputs: Vec<Slot>,
     outputs: Vec<Slot>,

@@ -139,8 +139,8 @@ impl Executable {
         let of = |&place: &usize| {
             let port = &program.taken_values()[place];
             match port.content()?.value {
-                crate::stages::Value::Shared(shares) => Ok(shares),
-                crate::stages::Value::Clear(_) => Err(InputError::Kept { at: port.at }),
+                crate::stages::Held::Shared(shares) => Ok(shares),
+                crate::stages::Held::Clear(_) => Err(InputError::Kept { at: port.at }),
             }
         };
         self.taken.iter().map(of).collect()

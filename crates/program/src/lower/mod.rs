@@ -60,7 +60,7 @@ use state::{Lowering, Ports};
 
 /// Which conditionals on secrets are one operation, where they can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum OneOperation {
     /// None: all branches are computed.
     Nothing,
     /// Those that are circuits with branches.
@@ -71,7 +71,7 @@ pub(crate) enum Kept {
     Both,
 }
 
-impl Kept {
+impl OneOperation {
     const fn bits(self) -> bool {
         matches!(self, Self::Bits | Self::Both)
     }
@@ -88,7 +88,7 @@ impl Computation {
     /// A sharing that the mix does not have; where the mix is [manual](Mix::manual) a value that is not in
     /// the sharing that its operator needs.
     pub fn lower(&self, mix: Mix, goal: Goal) -> Result<Lowered, ProgramError> {
-        self.lower_with(mix, goal, Kept::Both)
+        self.lower_with(mix, goal, OneOperation::Both)
     }
 
     /// The same, where some conditionals on secrets are one operation.
@@ -96,7 +96,7 @@ impl Computation {
         &self,
         mix: Mix,
         goal: Goal,
-        kept: Kept,
+        kept: OneOperation,
     ) -> Result<Lowered, ProgramError> {
         let graph = self.graph().without_maps().optimised();
         let shares = Backend::of(mix.bits()).bits().branches;
@@ -113,7 +113,7 @@ impl Computation {
                     way: Way::Multiplexed,
                     why: match (shares, kept) {
                         (Err(why), _) => Some(Why::Sharing(why)),
-                        (Ok(()), Kept::Both) => Some(Why::Form),
+                        (Ok(()), OneOperation::Both) => Some(Why::Form),
                         (Ok(()), _) => Some(Why::Slower),
                     },
                 });

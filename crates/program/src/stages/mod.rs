@@ -1,6 +1,6 @@
 //! Programs one after another, where values that were opened decide which comes next.
 
-mod kept;
+mod cell;
 mod local;
 
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::ports::OutputPort;
 use crate::program::Program;
 use crate::simulate::{InputError, Inputs, Outputs};
 
-pub use kept::Kept;
-pub(crate) use kept::{Cell, Content, Run, Value};
+pub use cell::Kept;
+pub(crate) use cell::{Cell, Content, Held, StagesRun};
 
 /// A run of stages: programs one after another, among the same parties, where plain Rust looks at what one has
 /// opened and builds the next one accordingly.
@@ -70,19 +70,19 @@ pub(crate) use kept::{Cell, Content, Run, Value};
 /// ```
 pub struct Stages<'a> {
     parties: usize,
-    run: Arc<Run>,
-    way: Way<'a>,
-    plan: Box<Plan<'a>>,
-    inputs: Box<Source<'a>>,
+    run: Arc<StagesRun>,
+    mode: Mode<'a>,
+    plan: Box<Planner<'a>>,
+    inputs: Box<InputSource<'a>>,
     tell: Box<dyn FnMut(&StageReport<'_>) + 'a>,
     ended: u32,
 }
 
-type Plan<'a> = dyn Fn(&Computation) -> Result<Planned, ExecuteError> + 'a;
-type Source<'a> = dyn FnMut(&Computation) -> Result<Inputs, StageError> + 'a;
+type Planner<'a> = dyn Fn(&Computation) -> Result<Planned, ExecuteError> + 'a;
+type InputSource<'a> = dyn FnMut(&Computation) -> Result<Inputs, StageError> + 'a;
 
 /// How stages are run.
-enum Way<'a> {
+enum Mode<'a> {
     /// In the clear; planned all the same if somebody wants to know what that would cost.
     Clear { planned: bool },
     /// As one party of a session.
@@ -145,11 +145,11 @@ impl From<ExecuteError> for StageError {
 }
 
 impl<'a> Stages<'a> {
-    fn new(parties: usize, way: Way<'a>) -> Self {
+    fn new(parties: usize, mode: Mode<'a>) -> Self {
         Self {
             parties,
-            run: Arc::new(Run),
-            way,
+            run: Arc::new(StagesRun),
+            mode,
             plan: Box::new(|program| program.plan(program.mix(), None, &|_| {})),
             inputs: Box::new(|_| Ok(Inputs::new())),
             tell: Box::new(|_| {}),
@@ -159,12 +159,12 @@ impl<'a> Stages<'a> {
 
     /// Stages in the clear: what the protocols compute, whichever they are.
     pub fn simulated(parties: usize) -> Self {
-        Self::new(parties, Way::Clear { planned: false })
+        Self::new(parties, Mode::Clear { planned: false })
     }
 
     /// The same, in which each stage is planned all the same: its [report](StageReport) says what it would cost.
     pub fn estimated(parties: usize) -> Self {
-        Self::new(parties, Way::Clear { planned: true })
+        Self::new(parties, Mode::Clear { planned: true })
     }
 
     /// Stages as one of the first `parties` parties of a session, as its jobs from number `first_job` on; a dealer
@@ -176,13 +176,13 @@ impl<'a> Stages<'a> {
         deadline: Option<Duration>,
         observe: &'a dyn Fn(Progress),
     ) -> Self {
-        let way = Way::Party {
+        let mode = Mode::Party {
             stages: Engine::new(session, first_job),
             me: session.me(),
             deadline,
             observe,
         };
-        Self::new(parties, way)
+        Self::new(parties, mode)
     }
 
     /// The same in another mix than the programs' own.
@@ -226,9 +226,9 @@ impl<'a> Stages<'a> {
 
     /// Which party this is, unless the stages are simulated. What is done next must not depend on it.
     pub fn me(&self) -> Option<Party> {
-        match &self.way {
-            Way::Party { me, .. } => Some(*me),
-            Way::Clear { .. } => None,
+        match &self.mode {
+            Mode::Party { me, .. } => Some(*me),
+            Mode::Clear { .. } => None,
         }
     }
 
@@ -283,20 +283,21 @@ impl<'a> Stages<'a> {
         program: Computation,
         inputs: &Inputs,
     ) -> Result<Outputs, StageError> {
-        let own =
-            |run: &Option<Arc<Run>>| run.as_ref().is_some_and(|of| Arc::ptr_eq(of, &self.run));
+        let own = |run: &Option<Arc<StagesRun>>| {
+            run.as_ref().is_some_and(|of| Arc::ptr_eq(of, &self.run))
+        };
         if let Some(at) = program.stray(own) {
             let fault = Fault::OtherRun;
             return Err(ProgramError { at, fault }.into());
         }
         let (stage, party) = (self.ended, self.me());
-        let planned = match &self.way {
-            Way::Clear { planned: false } => None,
+        let planned = match &self.mode {
+            Mode::Clear { planned: false } => None,
             _ => Some((self.plan)(&program)?),
         };
-        let (outputs, outcome, contents) = match (&mut self.way, &planned) {
+        let (outputs, outcome, contents) = match (&mut self.mode, &planned) {
             (
-                Way::Party {
+                Mode::Party {
                     stages,
                     me,
                     deadline,
@@ -315,7 +316,7 @@ impl<'a> Stages<'a> {
                 let outputs = planned.executable.outputs(&outcome.outputs);
                 let values = kept.into_iter();
                 let values: Vec<_> = values
-                    .map(|shares| (Some(*shares.sort()), Value::Shared(shares)))
+                    .map(|shares| (Some(*shares.sort()), Held::Shared(shares)))
                     .collect();
                 (outputs, Some(outcome), values)
             }
@@ -324,7 +325,7 @@ impl<'a> Stages<'a> {
                 let mut sorts = planned.iter().flat_map(|one| one.executable.kept_sorts());
                 let values = kept.into_iter();
                 let values: Vec<_> = values
-                    .map(|array| (sorts.next(), Value::Clear(array)))
+                    .map(|array| (sorts.next(), Held::Clear(array)))
                     .collect();
                 (outputs, None, values)
             }

@@ -9,14 +9,14 @@ use crate::element::Plain;
 use crate::error::{Fault, Source};
 use crate::ir::Op;
 use crate::secret::{Secret, Tensor};
-use crate::stages::{Cell, Kept, Run};
+use crate::stages::{Cell, Kept, StagesRun};
 
 const TO_KEEP: &str = "a value to keep";
 const OF_EARLIER: &str = "a value of an earlier stage";
 
 impl Program {
     /// The same as a stage of a run.
-    pub(crate) fn of_run(mut self, run: &Arc<Run>) -> Self {
+    pub(crate) fn of_run(mut self, run: &Arc<StagesRun>) -> Self {
         self.between.run = Some(Arc::clone(run));
         self
     }
@@ -34,7 +34,7 @@ impl Program {
         self.recorder.fail_in_body(TO_KEEP, at);
         let run = self.between.run.clone().unwrap_or_else(|| {
             self.recorder.fail(at, Fault::NoStage { what: TO_KEEP });
-            Arc::new(Run)
+            Arc::new(StagesRun)
         });
         let tensor = value.tensor();
         let typed = tensor.tensor_type();

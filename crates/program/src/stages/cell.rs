@@ -14,7 +14,7 @@ use crate::tensor_type::TensorType;
 
 /// A run of stages, compared by address: whoever has a part of it keeps it from being another one's.
 #[derive(Debug)]
-pub(crate) struct Run;
+pub(crate) struct StagesRun;
 
 /// A value that a stage kept, for [`Program::kept`](crate::Program::kept) in a later stage of the same run. This
 /// party's share is wiped when the last clone is dropped.
@@ -47,7 +47,7 @@ impl<T> Kept<T> {
 
 /// Where a stage leaves a value, and later ones find it.
 pub(crate) struct Cell {
-    pub(crate) run: Arc<Run>,
+    pub(crate) run: Arc<StagesRun>,
     pub(crate) tensor_type: TensorType,
     /// Where the program keeps it.
     pub(crate) at: Source,
@@ -61,18 +61,18 @@ pub(crate) struct Content {
     pub(crate) name: String,
     /// How it is held, once that is planned.
     pub(crate) sort: Option<madrigal_engine::Sort>,
-    pub(crate) value: Value,
+    pub(crate) value: Held,
 }
 
 #[derive(Clone)]
-pub(crate) enum Value {
+pub(crate) enum Held {
     /// Where a run is simulated.
     Clear(Arc<Array>),
     Shared(KeptShares),
 }
 
 impl Cell {
-    pub(crate) fn new(run: &Arc<Run>, tensor_type: TensorType, at: Source) -> Arc<Self> {
+    pub(crate) fn new(run: &Arc<StagesRun>, tensor_type: TensorType, at: Source) -> Arc<Self> {
         Arc::new(Self {
             run: Arc::clone(run),
             tensor_type,
