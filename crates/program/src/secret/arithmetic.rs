@@ -5,34 +5,8 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use super::{Operand, Secret, Window};
 use crate::element::{Fixed, FixedWord, Integer, Number, Signed, Unsigned};
 use crate::error::Source;
-use crate::ir::{Binary, Op, Reduction, Rounding, Unary};
+use crate::ir::{Binary, Op, Rounding, Unary};
 
-/// An operator between a secret or a reference to one and any operand.
-macro_rules! operators {
-    ($($trait:ident $method:ident of $bound:ident by $how:ident $(($binary:expr))?;)*) => {$(
-        impl<T: $bound, O: Operand<T>> $trait<O> for Secret<T> {
-            type Output = Secret<T>;
-
-            #[track_caller]
-            fn $method(self, other: O) -> Secret<T> {
-                let at = Source::here();
-                let other = self.beside(other, at);
-                self.$how($($binary,)? &other, at)
-            }
-        }
-
-        impl<T: $bound, O: Operand<T>> $trait<O> for &Secret<T> {
-            type Output = Secret<T>;
-
-            #[track_caller]
-            fn $method(self, other: O) -> Secret<T> {
-                let at = Source::here();
-                let other = self.beside(other, at);
-                self.$how($($binary,)? &other, at)
-            }
-        }
-    )*};
-}
 operators! {
     Add add of Number by binary(Binary::Add);
     Sub sub of Number by binary(Binary::Sub);
@@ -41,7 +15,7 @@ operators! {
     Rem rem of Integer by binary(Binary::Rem);
 }
 
-/// The same with a public element on the left.
+/// Operators with a public element on the left.
 macro_rules! scalars {
     ($trait:ident $method:ident: $($scalar:ident)*) => {$(
         impl $trait<Secret<$scalar>> for $scalar {
@@ -82,31 +56,14 @@ macro_rules! scalars {
 scalars! { Add add; Sub sub; Mul mul; Div div; }
 scalars! { Rem rem: u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 }
 
-impl<T: Signed> Neg for Secret<T> {
-    type Output = Secret<T>;
-
-    #[track_caller]
-    fn neg(self) -> Secret<T> {
-        self.unary(Unary::Negate, Source::here())
-    }
-}
-
-impl<T: Signed> Neg for &Secret<T> {
-    type Output = Secret<T>;
-
-    #[track_caller]
-    fn neg(self) -> Secret<T> {
-        self.unary(Unary::Negate, Source::here())
-    }
-}
+prefixes! { Neg neg of Signed by Unary::Negate; }
 
 impl<T: Number> Secret<T> {
     /// `x * x`; about half as much work as a product of two values.
     #[track_caller]
     pub fn square(&self) -> Self {
-        let at = Source::here();
-        let square = self.tensor.apply(Op::Unary(Unary::Square), at);
-        Self::of(square.truncated(T::TYPE, at))
+        let square: Self = self.unary(Unary::Square);
+        Self::of(square.tensor.truncated(T::TYPE, Source::here()))
     }
 
     /// The number with so many times its value: exact for fixed-point numbers too, without anything to
@@ -130,9 +87,10 @@ impl<T: Number> Secret<T> {
     }
 
     /// A product; of fixed-point numbers rounded down, unless the program says otherwise.
-    fn exact_product(&self, other: &Self, at: Source) -> Self {
-        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
-        Self::of(product.truncated(T::TYPE, at))
+    #[track_caller]
+    fn exact_product(&self, other: impl Operand<T>) -> Self {
+        let product: Self = self.binary(Binary::Mul, other);
+        Self::of(product.tensor.truncated(T::TYPE, Source::here()))
     }
 }
 
@@ -152,10 +110,9 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
     /// [`Program::with_rounding`](crate::Program::with_rounding) has all products cut off so.
     #[track_caller]
     pub fn mul_probabilistic(&self, other: impl Operand<Fixed<W, F>>) -> Self {
-        let at = Source::here();
-        let other = self.beside(other, at);
-        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
-        Self::of(product.cut(F, Rounding::Probabilistic, at))
+        let product: Self = self.binary(Binary::Mul, other);
+        let rounding = Rounding::Probabilistic;
+        product.apply(Op::Truncate { by: F, rounding })
     }
 }
 
@@ -163,7 +120,7 @@ impl<T: Signed> Secret<T> {
     /// `|x|`; that of the least number is itself.
     #[track_caller]
     pub fn abs(&self) -> Self {
-        self.unary(Unary::Abs, Source::here())
+        self.unary(Unary::Abs)
     }
 }
 
@@ -171,7 +128,7 @@ impl<T: Unsigned> Secret<T> {
     /// The square root, rounded down.
     #[track_caller]
     pub fn sqrt(&self) -> Self {
-        self.unary(Unary::Root, Source::here())
+        self.unary(Unary::Root)
     }
 }
 
@@ -202,11 +159,8 @@ impl<T: Number> Secret<T> {
     /// fixed-point products is rounded down once.
     #[track_caller]
     pub fn dot(&self, other: impl Operand<T>) -> Self {
-        let at = Source::here();
-        let other = self.beside(other, at);
-        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
-        let axis = product.shape.rank().saturating_sub(1);
-        let sum = product.apply(Op::Reduce(Reduction::Sum, axis), at);
-        Self::of(sum.truncated(T::TYPE, at))
+        let product: Self = self.binary(Binary::Mul, other);
+        let sum = product.sum(product.rank().saturating_sub(1));
+        Self::of(sum.tensor.truncated(T::TYPE, Source::here()))
     }
 }

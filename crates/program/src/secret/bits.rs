@@ -7,50 +7,12 @@ use crate::element::{Bits, Integer, Number, Plain, Unsigned};
 use crate::error::Source;
 use crate::ir::{Binary, Op, Unary};
 
-macro_rules! operators {
-    ($($trait:ident $method:ident $binary:ident;)*) => {$(
-        impl<T: Bits, O: Operand<T>> $trait<O> for Secret<T> {
-            type Output = Secret<T>;
-
-            #[track_caller]
-            fn $method(self, other: O) -> Secret<T> {
-                let at = Source::here();
-                let other = self.beside(other, at);
-                self.binary(Binary::$binary, &other, at)
-            }
-        }
-
-        impl<T: Bits, O: Operand<T>> $trait<O> for &Secret<T> {
-            type Output = Secret<T>;
-
-            #[track_caller]
-            fn $method(self, other: O) -> Secret<T> {
-                let at = Source::here();
-                let other = self.beside(other, at);
-                self.binary(Binary::$binary, &other, at)
-            }
-        }
-    )*};
+operators! {
+    BitAnd bitand of Bits by binary(Binary::And);
+    BitOr bitor of Bits by binary(Binary::Or);
+    BitXor bitxor of Bits by binary(Binary::Xor);
 }
-operators! { BitAnd bitand And; BitOr bitor Or; BitXor bitxor Xor; }
-
-impl<T: Bits> Not for Secret<T> {
-    type Output = Secret<T>;
-
-    #[track_caller]
-    fn not(self) -> Secret<T> {
-        self.unary(Unary::Not, Source::here())
-    }
-}
-
-impl<T: Bits> Not for &Secret<T> {
-    type Output = Secret<T>;
-
-    #[track_caller]
-    fn not(self) -> Secret<T> {
-        self.unary(Unary::Not, Source::here())
-    }
-}
+prefixes! { Not not of Bits by Unary::Not; }
 
 /// By how much to shift: a public `u32`, or a secret unsigned integer of any width.
 macro_rules! shifts {
@@ -60,7 +22,7 @@ macro_rules! shifts {
 
             #[track_caller]
             fn $method(self, by: u32) -> Secret<T> {
-                self.unary(Unary::$op(by), Source::here())
+                self.unary(Unary::$op(by))
             }
         }
 
@@ -69,7 +31,7 @@ macro_rules! shifts {
 
             #[track_caller]
             fn $method(self, by: u32) -> Secret<T> {
-                self.unary(Unary::$op(by), Source::here())
+                self.unary(Unary::$op(by))
             }
         }
 
@@ -78,7 +40,7 @@ macro_rules! shifts {
 
             #[track_caller]
             fn $method(self, by: &Secret<U>) -> Secret<T> {
-                self.binary(Binary::$op, by, Source::here())
+                self.binary(Binary::$op, by)
             }
         }
 
@@ -87,7 +49,7 @@ macro_rules! shifts {
 
             #[track_caller]
             fn $method(self, by: &Secret<U>) -> Secret<T> {
-                self.binary(Binary::$op, by, Source::here())
+                self.binary(Binary::$op, by)
             }
         }
 
@@ -96,7 +58,7 @@ macro_rules! shifts {
 
             #[track_caller]
             fn $method(self, by: Secret<U>) -> Secret<T> {
-                self.binary(Binary::$op, &by, Source::here())
+                self.binary(Binary::$op, &by)
             }
         }
     )*};
@@ -107,25 +69,25 @@ impl<T: Integer> Secret<T> {
     /// Rotated towards the highest bit by a public amount.
     #[track_caller]
     pub fn rotate_left(&self, by: u32) -> Self {
-        self.unary(Unary::RotateLeft(by % T::TYPE.bits()), Source::here())
+        self.unary(Unary::RotateLeft(by % T::TYPE.bits()))
     }
 
     /// Rotated towards the highest bit by a secret amount, modulo the width.
     #[track_caller]
     pub fn rotate_left_by<U: Unsigned>(&self, by: &Secret<U>) -> Self {
-        self.binary(Binary::RotateLeft, by, Source::here())
+        self.binary(Binary::RotateLeft, by)
     }
 
     /// How many bits are 1.
     #[track_caller]
     pub fn count_ones(&self) -> Secret<u32> {
-        self.unary(Unary::CountOnes, Source::here())
+        self.unary(Unary::CountOnes)
     }
 
     /// How many of the highest bits are 0.
     #[track_caller]
     pub fn leading_zeros(&self) -> Secret<u32> {
-        self.unary(Unary::LeadingZeros, Source::here())
+        self.unary(Unary::LeadingZeros)
     }
 }
 
@@ -153,8 +115,6 @@ impl<T: Number> Secret<T> {
     /// Whether each number is below 0; never for unsigned ones.
     #[track_caller]
     pub fn is_negative(&self) -> Secret<bool> {
-        let at = Source::here();
-        let zero: Self = self.beside(T::decode(0), at);
-        self.binary(Binary::Less, &zero, at)
+        self.lt(T::decode(0))
     }
 }

@@ -1,7 +1,7 @@
 //! Other types of the same numbers, and other sharings of the same value.
 
 use super::Secret;
-use crate::element::{Fixed, FixedWord, Integer, Plain, Type};
+use crate::element::{Fixed, FixedWord, Integer, Plain};
 use crate::error::Source;
 use crate::ir::{Op, Rounding, Unary};
 use crate::lower::Sharing;
@@ -11,17 +11,16 @@ impl<T: Integer> Secret<T> {
     /// filled up with zeros, or, from signed types, with copies of the sign.
     #[track_caller]
     pub fn cast<U: Integer>(&self) -> Secret<U> {
-        self.retyped(U::TYPE, Source::here())
+        self.retyped()
     }
 
     /// The same numbers with a fixed point: cast to the integers `W`, times 2^F, both of which may leave
     /// out high bits.
     #[track_caller]
     pub fn to_fixed<W: FixedWord, const F: u32>(&self) -> Secret<Fixed<W, F>> {
-        let at = Source::here();
-        let word: Secret<W> = self.retyped(W::TYPE, at);
-        let scaled: Secret<W> = word.unary(Unary::ShiftLeft(F), at);
-        scaled.retyped(Fixed::<W, F>::TYPE, at)
+        let word: Secret<W> = self.retyped();
+        let scaled: Secret<W> = word.unary(Unary::ShiftLeft(F));
+        scaled.retyped()
     }
 }
 
@@ -29,7 +28,7 @@ impl Secret<bool> {
     /// 1 where it is true, else 0.
     #[track_caller]
     pub fn cast<U: Integer>(&self) -> Secret<U> {
-        self.retyped(U::TYPE, Source::here())
+        self.retyped()
     }
 }
 
@@ -38,13 +37,13 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
     #[track_caller]
     pub fn floor(&self) -> Secret<W> {
         let rounding = Rounding::Exact;
-        self.apply(Op::Truncate { by: F, rounding }, Source::here())
+        self.apply(Op::Truncate { by: F, rounding })
     }
 
     /// The integers that the numbers are kept in: 2^F times their values.
     #[track_caller]
     pub fn raw(&self) -> Secret<W> {
-        self.retyped(W::TYPE, Source::here())
+        self.retyped()
     }
 }
 
@@ -53,10 +52,11 @@ impl<T: Plain> Secret<T> {
     /// the program's [`Mix`](crate::lower::Mix) decides.
     #[track_caller]
     pub fn to(&self, sharing: Sharing) -> Self {
-        self.apply(Op::To(sharing), Source::here())
+        self.apply(Op::To(sharing))
     }
 
-    fn retyped<U: Plain>(&self, element: Type, at: Source) -> Secret<U> {
-        Secret::of(self.tensor.retyped(T::TYPE, element, at))
+    #[track_caller]
+    fn retyped<U: Plain>(&self) -> Secret<U> {
+        Secret::of(self.tensor.retyped(T::TYPE, U::TYPE, Source::here()))
     }
 }

@@ -1,5 +1,62 @@
 //! Tensors of secrets, and what is done to them.
 
+/// Methods of secrets that are those of the tensor beneath.
+macro_rules! forward {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*);)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name(&self, $($argument: $type),*) -> Self {
+            Self::of(self.tensor.$name($($argument),*))
+        }
+    )*};
+}
+
+/// Operators between a secret, or a reference to one, and any operand.
+macro_rules! operators {
+    ($($trait:ident $method:ident of $bound:ident by $how:ident $(($binary:expr))?;)*) => {$(
+        impl<T: $bound, O: Operand<T>> $trait<O> for Secret<T> {
+            type Output = Secret<T>;
+
+            #[track_caller]
+            fn $method(self, other: O) -> Secret<T> {
+                self.$how($($binary,)? other)
+            }
+        }
+
+        impl<T: $bound, O: Operand<T>> $trait<O> for &Secret<T> {
+            type Output = Secret<T>;
+
+            #[track_caller]
+            fn $method(self, other: O) -> Secret<T> {
+                self.$how($($binary,)? other)
+            }
+        }
+    )*};
+}
+
+/// Operators on one secret, or a reference to one.
+macro_rules! prefixes {
+    ($($trait:ident $method:ident of $bound:ident by $unary:expr;)*) => {$(
+        impl<T: $bound> $trait for Secret<T> {
+            type Output = Secret<T>;
+
+            #[track_caller]
+            fn $method(self) -> Secret<T> {
+                self.unary($unary)
+            }
+        }
+
+        impl<T: $bound> $trait for &Secret<T> {
+            type Output = Secret<T>;
+
+            #[track_caller]
+            fn $method(self) -> Secret<T> {
+                self.unary($unary)
+            }
+        }
+    )*};
+}
+
 mod arithmetic;
 mod bits;
 mod branches;
@@ -26,7 +83,7 @@ pub use tensor::Tensor;
 use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
-use crate::ir::{Binary, Op, Unary, Value};
+use crate::ir::{Op, Unary, Value};
 use crate::recorder::Recorder;
 use crate::shape::Shape;
 
@@ -109,16 +166,14 @@ impl<T: Plain> Secret<T> {
         &self.tensor
     }
 
-    fn unary<U: Plain>(&self, op: Unary, at: Source) -> Secret<U> {
-        self.apply(Op::Unary(op), at)
+    #[track_caller]
+    fn unary<U: Plain>(&self, op: Unary) -> Secret<U> {
+        self.apply(Op::Unary(op))
     }
 
-    fn apply<U: Plain>(&self, op: Op, at: Source) -> Secret<U> {
-        Secret::of(self.tensor.apply(op, at))
-    }
-
-    fn binary<U: Plain, V: Plain>(&self, op: Binary, other: &Secret<U>, at: Source) -> Secret<V> {
-        Secret::of(self.tensor.binary(op, &other.tensor, at))
+    #[track_caller]
+    fn apply<U: Plain>(&self, op: Op) -> Secret<U> {
+        Secret::of(self.tensor.apply(op, Source::here()))
     }
 }
 

@@ -6,6 +6,7 @@ use super::Secret;
 use crate::array::IntoArray;
 use crate::element::{Fixed, FixedWord, Plain};
 use crate::error::{Fault, Source};
+use crate::ir::Binary;
 use crate::recorder::Recorder;
 
 /// Beside which secret an operand stands, and where in the source.
@@ -23,6 +24,18 @@ pub trait Operand<T: Plain> {
 }
 
 impl<T: Plain> Secret<T> {
+    /// An operation on elements of this and another operand, broadcast.
+    #[track_caller]
+    pub(super) fn binary<U: Plain, V: Plain>(
+        &self,
+        op: Binary,
+        other: impl Operand<U>,
+    ) -> Secret<V> {
+        let at = Source::here();
+        let other = self.beside(other, at);
+        Secret::of(self.tensor.binary(op, &other.tensor, at))
+    }
+
     /// Another operand of an operator on this one.
     pub(super) fn beside<U: Plain>(&self, other: impl Operand<U>, at: Source) -> Secret<U> {
         other.operand(Beside {
@@ -44,40 +57,21 @@ impl<T: Plain> Operand<T> for &Secret<T> {
     }
 }
 
-impl<T: Plain> Operand<T> for T {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
+/// Public operands, which become constants.
+macro_rules! constants {
+    ($([$($parameter:tt)*] $operand:ty;)*) => {$(
+        impl<T: Plain $($parameter)*> Operand<T> for $operand {
+            fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+                Secret::constant(beside.recorder, self.parts(), beside.at)
+            }
+        }
+    )*};
 }
-
-impl<T: Plain, const N: usize> Operand<T> for [T; N] {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
-}
-
-impl<T: Plain, const N: usize, const M: usize> Operand<T> for [[T; M]; N] {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
-}
-
-impl<T: Plain> Operand<T> for &[T] {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
-}
-
-impl<T: Plain> Operand<T> for Vec<T> {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
-}
-
-impl<T: Plain, const N: usize> Operand<T> for ([usize; N], Vec<T>) {
-    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
-        Secret::constant(beside.recorder, self.parts(), beside.at)
-    }
+constants! {
+    [] T; [] &[T]; [] Vec<T>;
+    [, const N: usize] [T; N];
+    [, const N: usize, const M: usize] [[T; M]; N];
+    [, const N: usize] ([usize; N], Vec<T>);
 }
 
 /// The nearest fixed-point number; one that is out of range is an error of the program.

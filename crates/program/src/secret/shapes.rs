@@ -9,70 +9,29 @@ use crate::program::Program;
 use crate::shape::IntoShape;
 
 impl<T: Plain> Secret<T> {
-    /// The same elements, row by row, in another shape of as many.
-    #[track_caller]
-    pub fn reshape(&self, shape: impl IntoShape) -> Self {
-        Self::of(self.tensor.reshape(shape))
-    }
-
-    /// The same elements along a single axis.
-    #[track_caller]
-    pub fn flatten(&self) -> Self {
-        Self::of(self.tensor.flatten())
-    }
-
-    /// With another axis of length 1, before axis `axis` of now.
-    #[track_caller]
-    pub fn expand(&self, axis: usize) -> Self {
-        Self::of(self.tensor.expand(axis))
-    }
-
-    /// Repeated along axes that it lacks or has with length 1, as operators do by themselves.
-    #[track_caller]
-    pub fn broadcast_to(&self, shape: impl IntoShape) -> Self {
-        Self::of(self.tensor.broadcast_to(shape))
-    }
-
-    /// The axes in another order: axis i of the result is axis `order[i]` of this.
-    #[track_caller]
-    pub fn permute(&self, order: &[usize]) -> Self {
-        Self::of(self.tensor.permute(order))
-    }
-
-    /// The last two axes exchanged, or the only one left as it is.
-    #[track_caller]
-    pub fn transpose(&self) -> Self {
-        Self::of(self.tensor.transpose())
-    }
-
-    /// The part of an axis from `range.start` up to `range.end`.
-    #[track_caller]
-    pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Self {
-        Self::of(self.tensor.slice(axis, range))
-    }
-
-    /// The part at one place of an axis, which goes.
-    #[track_caller]
-    pub fn at(&self, axis: usize, place: usize) -> Self {
-        Self::of(self.tensor.at(axis, place))
-    }
-
-    /// The parts at several public places of an axis, in this order.
-    #[track_caller]
-    pub fn pick(&self, axis: usize, places: &[usize]) -> Self {
-        Self::of(self.tensor.pick(axis, places))
-    }
-
-    /// The part at the place of the first axis that a loop's counter names; the axis goes.
-    #[track_caller]
-    pub fn row(&self, place: &Index) -> Self {
-        Self::of(self.tensor.row(place))
-    }
-
-    /// The elements along an axis in the opposite order.
-    #[track_caller]
-    pub fn reverse(&self, axis: usize) -> Self {
-        Self::of(self.tensor.reverse(axis))
+    forward! {
+        /// The same elements, row by row, in another shape of as many.
+        reshape(shape: impl IntoShape);
+        /// The same elements along a single axis.
+        flatten();
+        /// With another axis of length 1, before axis `axis` of now.
+        expand(axis: usize);
+        /// Repeated along axes that it lacks or has with length 1, as operators do by themselves.
+        broadcast_to(shape: impl IntoShape);
+        /// The axes in another order: axis i of the result is axis `order[i]` of this.
+        permute(order: &[usize]);
+        /// The last two axes exchanged, or the only one left as it is.
+        transpose();
+        /// The part of an axis from `range.start` up to `range.end`.
+        slice(axis: usize, range: impl RangeBounds<usize>);
+        /// The part at one place of an axis, which goes.
+        at(axis: usize, place: usize);
+        /// The parts at several public places of an axis, in this order.
+        pick(axis: usize, places: &[usize]);
+        /// The part at the place of the first axis that a loop's counter names; the axis goes.
+        row(place: &Index);
+        /// The elements along an axis in the opposite order.
+        reverse(axis: usize);
     }
 
     /// This and another one, one after the other along an axis that they have.

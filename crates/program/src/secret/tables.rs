@@ -3,21 +3,20 @@
 use super::{Operand, Secret};
 use crate::element::{Bits, Number, Plain, Unsigned};
 use crate::error::{Fault, Source};
-use crate::ir::{Binary, Op, Reduction};
+use crate::ir::Op;
 
 impl<T: Number> Secret<T> {
     /// The numbers along the last axis, the smallest first, by a sorting network.
     #[track_caller]
     pub fn sort(&self) -> Self {
-        let keep = self.shape().axes().last().copied().unwrap_or(0);
-        self.sorted(false, keep, Source::here())
+        self.apply(self.sorting(false, None))
     }
 
     /// The `count` greatest numbers along the last axis, the greatest first. Comparisons that cannot
     /// matter to them are left out.
     #[track_caller]
     pub fn top(&self, count: usize) -> Self {
-        self.sorted(true, count, Source::here())
+        self.apply(self.sorting(true, Some(count)))
     }
 
     /// The numbers along the last axis, the smallest first, and another tensor of the same shape whose
@@ -25,28 +24,23 @@ impl<T: Number> Secret<T> {
     /// order.
     #[track_caller]
     pub fn sort_with<U: Plain>(&self, along: &Secret<U>) -> (Self, Secret<U>) {
-        let keep = self.shape().axes().last().copied().unwrap_or(0);
-        self.sorted_with(along, false, keep, Source::here())
+        self.sorted_with(along, self.sorting(false, None), Source::here())
     }
 
-    /// As [`Secret::top`], with the elements of another tensor that go where the numbers go.
+    /// Gives what [`Secret::top`] does, with the elements of another tensor that go where the numbers go.
     #[track_caller]
     pub fn top_with<U: Plain>(&self, count: usize, along: &Secret<U>) -> (Self, Secret<U>) {
-        self.sorted_with(along, true, count, Source::here())
+        self.sorted_with(along, self.sorting(true, Some(count)), Source::here())
     }
 
-    fn sorted(&self, descending: bool, keep: usize, at: Source) -> Self {
-        self.apply(Op::Sort { descending, keep }, at)
+    /// The operation that keeps `keep` numbers, or all.
+    fn sorting(&self, descending: bool, keep: Option<usize>) -> Op {
+        let all = self.shape().axes().last().copied().unwrap_or(0);
+        let keep = keep.unwrap_or(all);
+        Op::Sort { descending, keep }
     }
 
-    fn sorted_with<U: Plain>(
-        &self,
-        along: &Secret<U>,
-        descending: bool,
-        keep: usize,
-        at: Source,
-    ) -> (Self, Secret<U>) {
-        let op = Op::Sort { descending, keep };
+    fn sorted_with<U: Plain>(&self, along: &Secret<U>, op: Op, at: Source) -> (Self, Secret<U>) {
         let mut lists = self.tensor.results(op, &[&along.tensor], 2, at);
         let along = lists.swap_remove(1);
         (Self::of(lists.swap_remove(0)), Secret::of(along))
@@ -85,13 +79,9 @@ impl<K: Plain> Secret<K> {
             let failed = self.tensor.failed(fault, at);
             return (Secret::of(failed.clone()), Secret::of(failed));
         }
-        let column = self.tensor.reshaped(&[self.elements(), 1], at);
-        let same = Secret::<bool>::of(column.binary(Binary::Equal, &keys.tensor, at));
+        let same = self.reshape([self.elements(), 1]).eq(keys);
         let zero: Secret<T> = values.beside(T::decode(0), at);
         let matching = same.choose(values, &zero, at);
-        (
-            same.apply(Op::Reduce(Reduction::Or, 1), at),
-            matching.apply(Op::Reduce(Reduction::Xor, 1), at),
-        )
+        (same.any(1), matching.parity(1))
     }
 }

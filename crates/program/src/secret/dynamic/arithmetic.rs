@@ -86,10 +86,14 @@ impl Tensor {
         least: Least;
         /// The greatest along an axis, which goes and must have an element.
         greatest: Greatest;
+        /// The products along an axis, which goes; 1 of none.
+        product: Product;
         /// Whether all along an axis, which goes, are true.
         all: And;
         /// Whether any along an axis, which goes, is true.
         any: Or;
+        /// Whether an odd number along an axis, which goes, is true.
+        parity: Xor;
     }
 
     /// `a` where this is true, else `b`.
@@ -101,10 +105,7 @@ impl Tensor {
     /// Signed numbers with `by` bits less after the point, and these cut off.
     #[track_caller]
     pub fn truncate(&self, by: u32, rounding: Rounding) -> Self {
-        match by {
-            0 => self.clone(),
-            _ => self.apply(Op::Truncate { by, rounding }, Source::here()),
-        }
+        self.cut(by, rounding, Source::here())
     }
 
     /// The same numbers with `by` bits more after the point: times 2^by as integers.

@@ -49,17 +49,12 @@ impl Tensor {
 }
 
 impl<T: Signed> Secret<T> {
-    /// `max(x, 0)`, exactly: the highest bit of x, and a product with it.
-    #[track_caller]
-    pub fn relu(&self) -> Self {
-        Self::of(self.tensor.relu())
-    }
-
-    /// -1, 0 or 1, exactly: two comparisons. Where 0 may count as either,
-    /// [`is_negative`](Secret::is_negative) is half the work.
-    #[track_caller]
-    pub fn sign(&self) -> Self {
-        Self::of(self.tensor.sign())
+    forward! {
+        /// `max(x, 0)`, exactly: the highest bit of x, and a product with it.
+        relu();
+        /// -1, 0 or 1, exactly: two comparisons. Where 0 may count as either,
+        /// [`is_negative`](Secret::is_negative) is half the work.
+        sign();
     }
 }
 
@@ -74,10 +69,9 @@ impl<T: Number> Secret<T> {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// x from 0 on, and x times the slope below: within 2^-F + |x slope| 2^-(F + 3) below 0 and exact from 0 on,
-    /// for all numbers whose result is in range.
-    #[track_caller]
-    pub fn leaky_relu(&self, slope: f64) -> Self {
-        Self::of(self.tensor.leaky_relu(slope))
+    forward! {
+        /// x from 0 on, and x times the slope below: within 2^-F + |x slope| 2^-(F + 3) below 0 and exact from 0 on,
+        /// for all numbers whose result is in range.
+        leaky_relu(slope: f64);
     }
 }

@@ -32,18 +32,16 @@ impl Tensor {
 }
 
 impl<T: Number> Secret<T> {
-    /// The greatest number of each window of `size` rows and columns, at every `stride` rows and columns:
-    /// `[.., rows, columns]` becomes `[.., (rows - size) / stride + 1, ..]`. A tree of comparisons.
-    #[track_caller]
-    pub fn max_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
-        Self::of(self.tensor.max_pool(size, stride))
+    forward! {
+        /// The greatest number of each window of `size` rows and columns, at every `stride` rows and columns:
+        /// `[.., rows, columns]` becomes `[.., (rows - size) / stride + 1, ..]`. A tree of comparisons.
+        max_pool(size: [usize; 2], stride: [usize; 2]);
     }
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// The [average](Secret::mean) of each window; else as [`max_pool`](Secret::max_pool).
-    #[track_caller]
-    pub fn average_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
-        Self::of(self.tensor.average_pool(size, stride))
+    forward! {
+        /// The [average](Secret::mean) of each window; else as [`max_pool`](Secret::max_pool).
+        average_pool(size: [usize; 2], stride: [usize; 2]);
     }
 }

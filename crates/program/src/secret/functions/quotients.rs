@@ -28,19 +28,14 @@ impl Tensor {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// The numbers divided by a public one: within 2^-F and a 2^-(F + 3)th of the quotient, wherever that is in range;
-    /// rounded down, exactly, if the divisor is a power of two. Products with a public integer, of F + 3 bits,
-    /// and two truncations; one of a power of two.
-    #[track_caller]
-    pub fn divided_by(&self, divisor: f64) -> Self {
-        Self::of(self.tensor.divided_by(divisor))
-    }
-
-    /// The average along an axis, which goes: the sum, which must be in range, [divided
-    /// by](Secret::divided_by) the axis's length.
-    #[track_caller]
-    pub fn mean(&self, axis: usize) -> Self {
-        Self::of(self.tensor.mean(axis))
+    forward! {
+        /// The numbers divided by a public one: within 2^-F and a 2^-(F + 3)th of the quotient, wherever that is in range;
+        /// rounded down, exactly, if the divisor is a power of two. Products with a public integer, of F + 3 bits,
+        /// and two truncations; one of a power of two.
+        divided_by(divisor: f64);
+        /// The average along an axis, which goes: the sum, which must be in range, [divided
+        /// by](Secret::divided_by) the axis's length.
+        mean(axis: usize);
     }
 
     /// The quotient by secret numbers, within 2^-F and a 2^-(F + 1)th of itself, whatever their sizes: of |x / y| never

@@ -47,7 +47,7 @@ impl Tensor {
         let share = powers
             .sum
             .function(Kind::PositiveReciprocal, powers.wide, at);
-        let result = powers.each.product(&share, at);
+        let result = powers.each.rounded_product(&share, at);
         // From 0 to 1: in few bits, of which the way back to the ring is short.
         let bits = (element.fraction() + 1)
             .next_power_of_two()
@@ -95,7 +95,7 @@ impl Tensor {
         let room = (wide.bits() - 1).saturating_sub(element.fraction() + whole);
         let places = room.min(wide.bits() / 2 + 1);
         let Some(fine) = Type::fixed(wide.bits(), places) else {
-            return self.product(&variance.smooth(Kind::InverseRoot, at), at);
+            return self.rounded_product(&variance.smooth(Kind::InverseRoot, at), at);
         };
         let factor = variance.factor(Kind::FineInverseRoot, fine, at);
         let product = apart.binary(Binary::Mul, &factor, at);
@@ -105,37 +105,24 @@ impl Tensor {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// `e^x / sum(e^x)` along an axis, within (4 + n / 2) 2^-F for n elements, and within 5 2^-F as a rule.
-    ///
-    /// The greatest number is found first, by n - 1 comparisons, and taken off all: so e^x is 1 at most, and
-    /// the sum 1 at least. The difference of any two numbers must be in the type's range. The maximum is about
-    /// a third of the work; it cannot be left out where x is not known to be small, because e^x leaves any type
-    /// soon.
-    #[track_caller]
-    pub fn softmax(&self, axis: usize) -> Self {
-        Self::of(self.tensor.softmax(axis))
-    }
-
-    /// The logarithm of [`softmax`](Secret::softmax), `x - ln(sum(e^x))`, within (2 + 1.5 n) 2^-F for n
-    /// elements, and within 3 2^-F as a rule. The difference of any two numbers must be in the type's range.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: usize) -> Self {
-        Self::of(self.tensor.log_softmax(axis))
-    }
-
-    /// `(x - mean) / sqrt(variance + epsilon)` along an axis. The sum of the squares of `x - mean` must be in
-    /// the range of `*`, and the result in that of the type.
-    ///
-    /// With s = 1 / sqrt(variance + epsilon), within 2 + 2 s + |result| (1/2 + 2 s^2) steps of 2^-F: where the variance
-    /// is 4 at least, within 3 + |result|.
-    #[track_caller]
-    pub fn layer_norm(&self, axis: usize, epsilon: f64) -> Self {
-        Self::of(self.tensor.layer_norm(axis, epsilon))
-    }
-
-    /// `x / sqrt(mean of x^2 + epsilon)` along an axis; else as [`layer_norm`](Secret::layer_norm).
-    #[track_caller]
-    pub fn rms_norm(&self, axis: usize, epsilon: f64) -> Self {
-        Self::of(self.tensor.rms_norm(axis, epsilon))
+    forward! {
+        /// `e^x / sum(e^x)` along an axis, within (4 + n / 2) 2^-F for n elements, and within 5 2^-F as a rule.
+        ///
+        /// The greatest number is found first, by n - 1 comparisons, and taken off all: so e^x is 1 at most, and
+        /// the sum 1 at least. The difference of any two numbers must be in the type's range. The maximum is about
+        /// a third of the work; it cannot be left out where x is not known to be small, because e^x leaves any type
+        /// soon.
+        softmax(axis: usize);
+        /// The logarithm of [`softmax`](Secret::softmax), `x - ln(sum(e^x))`, within (2 + 1.5 n) 2^-F for n
+        /// elements, and within 3 2^-F as a rule. The difference of any two numbers must be in the type's range.
+        log_softmax(axis: usize);
+        /// `(x - mean) / sqrt(variance + epsilon)` along an axis. The sum of the squares of `x - mean` must be in
+        /// the range of `*`, and the result in that of the type.
+        ///
+        /// With s = 1 / sqrt(variance + epsilon), within 2 + 2 s + |result| (1/2 + 2 s^2) steps of 2^-F: where the variance
+        /// is 4 at least, within 3 + |result|.
+        layer_norm(axis: usize, epsilon: f64);
+        /// `x / sqrt(mean of x^2 + epsilon)` along an axis; else as [`layer_norm`](Secret::layer_norm).
+        rms_norm(axis: usize, epsilon: f64);
     }
 }

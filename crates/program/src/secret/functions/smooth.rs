@@ -50,82 +50,37 @@ impl Tensor {
 
 /// Functions of all numbers of the type, but where it says otherwise.
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// `1 / (1 + e^-x)`, within 2^-F.
-    #[track_caller]
-    pub fn sigmoid(&self) -> Self {
-        Self::of(self.tensor.sigmoid())
-    }
-
-    /// The hyperbolic tangent, within 2^-F.
-    #[track_caller]
-    pub fn tanh(&self) -> Self {
-        Self::of(self.tensor.tanh())
-    }
-
-    /// The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to x, within 2^-F.
-    #[track_caller]
-    pub fn erf(&self) -> Self {
-        Self::of(self.tensor.erf())
-    }
-
-    /// GELU, `x (1 + erf(x / sqrt(2))) / 2`, within 2^-F: [`relu`](Secret::relu) less a function of |x| that
-    /// goes to 0.
-    #[track_caller]
-    pub fn gelu(&self) -> Self {
-        Self::of(self.tensor.gelu())
-    }
-
-    /// GELU as it is often approximated, `x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2`, within 2^-F
-    /// of that. It costs what [`gelu`](Secret::gelu) does, and is there for networks trained with it.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Self {
-        Self::of(self.tensor.gelu_tanh())
-    }
-
-    /// SiLU or swish, `x / (1 + e^-x)`, within 2^-F.
-    #[track_caller]
-    pub fn silu(&self) -> Self {
-        Self::of(self.tensor.silu())
-    }
-
-    /// `ln(1 + e^x)`, within 2^-F, where that is in the type's range.
-    #[track_caller]
-    pub fn softplus(&self) -> Self {
-        Self::of(self.tensor.softplus())
-    }
-
-    /// `e^x`, within 2^-F, or 2^-(F + 1) of itself if that is more: from x = ln 2 on. The greatest number
-    /// where it is more than that.
-    #[track_caller]
-    pub fn exp(&self) -> Self {
-        Self::of(self.tensor.exp())
-    }
-
-    /// The natural logarithm, within 2^-F; of 0 and of numbers below it that of 2^-(F + 1). It must be in the
-    /// type's range, as it always is with 7 bits before the point, or with 4 if F is 22 at most.
-    #[track_caller]
-    pub fn ln(&self) -> Self {
-        Self::of(self.tensor.ln())
-    }
-
-    /// `1 / x`, within 2^-F, or 2^-(F + 1) of itself if that is more: for |x| below 1/2. The greatest
-    /// number, or its negative, where it is more than that; 0 counts as 2^-(F + 1).
-    #[track_caller]
-    pub fn reciprocal(&self) -> Self {
-        Self::of(self.tensor.reciprocal())
-    }
-
-    /// The square root, within 2^-F, or 2^-(F + 1) of itself if that is more: from x = 4 on. 0 of numbers
-    /// below 0.
-    #[track_caller]
-    pub fn sqrt(&self) -> Self {
-        Self::of(self.tensor.sqrt())
-    }
-
-    /// `1 / sqrt(x)`, within 2^-F, or 2^-(F + 1) of itself if that is more: for x below 1/4. The greatest
-    /// number where it is more than that; 0, and what is below, counts as 2^-(F + 1).
-    #[track_caller]
-    pub fn inverse_sqrt(&self) -> Self {
-        Self::of(self.tensor.inverse_sqrt())
+    forward! {
+        /// `1 / (1 + e^-x)`, within 2^-F.
+        sigmoid();
+        /// The hyperbolic tangent, within 2^-F.
+        tanh();
+        /// The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to x, within 2^-F.
+        erf();
+        /// GELU, `x (1 + erf(x / sqrt(2))) / 2`, within 2^-F: [`relu`](Secret::relu) less a function of |x| that
+        /// goes to 0.
+        gelu();
+        /// GELU as it is often approximated, `x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2`, within 2^-F
+        /// of that. It costs what [`gelu`](Secret::gelu) does, and is there for networks trained with it.
+        gelu_tanh();
+        /// SiLU or swish, `x / (1 + e^-x)`, within 2^-F.
+        silu();
+        /// `ln(1 + e^x)`, within 2^-F, where that is in the type's range.
+        softplus();
+        /// `e^x`, within 2^-F, or 2^-(F + 1) of itself if that is more: from x = ln 2 on. The greatest number
+        /// where it is more than that.
+        exp();
+        /// The natural logarithm, within 2^-F; of 0 and of numbers below it that of 2^-(F + 1). It must be in the
+        /// type's range, as it always is with 7 bits before the point, or with 4 if F is 22 at most.
+        ln();
+        /// `1 / x`, within 2^-F, or 2^-(F + 1) of itself if that is more: for |x| below 1/2. The greatest
+        /// number, or its negative, where it is more than that; 0 counts as 2^-(F + 1).
+        reciprocal();
+        /// The square root, within 2^-F, or 2^-(F + 1) of itself if that is more: from x = 4 on. 0 of numbers
+        /// below 0.
+        sqrt();
+        /// `1 / sqrt(x)`, within 2^-F, or 2^-(F + 1) of itself if that is more: for x below 1/4. The greatest
+        /// number where it is more than that; 0, and what is below, counts as 2^-(F + 1).
+        inverse_sqrt();
     }
 }

@@ -99,7 +99,7 @@ impl Tensor {
     }
 
     /// The product of numbers with a fixed point, rounded down.
-    pub(super) fn product(&self, other: &Self, at: Source) -> Self {
+    pub(super) fn rounded_product(&self, other: &Self, at: Source) -> Self {
         let element = self.element();
         let product = self.binary(Binary::Mul, other, at);
         product.truncated(element, at)
