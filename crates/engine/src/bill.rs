@@ -12,8 +12,8 @@ use madrigal_protocols::{Opening, Rounds};
 pub struct Bill {
     opening: Opening,
     /// Setup, online.
-    stages: [Stage; 2],
-    /// The stage that is added to.
+    phases: [PhaseBill; 2],
+    /// The phase that is added to.
     at: usize,
     /// Whether there is anything ahead.
     prepares: bool,
@@ -23,9 +23,9 @@ pub struct Bill {
     known: Option<Rounds>,
 }
 
-/// What is spent in one phase.
+/// Spending of all parties in one phase.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct PhaseBill {
     pub(crate) clock: Rounds,
     /// By party; rounds are in `clock`.
     pub(crate) costs: Vec<PhaseCost>,
@@ -41,7 +41,7 @@ pub(crate) struct Stage {
     unmarked: bool,
 }
 
-impl Stage {
+impl PhaseBill {
     fn after(clock: Rounds, parties: usize) -> Self {
         Self {
             clock,
@@ -55,7 +55,15 @@ impl Stage {
         }
     }
 
-    /// How many Boolean triples each step uses up: one step, if nothing says otherwise.
+    /// Cost of one party, with its rounds.
+    pub(crate) fn cost(&self, party: Party) -> PhaseCost {
+        PhaseCost {
+            rounds: self.clock.of(party),
+            ..self.costs[party.index()]
+        }
+    }
+
+    /// Counts the Boolean triples that each step uses up: one step, if nothing says otherwise.
     pub(crate) fn steps(&self) -> Vec<usize> {
         let all = self.needs.of(Kind::BitTriples);
         if self.unmarked || all == 0 {
@@ -67,7 +75,7 @@ impl Stage {
     }
 }
 
-/// Places of the stages.
+/// Places of the phases.
 const SETUP: usize = 0;
 const ONLINE: usize = 1;
 
@@ -87,7 +95,7 @@ impl Bill {
     ) -> Self {
         Self {
             opening,
-            stages: clocks.map(|clock| Stage::after(clock, parties)),
+            phases: clocks.map(|clock| PhaseBill::after(clock, parties)),
             at: ONLINE,
             prepares,
             kept: vec![0; parties],
@@ -95,8 +103,8 @@ impl Bill {
         }
     }
 
-    fn stage(&mut self) -> &mut Stage {
-        &mut self.stages[self.at]
+    fn phase(&mut self) -> &mut PhaseBill {
+        &mut self.phases[self.at]
     }
 
     /// What [`Operation::prepare`](crate::Operation::prepare) spends: in setup if the plan has it called,
@@ -113,7 +121,7 @@ impl Bill {
     /// and go on while the rest of it is done ([`Early::tell`](crate::Early::tell)).
     pub fn results_known(&mut self) {
         if self.prepares && self.at == SETUP {
-            self.known = Some(self.stage().clock.clone());
+            self.known = Some(self.phase().clock.clone());
         }
     }
 
@@ -144,41 +152,41 @@ impl Bill {
     pub fn exchange(&mut self, messages: &[(Party, Party, u64)]) {
         let pairs: Vec<_> = messages.iter().map(|&(from, to, _)| (from, to)).collect();
         let mut fullest = vec![0; self.parties()];
-        let stage = self.stage();
+        let phase = self.phase();
         for &(from, to, bytes) in messages {
-            stage.longest = stage.longest.max(bytes);
+            phase.longest = phase.longest.max(bytes);
             for party in [from, to] {
                 let fullest = &mut fullest[party.index()];
                 *fullest = bytes.max(*fullest);
             }
-            let sender = &mut stage.costs[from.index()];
+            let sender = &mut phase.costs[from.index()];
             sender.bytes_sent += bytes;
             sender.messages += 1;
-            stage.costs[to.index()].bytes_received += bytes;
+            phase.costs[to.index()].bytes_received += bytes;
         }
-        let links = stage.link_bytes.iter_mut().zip(fullest);
+        let links = phase.link_bytes.iter_mut().zip(fullest);
         links.for_each(|(all, fullest)| *all += fullest);
-        stage.clock.exchange(&pairs);
+        phase.clock.exchange(&pairs);
     }
 
     /// Shares of so many bytes become known to `to`, the way the job opens.
     pub fn open(&mut self, bytes: u64, to: &[Party]) {
         let (opening, parties) = (self.opening, self.parties());
-        let stage = self.stage();
+        let phase = self.phase();
         for party in Party::all(parties) {
             let cost = opening.cost(party, parties, bytes, to);
-            stage.costs[party.index()] += cost;
+            phase.costs[party.index()] += cost;
             if cost.bytes_sent + cost.bytes_received > 0 {
-                stage.link_bytes[party.index()] += bytes;
+                phase.link_bytes[party.index()] += bytes;
             }
         }
-        stage.longest = stage.longest.max(bytes);
-        stage.clock.open(opening, to);
+        phase.longest = phase.longest.max(bytes);
+        phase.clock.open(opening, to);
     }
 
     /// AES blocks that a party computes.
     pub fn aes(&mut self, party: Party, blocks: u64) {
-        self.stage().costs[party.index()].aes_blocks += blocks;
+        self.phase().costs[party.index()].aes_blocks += blocks;
     }
 
     /// What each party spends but for rounds, which go to the [`clock`](Self::clock); what it sends goes
@@ -186,10 +194,10 @@ impl Bill {
     pub fn each(&mut self, cost: impl Fn(Party) -> PhaseCost) {
         for party in Party::all(self.parties()) {
             let cost = cost(party);
-            let stage = self.stage();
-            stage.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
-            stage.longest = stage.longest.max(cost.bytes_sent);
-            stage.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
+            let phase = self.phase();
+            phase.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
+            phase.longest = phase.longest.max(cost.bytes_sent);
+            phase.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
         }
     }
 
@@ -204,26 +212,26 @@ impl Bill {
         let none = || Rounds::new(parties);
         let mut once = fresh([none(), none()]);
         work(&mut once);
-        for (place, stage) in self.stages.iter_mut().enumerate() {
-            stage.clock.repeat(times, |clock| {
+        for (place, phase) in self.phases.iter_mut().enumerate() {
+            phase.clock.repeat(times, |clock| {
                 let mut clocks = [none(), none()];
                 clocks[place] = clock.clone();
                 let mut bill = fresh(clocks);
                 work(&mut bill);
-                *clock = bill.stages[place].clock.clone();
+                *clock = bill.phases[place].clock.clone();
             });
-            let once = &once.stages[place];
-            for (all, one) in stage.costs.iter_mut().zip(&once.costs) {
+            let once = &once.phases[place];
+            for (all, one) in phase.costs.iter_mut().zip(&once.costs) {
                 *all += one.times(times);
             }
-            for (all, one) in stage.link_bytes.iter_mut().zip(&once.link_bytes) {
+            for (all, one) in phase.link_bytes.iter_mut().zip(&once.link_bytes) {
                 *all += one * times;
             }
-            stage.row_bytes += once.row_bytes * times;
-            stage.unmarked |= once.unmarked || !once.marks.is_empty();
-            stage.longest = stage.longest.max(once.longest);
+            phase.row_bytes += once.row_bytes * times;
+            phase.unmarked |= once.unmarked || !once.marks.is_empty();
+            phase.longest = phase.longest.max(once.longest);
             for (kind, count) in once.needs.kinds() {
-                stage.needs.add(kind, count * times as usize);
+                phase.needs.add(kind, count * times as usize);
             }
         }
         for (all, one) in self.kept.iter_mut().zip(&once.kept) {
@@ -233,12 +241,12 @@ impl Bill {
 
     /// The count of rounds.
     pub fn clock(&mut self) -> &mut Rounds {
-        &mut self.stage().clock
+        &mut self.phase().clock
     }
 
     /// The correlations that are used up.
     pub fn needs(&mut self) -> &mut Needs {
-        &mut self.stage().needs
+        &mut self.phase().needs
     }
 
     /// The Boolean triples that are registered from here on are those of the next step: they may come while what
@@ -246,28 +254,24 @@ impl Bill {
     /// [`Stock::next_step`](madrigal_correlations::Stock::next_step). Steps must be the same online, in number and
     /// in what each takes: what is left of one is not there in the next.
     pub fn next_step(&mut self) {
-        let stage = self.stage();
-        let so_far = stage.needs.of(Kind::BitTriples);
-        stage.marks.push(so_far);
+        let phase = self.phase();
+        let so_far = phase.needs.of(Kind::BitTriples);
+        phase.marks.push(so_far);
     }
 
     /// Bytes of vectors that are read and written, for estimates of time.
     pub fn touch(&mut self, bytes: u64) {
-        self.stage().row_bytes += bytes;
+        self.phase().row_bytes += bytes;
     }
 
     /// What one party spends online, with its rounds so far.
     pub fn of(&self, party: Party) -> PhaseCost {
-        let online = &self.stages[ONLINE];
-        PhaseCost {
-            rounds: online.clock.of(party),
-            ..online.costs[party.index()]
-        }
+        self.phases[ONLINE].cost(party)
     }
 
     /// All that is in it.
     pub(crate) fn into_parts(self) -> Parts {
-        let [setup, online] = self.stages;
+        let [setup, online] = self.phases;
         Parts {
             setup,
             online,
@@ -279,8 +283,8 @@ impl Bill {
 
 /// A bill, taken apart.
 pub(crate) struct Parts {
-    pub(crate) setup: Stage,
-    pub(crate) online: Stage,
+    pub(crate) setup: PhaseBill,
+    pub(crate) online: PhaseBill,
     pub(crate) kept: Vec<u64>,
     pub(crate) known: Option<Rounds>,
 }

@@ -1,4 +1,5 @@
-//! What tasks wait for: values of earlier ones, blocks that must have ended, correlations.
+//! Board of a program at work: what its tasks make, and what they wait for: values of earlier ones, blocks that must have
+//! ended, correlations.
 
 mod wholes;
 
@@ -10,14 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
+use madrigal_core::Phase;
 use madrigal_correlations::{BitTriples, Steps, Stock, TriplePieces};
 use madrigal_net::{Context, Error, Result};
 
-use crate::graph::{Graph, Value};
+use crate::graph::{Graph, Node, Value};
 use crate::operation::{Mismatch, Prepared};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
-use wholes::{When, Wholes, read_whole};
+use wholes::Wholes;
 
 /// Why a task has a stock before its Boolean triples come.
 const OTHERS_FIRST: &str = "other correlations come before Boolean triples are handed out";
@@ -27,82 +29,90 @@ pub(crate) struct Board {
     graph: Arc<Graph>,
     schedule: Arc<Schedule>,
     /// The task that makes each block of each operation.
-    places: Vec<Vec<u32>>,
-    /// The tasks that read what each task makes, once each.
-    readers: Vec<Vec<u32>>,
+    makers: Vec<Vec<u32>>,
+    /// The tasks that read what each task makes, once each: in setup and online.
+    readers: [Vec<Vec<u32>>; 2],
     state: Mutex<State>,
 }
 
 struct State {
-    tasks: Vec<Place>,
-    /// Values in pieces that several tasks read whole.
-    wholes: Wholes,
-    wholes_ahead: Wholes,
+    tasks: Vec<TaskState>,
+    /// Values in pieces that several tasks read whole, in setup and online.
+    wholes: [Wholes; 2],
     /// Clear inputs, by node; gone when nobody reads them any more.
     inputs: Vec<(Option<Arc<Shares>>, usize)>,
     /// Tasks of each block that have not ended.
     blocks: Vec<Vec<usize>>,
     /// Tasks that wait for the end of a block.
     gated: Vec<Vec<Vec<u32>>>,
-    /// Tasks of each part that have not ended.
-    parts: Vec<usize>,
+    parts: Vec<Part>,
     maker: Option<Waker>,
     /// Tasks that are prepared ahead and have not been.
     ahead_left: usize,
     /// When the last one was.
     prepared: Option<Instant>,
     waiting_for_ahead: Vec<Waker>,
-    /// By part, the rounds after which its correlations were there.
-    supplied: Vec<Option<Context>>,
-    /// By part, tasks that are prepared ahead and have not been.
-    unprepared: Vec<usize>,
     /// Boolean triples that were handed out and are nobody's yet.
     triples: TriplePieces,
-    /// How many steps have theirs, of those that get them as they are made.
+    /// Steps that have had their triples, of those that get them as they are made.
     served: usize,
     failed: Option<Error>,
 }
 
+/// A part of the correlations.
+#[derive(Default)]
+struct Part {
+    /// Tasks that have not ended.
+    unfinished: usize,
+    /// Tasks that are prepared ahead and have not been.
+    unprepared: usize,
+    /// The rounds after which its correlations were there.
+    supplied: Option<Context>,
+}
+
 /// One task.
 #[derive(Default)]
-struct Place {
-    /// What it waits for: tasks, the end of a block, its part's correlations.
-    missing: usize,
-    waker: Option<Waker>,
+struct TaskState {
+    /// Preparation, and work online.
+    turns: [TurnState; 2],
     stock: Option<Stock>,
-    /// Tasks that will read what it made, and the program itself.
-    readers: usize,
-    made: Vec<Arc<Shares>>,
-    clock: Option<Context>,
-    ahead: Ahead,
+    /// What its preparation kept for its work online.
+    kept: Option<Box<dyn Any + Send>>,
+    /// Number of times that its preparation told of its results.
+    told: usize,
     /// Boolean triples of later steps, in order.
     steps: VecDeque<BitTriples>,
     step_waker: Option<Waker>,
 }
 
-/// What is done for a task before inputs are there.
+/// What a task does in one phase.
 #[derive(Default)]
-struct Ahead {
-    /// Tasks whose preparation it waits for, and the correlations.
+struct TurnState {
+    /// Number of things that it waits for: tasks, the end of a block, correlations.
     missing: usize,
     waker: Option<Waker>,
-    /// Tasks whose preparation will read what it made.
-    readers: Vec<u32>,
-    unread: usize,
+    /// Number of tasks that will read what it makes; online, also of outputs of the program.
+    readers: usize,
     made: Vec<Arc<Shares>>,
-    kept: Option<Box<dyn Any + Send>>,
+    /// The rounds after which that was there.
     clock: Option<Context>,
-    /// How often what it made was told before it had ended.
-    told: usize,
 }
 
-/// What the preparation of a task begins with.
-pub(crate) struct StartAhead {
-    pub(crate) inputs: Vec<Arc<Shares>>,
-    pub(crate) stock: Stock,
+impl TurnState {
+    /// One thing less that it waits for.
+    fn arrived(&mut self) {
+        self.missing -= 1;
+        if self.missing == 0 {
+            wake(&mut self.waker);
+        }
+    }
 }
 
-/// What a task begins with.
+fn wake(waker: &mut Option<Waker>) {
+    waker.take().into_iter().for_each(Waker::wake);
+}
+
+/// What a task, or its preparation, begins with.
 pub(crate) struct Start {
     pub(crate) inputs: Vec<Arc<Shares>>,
     pub(crate) stock: Stock,
@@ -113,138 +123,164 @@ pub(crate) struct Start {
 }
 
 impl Board {
-    /// Nothing is done; `inputs` are all of the graph's, in order.
+    /// Board on which nothing is done; `inputs` are all of the graph's, in order.
     pub(crate) fn new(
         graph: &Arc<Graph>,
         schedule: &Arc<Schedule>,
         inputs: impl IntoIterator<Item = Shares>,
     ) -> Self {
-        let mut places: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
-        let mut by_block: Vec<(u32, u32, u32)> = (0..)
-            .zip(&schedule.tasks)
-            .map(|(index, task)| (task.node, task.block, index))
-            .collect();
-        by_block.sort_unstable();
-        for (node, _, index) in by_block {
-            places[node as usize].push(index);
+        let count = schedule.tasks.len();
+        let mut makers: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
+        let mut by_block: Vec<u32> = (0..count as u32).collect();
+        by_block.sort_by_key(|&index| {
+            let task = &schedule.tasks[index as usize];
+            (task.node, task.block)
+        });
+        for index in by_block {
+            makers[schedule.tasks[index as usize].node as usize].push(index);
         }
         let mut given = vec![(None, 0); graph.len()];
         for (&value, shares) in graph.inputs().iter().zip(inputs) {
             given[value.node as usize].0 = Some(Arc::new(shares));
         }
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); schedule.tasks.len()];
-        let mut tasks: Vec<Place> = schedule.tasks.iter().map(|_| Place::default()).collect();
-        let mut gated: Vec<Vec<Vec<u32>>> = Vec::new();
-        let mut blocks = Vec::new();
-        for (tasks, count) in schedule.block_tasks() {
-            blocks.push(vec![tasks; count]);
-            gated.push(vec![Vec::new(); count]);
-        }
-        let mut parts = vec![0; schedule.parts.len()];
-        let mut ahead_left = 0;
-        let mut unprepared = vec![0; schedule.parts.len()];
-        let [mut wholes, mut wholes_ahead] = [(); 2].map(|()| Wholes::default());
-        for (index, task) in (0..).zip(&schedule.tasks) {
-            let mut sources = Vec::new();
-            wholes.read(read_whole(graph, schedule, &places, task, When::Online));
-            for &input in &graph.node(task.node).inputs {
-                if graph.node(input.node).operation.is_none() {
-                    given[input.node as usize].1 += 1;
-                    continue;
-                }
-                let range = schedule.reads(graph, task, input);
-                let pieces = pieces_of(schedule, &places, input, &range);
-                sources.extend(pieces.iter().copied());
-            }
-            sources.sort_unstable();
-            sources.dedup();
-            if schedule.prepares(graph, index) {
-                wholes_ahead.read(read_whole(graph, schedule, &places, task, When::Ahead));
-                let prepared = sources
-                    .iter()
-                    .filter(|&&source| schedule.prepares(graph, source));
-                let prepared: Vec<u32> = prepared.copied().collect();
-                tasks[index as usize].ahead.missing = prepared.len() + 1;
-                for source in prepared {
-                    let source = &mut tasks[source as usize].ahead;
-                    source.readers.push(index);
-                    source.unread += 1;
-                }
-                ahead_left += 1;
-                unprepared[task.part as usize] += 1;
-            }
-            let place = &mut tasks[index as usize];
-            let first = schedule.stream.is_some() && task.price.steps[0] > 0;
-            let waits = usize::from(task.after.is_some()) + usize::from(first);
-            place.missing = sources.len() + waits + 1;
-            for source in sources {
-                tasks[source as usize].readers += 1;
-                readers[source as usize].push(index);
-            }
-            if let Some((region, block)) = task.after {
-                gated[region as usize][block as usize].push(index);
-            }
-            parts[task.part as usize] += 1;
-        }
-        wholes.keep_shared();
-        wholes_ahead.keep_shared();
-        for value in graph.outputs() {
-            for &source in &places[value.node as usize] {
-                tasks[source as usize].readers += 1;
-            }
-            if graph.node(value.node).operation.is_none() {
-                given[value.node as usize].1 += 1;
-            }
-        }
-        Self {
+        let mut board = Self {
             graph: Arc::clone(graph),
             schedule: Arc::clone(schedule),
-            places,
-            readers,
+            makers,
+            readers: [(); 2].map(|()| vec![Vec::new(); count]),
             state: Mutex::new(State {
-                tasks,
-                wholes,
-                wholes_ahead,
+                tasks: (0..count).map(|_| TaskState::default()).collect(),
+                wholes: Default::default(),
                 inputs: given,
-                blocks,
-                gated,
-                parts,
+                blocks: Vec::new(),
+                gated: Vec::new(),
+                parts: schedule.parts.iter().map(|_| Part::default()).collect(),
                 maker: None,
-                ahead_left,
+                ahead_left: 0,
                 prepared: None,
                 waiting_for_ahead: Vec::new(),
-                supplied: vec![None; schedule.parts.len()],
-                unprepared,
                 triples: TriplePieces::new(),
                 served: 0,
                 failed: None,
             }),
+        };
+        board.count();
+        board
+    }
+
+    /// Counts what each task will wait for, and who will read what it makes.
+    fn count(&mut self) {
+        let (graph, schedule) = (&self.graph, &self.schedule);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (tasks, count) in schedule.block_tasks() {
+            state.blocks.push(vec![tasks; count]);
+            state.gated.push(vec![Vec::new(); count]);
         }
+        for (index, task) in (0..).zip(&schedule.tasks) {
+            for &input in &graph.node(task.node).inputs {
+                if graph.node(input.node).operation.is_none() {
+                    state.inputs[input.node as usize].1 += 1;
+                }
+            }
+            let prepares = schedule.prepares(graph, task.node);
+            for phase in Phase::ALL {
+                if phase == Phase::Setup && !prepares {
+                    continue;
+                }
+                let whole = read_whole(graph, schedule, &self.makers, task, phase);
+                state.wholes[phase.index()].read(whole);
+                let made = |source: &&u32| {
+                    let node = schedule.tasks[**source as usize].node;
+                    phase == Phase::Online || schedule.prepares(graph, node)
+                };
+                let mut missing = 1;
+                for &source in task.sources.iter().filter(made) {
+                    missing += 1;
+                    state.tasks[source as usize].turns[phase.index()].readers += 1;
+                    self.readers[phase.index()][source as usize].push(index);
+                }
+                state.tasks[index as usize].turns[phase.index()].missing = missing;
+            }
+            let first = schedule.stream.is_some() && task.price.steps[0] > 0;
+            let waits = usize::from(task.after.is_some()) + usize::from(first);
+            state.tasks[index as usize].turns[Phase::Online.index()].missing += waits;
+            if let Some((region, block)) = task.after {
+                state.gated[region as usize][block as usize].push(index);
+            }
+            state.ahead_left += usize::from(prepares);
+            let part = &mut state.parts[task.part as usize];
+            part.unprepared += usize::from(prepares);
+            part.unfinished += 1;
+        }
+        state.wholes.iter_mut().for_each(Wholes::keep_shared);
+        for value in graph.outputs() {
+            for &source in &self.makers[value.node as usize] {
+                state.tasks[source as usize].turns[Phase::Online.index()].readers += 1;
+            }
+            if graph.node(value.node).operation.is_none() {
+                state.inputs[value.node as usize].1 += 1;
+            }
+        }
+    }
+
+    pub(crate) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The operation of a task.
+    pub(crate) fn node(&self, index: u32) -> &Node {
+        self.graph.node(self.schedule.tasks[index as usize].node)
+    }
+
+    /// Whether a task is prepared before inputs are there.
+    pub(crate) fn prepares(&self, index: u32) -> bool {
+        let node = self.schedule.tasks[index as usize].node;
+        self.schedule.prepares(&self.graph, node)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for all that a task needs. Its rounds go on from those of what it reads, in `context`.
-    pub(crate) async fn start(self: &Arc<Self>, index: u32, context: &Context) -> Result<Start> {
+    /// Waits until `done` says so; where it does not, it leaves the waker for who will know.
+    async fn wait(&self, mut done: impl FnMut(&mut State, &Waker) -> bool) -> Result<()> {
         poll_fn(|waiting| {
             let mut state = self.lock();
             if let Some(error) = &state.failed {
                 return Poll::Ready(Err(error.clone()));
             }
-            let place = &mut state.tasks[index as usize];
-            if place.missing > 0 {
-                place.waker = Some(waiting.waker().clone());
-                return Poll::Pending;
+            match done(&mut state, waiting.waker()) {
+                true => Poll::Ready(Ok(())),
+                false => Poll::Pending,
             }
-            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// Waits for all that a task needs for its preparation or for its work online. Its rounds go on from those of what it
+    /// reads, in `context`.
+    pub(crate) async fn start(
+        self: &Arc<Self>,
+        index: u32,
+        phase: Phase,
+        context: &Context,
+    ) -> Result<Start> {
+        self.wait(|state, waker| {
+            let turn = &mut state.tasks[index as usize].turns[phase.index()];
+            if turn.missing > 0 {
+                turn.waker = Some(waker.clone());
+            }
+            turn.missing == 0
         })
         .await?;
         let ready = Instant::now();
         let task = &self.schedule.tasks[index as usize];
-        let kept = self.lock().tasks[index as usize].ahead.kept.take();
-        let (pieces, mut stock) = self.collect(task, index, context);
+        let mut state = self.lock();
+        let kept = state.tasks[index as usize].kept.take();
+        let stock = state.tasks[index as usize].stock.take();
+        let mut stock = stock.expect("correlations come before a task begins");
+        let pieces = self.collect(&mut state, task, phase, context);
+        drop(state);
         if self.schedule.stream.is_some() && task.price.steps.len() > 1 {
             stock.set_steps(Box::new(LaterSteps {
                 board: Arc::clone(self),
@@ -253,7 +289,7 @@ impl Board {
             }));
         }
         let inputs: Vec<_> = pieces.into_iter().map(assemble).collect();
-        self.share(task, &inputs, When::Online);
+        self.share(task, &inputs, phase);
         Ok(Start {
             inputs,
             stock,
@@ -262,139 +298,42 @@ impl Board {
         })
     }
 
-    /// The pieces of each input with the elements that are read of each, and the correlations.
-    fn collect(&self, task: &Task, index: u32, context: &Context) -> (Vec<Pieces>, Stock) {
+    /// The pieces of each input with the elements that are read of each.
+    fn collect(
+        &self,
+        state: &mut State,
+        task: &Task,
+        phase: Phase,
+        context: &Context,
+    ) -> Vec<Pieces> {
         let (graph, schedule) = (&self.graph, &self.schedule);
-        let mut state = self.lock();
-        let stock = state.tasks[index as usize].stock.take();
-        let stock = stock.expect("correlations come before a task begins");
-        let mut inputs = Vec::new();
-        let mut read = Vec::new();
-        let together = self.together(&mut state, task, When::Online);
-        for &input in &graph.node(task.node).inputs {
-            let range = schedule.reads(graph, task, input);
-            if graph.node(input.node).operation.is_none() {
-                let (value, readers) = &mut state.inputs[input.node as usize];
-                *readers -= 1;
-                let value = if *readers == 0 {
-                    value.take()
-                } else {
-                    value.clone()
-                };
-                let value = value.expect("inputs stay until the last task that reads them");
-                inputs.push(vec![(value, range)]);
-                continue;
-            }
-            let sources = pieces_of(schedule, &self.places, input, &range);
-            let mut pieces = Vec::new();
-            for &source in sources {
-                let place = &state.tasks[source as usize];
-                if let Some(clock) = &place.clock {
-                    context.join(clock);
-                }
-                read.push(source);
-                if together.contains_key(&input) {
-                    continue;
-                }
-                let value = &place.made[input.output as usize];
-                pieces.push(piece(schedule, source, value, sources.len() == 1, &range));
-            }
-            if let Some(shares) = together.get(&input) {
-                pieces.push((Arc::clone(shares), range));
-            }
-            inputs.push(pieces);
-        }
-        read.sort_unstable();
-        read.dedup();
-        for source in read {
-            let place = &mut state.tasks[source as usize];
-            place.readers -= 1;
-            if place.readers == 0 {
-                place.made.clear();
-            }
-        }
-        (inputs, stock)
-    }
-
-    /// Leaves what a task made.
-    pub(crate) fn put(&self, index: u32, made: Vec<Shares>, clock: &Context) {
-        let task = &self.schedule.tasks[index as usize];
-        let mut state = self.lock();
-        let place = &mut state.tasks[index as usize];
-        place.clock = Some(clock.clone());
-        if place.readers > 0 {
-            place.made = made.into_iter().map(Arc::new).collect();
-        }
-        for &reader in &self.readers[index as usize] {
-            state.arrived(reader);
-        }
-        let (region, block) = (task.of.0 as usize, task.of.1 as usize);
-        state.blocks[region][block] -= 1;
-        if state.blocks[region][block] == 0 {
-            for next in std::mem::take(&mut state.gated[region][block]) {
-                state.arrived(next);
-            }
-        }
-        let part = &mut state.parts[task.part as usize];
-        *part -= 1;
-        if *part == 0
-            && let Some(waker) = state.maker.take()
+        if phase == Phase::Setup
+            && let Some(supplied) = &state.parts[task.part as usize].supplied
         {
-            waker.wake();
-        }
-    }
-
-    /// Waits for what the preparation of a task needs.
-    pub(crate) async fn start_ahead(&self, index: u32, context: &Context) -> Result<StartAhead> {
-        poll_fn(|waiting| {
-            let mut state = self.lock();
-            if let Some(error) = &state.failed {
-                return Poll::Ready(Err(error.clone()));
-            }
-            let ahead = &mut state.tasks[index as usize].ahead;
-            if ahead.missing > 0 {
-                ahead.waker = Some(waiting.waker().clone());
-                return Poll::Pending;
-            }
-            Poll::Ready(Ok(()))
-        })
-        .await?;
-        let (graph, schedule) = (&self.graph, &self.schedule);
-        let task = &schedule.tasks[index as usize];
-        let mut inputs = Vec::new();
-        let mut state = self.lock();
-        if let Some(supplied) = &state.supplied[task.part as usize] {
             context.join(supplied);
         }
+        // What is read whole and another task has put together before; it is read no more.
+        let whole = read_whole(graph, schedule, &self.makers, task, phase);
+        let together = state.wholes[phase.index()].take(whole);
+        let mut inputs = Vec::new();
         let mut read = Vec::new();
-        let together = self.together(&mut state, task, When::Ahead);
         for &input in &graph.node(task.node).inputs {
             let range = schedule.reads(graph, task, input);
-            let maker = graph.node(input.node).operation.as_ref();
-            if let Some(value) = maker.and_then(|operation| operation.constant()) {
-                inputs.push(vec![(Arc::new(value.slice(range.clone())), 0..range.len())]);
+            if let Some(piece) = self.not_made(state, input, &range, phase) {
+                inputs.push(vec![piece]);
                 continue;
             }
-            let sort = graph.sort(input).of_len(range.len());
-            let sources = match graph.node(input.node).operation {
-                Some(_) => pieces_of(schedule, &self.places, input, &range),
-                None => &[],
-            };
-            let prepared = |&&source: &&u32| schedule.prepares(graph, source);
-            if !sources.iter().all(|source| prepared(&source)) || sources.is_empty() {
-                inputs.push(vec![(Arc::new(Shares::unknown(sort)), 0..range.len())]);
-                read.extend(sources.iter().filter(prepared));
-                continue;
-            }
+            let pieces = schedule.pieces(input.node, &range);
+            let sources = &self.makers[input.node as usize][pieces];
             let mut pieces = Vec::new();
             for &source in sources {
-                let ahead = &state.tasks[source as usize].ahead;
-                if let Some(clock) = &ahead.clock {
+                let turn = &state.tasks[source as usize].turns[phase.index()];
+                if let Some(clock) = &turn.clock {
                     context.join(clock);
                 }
                 read.push(source);
                 if !together.contains_key(&input) {
-                    let value = &ahead.made[input.output as usize];
+                    let value = &turn.made[input.output as usize];
                     pieces.push(piece(schedule, source, value, sources.len() == 1, &range));
                 }
             }
@@ -406,34 +345,122 @@ impl Board {
         read.sort_unstable();
         read.dedup();
         for source in read {
-            let ahead = &mut state.tasks[source as usize].ahead;
-            ahead.unread -= 1;
-            if ahead.unread == 0 {
-                ahead.made.clear();
+            let turn = &mut state.tasks[source as usize].turns[phase.index()];
+            turn.readers -= 1;
+            if turn.readers == 0 {
+                turn.made.clear();
             }
         }
-        let stock = state.tasks[index as usize].stock.take();
-        let stock = stock.expect("correlations come before a task is prepared");
-        drop(state);
-        let inputs: Vec<_> = inputs.into_iter().map(assemble).collect();
-        self.share(task, &inputs, When::Ahead);
-        Ok(StartAhead { inputs, stock })
+        inputs
+    }
+
+    /// An input that no task has made by then: online an input of the program, in setup what is part of the program, or
+    /// is not known yet.
+    fn not_made(
+        &self,
+        state: &mut State,
+        input: Value,
+        range: &Range<usize>,
+        phase: Phase,
+    ) -> Option<(Arc<Shares>, Range<usize>)> {
+        let maker = self.graph.node(input.node).operation.as_ref();
+        if phase == Phase::Online {
+            if maker.is_some() {
+                return None;
+            }
+            let (value, readers) = &mut state.inputs[input.node as usize];
+            *readers -= 1;
+            let value = match readers {
+                0 => value.take(),
+                _ => value.clone(),
+            };
+            let value = value.expect("inputs stay until the last task that reads them");
+            return Some((value, range.clone()));
+        }
+        let known = match maker.and_then(|operation| operation.constant()) {
+            Some(value) => value.slice(range.clone()),
+            None if self.schedule.prepares(&self.graph, input.node) => return None,
+            None => Shares::unknown(self.graph.sort(input).of_len(range.len())),
+        };
+        Some((Arc::new(known), 0..range.len()))
+    }
+
+    /// Keeps values that a task has put together for others that read them whole. The pieces go, unless somebody
+    /// reads one of them alone.
+    fn share(&self, task: &Task, inputs: &[Arc<Shares>], phase: Phase) {
+        let mut state = self.lock();
+        if state.wholes[phase.index()].is_empty() {
+            return;
+        }
+        for (&value, shares) in self.graph.node(task.node).inputs.iter().zip(inputs) {
+            if shares.len() < self.graph.sort(value).len {
+                continue;
+            }
+            let Some(readers) = state.wholes[phase.index()].put(value, shares) else {
+                continue;
+            };
+            let sources = &self.makers[value.node as usize];
+            let tasks = &mut state.tasks;
+            let mut turns = sources
+                .iter()
+                .map(|&source| &tasks[source as usize].turns[phase.index()]);
+            if turns.any(|turn| turn.readers > readers) {
+                continue;
+            }
+            for &source in sources {
+                let turn = &mut tasks[source as usize].turns[phase.index()];
+                let piece = &mut turn.made[value.output as usize];
+                *piece = Arc::new(Shares::zeros(piece.sort().of_len(0)));
+            }
+        }
+    }
+
+    /// Leaves what a task made.
+    pub(crate) fn put(&self, index: u32, made: Vec<Shares>, clock: &Context) {
+        let task = &self.schedule.tasks[index as usize];
+        let mut state = self.lock();
+        let state = &mut *state;
+        self.made(state, index, Phase::Online, made, clock.clone());
+        let (region, block) = (task.of.0 as usize, task.of.1 as usize);
+        state.blocks[region][block] -= 1;
+        if state.blocks[region][block] == 0 {
+            for next in std::mem::take(&mut state.gated[region][block]) {
+                state.tasks[next as usize].turns[Phase::Online.index()].arrived();
+            }
+        }
+        let part = &mut state.parts[task.part as usize];
+        part.unfinished -= 1;
+        if part.unfinished == 0 {
+            wake(&mut state.maker);
+        }
+    }
+
+    /// Leaves results of a task for those that read them in the same phase.
+    fn made(&self, state: &mut State, index: u32, phase: Phase, made: Vec<Shares>, clock: Context) {
+        let turn = &mut state.tasks[index as usize].turns[phase.index()];
+        turn.clock = Some(clock);
+        if turn.readers > 0 {
+            turn.made = made.into_iter().map(Arc::new).collect();
+        }
+        for &reader in &self.readers[phase.index()][index as usize] {
+            state.tasks[reader as usize].turns[phase.index()].arrived();
+        }
     }
 
     /// Leaves what is known of a task's results, while it is still prepared, after the rounds of `clock`.
     pub(crate) fn tell_ahead(&self, index: u32, results: Vec<Shares>, clock: &Context) {
         let mut state = self.lock();
-        let told = &mut state.tasks[index as usize].ahead.told;
+        let told = &mut state.tasks[index as usize].told;
         *told += 1;
         if *told == 1 {
-            state.made_ahead(index, results, clock.beside());
+            self.made(&mut state, index, Phase::Setup, results, clock.beside());
         }
     }
 
     /// Leaves what was prepared for a task.
     ///
     /// # Errors
-    /// If its results were told otherwise than its bill says.
+    /// [`Mismatch`] if its results were told otherwise than its bill says.
     pub(crate) fn put_ahead(
         &self,
         index: u32,
@@ -441,54 +468,50 @@ impl Board {
         stock: Stock,
         clock: &Context,
     ) -> std::result::Result<(), Mismatch> {
+        let task = &self.schedule.tasks[index as usize];
         let mut state = self.lock();
-        let place = &mut state.tasks[index as usize];
+        let own = &mut state.tasks[index as usize];
         // What is used up keeps the memory of its whole part.
-        let later = &self.schedule.tasks[index as usize].price.later;
-        place.stock = Some(if later.is_empty() {
-            stock.emptied()
-        } else {
-            stock
+        own.stock = Some(match task.price.online.needs.is_empty() {
+            true => stock.emptied(),
+            false => stock,
         });
-        place.ahead.kept = Some(prepared.kept);
-        let known = self.schedule.tasks[index as usize].price.known;
-        let (told, wanted) = (place.ahead.told, usize::from(known));
+        own.kept = Some(prepared.kept);
+        let (told, wanted) = (own.told, usize::from(task.price.known));
         if told != wanted {
             return Err(Mismatch::new(format!(
                 "it told of its results {told} times while it was prepared, and its bill says {wanted}"
             )));
         }
         if told == 0 {
-            state.made_ahead(index, prepared.results, clock.clone());
+            self.made(
+                &mut state,
+                index,
+                Phase::Setup,
+                prepared.results,
+                clock.clone(),
+            );
+        }
+        let part = &mut state.parts[task.part as usize];
+        part.unprepared -= 1;
+        if part.unprepared == 0 {
+            wake(&mut state.maker);
         }
         state.ahead_left -= 1;
-        let part = self.schedule.tasks[index as usize].part as usize;
-        state.unprepared[part] -= 1;
-        if state.unprepared[part] == 0
-            && let Some(waker) = state.maker.take()
-        {
-            waker.wake();
-        }
         if state.ahead_left == 0 {
             state.prepared = Some(Instant::now());
-            let waiting = std::mem::take(&mut state.waiting_for_ahead);
-            waiting.into_iter().for_each(Waker::wake);
+            state.waiting_for_ahead.drain(..).for_each(Waker::wake);
         }
         Ok(())
     }
 
     /// Waits until all is prepared that is to be.
     pub(crate) async fn all_prepared(&self) -> Result<()> {
-        poll_fn(|waiting| {
-            let mut state = self.lock();
-            if let Some(error) = &state.failed {
-                return Poll::Ready(Err(error.clone()));
-            }
+        self.wait(|state, waker| {
             if state.ahead_left > 0 {
-                state.waiting_for_ahead.push(waiting.waker().clone());
-                return Poll::Pending;
+                state.waiting_for_ahead.push(waker.clone());
             }
-            Poll::Ready(Ok(()))
+            state.ahead_left == 0
         })
         .await
     }
@@ -502,45 +525,42 @@ impl Board {
     pub(crate) fn deliver(&self, part: u32, mut stock: Stock, made: &Context) {
         let me = made.me();
         let mut state = self.lock();
-        state.supplied[part as usize] = Some(made.beside());
-        let tasks = &self.schedule.tasks;
+        state.parts[part as usize].supplied = Some(made.beside());
         for index in self.schedule.tasks_of(part) {
-            let needs = &tasks[index].price.needs;
+            let needs = &self.schedule.tasks[index].price.needs;
             let own = match self.schedule.stream {
                 None => stock.take(needs, me),
                 Some(_) => stock.take(&needs.without_bit_triples(), me),
             };
-            state.tasks[index].stock = Some(own);
-            state.arrived(index as u32);
-            if state.tasks[index].ahead.missing > 0 {
-                state.arrived_ahead(index as u32);
-            }
+            let task = &mut state.tasks[index];
+            task.stock = Some(own);
+            let turns = task.turns.iter_mut();
+            turns
+                .filter(|turn| turn.missing > 0)
+                .for_each(TurnState::arrived);
         }
     }
 
     /// Takes Boolean triples as they are made, and gives the next steps theirs. What the parts before bring is
     /// there by then.
     pub(crate) fn hand(&self, triples: BitTriples) {
-        let schedule = &self.schedule;
         let mut state = self.lock();
         let state = &mut *state;
         state.triples.push(triples);
-        let order = schedule.stream.as_deref().unwrap_or_default();
+        let order = self.schedule.stream.as_deref().unwrap_or_default();
         for of in &order[state.served..] {
-            let Some(own) = state.triples.take(schedule.triples_of(of)) else {
+            let Some(own) = state.triples.take(of.triples) else {
                 break;
             };
             state.served += 1;
-            let place = &mut state.tasks[of.task as usize];
+            let task = &mut state.tasks[of.task as usize];
             if of.step == 0 {
-                let stock = place.stock.as_mut();
+                let stock = task.stock.as_mut();
                 stock.expect(OTHERS_FIRST).set_bit_triples(own);
-                state.arrived(of.task);
+                task.turns[Phase::Online.index()].arrived();
             } else {
-                place.steps.push_back(own);
-                if let Some(waker) = place.step_waker.take() {
-                    waker.wake();
-                }
+                task.steps.push_back(own);
+                wake(&mut task.step_waker);
             }
         }
     }
@@ -548,80 +568,62 @@ impl Board {
     /// Waits until all tasks of a part have ended, or, where tasks are prepared ahead, until those of the part
     /// are prepared.
     pub(crate) async fn part_ended(&self, part: u32) -> Result<()> {
-        poll_fn(|waiting| {
-            let mut state = self.lock();
-            if let Some(error) = &state.failed {
-                return Poll::Ready(Err(error.clone()));
-            }
+        self.wait(|state, waker| {
+            let part = &state.parts[part as usize];
             let left = match self.schedule.ahead {
-                true => state.unprepared[part as usize],
-                false => state.parts[part as usize],
+                true => part.unprepared,
+                false => part.unfinished,
             };
             if left > 0 {
-                state.maker = Some(waiting.waker().clone());
-                return Poll::Pending;
+                state.maker = Some(waker.clone());
             }
-            Poll::Ready(Ok(()))
+            left == 0
         })
         .await
     }
 
-    /// Nobody waits any longer.
+    /// Ends all waiting with this error.
     pub(crate) fn fail(&self, error: &Error) {
         let mut state = self.lock();
+        let state = &mut *state;
         state.failed.get_or_insert_with(|| error.clone());
-        let wakers: Vec<Waker> = state
-            .tasks
-            .iter_mut()
-            .flat_map(|place| {
-                let wakers = [
-                    &mut place.waker,
-                    &mut place.step_waker,
-                    &mut place.ahead.waker,
-                ];
-                wakers.map(Option::take)
-            })
-            .flatten()
-            .collect();
-        let waiting = std::mem::take(&mut state.waiting_for_ahead);
-        wakers
-            .into_iter()
-            .chain(waiting)
-            .chain(state.maker.take())
-            .for_each(Waker::wake);
+        for task in &mut state.tasks {
+            task.turns.iter_mut().for_each(|turn| wake(&mut turn.waker));
+            wake(&mut task.step_waker);
+        }
+        state.waiting_for_ahead.drain(..).for_each(Waker::wake);
+        wake(&mut state.maker);
     }
 
     /// The program's outputs, when all tasks have ended.
     pub(crate) fn outputs(&self) -> Vec<Shares> {
-        let mut state = self.lock();
+        let state = self.lock();
         let mut outputs = Vec::new();
         for &value in self.graph.outputs() {
-            if graph_input(&self.graph, value) {
+            if self.graph.node(value.node).operation.is_none() {
                 let input = state.inputs[value.node as usize].0.clone();
                 outputs.extend(input.map(Arc::unwrap_or_clone));
                 continue;
             }
-            let pieces: Vec<Arc<Shares>> = self.places[value.node as usize]
-                .iter()
-                .map(|&source| {
-                    let place = &mut state.tasks[source as usize];
-                    Arc::clone(&place.made[value.output as usize])
-                })
-                .collect();
-            outputs.push(match &pieces[..] {
+            let sources = self.makers[value.node as usize].iter();
+            let made = sources.map(|&source| {
+                let turn = &state.tasks[source as usize].turns[Phase::Online.index()];
+                &*turn.made[value.output as usize]
+            });
+            outputs.push(match &made.collect::<Vec<&Shares>>()[..] {
                 [one] => Shares::clone(one),
-                many => Shares::concat(&many.iter().map(Arc::as_ref).collect::<Vec<_>>()),
+                many => Shares::concat(many),
             });
         }
         outputs
     }
 }
 
-/// What a task that gets its Boolean triples step by step waits for.
+/// Boolean triples of a task that gets them step by step.
 struct LaterSteps {
     board: Arc<Board>,
     task: u32,
-    /// Which is at work.
+    /// Step at work.
     step: usize,
 }
 
@@ -635,13 +637,13 @@ impl Steps for LaterSteps {
         if let Some(error) = &state.failed {
             return Poll::Ready(Err(error.clone()));
         }
-        let place = &mut state.tasks[self.task as usize];
+        let task = &mut state.tasks[self.task as usize];
         let triples = match count {
             0 => BitTriples::none(),
-            _ => match place.steps.pop_front() {
+            _ => match task.steps.pop_front() {
                 Some(triples) => triples,
                 None => {
-                    place.step_waker = Some(waiting.waker().clone());
+                    task.step_waker = Some(waiting.waker().clone());
                     return Poll::Pending;
                 }
             },
@@ -651,46 +653,10 @@ impl Steps for LaterSteps {
     }
 }
 
-impl State {
-    /// What readers that are prepared ahead find of a task.
-    fn made_ahead(&mut self, index: u32, results: Vec<Shares>, clock: Context) {
-        let ahead = &mut self.tasks[index as usize].ahead;
-        ahead.clock = Some(clock);
-        if ahead.unread > 0 {
-            ahead.made = results.into_iter().map(Arc::new).collect();
-        }
-        for reader in std::mem::take(&mut ahead.readers) {
-            self.arrived_ahead(reader);
-        }
-    }
-
-    /// One thing less that the preparation of a task waits for.
-    fn arrived_ahead(&mut self, task: u32) {
-        let ahead = &mut self.tasks[task as usize].ahead;
-        ahead.missing -= 1;
-        if ahead.missing == 0
-            && let Some(waker) = ahead.waker.take()
-        {
-            waker.wake();
-        }
-    }
-
-    /// One thing less that a task waits for.
-    fn arrived(&mut self, task: u32) {
-        let place = &mut self.tasks[task as usize];
-        place.missing -= 1;
-        if place.missing == 0
-            && let Some(waker) = place.waker.take()
-        {
-            waker.wake();
-        }
-    }
-}
-
 /// Parts of values, with the elements that are read of each.
 type Pieces = Vec<(Arc<Shares>, Range<usize>)>;
 
-/// What a task that reads these elements gets of what one that makes them, perhaps alone, has made.
+/// Piece of a value from the task that makes these elements, perhaps alone, for a task that reads `range`.
 fn piece(
     schedule: &Schedule,
     source: u32,
@@ -711,37 +677,36 @@ fn piece(
 
 /// One vector of the pieces; no copy of a piece that is read whole and alone.
 fn assemble(pieces: Pieces) -> Arc<Shares> {
-    if let [(piece, range)] = &pieces[..] {
-        if range.len() == piece.len() {
-            return Arc::clone(piece);
-        }
-        return Arc::new(piece.slice(range.clone()));
+    let read = |(piece, range): (Arc<Shares>, Range<usize>)| match range.len() == piece.len() {
+        true => piece,
+        false => Arc::new(piece.slice(range)),
+    };
+    let mut pieces: Vec<Arc<Shares>> = pieces.into_iter().map(read).collect();
+    match pieces.len() {
+        1 => pieces.remove(0),
+        _ => Arc::new(Shares::concat(
+            &pieces.iter().map(Arc::as_ref).collect::<Vec<_>>(),
+        )),
     }
-    let slices: Vec<_> = pieces
-        .into_iter()
-        .map(|(piece, range)| {
-            if range.len() == piece.len() {
-                piece
-            } else {
-                Arc::new(piece.slice(range))
-            }
+}
+
+/// The values in pieces that a task reads whole in a phase, once each.
+fn read_whole(
+    graph: &Graph,
+    schedule: &Schedule,
+    makers: &[Vec<u32>],
+    task: &Task,
+    phase: Phase,
+) -> Vec<Value> {
+    let inputs = graph.node(task.node).inputs.iter().copied();
+    let mut whole: Vec<Value> = inputs
+        .filter(|input| {
+            let made = phase == Phase::Online || schedule.prepares(graph, input.node);
+            made && makers[input.node as usize].len() > 1
+                && schedule.reads(graph, task, *input).len() == graph.sort(*input).len
         })
         .collect();
-    Arc::new(Shares::concat(
-        &slices.iter().map(Arc::as_ref).collect::<Vec<_>>(),
-    ))
-}
-
-fn graph_input(graph: &Graph, value: Value) -> bool {
-    graph.node(value.node).operation.is_none()
-}
-
-/// The tasks that make these elements of a value.
-fn pieces_of<'a>(
-    schedule: &Schedule,
-    places: &'a [Vec<u32>],
-    value: Value,
-    range: &Range<usize>,
-) -> &'a [u32] {
-    &places[value.node as usize][schedule.pieces(value.node, range)]
+    whole.sort_unstable();
+    whole.dedup();
+    whole
 }

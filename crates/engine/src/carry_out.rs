@@ -1,26 +1,25 @@
 //! Programs carried out by one party: correlations part by part, tasks on strands, strands on threads.
 
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
+use futures_util::future::{LocalBoxFuture, try_join};
 use madrigal_core::{Digest256, Party, Phase, Zeroizing, domains};
 use madrigal_correlations::{Hand, Kind, Means, Source, Stock};
 use madrigal_correlations_make::Supply;
-use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
+use madrigal_net::{Context, Error, Fact, Session, block_on, on_threads};
 use sha2::{Digest, Sha256};
 
 use crate::board::Board;
 use crate::error::RunError;
-use crate::graph::{Graph, Node};
-use crate::operation::{Early, Prepared, Strand, Turn};
+use crate::graph::Graph;
+use crate::operation::Strand;
 use crate::phases::Phases;
 use crate::plan::Plan;
-use crate::report::{PhaseReport, Progress};
-use crate::schedule::{Schedule, Task};
+use crate::report::{Outcome, PhaseReport, Progress, TaskReport};
+use crate::runner::{Runner, flushed, work};
+use crate::schedule::Task;
 use crate::shares::Shares;
 use crate::strands::PREPARERS;
 
@@ -36,59 +35,6 @@ pub struct Given<'a> {
     pub inputs: Vec<Shares>,
     /// What the origin of the correlations asks for.
     pub means: Means<'a>,
-}
-
-/// A program that has ended well.
-#[derive(Debug)]
-pub struct Outcome<Outputs = Vec<Shares>> {
-    /// The outputs: as shares in order, unknown where they are for others, shares of what is shared; or what was made
-    /// of these.
-    pub outputs: Outputs,
-    /// Before the inputs.
-    pub setup: PhaseReport,
-    /// From the inputs on.
-    pub online: PhaseReport,
-    /// From the opening of the job until all parties had agreed on it: then the phases begin.
-    pub agreed: Duration,
-    /// From the opening of the job to its finish at all parties.
-    pub total: Duration,
-    /// Bytes sent with headers and control messages.
-    pub wire_bytes_sent: u64,
-    /// When each operation was at work on which block.
-    pub tasks: Vec<TaskReport>,
-}
-
-impl<Outputs> Outcome<Outputs> {
-    /// Makes something else of the outputs.
-    pub fn map<Made>(self, make: impl FnOnce(Outputs) -> Made) -> Outcome<Made> {
-        Outcome {
-            outputs: make(self.outputs),
-            setup: self.setup,
-            online: self.online,
-            agreed: self.agreed,
-            total: self.total,
-            wire_bytes_sent: self.wire_bytes_sent,
-            tasks: self.tasks,
-        }
-    }
-}
-
-/// One operation at work on one block.
-#[derive(Debug, Clone)]
-pub struct TaskReport {
-    /// The operation, by its place in the graph.
-    pub operation: usize,
-    /// The block.
-    pub block: usize,
-    /// What did it, one task after the other.
-    pub strand: usize,
-    /// From the beginning of the job until everything it needs was there.
-    pub ready: Duration,
-    /// From the beginning of the job until it had ended.
-    pub ended: Duration,
-    /// How much of that it was at work itself; for the rest it waited, for messages or for the thread that it shares
-    /// with other strands.
-    pub worked: Duration,
 }
 
 /// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
@@ -142,20 +88,21 @@ pub(crate) fn run_with_facts<'a>(
             }
         };
         let agreed = begin.elapsed();
-        let done = carry_out(&job.context(), plan, given, begin, observe).await?;
+        let (outputs, times, tasks) =
+            carry_out(&job.context(), plan, given, begin, observe).await?;
         let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
-            time: done.times[phase.index()],
+            time: times[phase.index()],
             spent: job.spent(phase),
         });
         job.finish().await?;
         Ok(Outcome {
-            outputs: done.outputs,
+            outputs,
             setup,
             online,
             agreed,
             total: begin.elapsed(),
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
-            tasks: done.tasks,
+            tasks,
         })
     })
 }
@@ -179,8 +126,8 @@ pub fn evaluate_program<'a>(
             let computing = context.among(plan.spec().graph.parties());
             computing.tally(PUBLIC_VALUES, &numbers);
         }
-        let done = carry_out(context, plan, given, Instant::now(), observe).await?;
-        Ok(done.outputs)
+        let (outputs, ..) = carry_out(context, plan, given, Instant::now(), observe).await?;
+        Ok(outputs)
     })
 }
 
@@ -198,12 +145,6 @@ fn public_values(graph: &Graph, inputs: &[Shares]) -> Option<[u8; 32]> {
     let mut hash = Sha256::new_with_prefix(domains::PUBLIC_INPUTS);
     public.for_each(|(_, shares)| shares.hash_into(&mut hash));
     Some(hash.finalize().into())
-}
-
-struct Done {
-    outputs: Vec<Shares>,
-    times: [Duration; 2],
-    tasks: Vec<TaskReport>,
 }
 
 /// Whether plan and inputs are for this party of this session.
@@ -259,13 +200,14 @@ fn fits(me: Party, session: usize, plan: &Plan, inputs: &[Shares]) -> Result<(),
     Ok(())
 }
 
+/// Does the work of both phases. Gives the outputs, the time of each phase, and what each task took.
 async fn carry_out(
     context: &Context,
     plan: &Plan,
     given: Given<'_>,
     begin: Instant,
     observe: &dyn Fn(Progress),
-) -> Result<Done, RunError> {
+) -> Result<(Vec<Shares>, [Duration; 2], Vec<TaskReport>), RunError> {
     let spec = plan.spec();
     let graph = &spec.graph;
     let online = context
@@ -323,11 +265,7 @@ async fn carry_out(
         supplied.max(prepared.unwrap_or_default()),
         online_began.elapsed(),
     ]);
-    Ok(Done {
-        outputs: board.outputs(),
-        times: times.get(),
-        tasks,
-    })
+    Ok((board.outputs(), times.get(), tasks))
 }
 
 /// Ends the threads that wait for each other when the future that they work for is dropped, or panics:
@@ -339,38 +277,6 @@ impl Drop for GivenUp<'_> {
         let reason = "the program was given up".to_owned();
         self.0.fail(&Error::Ended { reason });
     }
-}
-
-/// Sends off what has gathered when all of `work` waits: for messages, or for each other.
-async fn flushed<F: Future>(context: &Context, work: F) -> F::Output {
-    let mut work = pin!(work);
-    poll_fn(|task| {
-        let poll = work.as_mut().poll(task);
-        if poll.is_pending() {
-            context.flush();
-        }
-        poll
-    })
-    .await
-}
-
-/// What a future gives, and how long it was at work: that it waits takes no time of it.
-async fn timed<F: Future>(work: F) -> (F::Output, Duration) {
-    let mut work = pin!(work);
-    let mut worked = Duration::ZERO;
-    let made = poll_fn(|task| {
-        let begin = Instant::now();
-        let poll = work.as_mut().poll(task);
-        worked += begin.elapsed();
-        poll
-    })
-    .await;
-    (made, worked)
-}
-
-/// What a thread tells while it works.
-enum Event {
-    Ended(u32),
 }
 
 /// The party at work.
@@ -458,12 +364,11 @@ impl Team<'_> {
         let opening = self.plan.spec().opening;
         let both = [self.ahead, self.online];
         let strand = |name: &str| Strand::new(both.map(|context| context.fork(name)), opening);
-        let beside = if self.plan.schedule().ahead {
-            1..PREPARERS
-        } else {
-            0..0
+        let beside = match self.plan.schedule().ahead {
+            true => 1..PREPARERS,
+            false => 0..0,
         };
-        let strands = lists.iter().enumerate().map(|(index, list)| Runner {
+        let runners = lists.iter().enumerate().map(|(index, list)| Runner {
             strand: strand(&format!("strand {index}")),
             preparers: (beside.clone())
                 .map(|preparer| strand(&format!("strand {index} preparer {preparer}")))
@@ -474,224 +379,41 @@ impl Team<'_> {
         });
         let lanes = |task: &Task| task.range.len().max(1) as u64;
         let total = self.plan.schedule().tasks.iter().map(lanes).sum();
-        let hear = |event: Event| match event {
-            Event::Ended(task) => {
-                let task = &self.plan.schedule().tasks[task as usize];
-                self.done.set(self.done.get() + lanes(task));
-                (self.observe)(Progress {
-                    phase: Phase::Online,
-                    done: self.done.get(),
-                    total,
-                });
-            }
+        let hear = |task: u32| {
+            let task = &self.plan.schedule().tasks[task as usize];
+            self.done.set(self.done.get() + lanes(task));
+            (self.observe)(Progress {
+                phase: Phase::Online,
+                done: self.done.get(),
+                total,
+            });
         };
         let threads = self.plan.spec().threads.min(lists.len()).max(1);
-        let done: Vec<Vec<TaskReport>> = if threads == 1 {
-            let plan = self.plan.schedule();
-            let graph = &self.plan.spec().graph;
-            let mut runners: Vec<Runner> = strands.collect();
-            let work = runners
-                .iter_mut()
-                .map(|runner| runner.work(graph, plan, self.board, &hear));
-            let done = try_join_all(work).await?;
-            for runner in &runners {
-                self.online.join(runner.strand.context(Phase::Online));
-            }
-            done
+        let mut shares: Vec<Vec<Runner>> = (0..threads).map(|_| Vec::new()).collect();
+        runners
+            .enumerate()
+            .for_each(|(index, runner)| shares[index % threads].push(runner));
+        let ended = if threads == 1 {
+            let mut runners = shares.remove(0);
+            vec![work(&mut runners, self.board, &hear).await?]
         } else {
-            let mut shares: Vec<Vec<Runner>> = (0..threads).map(|_| Vec::new()).collect();
-            strands
-                .enumerate()
-                .for_each(|(index, runner)| shares[index % threads].push(runner));
-            let work = shares.into_iter().map(|mut runners| {
-                let (graph, schedule) = (
-                    Arc::clone(&self.plan.spec().graph),
-                    Arc::clone(self.plan.schedule()),
-                );
+            let shares = shares.into_iter().map(|mut runners| {
                 let (board, online) = (Arc::clone(self.board), self.online.clone());
-                move |tell: &dyn Fn(Event)| {
-                    let work = runners
-                        .iter_mut()
-                        .map(|runner| runner.work(&graph, &schedule, &board, tell));
-                    let done = block_on(flushed(&online, try_join_all(work)));
-                    if let Err(error) = &done {
-                        board.fail(error);
-                    }
-                    let contexts: Vec<Context> = runners
-                        .iter()
-                        .map(|runner| runner.strand.context(Phase::Online).clone())
-                        .collect();
-                    done.map(|done| (done, contexts))
+                move |tell: &dyn Fn(u32)| {
+                    block_on(flushed(&online, work(&mut runners, &board, tell)))
                 }
             });
-            let ended = on_threads(self.online, work, hear).await?;
-            let mut all = Vec::new();
-            for (done, contexts) in ended {
-                contexts
-                    .iter()
-                    .for_each(|context| self.online.join(context));
-                all.extend(done);
-            }
-            all
+            on_threads(self.online, shares, hear).await?
         };
-        let mut tasks: Vec<TaskReport> = done.into_iter().flatten().collect();
+        let mut tasks = Vec::new();
+        for (reports, contexts) in ended {
+            contexts
+                .iter()
+                .for_each(|context| self.online.join(context));
+            tasks.extend(reports);
+        }
         tasks.sort_by_key(|task| task.ready);
         let first = tasks.first().map(|task| self.begin + task.ready);
         Ok((tasks, first))
     }
-}
-
-/// What is this operation's fault names it, and ends the job for all.
-fn told(error: Error, node: &Node, context: &Context) -> Error {
-    let Error::Short { .. } = &error else {
-        return error;
-    };
-    let reason = format!("{} cannot go on: {error}", named(node));
-    context.fail(Error::Ended { reason })
-}
-
-/// An operation, and where the program asked for it.
-fn named(node: &Node) -> String {
-    let name = node.operation.as_ref().map(|operation| operation.name());
-    let name = name.unwrap_or_else(|| "input".to_owned());
-    match node.label.as_str() {
-        "" => format!("operation `{name}`"),
-        label => format!("operation `{name}` ({label})"),
-    }
-}
-
-/// One strand at work.
-struct Runner {
-    strand: Strand,
-    /// Those that prepare, the first of which is the strand itself.
-    preparers: Vec<Strand>,
-    index: usize,
-    list: Vec<u32>,
-    begin: Instant,
-}
-
-impl Runner {
-    /// All tasks of the strand. Its failure ends the others at once: those that wait for each other hear
-    /// of it from the board alone, and `try_join_all` tells of the failure of one of many futures only
-    /// when those before it have ended.
-    async fn work(
-        &mut self,
-        graph: &Graph,
-        schedule: &Schedule,
-        board: &Arc<Board>,
-        tell: &dyn Fn(Event),
-    ) -> Result<Vec<TaskReport>, Error> {
-        let done = self.tasks(graph, schedule, board, tell).await;
-        if let Err(error) = &done {
-            board.fail(error);
-        }
-        done
-    }
-
-    async fn tasks(
-        &mut self,
-        graph: &Graph,
-        schedule: &Schedule,
-        board: &Arc<Board>,
-        tell: &dyn Fn(Event),
-    ) -> Result<Vec<TaskReport>, Error> {
-        let mut reports = Vec::with_capacity(self.list.len());
-        if schedule.ahead {
-            self.prepare(graph, schedule, board).await?;
-        }
-        for &index in &self.list {
-            let task = &schedule.tasks[index as usize];
-            let node = graph.node(task.node);
-            let context = self.strand.context(Phase::Online).beside();
-            let start = board.start(index, &context).await?;
-            let operation = node.operation.as_ref().expect("inputs are no tasks");
-            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock, start.kept);
-            let (made, worked) = match node.empty(turn.me()) {
-                Some(made) => (made, Duration::ZERO),
-                None => {
-                    let (made, worked) = timed(operation.online(&mut turn, start.inputs)).await;
-                    let made = made.map_err(|error| told(error, node, &context));
-                    (made?, worked)
-                }
-            };
-            drop(turn);
-            self.strand.context(Phase::Online).join(&context);
-            board.put(index, made, &context);
-            reports.push(TaskReport {
-                operation: task.node as usize,
-                block: task.block as usize,
-                strand: self.index,
-                ready: start.ready - self.begin,
-                ended: self.begin.elapsed(),
-                worked,
-            });
-            tell(Event::Ended(index));
-            breathe().await;
-        }
-        Ok(reports)
-    }
-
-    /// Does what does not depend on inputs, for all tasks of this strand and then of all others.
-    async fn prepare(
-        &mut self,
-        graph: &Graph,
-        schedule: &Schedule,
-        board: &Board,
-    ) -> Result<(), Error> {
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); 1 + self.preparers.len()];
-        for &index in &self.list {
-            if schedule.prepares(graph, index) {
-                lists[schedule.tasks[index as usize].preparer as usize].push(index);
-            }
-        }
-        let strands = std::iter::once(&mut self.strand).chain(&mut self.preparers);
-        let work = strands
-            .zip(&lists)
-            .map(|(strand, list)| prepare(strand, list, graph, schedule, board));
-        try_join_all(work).await?;
-        // With what they worked in: all that is needed online is on the board.
-        self.preparers.clear();
-        board.all_prepared().await
-    }
-}
-
-/// That many futures are told of the first failure of any of them; more, in order.
-const _: () = assert!(PREPARERS <= 30);
-
-/// Prepares tasks one after the other.
-async fn prepare(
-    strand: &mut Strand,
-    list: &[u32],
-    graph: &Graph,
-    schedule: &Schedule,
-    board: &Board,
-) -> Result<(), Error> {
-    for &index in list {
-        let node = graph.node(schedule.tasks[index as usize].node);
-        let context = strand.context(Phase::Setup).beside();
-        let start = board.start_ahead(index, &context).await?;
-        let operation = node.operation.as_ref().expect("inputs are no tasks");
-        let turn = Turn::new(strand, context.clone(), start.stock, None);
-        let mut turn = turn.telling(Early::of(board, index, &context));
-        let prepared = match node.empty(turn.me()) {
-            Some(results) => Prepared {
-                results,
-                kept: Box::new(()),
-            },
-            None => {
-                let prepared = operation.prepare(&mut turn, start.inputs).await;
-                prepared.map_err(|error| told(error, node, &context))?
-            }
-        };
-        let stock = turn.into_stock();
-        strand.context(Phase::Setup).join(&context);
-        board
-            .put_ahead(index, prepared, stock, &context)
-            .map_err(|problem| {
-                let reason = format!("{} cannot go on: {problem}", named(node));
-                context.fail(Error::Ended { reason })
-            })?;
-        breathe().await;
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Needs;
 
 use crate::plan::{OperationCost, Plan};
-use crate::schedule::seconds;
+use crate::price::Spending;
 
 /// One operation's part of a plan, with times.
 #[derive(Debug, Clone)]
@@ -32,48 +32,30 @@ impl Plan {
     /// [`Plan::time`], in which they overlap.
     pub fn estimates(&self, me: Party, rates: &Rates, link: &Link) -> Vec<OperationEstimate> {
         let spec = self.spec();
-        let mut work = vec![Online::default(); spec.graph.len()];
+        let mut work = vec![Blocks::default(); spec.graph.len()];
         let under_way = self.blocks_under_way().max(1) as u64;
         for (node, price, blocks) in self.prices() {
-            let online = &mut work[node];
-            online.blocks += blocks;
-            online.link_bytes += price.link_bytes[me.index()] * blocks as u64;
-            online.row_bytes += price.row_bytes * blocks as u64;
-            online.rounds = online.rounds.max(price.costs[me.index()].rounds);
-            let ahead = &price.setup;
-            online.ahead_rounds = online.ahead_rounds.max(ahead.clock.of(me));
-            online.ahead_link_bytes += ahead.link_bytes[me.index()] * blocks as u64;
-            online.ahead_row_bytes += ahead.row_bytes * blocks as u64;
+            let work = &mut work[node];
+            work.count += blocks;
+            work.ahead.add(&Spending::of(&price.setup, me), blocks);
+            work.online.add(&Spending::of(&price.online, me), blocks);
         }
         let operations = self.operations(me).into_iter().zip(work);
         let made = operations.filter(|(cost, _)| cost.name.is_some());
-        made.map(|(mut cost, online)| {
+        made.map(|(mut cost, mut work)| {
             // Blocks that cannot be under way at once wait for each other.
-            let waves = (online.blocks as u64).div_ceil(under_way).max(1);
-            cost.online.rounds = online.rounds * waves;
-            cost.ahead.rounds = online.ahead_rounds * waves;
-            let online_time = seconds(
-                cost.online,
-                online.link_bytes,
-                online.row_bytes,
-                spec.threads,
-                rates,
-                link,
-            );
+            let waves = (work.count as u64).div_ceil(under_way).max(1);
+            let [ahead_time, online_time] = [&mut work.ahead, &mut work.online].map(|spending| {
+                spending.cost.rounds *= waves;
+                spending.time(spec.threads, rates, link)
+            });
+            (cost.ahead, cost.online) = (work.ahead.cost, work.online.cost);
             let (correlations, made) = self.correlations(me, &cost.needs, rates, link);
-            let prepared = seconds(
-                cost.ahead,
-                online.ahead_link_bytes,
-                online.ahead_row_bytes,
-                spec.threads,
-                rates,
-                link,
-            );
             OperationEstimate {
-                blocks: online.blocks,
+                blocks: work.count,
                 setup: correlations + cost.ahead,
-                setup_time: made.then(prepared),
-                ahead_time: prepared,
+                setup_time: made.then(ahead_time),
+                ahead_time,
                 online_time,
                 cost,
             }
@@ -109,12 +91,8 @@ impl Plan {
 
 /// All blocks of one operation.
 #[derive(Clone, Default)]
-struct Online {
-    blocks: usize,
-    rounds: u64,
-    link_bytes: u64,
-    row_bytes: u64,
-    ahead_rounds: u64,
-    ahead_link_bytes: u64,
-    ahead_row_bytes: u64,
+struct Blocks {
+    count: usize,
+    ahead: Spending,
+    online: Spending,
 }

@@ -63,6 +63,12 @@ impl Node {
             .then(|| self.outputs.iter().map(of).collect())
     }
 
+    /// Whether it is an operation that works lane by lane.
+    pub(crate) fn is_lane_wise(&self) -> bool {
+        let operation = self.operation.as_ref();
+        operation.is_some_and(|operation| operation.is_lane_wise())
+    }
+
     /// Whether there are results, and none has elements.
     pub(crate) fn is_empty(&self) -> bool {
         !self.outputs.is_empty() && self.outputs.iter().all(|sort| sort.len == 0)
@@ -246,6 +252,16 @@ impl Graph {
 
     pub(crate) fn node(&self, index: u32) -> &Node {
         &self.nodes[index as usize]
+    }
+
+    /// Sorts of a node's inputs, when it is called for `len` elements.
+    pub(crate) fn input_sorts(&self, node: u32, len: usize) -> Vec<Sort> {
+        let node = self.node(node);
+        let of = |&value: &Value| match node.is_lane_wise() {
+            true => self.sort(value).of_len(len),
+            false => *self.sort(value),
+        };
+        node.inputs.iter().map(of).collect()
     }
 
     /// Each operation with what it is done to, on a line.

@@ -13,7 +13,6 @@ use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 
 use crate::bill::Bill;
-use crate::board::Board;
 use crate::shares::Shares;
 use crate::sort::Sort;
 
@@ -111,40 +110,24 @@ impl fmt::Debug for dyn Operation {
     }
 }
 
-/// To whom a preparation tells what is known of its results before it has ended: so preparations that follow each
+/// Listener that a preparation tells what is known of its results before it has ended: so preparations that follow each
 /// other need not wait for each other's messages.
-#[derive(Clone, Default)]
-pub struct Early<'a>(Option<Listener<'a>>);
-
-#[derive(Clone)]
-struct Listener<'a> {
-    board: &'a Board,
-    task: u32,
-    context: Context,
-}
+#[derive(Clone, Copy, Default)]
+pub struct Early<'a>(Option<&'a dyn Fn(Vec<Shares>)>);
 
 impl<'a> Early<'a> {
-    /// To those that read what a task makes; its rounds so far are those of `context`.
-    pub(crate) fn of(board: &'a Board, task: u32, context: &Context) -> Self {
-        let context = context.clone();
-        Self(Some(Listener {
-            board,
-            task,
-            context,
-        }))
+    /// Listener that hands results to `hear`.
+    pub(crate) fn new(hear: &'a dyn Fn(Vec<Shares>)) -> Self {
+        Self(Some(hear))
     }
 
-    /// What [`Prepared::results`] would say, once all that is known of them is. The [`Bill`] says so at the same place
-    /// ([`Bill::results_known`]). Gives what `Prepared` is left with: nothing, if somebody listens.
+    /// Tells what [`Prepared::results`] would say, once all that is known of them is. The [`Bill`] says so at the same
+    /// place ([`Bill::results_known`]). Gives what `Prepared` is left with: nothing, if somebody listens.
     #[must_use]
     pub fn tell(&self, results: Vec<Shares>) -> Vec<Shares> {
-        match &self.0 {
-            Some(Listener {
-                board,
-                task,
-                context,
-            }) => {
-                board.tell_ahead(*task, results, context);
+        match self.0 {
+            Some(hear) => {
+                hear(results);
                 Vec::new()
             }
             None => results,
@@ -269,7 +252,7 @@ impl<'a> Turn<'a> {
     /// Whom to tell of results before [`prepare`](Operation::prepare) has ended; nobody where it is part of the work
     /// online.
     pub fn early(&self) -> Early<'a> {
-        self.early.clone()
+        self.early
     }
 
     /// The correlations that are left.

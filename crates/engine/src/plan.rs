@@ -14,7 +14,8 @@ use sha2::{Digest, Sha256};
 use crate::graph::{Graph, Node};
 use crate::phases::Phases;
 use crate::policy::{Policy, Soonest};
-use crate::schedule::{Ahead, Limits, Price, Schedule};
+use crate::price::{Ahead, Limits, Price};
+use crate::schedule::Schedule;
 use crate::sort::Sort;
 
 /// The usual limit for a party's triples: 160 MiB.
@@ -414,7 +415,7 @@ impl Plan {
         for (node, price, blocks) in self.prices() {
             let operation = &mut operations[node];
             operation.ahead += price.setup.costs[me.index()].times(blocks as u64);
-            operation.online += price.costs[me.index()].times(blocks as u64);
+            operation.online += price.online.cost(me).times(blocks as u64);
             for (kind, count) in price.needs.kinds() {
                 operation.needs.add(kind, count * blocks);
             }

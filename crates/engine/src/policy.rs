@@ -114,7 +114,8 @@ mod tests {
 
     use super::*;
     use crate::declared::Declared;
-    use crate::schedule::{Limits, Schedule};
+    use crate::price::{Ahead, Limits};
+    use crate::schedule::Schedule;
     use crate::{Element, Graph, Sharing, Sort};
 
     /// In which order operations begin: five that open something, each of what the one before made, and ten
@@ -153,7 +154,7 @@ mod tests {
             },
             block_needs: 1 << 20,
             block_memory: 1 << 20,
-            ahead: crate::schedule::Ahead::Nothing,
+            ahead: Ahead::Nothing,
         };
         let schedule = Schedule::new(&graph, &limits, policy).expect("few tasks");
         let tasks = schedule.tasks.iter();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use madrigal_core::time::{Link, Rates};
 
 use crate::graph::{Graph, Node};
-use crate::schedule::{Limits, input_sorts, is_lane_wise, price};
+use crate::price::{Limits, Price};
 
 /// Bytes that a block of a region should take: a core's second-level cache, about. Fewer elements
 /// would stay in it more surely, and pay more for the messages; measured, this is the best.
@@ -21,6 +21,7 @@ const MAX_BLOCK_LANES: usize = 1 << 16;
 const BLOCKS_UNDER_WAY: usize = 2;
 /// The most blocks of a region that are under way.
 const MAX_UNDER_WAY: usize = 64;
+
 /// Blocks of one region.
 #[derive(Debug, Clone)]
 pub(crate) struct Region {
@@ -57,9 +58,9 @@ pub(crate) fn regions(graph: &Graph, limits: &Limits) -> (Vec<Region>, Vec<Optio
             continue;
         }
         let before = node.inputs.iter().map(|value| value.node as usize);
-        let lane_wise = is_lane_wise(node);
+        let lane_wise = node.is_lane_wise();
         let beyond = |&producer: &usize| {
-            let whole = nodes[producer].operation.is_some() && !is_lane_wise(&nodes[producer]);
+            let whole = nodes[producer].operation.is_some() && !nodes[producer].is_lane_wise();
             level[producer] + usize::from(whole || !lane_wise)
         };
         level[index] = before.clone().map(|node| beyond(&node)).max().unwrap_or(0);
@@ -67,7 +68,7 @@ pub(crate) fn regions(graph: &Graph, limits: &Limits) -> (Vec<Region>, Vec<Optio
         same.push(region);
         if lane_wise {
             for producer in before {
-                let joins = is_lane_wise(&nodes[producer]) && level[producer] == level[index];
+                let joins = nodes[producer].is_lane_wise() && level[producer] == level[index];
                 if let (true, Some(theirs)) = (joins, of[producer]) {
                     let (a, b) = (find(&same, theirs), find(&same, region));
                     same[a.max(b) as usize] = a.min(b);
@@ -107,12 +108,12 @@ pub(crate) fn regions(graph: &Graph, limits: &Limits) -> (Vec<Region>, Vec<Optio
 fn cut(graph: &Graph, region: &mut Region, limits: &Limits) {
     let first = graph.node(region.nodes[0]);
     region.len = first.outputs.iter().map(|sort| sort.len).max().unwrap_or(0);
-    if !is_lane_wise(first) {
+    if !first.is_lane_wise() {
         region.lanes = region.len.max(1);
         return;
     }
     let at_work = |&node: &u32| {
-        let sorts = input_sorts(graph, node, LINE_LANES);
+        let sorts = graph.input_sorts(node, LINE_LANES);
         let operation = graph.node(node).operation.as_ref();
         operation.map_or(0, |operation| operation.bits_at_work(&sorts))
     };
@@ -131,7 +132,7 @@ fn cut(graph: &Graph, region: &mut Region, limits: &Limits) {
     }
     // The correlations of a block are made at once.
     let needs = |lanes: usize| {
-        let of = |&node: &u32| price(graph, node, lanes, limits).needs.share_bytes();
+        let of = |&node: &u32| Price::new(graph, node, lanes, limits).needs.share_bytes();
         region.nodes.iter().map(of).sum::<u128>()
     };
     let each = needs(LINE_LANES).div_ceil(LINE_LANES as u128).max(1);
@@ -158,7 +159,7 @@ fn under_way(graph: &Graph, region: &Region, limits: &Limits, widest: usize) -> 
         ..*limits
     };
     let time = |limits: &Limits| {
-        let of = |&node: &u32| price(graph, node, lanes, limits).nanoseconds;
+        let of = |&node: &u32| Price::new(graph, node, lanes, limits).nanoseconds;
         region.nodes.iter().map(of).sum::<u64>()
     };
     let (whole, busy) = (time(limits), time(&busy).max(1));
@@ -174,7 +175,7 @@ fn under_way(graph: &Graph, region: &Region, limits: &Limits, widest: usize) -> 
 /// Elements of a block of each node's values.
 pub(crate) fn lanes_of(graph: &Graph, regions: &[Region], of: &[Option<u32>]) -> Vec<usize> {
     let lanes = |(node, region): (&Node, &Option<u32>)| match region {
-        Some(region) if is_lane_wise(node) => regions[*region as usize].lanes,
+        Some(region) if node.is_lane_wise() => regions[*region as usize].lanes,
         // Whatever the length of its results: each is one piece.
         _ => usize::MAX,
     };

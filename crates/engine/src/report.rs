@@ -4,6 +4,61 @@ use std::time::Duration;
 
 use madrigal_core::{Phase, PhaseCost};
 
+use crate::shares::Shares;
+
+/// A program that has ended well.
+#[derive(Debug)]
+pub struct Outcome<Outputs = Vec<Shares>> {
+    /// The outputs: as shares in order, unknown where they are for others, shares of what is shared; or what was made
+    /// of these.
+    pub outputs: Outputs,
+    /// Before the inputs.
+    pub setup: PhaseReport,
+    /// From the inputs on.
+    pub online: PhaseReport,
+    /// From the opening of the job until all parties had agreed on it: then the phases begin.
+    pub agreed: Duration,
+    /// From the opening of the job to its finish at all parties.
+    pub total: Duration,
+    /// Bytes sent with headers and control messages.
+    pub wire_bytes_sent: u64,
+    /// When each operation was at work on which block.
+    pub tasks: Vec<TaskReport>,
+}
+
+impl<Outputs> Outcome<Outputs> {
+    /// Makes something else of the outputs.
+    pub fn map<Made>(self, make: impl FnOnce(Outputs) -> Made) -> Outcome<Made> {
+        Outcome {
+            outputs: make(self.outputs),
+            setup: self.setup,
+            online: self.online,
+            agreed: self.agreed,
+            total: self.total,
+            wire_bytes_sent: self.wire_bytes_sent,
+            tasks: self.tasks,
+        }
+    }
+}
+
+/// One operation at work on one block.
+#[derive(Debug, Clone)]
+pub struct TaskReport {
+    /// The operation, by its place in the graph.
+    pub operation: usize,
+    /// The block.
+    pub block: usize,
+    /// What did it, one task after the other.
+    pub strand: usize,
+    /// From the beginning of the job until everything it needs was there.
+    pub ready: Duration,
+    /// From the beginning of the job until it had ended.
+    pub ended: Duration,
+    /// How much of that it was at work itself; for the rest it waited, for messages or for the thread that it shares
+    /// with other strands.
+    pub worked: Duration,
+}
+
 /// One phase of one party, measured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PhaseReport {

@@ -9,87 +9,28 @@
 //! block begins when an earlier one has ended.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_core::time::{Bill as PriceBill, Link, Rates, Time, Work};
+use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
-use madrigal_correlations::Needs;
+use madrigal_correlations::{Kind, Needs};
 use madrigal_protocols::{Opening, Rounds};
 
-use crate::bill::{Bill, Parts, Stage};
-use crate::graph::{Graph, Node, Value};
+use crate::bill::Parts;
+use crate::graph::{Graph, Value};
 use crate::policy::{Policy, Ready};
+use crate::price::{Ahead, Limits, Price, Spending, call};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
-use crate::strands::{Busy, Lead, PREPARERS, Strands};
-use crate::stream::{StepOf, StreamTime};
+use crate::strands::{Busy, PREPARERS, Strands};
+use crate::stream::{StepOf, StreamTime, in_order, supplied};
 
 /// The most tasks of a program: a plan goes through all of them.
 const MAX_TASKS: usize = 1 << 20;
 /// Parts that an interleaved program has at least, where there are blocks enough.
 const MIN_PARTS: usize = 4;
-
-/// What the cutting and the order depend on, beside the program.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) opening: Opening,
-    pub(crate) threads: usize,
-    /// Between the parties, as they agreed to expect it.
-    pub(crate) line: Link,
-    /// Bytes that the correlations of one block may take.
-    pub(crate) block_needs: usize,
-    /// Bytes that blocks under way may take, all together.
-    pub(crate) block_memory: usize,
-    /// What is prepared before inputs are there.
-    pub(crate) ahead: Ahead,
-}
-
-/// Which operations are prepared before inputs are there, of those that can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ahead {
-    /// None.
-    Nothing,
-    /// All but those on values that two parties garble: tables travel online, and nobody keeps them.
-    ButTables,
-    /// All.
-    All,
-}
-
-impl Ahead {
-    fn prepares(self, node: &Node) -> bool {
-        match self {
-            Self::Nothing => false,
-            Self::ButTables => node.prepares && !node.of_tables(),
-            Self::All => node.prepares,
-        }
-    }
-}
-
-/// What one call of an operation costs: blocks of one length cost the same, but for rounds.
-#[derive(Debug)]
-pub(crate) struct Price {
-    /// By party; of rounds, those of one call by itself.
-    pub(crate) costs: Vec<PhaseCost>,
-    /// Bytes of each party's fullest link.
-    pub(crate) link_bytes: Vec<u64>,
-    /// Of setup and of online.
-    pub(crate) needs: Needs,
-    /// Of online.
-    pub(crate) later: Needs,
-    pub(crate) row_bytes: u64,
-    pub(crate) lead: Lead,
-    pub(crate) nanoseconds: u64,
-    /// How many of the Boolean triples each step takes.
-    pub(crate) steps: Vec<usize>,
-    /// What it costs to prepare it.
-    pub(crate) setup: Stage,
-    /// Bytes that each party keeps from then on.
-    pub(crate) kept: Vec<u64>,
-    /// Whether what is known of its results by then is known before the rest of it is done.
-    pub(crate) known: bool,
-}
 
 /// An operation on a block of elements.
 #[derive(Debug, Clone)]
@@ -98,12 +39,14 @@ pub(crate) struct Task {
     pub(crate) block: u32,
     pub(crate) range: Range<usize>,
     pub(crate) price: Arc<Price>,
+    /// Tasks that make what it reads, once each.
+    pub(crate) sources: Vec<u32>,
     pub(crate) strand: u32,
-    /// Which preparer of the strand it is prepared by, if it is.
+    /// Preparer of the strand that prepares it, if it is prepared.
     pub(crate) preparer: u32,
     /// When it begins, in nanoseconds, by what is declared.
     pub(crate) begin: u64,
-    /// What its correlations are made with.
+    /// Part of the correlations that has its own.
     pub(crate) part: u32,
     /// A block, by its region and number, that must have ended before.
     pub(crate) after: Option<(u32, u32)>,
@@ -161,7 +104,7 @@ impl Schedule {
             prepared: limits.ahead,
         };
         schedule.list(graph, limits, &of, policy);
-        schedule.count_rounds(graph, limits);
+        schedule.count_rounds(graph);
         Ok(schedule)
     }
 
@@ -194,19 +137,44 @@ impl Schedule {
         first(part)..first(part + 1)
     }
 
+    /// Has Boolean triples handed out step by step, in the order in which steps begin, behind all other
+    /// correlations: so a circuit's first layers are computed while triples of the last ones are made. All of
+    /// them are kept at once. `false`, and nothing is changed, where there is nothing to gain.
+    pub(crate) fn stream(&mut self) -> bool {
+        if self.ahead || self.tasks.iter().all(|task| task.price.steps.len() <= 1) {
+            return false;
+        }
+        let tasks = self.tasks.iter().map(|task| {
+            let price = &task.price;
+            (task.begin, price.nanoseconds, &price.steps[..])
+        });
+        self.stream = Some(in_order(tasks));
+        let (all, mut triples) = (self.needs(), Needs::new());
+        triples.bit_triples(all.of(Kind::BitTriples));
+        self.parts = vec![all.without_bit_triples(), triples];
+        self.tasks.iter_mut().for_each(|task| task.part = 0);
+        true
+    }
+
     /// All correlations.
     pub(crate) fn needs(&self) -> Needs {
+        self.sum(|price| &price.needs)
+    }
+
+    /// The correlations that are kept until tasks are online.
+    pub(crate) fn later_needs(&self) -> Needs {
+        self.sum(|price| &price.online.needs)
+    }
+
+    fn sum(&self, of: impl Fn(&Price) -> &Needs) -> Needs {
         let mut needs = Needs::new();
-        self.tasks
-            .iter()
-            .for_each(|task| needs += &task.price.needs);
+        self.tasks.iter().for_each(|task| needs += of(&task.price));
         needs
     }
 
-    /// Whether a task is prepared before inputs are there.
-    pub(crate) fn prepares(&self, graph: &Graph, task: u32) -> bool {
-        self.prepared
-            .prepares(graph.node(self.tasks[task as usize].node))
+    /// Whether the tasks of a node are prepared before inputs are there.
+    pub(crate) fn prepares(&self, graph: &Graph, node: u32) -> bool {
+        self.prepared.prepares(graph.node(node))
     }
 
     /// Whether tables of Y2 are made before inputs are there.
@@ -220,34 +188,28 @@ impl Schedule {
         if !self.ahead {
             return PhaseCost::default();
         }
-        let parties = graph.parties();
+        let none = || Rounds::new(self.parties);
         let supplied: Vec<Rounds> = supply.iter().map(|rounds| Rounds::at(rounds)).collect();
-        let mut preparers = vec![Rounds::new(parties); self.strands.len() * PREPARERS];
-        let mut made: HashMap<(u32, usize), Rounds> = HashMap::new();
+        let mut preparers = vec![none(); self.strands.len() * PREPARERS];
+        let mut made: Vec<Option<Rounds>> = vec![None; self.tasks.len()];
         let mut cost = PhaseCost::default();
-        let mut end = supplied.last().cloned().unwrap_or(Rounds::new(parties));
-        for (index, task) in (0..).zip(&self.tasks) {
-            if !self.prepares(graph, index) {
+        let mut end = supplied.last().cloned().unwrap_or(none());
+        for (index, task) in self.tasks.iter().enumerate() {
+            if !self.prepares(graph, task.node) {
                 continue;
             }
             let preparer = task.strand as usize * PREPARERS + task.preparer as usize;
             let mut clock = preparers[preparer].clone();
             clock.join(&supplied[task.part as usize]);
-            for &input in &graph.node(task.node).inputs {
-                let range = self.reads(graph, task, input);
-                for piece in self.pieces(input.node, &range) {
-                    if let Some(before) = made.get(&(input.node, piece)) {
-                        clock.join(before);
-                    }
-                }
-            }
+            let before = task
+                .sources
+                .iter()
+                .filter_map(|&source| made[source as usize].as_ref());
+            before.for_each(|before| clock.join(before));
             // Only the order of messages counts here, whichever way they are opened.
-            let mut bill = Bill::after([clock, Rounds::new(parties)], parties, self.opening, true);
-            bill_of(graph, task.node, task.range.len(), &mut bill);
-            let Parts { setup, known, .. } = bill.into_parts();
+            let Parts { setup, known, .. } = self.call(graph, task, [clock, none()]);
             end.join(&setup.clock);
-            let known = known.unwrap_or_else(|| setup.clock.clone());
-            made.insert((task.node, task.block as usize), known);
+            made[index] = Some(known.unwrap_or_else(|| setup.clock.clone()));
             preparers[preparer] = setup.clock;
             cost += task.price.setup.costs[me.index()];
         }
@@ -255,23 +217,22 @@ impl Schedule {
         cost
     }
 
-    /// The correlations that are kept until tasks are online.
-    pub(crate) fn later_needs(&self) -> Needs {
-        let mut needs = Needs::new();
-        self.tasks
-            .iter()
-            .for_each(|task| needs += &task.price.later);
-        needs
+    /// Goes through the messages of a task after the rounds of setup and online.
+    fn call(&self, graph: &Graph, task: &Task, clocks: [Rounds; 2]) -> Parts {
+        let prepares = self.prepares(graph, task.node);
+        call(
+            graph,
+            task.node,
+            task.range.len(),
+            clocks,
+            self.opening,
+            prepares,
+        )
     }
 
     /// Bytes that the party which keeps most keeps from preparing tasks until they are online.
     pub(crate) fn kept_bytes(&self, me: Option<Party>) -> u64 {
-        let of = |party: usize| {
-            self.tasks
-                .iter()
-                .map(|task| task.price.kept[party])
-                .sum::<u64>()
-        };
+        let of = |party: usize| self.tasks.iter().map(|task| task.price.kept[party]).sum();
         match me {
             Some(me) => of(me.index()),
             None => (0..self.parties).map(of).max().unwrap_or(0),
@@ -280,11 +241,11 @@ impl Schedule {
 
     /// What a party spends when all is done.
     pub(crate) fn cost(&self, me: Party) -> PhaseCost {
-        let spent = |task: &Task| task.price.costs[me.index()];
-        let mut cost = self
+        let spent = self
             .tasks
             .iter()
-            .fold(PhaseCost::default(), |sum, task| sum + spent(task));
+            .map(|task| task.price.online.costs[me.index()]);
+        let mut cost = spent.fold(PhaseCost::default(), |sum, cost| sum + cost);
         cost.rounds = self.rounds.of(me);
         cost
     }
@@ -301,11 +262,9 @@ impl Schedule {
 
     /// The elements of an input that a task reads.
     pub(crate) fn reads(&self, graph: &Graph, task: &Task, input: Value) -> Range<usize> {
-        let lane_wise = is_lane_wise(graph.node(task.node));
-        if lane_wise {
-            task.range.clone()
-        } else {
-            0..graph.sort(input).len
+        match graph.node(task.node).is_lane_wise() {
+            true => task.range.clone(),
+            false => 0..graph.sort(input).len,
         }
     }
 
@@ -334,72 +293,47 @@ impl Schedule {
     /// strand is free, and steps that get Boolean triples as they are made do when these come.
     pub(crate) fn longest_chain(
         &self,
-        graph: &Graph,
         me: Party,
         rates: &Rates,
         link: &Link,
         supply: &StreamTime,
     ) -> f64 {
-        let supplied = self.supplied(supply);
+        let supplied = supplied(self.stream.as_deref().unwrap_or_default(), supply);
         let mut times: HashMap<*const Price, f64> = HashMap::new();
         let mut strands = vec![0.0_f64; self.strands.len()];
-        let mut made: HashMap<(u32, usize), f64> = HashMap::new();
+        let mut ends: Vec<f64> = Vec::with_capacity(self.tasks.len());
         let mut blocks: HashMap<(u32, u32), f64> = HashMap::new();
-        let mut last = 0.0_f64;
-        for (index, task) in self.tasks.iter().enumerate() {
-            let mut begin = strands[task.strand as usize].max(supply.others);
-            for &input in &graph.node(task.node).inputs {
-                let range = self.reads(graph, task, input);
-                for piece in self.pieces(input.node, &range) {
-                    begin = made
-                        .get(&(input.node, piece))
-                        .map_or(begin, |end| begin.max(*end));
-                }
-            }
-            if let Some(before) = task.after.and_then(|before| blocks.get(&before)) {
-                begin = begin.max(*before);
-            }
+        for (index, task) in (0..).zip(&self.tasks) {
+            let block = task.after.and_then(|before| blocks.get(&before));
+            let read = task.sources.iter().map(|&source| &ends[source as usize]);
+            let begin = strands[task.strand as usize].max(supply.others);
+            let begin = read.chain(block).fold(begin, |begin, end| begin.max(*end));
             let price = &*task.price;
-            let own = times
-                .entry(price)
-                .or_insert_with(|| price.time(me, rates, link).total);
+            let time = || Spending::of(&price.online, me).time(1, rates, link).total;
+            let own = times.entry(price).or_insert_with(time);
             let each = *own / price.steps.len() as f64;
             let mut end = begin;
-            for step in 0..price.steps.len() {
-                let at = supplied.get(&(index as u32, step as u32));
+            for step in 0..price.steps.len() as u32 {
+                let at = supplied.get(&(index, step));
                 end = at.map_or(end, |at| end.max(*at)) + each;
             }
             strands[task.strand as usize] = end;
-            made.insert((task.node, task.block as usize), end);
+            ends.push(end);
             let block = blocks.entry(task.of).or_insert(0.0);
             *block = block.max(end);
-            last = last.max(end);
         }
-        last
+        ends.into_iter().fold(0.0, f64::max)
     }
 
     /// Bytes of values that a party keeps at most: those of inputs and outputs, and what tasks in the
     /// order of the schedule have made and not yet read for the last time, with those that work.
     pub(crate) fn value_bytes(&self, graph: &Graph, me: Party) -> usize {
-        let mut readers: HashMap<(u32, usize), usize> = HashMap::new();
-        let mut reads = Vec::with_capacity(self.tasks.len());
-        for task in &self.tasks {
-            let mut own = Vec::new();
-            for &input in &graph.node(task.node).inputs {
-                let range = self.reads(graph, task, input);
-                own.extend(
-                    self.pieces(input.node, &range)
-                        .map(|piece| (input.node, piece)),
-                );
-            }
-            own.sort_unstable();
-            own.dedup();
-            own.iter()
-                .for_each(|&piece| *readers.entry(piece).or_default() += 1);
-            reads.push(own);
+        let mut unread = vec![0_usize; self.tasks.len()];
+        for &source in self.tasks.iter().flat_map(|task| &task.sources) {
+            unread[source as usize] += 1;
         }
         let bytes = |task: &Task| {
-            let lane_wise = is_lane_wise(graph.node(task.node));
+            let lane_wise = graph.node(task.node).is_lane_wise();
             let of = |sort: &Sort| match lane_wise {
                 _ if sort.sharing.is_clear() && !sort.sharing.is_known_to(me) => 0,
                 true => sort.of_len(task.range.len()).bytes(),
@@ -413,24 +347,19 @@ impl Schedule {
             if known { sort.bytes() } else { 0 }
         };
         let fixed: usize = graph.inputs().iter().chain(graph.outputs()).map(kept).sum();
-        let mut made: HashMap<(u32, usize), usize> = HashMap::new();
+        let made: Vec<usize> = self.tasks.iter().map(bytes).collect();
         let (mut now, mut most) = (0, 0);
-        for (task, reads) in self.tasks.iter().zip(reads) {
-            let own = bytes(task);
-            now += own;
+        for (index, task) in self.tasks.iter().enumerate() {
+            now += made[index];
             most = most.max(now);
-            for piece in reads {
-                let left = readers.entry(piece).or_default();
-                *left -= 1;
-                if *left == 0 {
-                    now -= made.remove(&piece).unwrap_or(0);
+            for &source in &task.sources {
+                unread[source as usize] -= 1;
+                if unread[source as usize] == 0 {
+                    now -= made[source as usize];
                 }
             }
-            let place = (task.node, task.block as usize);
-            if readers.contains_key(&place) {
-                made.insert(place, own);
-            } else {
-                now -= own;
+            if unread[index] == 0 {
+                now -= made[index];
             }
         }
         let at_work = |region: &Region| region.under_way * region.bytes_at_work;
@@ -455,11 +384,10 @@ impl Schedule {
     /// Puts tasks on strands.
     fn list(&mut self, graph: &Graph, limits: &Limits, of: &[Option<u32>], policy: &dyn Policy) {
         let mut tasks = self.all_tasks(graph, limits, of);
-        let deps = self.dependencies(graph, &tasks);
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
-        for (task, deps) in deps.iter().enumerate() {
-            deps.iter()
-                .for_each(|&dep| readers[dep as usize].push(task as u32));
+        for (index, task) in (0..).zip(&tasks) {
+            let sources = task.sources.iter();
+            sources.for_each(|&source| readers[source as usize].push(index));
         }
         // The longest way to the end from each task. Tasks stand in an order in which dependencies come
         // first, but for those between blocks, which are left out here.
@@ -469,13 +397,12 @@ impl Schedule {
             way[task] = tasks[task].price.nanoseconds + after.max().unwrap_or(0);
         }
         let mut layer = vec![0_u32; tasks.len()];
-        for (task, deps) in deps.iter().enumerate() {
-            let sends = |dep: u32| {
-                let price = &tasks[dep as usize].price;
-                u32::from(price.costs.iter().any(|cost| cost.messages > 0))
+        for index in 0..tasks.len() {
+            let below = |&source: &u32| {
+                let costs = &tasks[source as usize].price.online.costs;
+                layer[source as usize] + u32::from(costs.iter().any(|cost| cost.messages > 0))
             };
-            let before = deps.iter().map(|&dep| layer[dep as usize] + sends(dep));
-            layer[task] = before.max().unwrap_or(0);
+            layer[index] = tasks[index].sources.iter().map(below).max().unwrap_or(0);
         }
         let rank = |at: u64, task: usize| {
             policy.rank(&Ready {
@@ -485,13 +412,17 @@ impl Schedule {
                 place: task as u32,
             })
         };
-        let gates = Gates::new(&tasks, &self.regions);
-        let mut waits: Vec<usize> = deps.iter().map(Vec::len).collect();
-        for (task, gate) in gates.waits.iter().enumerate() {
-            waits[task] += usize::from(gate.is_some());
+        let mut waits = Vec::with_capacity(tasks.len());
+        let mut gated: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+        let mut open_tasks: HashMap<(u32, u32), usize> = HashMap::new();
+        for (index, task) in (0..).zip(&tasks) {
+            waits.push(task.sources.len() + usize::from(task.after.is_some()));
+            *open_tasks.entry(task.of).or_default() += 1;
+            if let Some(before) = task.after {
+                gated.entry(before).or_default().push(index);
+            }
         }
         let mut ready_at = vec![0_u64; tasks.len()];
-        let mut open_tasks = gates.sizes.clone();
         let mut ready: BinaryHeap<Reverse<([u64; 2], u32)>> = BinaryHeap::new();
         for (task, waits) in (0..).zip(&waits) {
             if *waits == 0 {
@@ -523,7 +454,7 @@ impl Schedule {
             let left = open_tasks.get_mut(&block).expect("each block is counted");
             *left -= 1;
             if *left == 0 {
-                for &next in gates.of.get(&block).into_iter().flatten() {
+                for &next in gated.get(&block).into_iter().flatten() {
                     ended(next as usize, &mut waits);
                 }
             }
@@ -531,239 +462,86 @@ impl Schedule {
         assert_eq!(order.len(), tasks.len(), "no task waits for itself");
         self.strands = vec![Vec::new(); strands.len()];
         let mut busy = vec![Busy::default(); strands.len()];
+        let mut places = vec![0; tasks.len()];
+        for (place, &index) in (0..).zip(&order) {
+            places[index as usize] = place;
+        }
         let mut by_start = Vec::with_capacity(tasks.len());
-        for (place, &task) in order.iter().enumerate() {
-            let mut task = tasks[task as usize].clone();
+        for (place, &index) in (0..).zip(&order) {
+            let mut task = tasks[index as usize].clone();
             let strand = task.strand as usize;
             task.preparer = task.price.lead.preparer(&mut busy[strand]) as u32;
-            self.strands[strand].push(place as u32);
+            for source in &mut task.sources {
+                *source = places[*source as usize];
+            }
+            self.strands[strand].push(place);
             by_start.push(task);
         }
         self.tasks = by_start;
     }
 
-    /// The tasks of all operations, dependencies first.
+    /// The tasks of all operations, each after those that it reads from.
     fn all_tasks(&self, graph: &Graph, limits: &Limits, of: &[Option<u32>]) -> Vec<Task> {
         let mut prices: HashMap<(u32, usize), Arc<Price>> = HashMap::new();
-        let mut tasks = Vec::new();
+        let mut tasks: Vec<Task> = Vec::new();
+        // First task of each node; inputs have none.
+        let mut first = vec![None; graph.len()];
         // Block by block within a region would be the order of execution; here the order only has to be
         // one in which each comes after what it needs, and node by node is that.
         for (node, region) in (0..).zip(of) {
             let Some(region) = *region else {
                 continue;
             };
+            first[node as usize] = Some(tasks.len());
             let shape = &self.regions[region as usize];
             for block in 0..blocks(shape.len, shape.lanes) {
                 let range = block * shape.lanes..((block + 1) * shape.lanes).min(shape.len);
                 let price = prices
                     .entry((node, range.len()))
-                    .or_insert_with(|| Arc::new(price(graph, node, range.len(), limits)));
+                    .or_insert_with(|| Arc::new(Price::new(graph, node, range.len(), limits)));
                 let after = block.checked_sub(shape.under_way);
-                tasks.push(Task {
+                let mut task = Task {
                     node,
                     block: block as u32,
                     price: Arc::clone(price),
                     range,
+                    sources: Vec::new(),
                     strand: 0,
                     preparer: 0,
                     begin: 0,
                     part: 0,
                     after: after.map(|before| (region, before as u32)),
                     of: (region, block as u32),
-                });
+                };
+                for &input in &graph.node(node).inputs {
+                    if let Some(first) = first[input.node as usize] {
+                        let pieces = self.pieces(input.node, &self.reads(graph, &task, input));
+                        task.sources
+                            .extend(pieces.map(|piece| (first + piece) as u32));
+                    }
+                }
+                task.sources.sort_unstable();
+                task.sources.dedup();
+                tasks.push(task);
             }
         }
         tasks
     }
 
-    /// The tasks that make what each task reads.
-    fn dependencies(&self, graph: &Graph, tasks: &[Task]) -> Vec<Vec<u32>> {
-        let mut first = HashMap::new();
-        for (index, task) in tasks.iter().enumerate() {
-            first.entry(task.node).or_insert(index);
-        }
-        let of = |task: &Task| {
-            let mut deps = Vec::new();
-            for &input in &graph.node(task.node).inputs {
-                if let Some(&first) = first.get(&input.node) {
-                    let range = self.reads(graph, task, input);
-                    let pieces = self.pieces(input.node, &range);
-                    deps.extend(pieces.map(|piece| (first + piece) as u32));
-                }
-            }
-            deps.sort_unstable();
-            deps.dedup();
-            deps
-        };
-        tasks.iter().map(of).collect()
-    }
-
     /// Goes through all messages in the order of the schedule.
-    fn count_rounds(&mut self, graph: &Graph, limits: &Limits) {
-        let parties = graph.parties();
-        let mut strands = vec![Rounds::new(parties); self.strands.len()];
-        let mut made: BTreeMap<(u32, usize), Rounds> = BTreeMap::new();
-        let mut end = Rounds::new(parties);
+    fn count_rounds(&mut self, graph: &Graph) {
+        let mut strands = vec![Rounds::new(self.parties); self.strands.len()];
+        let mut made: Vec<Rounds> = Vec::with_capacity(self.tasks.len());
+        let mut end = Rounds::new(self.parties);
         for task in &self.tasks {
-            let mut clock = strands[task.strand as usize].clone();
-            for &input in &graph.node(task.node).inputs {
-                let range = self.reads(graph, task, input);
-                for piece in self.pieces(input.node, &range) {
-                    if let Some(before) = made.get(&(input.node, piece)) {
-                        clock.join(before);
-                    }
-                }
-            }
-            let prepares = self.prepared.prepares(graph.node(task.node));
-            let clocks = [Rounds::new(parties), clock];
-            let mut bill = Bill::after(clocks, parties, limits.opening, prepares);
-            bill_of(graph, task.node, task.range.len(), &mut bill);
-            let clock = bill.into_parts().online.clock;
-            end.join(&clock);
-            strands[task.strand as usize] = clock.clone();
-            made.insert((task.node, task.block as usize), clock);
+            let strand = &mut strands[task.strand as usize];
+            let sources = task.sources.iter();
+            sources.for_each(|&source| strand.join(&made[source as usize]));
+            let clocks = [Rounds::new(self.parties), strand.clone()];
+            *strand = self.call(graph, task, clocks).online.clock;
+            end.join(strand);
+            made.push(strand.clone());
         }
         self.rounds = end;
-    }
-}
-
-/// Which tasks wait for the end of which block.
-struct Gates {
-    /// Tasks of each block.
-    sizes: HashMap<(u32, u32), usize>,
-    /// Tasks that wait for a block.
-    of: HashMap<(u32, u32), Vec<u32>>,
-    waits: Vec<Option<(u32, u32)>>,
-}
-
-impl Gates {
-    fn new(tasks: &[Task], regions: &[Region]) -> Self {
-        let mut gates = Self {
-            sizes: HashMap::new(),
-            of: HashMap::new(),
-            waits: tasks.iter().map(|task| task.after).collect(),
-        };
-        for (index, task) in (0..).zip(tasks) {
-            gates
-                .sizes
-                .insert(task.of, regions[task.of.0 as usize].nodes.len());
-            if let Some(before) = task.after {
-                gates.of.entry(before).or_default().push(index);
-            }
-        }
-        gates
-    }
-}
-
-pub(crate) fn is_lane_wise(node: &Node) -> bool {
-    node.operation
-        .as_ref()
-        .is_some_and(|operation| operation.is_lane_wise())
-}
-
-/// The sorts of a node's inputs, when it is called for `len` elements.
-pub(crate) fn input_sorts(graph: &Graph, node: u32, len: usize) -> Vec<Sort> {
-    let node = graph.node(node);
-    let lane_wise = is_lane_wise(node);
-    let of = |&value: &Value| {
-        let sort = *graph.sort(value);
-        if lane_wise { sort.of_len(len) } else { sort }
-    };
-    node.inputs.iter().map(of).collect()
-}
-
-fn bill_of(graph: &Graph, node: u32, len: usize, bill: &mut Bill) {
-    let operation = graph.node(node).operation.as_ref();
-    if let Some(operation) = operation.filter(|_| !graph.node(node).is_empty()) {
-        operation.bill(&input_sorts(graph, node, len), bill);
-    }
-}
-
-pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Price {
-    let parties = graph.parties();
-    let none = || Rounds::new(parties);
-    let prepares = limits.ahead.prepares(graph.node(node));
-    let mut bill = Bill::after([none(), none()], parties, limits.opening, prepares);
-    bill_of(graph, node, len, &mut bill);
-    let Parts {
-        setup,
-        online,
-        kept,
-        known,
-    } = bill.into_parts();
-    let lead = Lead::of([&setup, &online], known.is_some());
-    let mut needs = online.needs.clone();
-    needs += &setup.needs;
-    let steps = online.steps();
-    let mut costs = online.costs;
-    for (party, cost) in Party::all(parties).zip(&mut costs) {
-        cost.rounds = online.clock.of(party);
-    }
-    let mut price = Price {
-        costs,
-        link_bytes: online.link_bytes,
-        needs,
-        later: online.needs,
-        row_bytes: online.row_bytes,
-        lead,
-        nanoseconds: 0,
-        steps,
-        setup,
-        kept,
-        known: known.is_some(),
-    };
-    // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has
-    // most to do counts.
-    let seconds = |party| price.time(party, &Rates::ZEN_5, &limits.line).total;
-    let longest = Party::all(graph.parties()).map(seconds);
-    price.nanoseconds = (longest.fold(0.0, f64::max) * 1e9) as u64;
-    price.nanoseconds = price.nanoseconds.max(1);
-    price
-}
-
-impl Price {
-    /// How long one call takes by itself.
-    pub(crate) fn time(&self, party: Party, rates: &Rates, link: &Link) -> Time {
-        let cost = self.costs[party.index()];
-        seconds(
-            cost,
-            self.link_bytes[party.index()],
-            self.row_bytes,
-            1,
-            rates,
-            link,
-        )
-    }
-}
-
-/// How long work takes that spends this, one message after the other, on so many threads.
-pub(crate) fn seconds(
-    cost: PhaseCost,
-    link_bytes: u64,
-    row_bytes: u64,
-    threads: usize,
-    rates: &Rates,
-    link: &Link,
-) -> Time {
-    let work = Work {
-        row_bytes: row_bytes as f64,
-        ..Work::default()
-    };
-    let computed = PriceBill {
-        threads,
-        ..PriceBill::in_one_chain(cost, work, 1)
-    };
-    let anywhere = Link {
-        bytes_per_second: None,
-        ..*link
-    };
-    let time = computed.time(rates, &anywhere);
-    let sending = link
-        .bytes_per_second
-        .map_or(0.0, |rate| link_bytes as f64 / rate);
-    Time {
-        sending,
-        total: time.computing + time.waiting + sending,
-        ..time
     }
 }

@@ -12,10 +12,10 @@ use madrigal_core::{Digest256, domains};
 use madrigal_net::{Fact, Session};
 use sha2::{Digest, Sha256};
 
-use crate::carry_out::{Given, Outcome, run_with_facts};
+use crate::carry_out::{Given, run_with_facts};
 use crate::error::RunError;
 use crate::plan::Plan;
-use crate::report::Progress;
+use crate::report::{Outcome, Progress};
 use crate::shares::Shares;
 use crate::sort::Sort;
 

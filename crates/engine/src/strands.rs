@@ -7,10 +7,10 @@
 
 use std::cmp::Reverse;
 
-use madrigal_core::Party;
 use madrigal_core::time::FIRST_WINDOW;
+use madrigal_core::{Party, PhaseCost};
 
-use crate::bill::Stage;
+use crate::bill::PhaseBill;
 
 /// The most strands of a program. Each costs channels to all peers, for each protocol that it uses.
 const MAX_STRANDS: usize = 256;
@@ -52,13 +52,13 @@ pub(crate) type Busy = [u64; PREPARERS];
 impl Lead {
     /// Of a task's setup and of its online part, which may come at the same time. `known`: whether its results are
     /// known before its setup ends.
-    pub(crate) fn of(stages: [&Stage; 2], known: bool) -> Self {
-        let [setup, online] = stages.map(Self::of_stage);
+    pub(crate) fn of(phases: [&PhaseBill; 2], known: bool) -> Self {
+        let [setup, online] = phases.map(Self::of_phase);
         if known && !setup.one_way {
-            let rounds = |party| stages[0].clock.of(party);
+            let rounds = |party| phases[0].clock.of(party);
             let beside = Beside {
                 bytes: setup.bytes,
-                rounds: Party::all(stages[0].costs.len())
+                rounds: Party::all(phases[0].costs.len())
                     .map(rounds)
                     .max()
                     .unwrap_or(0),
@@ -91,15 +91,14 @@ impl Lead {
         who
     }
 
-    fn of_stage(stage: &Stage) -> Self {
-        let one_way =
-            |cost: &madrigal_core::PhaseCost| cost.bytes_sent > 0 && cost.bytes_received == 0;
-        let one_way = stage.costs.iter().any(one_way);
-        let links = stage.link_bytes.iter().copied().max().unwrap_or(0);
+    fn of_phase(phase: &PhaseBill) -> Self {
+        let one_way = |cost: &PhaseCost| cost.bytes_sent > 0 && cost.bytes_received == 0;
+        let one_way = phase.costs.iter().any(one_way);
+        let links = phase.link_bytes.iter().copied().max().unwrap_or(0);
         let bytes = if one_way {
             links
         } else {
-            stage.longest.min(links)
+            phase.longest.min(links)
         };
         Self {
             bytes: bytes.min(FIRST_WINDOW),

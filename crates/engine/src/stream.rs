@@ -6,15 +6,13 @@
 
 use std::collections::HashMap;
 
-use madrigal_correlations::{Kind, Needs};
-
-use crate::schedule::{Schedule, Task};
-
-/// A step of a task, and when it begins: in nanoseconds, by what is declared.
+/// A step of a task that gets Boolean triples, and when it begins: in nanoseconds, by what is declared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepOf {
     pub(crate) task: u32,
     pub(crate) step: u32,
+    /// Boolean triples that it takes.
+    pub(crate) triples: usize,
     begin: u64,
 }
 
@@ -25,65 +23,47 @@ pub(crate) struct StreamTime {
     pub(crate) triples: f64,
 }
 
-impl Schedule {
-    /// Has Boolean triples handed out step by step, in the order in which steps begin, behind all other
-    /// correlations: so a circuit's first layers are computed while triples of the last ones are made. All of
-    /// them are kept at once. `false`, and nothing is changed, where there is nothing to gain.
-    pub(crate) fn stream(&mut self) -> bool {
-        let stepped = |task: &Task| task.price.steps.len() > 1;
-        if self.ahead || !self.tasks.iter().any(stepped) {
-            return false;
-        }
-        let mut order = Vec::new();
-        for (index, task) in (0..).zip(&self.tasks) {
-            let steps = &task.price.steps;
-            let each = task.price.nanoseconds / steps.len() as u64;
-            for (step, _) in (0..).zip(steps).filter(|&(_, &count)| count > 0) {
-                let begin = task.begin + each * u64::from(step);
-                order.push(StepOf {
-                    task: index,
-                    step,
-                    begin,
-                });
-            }
-        }
-        order.sort_by_key(|of| (of.begin, of.task, of.step));
-        self.stream = Some(order);
-        let (all, mut triples) = (self.needs(), Needs::new());
-        triples.bit_triples(all.of(Kind::BitTriples));
-        self.parts = vec![all.without_bit_triples(), triples];
-        self.tasks.iter_mut().for_each(|task| task.part = 0);
-        true
+/// Puts the steps of tasks in the order in which they begin. Of each task there are its beginning, how long it takes, and
+/// the Boolean triples of each step.
+pub(crate) fn in_order<'a>(tasks: impl Iterator<Item = (u64, u64, &'a [usize])>) -> Vec<StepOf> {
+    let mut order = Vec::new();
+    for (task, (begin, nanoseconds, steps)) in (0..).zip(tasks) {
+        let each = nanoseconds / steps.len() as u64;
+        let steps = (0..).zip(steps).filter(|&(_, &triples)| triples > 0);
+        order.extend(steps.map(|(step, &triples)| StepOf {
+            task,
+            step,
+            triples,
+            begin: begin + each * u64::from(step),
+        }));
     }
+    order.sort_by_key(|of| (of.begin, of.task, of.step));
+    order
+}
 
-    /// How many Boolean triples a step takes.
-    pub(crate) fn triples_of(&self, of: &StepOf) -> usize {
-        self.tasks[of.task as usize].price.steps[of.step as usize]
-    }
-
-    /// When the Boolean triples of each step come that gets them as they are made.
-    pub(crate) fn supplied(&self, time: &StreamTime) -> HashMap<(u32, u32), f64> {
-        let order = self.stream.as_deref().unwrap_or_default();
-        let all: usize = order.iter().map(|of| self.triples_of(of)).sum();
-        let each = (time.triples - time.others) / all.max(1) as f64;
-        let mut made = 0;
-        let of = |of: &StepOf| {
-            made += self.triples_of(of);
-            ((of.task, of.step), time.others + each * made as f64)
-        };
-        order.iter().map(of).collect()
-    }
+/// When the Boolean triples of each step, by task and step, come that gets them as they are made.
+pub(crate) fn supplied(order: &[StepOf], time: &StreamTime) -> HashMap<(u32, u32), f64> {
+    let all: usize = order.iter().map(|of| of.triples).sum();
+    let each = (time.triples - time.others) / all.max(1) as f64;
+    let mut made = 0;
+    let of = |of: &StepOf| {
+        made += of.triples;
+        ((of.task, of.step), time.others + each * made as f64)
+    };
+    order.iter().map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use madrigal_core::Party;
     use madrigal_core::time::Link;
+    use madrigal_correlations::Kind;
 
     use super::*;
     use crate::declared::Declared;
     use crate::policy::Soonest;
-    use crate::schedule::{Ahead, Limits};
+    use crate::price::{Ahead, Limits};
+    use crate::schedule::Schedule;
     use crate::{Element, Graph, Opening, Sharing, Sort};
 
     /// Two layers on a value of many lanes, which are in blocks.
@@ -128,14 +108,14 @@ mod tests {
         let half = steps.len() / 2;
         assert!(steps[..half].iter().all(|&step| step == 1), "{steps:?}");
         assert!(steps[half..].iter().all(|&step| step == 2), "{steps:?}");
-        let all: usize = order.iter().map(|of| schedule.triples_of(of)).sum();
+        let all: usize = order.iter().map(|of| of.triples).sum();
         assert_eq!(all, 2 * lanes);
         // The last triples come when all are made, the first ones long before.
         let time = StreamTime {
             others: 1.0,
             triples: 2.0,
         };
-        let supplied = schedule.supplied(&time);
+        let supplied = supplied(order, &time);
         let of = |of: &StepOf| supplied[&(of.task, of.step)];
         assert!((of(&order[order.len() - 1]) - 2.0).abs() < 1e-9);
         assert!(of(&order[0]) < 1.0 + 1.0 / (order.len() - 1) as f64);

@@ -7,7 +7,8 @@ use madrigal_correlations_make::SupplyCosts;
 
 use crate::phases::Phases;
 use crate::plan::Plan;
-use crate::schedule::{Task, seconds};
+use crate::price::Spending;
+use crate::schedule::Task;
 use crate::stream::StreamTime;
 
 /// Rounds of a job beside those of its phases: all parties say what they want, that they are done, and
@@ -90,7 +91,7 @@ impl Plan {
             triples: setup.total,
         };
         let schedule = self.schedule();
-        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link, &supply);
+        let chain = schedule.longest_chain(me, rates, link, &supply);
         chain
             .max(setup.computing + online.computing)
             .max(setup.sending + online.sending)
@@ -108,17 +109,15 @@ impl Plan {
     fn online_time(&self, me: Party, rates: &Rates, link: &Link) -> Time {
         let schedule = self.schedule();
         let tasks = schedule.tasks.iter();
-        let link_bytes = |task: &Task| task.price.link_bytes[me.index()];
-        let whole = seconds(
-            schedule.cost(me),
-            tasks.clone().map(link_bytes).sum(),
-            tasks.map(|task| task.price.row_bytes).sum(),
-            self.spec().threads,
-            rates,
-            link,
-        );
+        let link_bytes = |task: &Task| task.price.online.link_bytes[me.index()];
+        let whole = Spending {
+            cost: schedule.cost(me),
+            link_bytes: tasks.clone().map(link_bytes).sum(),
+            row_bytes: tasks.map(|task| task.price.online.row_bytes).sum(),
+        };
+        let whole = whole.time(self.spec().threads, rates, link);
         let at_once = StreamTime::default();
-        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link, &at_once);
+        let chain = schedule.longest_chain(me, rates, link, &at_once);
         Time {
             total: whole.computing.max(whole.sending).max(chain),
             ..whole

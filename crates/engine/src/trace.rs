@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::carry_out::Outcome;
 use crate::plan::Plan;
+use crate::report::Outcome;
 
 impl Outcome {
     /// Each operation's blocks on the strands that did them, in the JSON of Chrome's trace event format
