@@ -1,13 +1,13 @@
-//! What a call of an operation costs all parties, declared once.
+//! Bills: the cost of a call of an operation for all parties, declared once.
 
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::{Kind, Needs};
 use madrigal_protocols::{Opening, Rounds};
 
-/// What operations cost: each adds its messages, in order, its AES blocks and its correlations; bytes,
+/// Cost of operations: each adds its messages, in order, its AES blocks and its correlations; bytes,
 /// messages and rounds of every party follow.
 ///
-/// What is [ahead](Self::ahead) of the inputs counts as setup, where the plan has it done then.
+/// Work that is [ahead](Self::ahead) of the inputs counts as setup, where the plan has it done then.
 #[derive(Clone, Debug)]
 pub struct Bill {
     opening: Opening,
@@ -35,7 +35,7 @@ pub(crate) struct PhaseBill {
     /// Bytes of the longest message.
     pub(crate) longest: u64,
     pub(crate) needs: Needs,
-    /// How many Boolean triples are used before each step but the first.
+    /// Boolean triples that are used before each step but the first.
     marks: Vec<usize>,
     /// Whether some steps are not in `marks`.
     unmarked: bool,
@@ -107,7 +107,7 @@ impl Bill {
         &mut self.phases[self.at]
     }
 
-    /// What [`Operation::prepare`](crate::Operation::prepare) spends: in setup if the plan has it called,
+    /// Adds what [`Operation::prepare`](crate::Operation::prepare) spends: in setup if the plan has it called,
     /// else at this place online.
     pub fn ahead(&mut self, work: impl FnOnce(&mut Self)) {
         if self.prepares {
@@ -137,7 +137,7 @@ impl Bill {
         }
     }
 
-    /// How many parties there are.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.kept.len()
     }
@@ -147,8 +147,7 @@ impl Bill {
         self.opening
     }
 
-    /// One message for each entry, from one party to another one, of so many bytes; all are sent before
-    /// any is awaited.
+    /// Adds a message for each entry: sender, receiver, bytes. All are sent before any is awaited.
     pub fn exchange(&mut self, messages: &[(Party, Party, u64)]) {
         let pairs: Vec<_> = messages.iter().map(|&(from, to, _)| (from, to)).collect();
         let mut fullest = vec![0; self.parties()];
@@ -169,7 +168,7 @@ impl Bill {
         phase.clock.exchange(&pairs);
     }
 
-    /// Shares of so many bytes become known to `to`, the way the job opens.
+    /// Adds an opening of shares of `bytes` bytes to the parties `to`, the way the job opens.
     pub fn open(&mut self, bytes: u64, to: &[Party]) {
         let (opening, parties) = (self.opening, self.parties());
         let phase = self.phase();
@@ -189,7 +188,7 @@ impl Bill {
         self.phase().costs[party.index()].aes_blocks += blocks;
     }
 
-    /// What each party spends but for rounds, which go to the [`clock`](Self::clock); what it sends goes
+    /// Adds what each party spends but for rounds, which go to the [`clock`](Self::clock). What it sends goes
     /// to one other party, and what it receives comes from one.
     pub fn each(&mut self, cost: impl Fn(Party) -> PhaseCost) {
         for party in Party::all(self.parties()) {
@@ -201,7 +200,7 @@ impl Bill {
         }
     }
 
-    /// The same work so many times, one after the other; `work` adds the same each time.
+    /// Adds some work `times` times, one after the other; `work` adds the same each time.
     pub fn repeat(&mut self, times: u64, work: impl Fn(&mut Self)) {
         let (parties, opening, at, prepares) =
             (self.parties(), self.opening, self.at, self.prepares);
@@ -264,7 +263,7 @@ impl Bill {
         self.phase().row_bytes += bytes;
     }
 
-    /// What one party spends online, with its rounds so far.
+    /// Cost of one party online, with its rounds so far.
     pub fn of(&self, party: Party) -> PhaseCost {
         self.phases[ONLINE].cost(party)
     }

@@ -76,7 +76,7 @@ struct TaskState {
     /// Preparation, and work online.
     turns: [TurnState; 2],
     stock: Option<Stock>,
-    /// What its preparation kept for its work online.
+    /// Memory that its preparation left for its work online.
     kept: Option<Box<dyn Any + Send>>,
     /// Number of times that its preparation told of its results.
     told: usize,
@@ -85,7 +85,7 @@ struct TaskState {
     step_waker: Option<Waker>,
 }
 
-/// What a task does in one phase.
+/// Turn of a task in one phase.
 #[derive(Default)]
 struct TurnState {
     /// Number of things that it waits for: tasks, the end of a block, correlations.
@@ -112,11 +112,11 @@ fn wake(waker: &mut Option<Waker>) {
     waker.take().into_iter().for_each(Waker::wake);
 }
 
-/// What a task, or its preparation, begins with.
+/// Inputs and correlations that a task, or its preparation, begins with.
 pub(crate) struct Start {
     pub(crate) inputs: Vec<Arc<Shares>>,
     pub(crate) stock: Stock,
-    /// What was prepared.
+    /// Memory that the preparation left.
     pub(crate) kept: Option<Box<dyn Any + Send>>,
     /// When everything was there.
     pub(crate) ready: Instant,
@@ -312,7 +312,7 @@ impl Board {
         {
             context.join(supplied);
         }
-        // What is read whole and another task has put together before; it is read no more.
+        // Values read whole that another task has put together before; this task reads their pieces no more.
         let whole = read_whole(graph, schedule, &self.makers, task, phase);
         let together = state.wholes[phase.index()].take(whole);
         let mut inputs = Vec::new();
@@ -471,7 +471,7 @@ impl Board {
         let task = &self.schedule.tasks[index as usize];
         let mut state = self.lock();
         let own = &mut state.tasks[index as usize];
-        // What is used up keeps the memory of its whole part.
+        // Correlations that are used up would keep the memory of their whole part.
         own.stock = Some(match task.price.online.needs.is_empty() {
             true => stock.emptied(),
             false => stock,

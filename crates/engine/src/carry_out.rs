@@ -26,22 +26,22 @@ use crate::strands::PREPARERS;
 /// The step of a job that everything before the inputs is part of.
 pub(crate) const SETUP: &str = "setup";
 
-/// What one party brings to a program.
+/// Inputs and means that one party brings to a program.
 #[derive(Debug, Default)]
 pub struct Given<'a> {
     /// One value for each input of the graph in order: clear ones, with [`Shares::unknown`] for those that this
     /// party does not know, and of shared ones this party's share, all parties' from the same earlier run:
     /// [`Stages`](crate::Stages) sees to that.
     pub inputs: Vec<Shares>,
-    /// What the origin of the correlations asks for.
+    /// Means that the origin of the correlations asks for.
     pub means: Means<'a>,
 }
 
 /// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
 ///
 /// # Errors
-/// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
-/// after which no party has an output.
+/// [`RunError`] for inputs that do not fit the plan, before anything is sent; and where something goes wrong between
+/// the parties, after which no party has an output.
 pub fn run_program<'a>(
     session: &'a Session,
     id: u32,
@@ -58,7 +58,7 @@ pub fn run_program<'a>(
 /// Runs a plan as [`run_program`] does, with other facts that parties agree on: among them a digest of the plan's.
 ///
 /// # Errors
-/// As [`run_program`].
+/// [`RunError`] in the same cases as [`run_program`].
 pub(crate) fn run_with_facts<'a>(
     session: &'a Session,
     id: u32,
@@ -111,7 +111,7 @@ pub(crate) fn run_with_facts<'a>(
 /// Gives the outputs.
 ///
 /// # Errors
-/// As [`run_program`].
+/// [`RunError`] in the same cases as [`run_program`].
 pub fn evaluate_program<'a>(
     context: &'a Context,
     plan: &'a Plan,
@@ -131,7 +131,7 @@ pub fn evaluate_program<'a>(
     })
 }
 
-/// What parties that bring different public values are told.
+/// Name of the fact in which parties that bring different public values differ.
 const PUBLIC_VALUES: &str = "public values";
 
 /// SHA-256 of the inputs that all parties know, if there are such: each brings its own copy, and with
@@ -218,7 +218,7 @@ async fn carry_out(
         .among(graph.parties())
         .enter(Phase::Setup, "ahead")
         .gathering();
-    // What the program calls them, whatever the caller does: values are put together with others.
+    // Sharings have the program's names, whatever the caller's are: values are put together with others.
     let inputs = graph.inputs().iter().zip(given.inputs);
     let inputs = inputs.map(|(&value, shares)| shares.as_shared(graph.sort(value).sharing));
     let board = Arc::new(Board::new(graph, plan.schedule(), inputs));
@@ -311,7 +311,7 @@ impl Team<'_> {
                 total,
             });
         };
-        // What is used up in setup is not kept until the end of it.
+        // Correlations that are used up in setup are not kept until the end of it.
         let interleaved = self.plan.phases() == Phases::Interleaved || self.plan.schedule().ahead;
         // Garbled values need an offset; where OTs are made it is theirs.
         let has_offset = source

@@ -1,6 +1,6 @@
 //! A session's dealer: a party that serves jobs without computing them.
 //!
-//! Of each job it learns the number of parties and what it is asked for, which tells the number of AND gates, of
+//! It learns of each job the number of parties and what it is asked for, which tells the number of AND gates, of
 //! products and their shapes, and when. It learns no input, no output and no message between the other parties. All
 //! else that these agree on, digests of circuits, constants and opened values among it, they tell each other alone
 //! ([`Session::job_among`]): who sees a digest can test guesses of what it is of.
@@ -25,7 +25,7 @@ use crate::plan::CORRELATIONS;
 /// patience, and so cannot have a dealer in it. They give each its own session.
 ///
 /// # Errors
-/// What goes wrong between the parties. A job that fails ends the service, and with it the session: a
+/// [`Error`] where something goes wrong between the parties. A job that fails ends the service, and with it the session: a
 /// dealer that is to go on meets the parties anew.
 pub fn serve(session: &Session, deadline: Option<Duration>) -> BoxFuture<'_, Result<u64, Error>> {
     Box::pin(serve_jobs(session, deadline))

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_correlations::Kind;
 use madrigal_net::Result;
 
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Online, Operation, Turn};
 use crate::shares::Shares;
 use crate::sort::{Sharing, Sort};
 
@@ -40,11 +39,7 @@ impl Operation for Declared {
         }
     }
 
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        _: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, _: &'a mut Turn<'_>, _: Vec<Arc<Shares>>) -> Online<'a> {
         unreachable!("it is planned alone")
     }
 

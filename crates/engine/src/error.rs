@@ -28,7 +28,7 @@ pub enum RunError {
     Values {
         /// This party.
         party: Party,
-        /// What was expected, and what came.
+        /// Expected and given values, in words.
         problem: String,
     },
     /// The session has another number of parties than the plan, helpers counted.

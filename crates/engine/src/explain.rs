@@ -1,4 +1,4 @@
-//! What each operation of a plan costs, and how long it takes.
+//! Estimates of operations of a plan, one by one: cost and time.
 
 use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, PhaseCost};
@@ -15,7 +15,7 @@ pub struct OperationEstimate {
     pub cost: OperationCost,
     /// Blocks of elements that it is done in.
     pub blocks: usize,
-    /// What its correlations cost, made by themselves, and preparing it: bytes, messages and AES blocks add up to those of
+    /// Cost of its correlations, made by themselves, and of preparing it: bytes, messages and AES blocks add up to those of
     /// the setup but for its start (base OTs) and for what correlations share where they are made together.
     pub setup: PhaseCost,
     /// How long that takes.
@@ -27,7 +27,7 @@ pub struct OperationEstimate {
 }
 
 impl Plan {
-    /// What each operation costs `me`, and how long it takes on a machine with these rates over such links,
+    /// Estimates what each operation costs `me`, and how long it takes on a machine with these rates over such links,
     /// in the order of the graph, inputs left out. An estimate: what operations take together is
     /// [`Plan::time`], in which they overlap.
     pub fn estimates(&self, me: Party, rates: &Rates, link: &Link) -> Vec<OperationEstimate> {
@@ -63,7 +63,7 @@ impl Plan {
         .collect()
     }
 
-    /// What correlations cost, made by themselves, and how long that takes.
+    /// Cost of correlations, made by themselves, and the time that takes.
     pub(crate) fn correlations(
         &self,
         me: Party,

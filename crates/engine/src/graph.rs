@@ -13,7 +13,7 @@ use crate::sort::{Sharing, Sort};
 /// The most bits of a value. No machine has as many; what operations cost still fits 64-bit numbers.
 const MAX_BITS: u128 = 1 << 58;
 
-/// That no value is larger than that.
+/// Checks that no value is larger than that.
 fn countable(sorts: &[Sort]) -> Result<(), Mismatch> {
     let bits = |sort: &Sort| sort.len as u128 * sort.element.bits().max(1) as u128;
     match sorts.iter().find(|sort| bits(sort) > MAX_BITS) {
@@ -90,9 +90,9 @@ pub struct Graph {
 pub struct GraphError {
     /// Where the operation comes from: a line of a source, or a name.
     pub label: String,
-    /// What it is.
+    /// Name of the operation.
     pub operation: String,
-    /// What does not fit.
+    /// Reason why it does not fit.
     pub problem: Mismatch,
 }
 
@@ -113,7 +113,7 @@ impl Graph {
         sorts.any(|sort| sort.sharing.has_labels())
     }
 
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
@@ -137,10 +137,10 @@ impl Graph {
         value
     }
 
-    /// An operation on values; errors name the caller's line.
+    /// Adds an operation on values; errors name the caller's line.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`GraphError`] if the values do not fit the operation.
     #[track_caller]
     pub fn add(
         &mut self,
@@ -152,10 +152,10 @@ impl Graph {
         self.add_labelled(operation, inputs, label)
     }
 
-    /// The same; errors, reports and progress name it by `label`.
+    /// Adds an operation that errors, reports and progress name by `label`.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`GraphError`] if the values do not fit the operation.
     ///
     /// # Panics
     /// If a value is not of this graph.
@@ -187,10 +187,10 @@ impl Graph {
         Ok(values.collect())
     }
 
-    /// The same for an operation with one result.
+    /// Adds an operation with one result; errors name the caller's line.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`GraphError`] if the values do not fit the operation.
     ///
     /// # Panics
     /// If it has another number of results.
@@ -218,7 +218,7 @@ impl Graph {
         self.outputs.push(value);
     }
 
-    /// What a value is.
+    /// Sort of a value.
     ///
     /// # Panics
     /// If it is not of this graph.
@@ -236,7 +236,7 @@ impl Graph {
         &self.outputs
     }
 
-    /// How many operations there are, inputs among them.
+    /// Number of operations, inputs among them.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

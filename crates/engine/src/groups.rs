@@ -1,4 +1,4 @@
-//! What operations of a plan that belong together cost: the layers of a network, for example.
+//! Estimates of operations of a plan that belong together: the layers of a network, for example.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::sort::Sharing;
 /// Operations of a plan that belong together, as one party spends for them.
 #[derive(Debug, Clone, Default)]
 pub struct GroupEstimate {
-    /// How many operations.
+    /// Number of operations.
     pub operations: usize,
-    /// What their results are shared in, each once, in the order in which they come.
+    /// Sharings of their results, each once, in the order in which they come.
     pub sharings: Vec<Sharing>,
     /// The correlations that they use up.
     pub needs: Needs,
-    /// What these cost, made by themselves, and preparing the operations; rounds are those of correlations, and then of
+    /// Cost of these, made by themselves, and of preparing the operations; rounds are those of correlations, and then of
     /// the longest chain of operations that are prepared one after the other.
     pub setup: PhaseCost,
     /// How long that takes.
@@ -32,7 +32,7 @@ pub struct GroupEstimate {
     pub kept_bytes: u64,
 }
 
-/// What came before an operation of its own group, the longest way.
+/// Longest chain of operations of one group that ends in an operation.
 #[derive(Clone, Copy, Default)]
 struct Chain {
     ahead_rounds: u64,
@@ -73,7 +73,7 @@ struct Sum {
 }
 
 impl Plan {
-    /// What groups of operations cost `me`, with times on a machine with these rates over such links. `group` tells of an
+    /// Estimates what groups of operations cost `me`, with times on a machine with these rates over such links. `group` tells of an
     /// operation, by its place in the graph, which group it belongs to. Groups that have no operation are left out.
     ///
     /// Estimates, as [`Plan::estimates`] are; groups at work side by side share rounds and time, and what

@@ -3,12 +3,11 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_net::Result;
 
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Prepared, Turn};
+use crate::operation::{Mismatch, Online, Operation, Prepared, Preparing, Turn};
 use crate::shares::Shares;
 use crate::sort::Sort;
 
@@ -91,11 +90,7 @@ impl<L: Local> Operation for L {
         Local::needs_clear(self)
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         let prepared = |results| Prepared {
             results,
             kept: Box::new(()),
@@ -103,11 +98,7 @@ impl<L: Local> Operation for L {
         Box::pin(ready(made(self, turn, &inputs).map(prepared)))
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(ready(made(self, turn, &inputs)))
     }
 

@@ -16,7 +16,13 @@ use crate::bill::Bill;
 use crate::shares::Shares;
 use crate::sort::Sort;
 
-/// What the parties do with values: a circuit, a matrix product, a conversion, an input, an opening.
+/// Work of an operation online, which gives its results.
+pub type Online<'a> = LocalBoxFuture<'a, Result<Vec<Shares>>>;
+
+/// Work of an operation before inputs are there.
+pub type Preparing<'a> = LocalBoxFuture<'a, Result<Prepared>>;
+
+/// Work that the parties do with values: a circuit, a matrix product, a conversion, an input, an opening.
 ///
 /// An operation is made once, for any number of elements where its work is
 /// [lane by lane](Self::is_lane_wise), and called for each block of them.
@@ -25,10 +31,10 @@ pub trait Operation: Send + Sync {
     /// compute: what two operations of one name do and send must be the same.
     fn name(&self) -> String;
 
-    /// What it makes of values of these sorts, among so many parties.
+    /// Sorts of the results that it makes of values of these sorts, among `parties` parties.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`Mismatch`] if the values do not fit.
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch>;
 
     /// Whether element i of each result depends on element i of each input alone, and all are of one
@@ -43,8 +49,8 @@ pub trait Operation: Send + Sync {
         inputs.iter().map(|sort| sort.element.bits()).sum()
     }
 
-    /// What one call with inputs of these sorts costs: messages, AES blocks, correlations. The one
-    /// declaration of each.
+    /// Adds the cost of one call with inputs of these sorts: messages, AES blocks, correlations. No other place
+    /// declares these.
     fn bill(&self, inputs: &[Sort], bill: &mut Bill);
 
     /// Whether something can be done for it before any input is there, in [`prepare`](Self::prepare), given
@@ -59,7 +65,7 @@ pub trait Operation: Send + Sync {
         false
     }
 
-    /// Its only result, where that is part of the program.
+    /// The only result, where that is part of the program.
     fn constant(&self) -> Option<&Shares> {
         None
     }
@@ -74,12 +80,8 @@ pub trait Operation: Send + Sync {
     /// of it.
     ///
     /// # Errors
-    /// Those of the network.
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    /// [`Error`] of the network.
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         let _ = inputs;
         let problem = Mismatch::new(format!("{} cannot be prepared", self.name()));
         Box::pin(std::future::ready(Err(turn.refuse(&problem))))
@@ -89,12 +91,8 @@ pub trait Operation: Send + Sync {
     /// results has elements: then there is nothing to do.
     ///
     /// # Errors
-    /// Those of the network.
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>>;
+    /// [`Error`] of the network.
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a>;
 
     /// Computes in the clear, on values known to all: what the tests compare with, and what a user can
     /// look into.
@@ -141,11 +139,11 @@ impl fmt::Debug for Early<'_> {
     }
 }
 
-/// What was done for an operation before any input was there.
+/// Work done for an operation before any input was there.
 pub struct Prepared {
-    /// What is known of its results, unless it was [told](Early::tell).
+    /// Results as far as they are known, unless they were [told](Early::tell).
     pub results: Vec<Shares>,
-    /// What it finds when it is online.
+    /// Memory that the operation finds when it is online.
     pub kept: Box<dyn Any + Send>,
 }
 
@@ -170,14 +168,14 @@ pub trait Tool: Send + Sized + 'static {
     /// Opens channels and takes generators in `context`, which is this tool's alone.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`Error`] of the network.
     fn open(context: Context, opening: Opening) -> Result<Self>;
 
     /// Counts rounds from now on in `context`.
     fn count_in(&mut self, context: &Context);
 }
 
-/// What tools an operation has at hand: work that goes on one operation at a time, in an order that
+/// Tools that an operation has at hand: work that goes on one operation at a time, in an order that
 /// all parties have in common.
 pub(crate) struct Strand {
     /// In setup, and online.
@@ -265,7 +263,7 @@ impl<'a> Turn<'a> {
         self.prepared.take()
     }
 
-    /// What was [prepared](Operation::prepare), if it was.
+    /// Takes what was [prepared](Operation::prepare), if it was, and is of this type.
     pub fn prepared<T: 'static>(&mut self) -> Option<Box<T>> {
         self.prepared.take()?.downcast().ok()
     }
@@ -275,7 +273,7 @@ impl<'a> Turn<'a> {
         self.context.me()
     }
 
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.context.parties()
     }
@@ -313,7 +311,7 @@ impl<'a> Turn<'a> {
     /// The protocol at work, and the correlations of this call: just what the bill asks for.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`Error`] of the network.
     pub fn tool<T: Tool>(&mut self) -> Result<(&mut T, &mut Stock)> {
         let tool = self.strand.tool::<T>(self.context.phase())?;
         tool.count_in(&self.context);

@@ -5,7 +5,7 @@
 pub enum Phases {
     /// All of setup before any of online: nothing depends on inputs until every triple is there.
     Sequential,
-    /// What is made is used while more is made. If OTs make the correlations, Boolean triples are most of them, and
+    /// Correlations are used while more are made. If OTs make the correlations, Boolean triples are most of them, and
     /// all fit the memory with a copy, triples come last and in the order of layers, so that most of a circuit's
     /// layers are behind when the last triple comes: that saves time where the round trip is long. Else all is done in
     /// parts: the triples of the next part are made while the current one computes, and memory follows the part, not

@@ -24,10 +24,10 @@ pub const TRIPLE_MEMORY: usize = 160 << 20;
 /// The fact that names the origin of the correlations.
 pub const CORRELATIONS: &str = "correlations";
 
-/// What is to be computed and how.
+/// Specification of a plan: the computation, and how it is done.
 #[derive(Debug, Clone)]
 pub struct PlanSpec {
-    /// What is computed.
+    /// The computation.
     pub graph: Arc<Graph>,
     /// Where correlations come from.
     pub origin: Origin,
@@ -42,9 +42,9 @@ pub struct PlanSpec {
     pub memory: usize,
     /// Threads that each party computes with when online, 1 to [`MAX_THREADS`]; all have as many.
     pub threads: usize,
-    /// What the parties expect of the line between any two of them: as much is under way as it takes.
+    /// Line between any two parties, as they expect it: as much is under way as it takes.
     pub line: Link,
-    /// Which operations go first where several could begin; all parties have the same one.
+    /// Rule for which operations go first where several could begin; all parties have the same one.
     pub policy: Arc<dyn Policy>,
     /// Facts of the caller's own that all parties must agree on, beside those of the plan.
     pub also: Vec<Fact>,
@@ -113,15 +113,15 @@ pub enum PlanError {
         "at least 2 and at most {most} parties compute, not {parties}; a dealer takes one of the {MAX_PARTIES} places of a session"
     )]
     Parties {
-        /// How many were asked for.
+        /// Number of parties that were asked for.
         parties: usize,
-        /// How many there can be, without helpers.
+        /// The most parties that there can be, without helpers.
         most: usize,
     },
     /// No threads, or too many.
     #[error("a party computes with 1 to {MAX_THREADS} threads, not {threads}; take another number")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads that were asked for.
         threads: usize,
     },
     /// Too many blocks for a plan.
@@ -129,7 +129,7 @@ pub enum PlanError {
         "the program would be cut into {blocks} blocks; allow more memory for correlations, or give fewer elements at a time"
     )]
     TooManyBlocks {
-        /// How many.
+        /// Number of blocks.
         blocks: usize,
     },
     /// The origin has none of a kind.
@@ -137,7 +137,7 @@ pub enum PlanError {
         "the program needs {kind} (correlated OTs, for garbled values that do not come from party 0 alone), which the {origin} has not; make the correlations by oblivious transfer"
     )]
     Correlations {
-        /// Which.
+        /// Kind that is missing.
         kind: Box<Kind>,
         /// Where correlations come from.
         origin: Origin,
@@ -170,7 +170,7 @@ impl Plan {
     /// Cuts a program into blocks and puts them in order.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// [`PlanError`] if parts of the specification do not fit together.
     pub fn new(spec: PlanSpec) -> Result<Self, PlanError> {
         let parties = spec.graph.parties();
         let most = MAX_PARTIES - spec.origin.helpers();
@@ -223,7 +223,7 @@ impl Plan {
             let (kind, origin) = (Box::new(kind), spec.origin.clone());
             return Err(PlanError::Correlations { kind, origin });
         }
-        // What is used up in setup goes with it.
+        // Correlations that are used up in setup are not kept after it.
         let later = match schedule.ahead {
             true => schedule.later_needs(),
             false => needs.clone(),
@@ -264,12 +264,12 @@ impl Plan {
         })
     }
 
-    /// The same; but where the phases are left open and interleaved ones would take markedly less time, since
+    /// Plans as [`new`](Self::new) does. But where the phases are left open and interleaved ones would take markedly less time, since
     /// rounds on the parties' line pass while Boolean triples are made, they are interleaved. Estimated at
     /// fixed rates, so that all parties come to the same.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// [`PlanError`] if parts of the specification do not fit together.
     pub fn fastest(spec: PlanSpec) -> Result<Self, PlanError> {
         let open = spec.phases.is_none();
         let plan = Self::new(spec)?;
@@ -287,7 +287,7 @@ impl Plan {
                 .unwrap_or_default()
         };
         let before = time(&plan);
-        // What can be saved, at most.
+        // The most seconds that can be saved.
         let rounds = before.online.waiting.min(before.setup.total);
         let worth = before.total * WORTH;
         if rounds <= worth {
@@ -304,7 +304,7 @@ impl Plan {
         })
     }
 
-    /// What was asked for.
+    /// Specification of the plan.
     pub fn spec(&self) -> &PlanSpec {
         &self.spec
     }
@@ -347,7 +347,7 @@ impl Plan {
         self.schedule.under_way()
     }
 
-    /// What a party will spend, to the byte.
+    /// Cost of a party, to the byte.
     pub fn cost(&self, me: Party) -> Cost {
         let parties = self.spec.graph.parties();
         let needs = self.needs();
@@ -381,7 +381,7 @@ impl Plan {
         let mut all: Vec<_> = Party::all(parties)
             .map(|party| self.spec.origin.costs(party, parties))
             .collect();
-        // What a dealer is sent beside requests ends the job: nobody has heard of it.
+        // Messages to a dealer beside requests end the job: nobody has heard of them.
         let first = |costs: &SupplyCosts| match self.spec.origin {
             Origin::Dealer => 0,
             _ => costs.start(&needs).rounds,
@@ -395,8 +395,7 @@ impl Plan {
         self.schedule.parts.iter().map(&mut after).collect()
     }
 
-    /// What each operation costs a party online, blocks added up; rounds are left out, for operations
-    /// share them.
+    /// Cost of each operation for a party, blocks added up; rounds say nothing, for operations share them.
     pub fn operations(&self, me: Party) -> Vec<OperationCost> {
         let graph = &self.spec.graph;
         let nodes = graph.nodes().iter();
@@ -423,7 +422,7 @@ impl Plan {
         operations
     }
 
-    /// What blocks of one length cost, for each operation, and how many there are: few, where tasks are
+    /// Price of blocks of one length, for each operation, and the number of these blocks: few entries, where tasks are
     /// many.
     pub(crate) fn prices(&self) -> Vec<(usize, &Price, usize)> {
         let mut places: HashMap<(u32, *const Price), usize> = HashMap::new();
@@ -493,7 +492,7 @@ impl Plan {
         correlations + values + kept + messages
     }
 
-    /// What a party that helps without computing is told of the job: what it serves it by. All else that the parties
+    /// Facts that a party which helps without computing is told of the job, to serve it by. All else that the parties
     /// agree on contains digests, of constants and of opened values among others, by which one who does not know
     /// these could test guesses.
     pub(crate) fn told_helpers(&self) -> Vec<Fact> {
@@ -504,7 +503,7 @@ impl Plan {
         ]
     }
 
-    /// What the computing parties must agree on.
+    /// Facts that the computing parties must agree on.
     pub fn facts(&self) -> Vec<Fact> {
         let spec = &self.spec;
         let line = format!(
@@ -573,7 +572,7 @@ fn may_stream(spec: &PlanSpec, needs: &Needs) -> bool {
 /// setup and online are measured by themselves, and no input is used before all correlations are there.
 const WORTH: f64 = 0.05;
 
-/// Tables and labels that are made in setup and kept until they are used may take so many times the memory
+/// Tables and labels that are made in setup and kept until they are used may take this many times the memory
 /// for correlations: that they are there before the inputs is what they are for.
 const KEPT_TIMES: u128 = 6;
 
@@ -592,13 +591,13 @@ const SHOWN_GROUPS: usize = 8;
 /// One operation's part of a plan.
 #[derive(Debug, Clone)]
 pub struct OperationCost {
-    /// Its place in the graph, inputs counted.
+    /// Place of the operation in the graph, inputs counted.
     pub operation: usize,
-    /// What it is; `None` for an input.
+    /// Name of the operation; `None` for an input.
     pub name: Option<String>,
     /// Where it comes from.
     pub label: String,
-    /// What it makes.
+    /// Sorts of the results.
     pub sorts: Vec<Sort>,
     /// Bytes, messages and AES blocks of [preparing](crate::Operation::prepare) it, beside its correlations.
     pub ahead: PhaseCost,

@@ -1,4 +1,4 @@
-//! Which of the operations that could begin does so first.
+//! Policies: which of the operations that could begin does so first.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ pub struct Ready {
     pub at: u64,
     /// Nanoseconds from its beginning to the end of the longest chain of operations that follow it.
     pub way: u64,
-    /// How many operations that send something stand before it, on the chain with most of them.
+    /// Number of operations that send something before it, on the chain with most of them.
     pub layer: u32,
-    /// Its place among all, of which each comes after those that it needs: as the program was written.
+    /// Place among all operations, each of which comes after those that it needs: as the program was written.
     pub place: u32,
 }
 
@@ -43,13 +43,13 @@ pub trait Policy: fmt::Debug + Send + Sync {
     /// A stable name with a version.
     fn name(&self) -> String;
 
-    /// Of all that could begin, what has the lowest rank is next; of equal ones, the first as the program was
+    /// Ranks an operation that could begin: the lowest rank is next, and of equal ones the first as the program was
     /// written. Asked once for each operation and block, when all that it reads has its place.
     fn rank(&self, ready: &Ready) -> [u64; 2];
 }
 
-/// What could begin soonest goes first; of what could begin together, what has the longest way to the end. The
-/// usual one.
+/// Policy by which what could begin soonest goes first; of what could begin together, what has the longest way to the
+/// end. The usual one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Soonest;
 
@@ -63,7 +63,7 @@ impl Policy for Soonest {
     }
 }
 
-/// What could begin soonest goes first; of what could begin together, what was written first.
+/// Policy by which what could begin soonest goes first; of what could begin together, what was written first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FirstCome;
 
@@ -77,7 +77,7 @@ impl Policy for FirstCome {
     }
 }
 
-/// What has the longest way to the end goes first, even before what could begin sooner: correlations of a
+/// Policy by which what has the longest way to the end goes first, even before what could begin sooner: correlations of a
 /// narrow and deep part are made before those of a wide one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeepestFirst;

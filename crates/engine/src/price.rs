@@ -9,7 +9,7 @@ use crate::bill::{Bill, Parts, PhaseBill};
 use crate::graph::{Graph, Node};
 use crate::strands::Lead;
 
-/// What the cutting and the order depend on, beside the program.
+/// Limits on which the cutting and the order depend, beside the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) opening: Opening,

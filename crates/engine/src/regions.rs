@@ -34,7 +34,7 @@ pub(crate) struct Region {
     pub(crate) nodes: Vec<u32>,
 }
 
-/// How many blocks there are; one, if it is empty.
+/// Number of blocks; one, if there are no elements.
 pub(crate) fn blocks(len: usize, lanes: usize) -> usize {
     len.div_ceil(lanes.max(1)).max(1)
 }
@@ -42,7 +42,7 @@ pub(crate) fn blocks(len: usize, lanes: usize) -> usize {
 /// The regions, and which one each operation is in; inputs are in none.
 pub(crate) fn regions(graph: &Graph, limits: &Limits) -> (Vec<Region>, Vec<Option<u32>>) {
     let nodes = graph.nodes();
-    // How many operations on whole vectors are on the way to each node, at most.
+    // The most operations on whole vectors that are on the way to each node.
     let mut level = vec![0_usize; nodes.len()];
     let mut of: Vec<Option<u32>> = vec![None; nodes.len()];
     // Regions that turned out to be one: the smaller number stands for both.

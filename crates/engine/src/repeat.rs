@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::Digest256;
 use madrigal_net::{Result, breathe};
 
 use crate::bill::Bill;
 use crate::graph::{Graph, Node, Value};
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Online, Operation, Turn};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
 
-/// A body, so many times. Its first arguments are the state, which its results replace; the others are the
+/// A body that is run `count` times. Its first arguments are the state, which its results replace; the others are the
 /// same each time. Operations of the body are done one after the other.
 pub struct Repeat {
     count: usize,
@@ -74,7 +73,7 @@ impl Repeat {
         Ok(self.results.iter().map(of).collect())
     }
 
-    /// What the counter is; any number where nobody reads it.
+    /// Sort of the counter; any where nobody reads it.
     fn counter(&self) -> Sort {
         let of = |value| *self.body.sort(value);
         let unread = Sort::new(Sharing::PUBLIC, Element::Bits(0), 1);
@@ -98,7 +97,7 @@ impl Repeat {
         number
     }
 
-    /// What an input of the body is.
+    /// Value of an input of the body.
     fn argument<V: Clone>(&self, node: u32, given: &[V], counter: &V) -> V {
         if self.counter.is_some_and(|value| value.node == node) {
             return counter.clone();
@@ -173,11 +172,7 @@ impl Operation for Repeat {
         bill.repeat(self.count as u64, once);
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let mut given = inputs;
             for time in 0..self.count {

@@ -1,4 +1,4 @@
-//! What came of a job.
+//! Reports of jobs: results, time and cost.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub struct TaskReport {
     pub operation: usize,
     /// The block.
     pub block: usize,
-    /// What did it, one task after the other.
+    /// Strand that did it, one task after the other.
     pub strand: usize,
     /// From the beginning of the job until everything it needs was there.
     pub ready: Duration,
@@ -64,7 +64,7 @@ pub struct TaskReport {
 pub struct PhaseReport {
     /// Wall time during which this phase was at work. Interleaved phases overlap.
     pub time: Duration,
-    /// What the counters say.
+    /// Cost by the counters.
     pub spent: PhaseCost,
 }
 

@@ -114,7 +114,7 @@ impl Runner {
     }
 }
 
-/// That many futures are told of the first failure of any of them; more, in order.
+/// Up to this many futures are told of the first failure of any of them; more are told in order.
 const _: () = assert!(PREPARERS <= 30);
 
 /// Prepares tasks one after the other.

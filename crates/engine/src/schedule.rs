@@ -5,7 +5,7 @@
 //! that stay in cache; all others are called once for their whole vectors. An operation on a block is
 //! a *task*. Tasks are put on *strands*, each of which does one after the other on channels of its own,
 //! by list scheduling on the times that their bills declare; of what is ready, a [`Policy`] says what goes
-//! first. A region has so many blocks under way as hide the line's latency, no more: a
+//! first. A region has as many blocks under way as hide the line's latency, no more: a
 //! block begins when an earlier one has ended.
 
 use std::cmp::Reverse;
@@ -182,7 +182,7 @@ impl Schedule {
         self.prepared == Ahead::All
     }
 
-    /// What a party spends on preparing tasks, beside what `supply` says: by part, the rounds after which
+    /// Cost of preparing tasks for a party, beside what `supply` says: by part, the rounds after which
     /// each party has its correlations.
     pub(crate) fn setup_cost(&self, graph: &Graph, me: Party, supply: &[Vec<u64>]) -> PhaseCost {
         if !self.ahead {
@@ -239,7 +239,7 @@ impl Schedule {
         }
     }
 
-    /// What a party spends when all is done.
+    /// Cost of a party online.
     pub(crate) fn cost(&self, me: Party) -> PhaseCost {
         let spent = self
             .tasks

@@ -11,7 +11,7 @@ use madrigal_protocols::planes;
 
 use crate::sort::{Element, Sharing, Sort};
 
-/// What one party holds of a value: its share, or the value itself where that is clear and this party
+/// Part of a value that one party holds: its share, or the value itself where that is clear and this party
 /// may know it. Wiped when dropped.
 ///
 /// Bits lie in planes: bit i of all elements is one row of packed bits, padded to whole 64-bit words;
@@ -45,7 +45,7 @@ enum Data {
     if *.known { "" } else { ", unknown to this party," }
 )]
 pub struct NotNumbers {
-    /// What the value is.
+    /// Sort of the value.
     pub sort: Sort,
     /// Whether this party has a share of it, or knows it.
     pub known: bool,
@@ -121,7 +121,7 @@ impl Shares {
         Self { sort, data }
     }
 
-    /// Labels of garbled bits: for each plane so many `rows`, each with a label for each element.
+    /// Labels of garbled bits: `rows` rows for each plane, each with a label for each element.
     ///
     /// # Panics
     /// If the number of labels does not fit.
@@ -185,7 +185,7 @@ impl Shares {
         Some(rows)
     }
 
-    /// The lowest bits of numbers in the clear, so many of each.
+    /// The lowest `bits` bits of numbers in the clear.
     ///
     /// # Panics
     /// If T has fewer bits.
@@ -227,12 +227,12 @@ impl Shares {
         }
     }
 
-    /// What it is.
+    /// Sort of the value.
     pub fn sort(&self) -> &Sort {
         &self.sort
     }
 
-    /// How many elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.sort.len
     }
@@ -247,7 +247,7 @@ impl Shares {
         !matches!(self.data, Data::Unknown)
     }
 
-    /// The same data under another sharing of as many components: of a protocol in which a share is
+    /// Names another sharing of as many components for the same data: of a protocol in which a share is
     /// the same thing.
     ///
     /// # Panics
@@ -309,7 +309,7 @@ impl Shares {
     /// Labels of the rows of a plane from one on, row by row.
     ///
     /// # Panics
-    /// As [`label_row`](Self::label_row).
+    /// If there are none.
     pub fn label_rows_from(&self, plane: usize, row: usize) -> &[Block] {
         match &self.data {
             Data::Labels(rows, labels) => {
@@ -444,7 +444,7 @@ impl Shares {
         if pieces.iter().any(|piece| !piece.is_known()) {
             return Self::unknown(sort);
         }
-        // Of garbled values without elements nobody knows how many labels they would have.
+        // Nobody knows how many labels garbled values without elements would have.
         let like = pieces.iter().find(|piece| !piece.is_empty());
         let mut whole = like.unwrap_or(&pieces[0]).blank(len);
         let mut at = 0;

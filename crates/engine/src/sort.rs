@@ -1,4 +1,4 @@
-//! What a value of a program is: who holds which part of how many elements of what.
+//! Sorts of values: who holds which part of how many elements of what.
 
 use std::fmt;
 
@@ -139,7 +139,7 @@ impl fmt::Display for Sharing {
 /// Bytes of a label.
 pub(crate) const LABEL_BYTES: usize = 16;
 
-/// What each element of a value is.
+/// Kind of each element of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Element {
     /// So many bits, each in a plane of its own (a row of one bit for each element).
@@ -172,9 +172,9 @@ impl fmt::Display for Element {
 pub struct Sort {
     /// Who holds what.
     pub sharing: Sharing,
-    /// What each element is.
+    /// Kind of each element.
     pub element: Element,
-    /// How many elements.
+    /// Number of elements.
     pub len: usize,
 }
 
@@ -188,13 +188,13 @@ impl Sort {
         }
     }
 
-    /// The same, but for the number of elements.
+    /// Sort with another number of elements.
     #[must_use]
     pub const fn of_len(self, len: usize) -> Self {
         Self { len, ..self }
     }
 
-    /// The same elements in another sharing.
+    /// Sort of the same elements in another sharing.
     #[must_use]
     pub const fn shared(self, sharing: Sharing) -> Self {
         Self { sharing, ..self }

@@ -33,7 +33,7 @@ pub struct Stages {
     ended: u32,
     /// Digest of what was run and opened.
     chain: [u8; 32],
-    /// What kept values are known by as this run's.
+    /// Mark by which kept values are known as this run's.
     run: Arc<Run>,
     failed: Option<RunError>,
 }
@@ -54,7 +54,7 @@ pub struct KeptShares {
 /// A stage that has ended well.
 #[derive(Debug)]
 pub struct StageOutcome {
-    /// What was opened, and what was spent.
+    /// Opened values, and what was spent.
     pub outcome: Outcome,
     /// The graph's outputs that are shared, in order.
     pub kept: Vec<KeptShares>,
@@ -67,7 +67,7 @@ impl fmt::Debug for KeptShares {
 }
 
 impl KeptShares {
-    /// What it is.
+    /// Sort of the value.
     pub fn sort(&self) -> &Sort {
         self.shares.sort()
     }
@@ -91,7 +91,7 @@ impl Stages {
         }
     }
 
-    /// How many stages have ended.
+    /// Number of stages that have ended.
     pub fn ended(&self) -> u32 {
         self.ended
     }

@@ -64,7 +64,7 @@ use crate::report::{PhaseReport, Progress};
 use crate::time::{JOB_ROUNDS, bills};
 use crate::trial::Trial;
 
-/// What a new store holds, and how that is made. All parties have the same.
+/// Specification of a new store: what it holds, and how that is made. All parties have the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSpec {
     /// The kinds of correlations and how many of each.
@@ -89,7 +89,7 @@ impl StoreSpec {
         }
     }
 
-    /// What one of `parties` parties will spend in the setup phase, to the byte.
+    /// Cost of one of `parties` parties in the setup phase, to the byte.
     pub fn cost(&self, me: Party, parties: usize) -> PhaseCost {
         let makes = self
             .costs(me, parties)
@@ -119,7 +119,7 @@ impl StoreSpec {
         )
     }
 
-    /// Those of the source.
+    /// Costs of the source.
     pub(crate) fn costs(&self, me: Party, parties: usize) -> OtCosts {
         let costs = OtCosts::with_threads(self.extension, self.threads, me, parties);
         match self.matrices {
@@ -128,7 +128,7 @@ impl StoreSpec {
         }
     }
 
-    /// What all parties must agree on.
+    /// Facts that all parties must agree on.
     pub fn facts(&self) -> Vec<Fact> {
         [
             ("program", "a new store".to_owned()),
@@ -180,7 +180,7 @@ impl Precomputation {
         Ok(Self { spec, new })
     }
 
-    /// What is made.
+    /// Specification of the store.
     pub fn spec(&self) -> &StoreSpec {
         &self.spec
     }
@@ -190,7 +190,7 @@ impl Precomputation {
     /// of [`Needs::steps`] are done.
     ///
     /// # Errors
-    /// Those of the network; parties that want different stores; the disk.
+    /// [`Error`] of the network, of parties that want different stores, or of the disk.
     pub fn run<'a>(
         self,
         session: &'a Session,

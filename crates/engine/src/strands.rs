@@ -17,10 +17,10 @@ const MAX_STRANDS: usize = 256;
 /// Bytes that all strands together send a peer before it has opened them: with as many of the setup's,
 /// what a session keeps by default.
 const UNHEARD: u64 = 128 << 20;
-/// How many preparations of a strand are under way at once, each with channels of its own: those whose results are
+/// Preparations of a strand that are under way at once, each with channels of its own: those whose results are
 /// known before they end, so that a chain of them takes a few rounds. All others go one after the other.
 pub(crate) const PREPARERS: usize = 8;
-/// Which of them those go to that send more than `SHORT` before they wait; shorter ones go to those after it.
+/// Preparer of preparations that send more than `SHORT` before they wait; shorter ones go to the preparers after it.
 const LONG_PREPARER: usize = 1;
 /// Bytes.
 const SHORT: u64 = 256 << 10;
@@ -28,18 +28,18 @@ const SHORT_PREPARERS: u64 = (PREPARERS - LONG_PREPARER - 1) as u64;
 /// Protocols that one strand sends in one way in, at most: each has a window of its own.
 const WAYS: u64 = 3;
 
-/// What a task sends a peer before it waits for anything.
+/// Bytes that a task sends a peer before it waits for anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lead {
-    /// Of the longest message, within a window.
+    /// Bytes of the longest message, within a window.
     bytes: u64,
     /// A party sends and gets nothing back: it goes on to the next task.
     one_way: bool,
-    /// Of a preparation whose results are known before it ends, if it is one: others do not wait for it.
+    /// The preparation beside others, if its results are known before it ends: others do not wait for it.
     beside: Option<Beside>,
 }
 
-/// What such a preparation sends before it waits, and how often it does.
+/// Bytes that such a preparation sends before it waits, and how often it does.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     bytes: u64,
@@ -50,7 +50,7 @@ struct Beside {
 pub(crate) type Busy = [u64; PREPARERS];
 
 impl Lead {
-    /// Of a task's setup and of its online part, which may come at the same time. `known`: whether its results are
+    /// Lead of a task's setup and of its online part, which may come at the same time. `known`: whether its results are
     /// known before its setup ends.
     pub(crate) fn of(phases: [&PhaseBill; 2], known: bool) -> Self {
         let [setup, online] = phases.map(Self::of_phase);
@@ -112,7 +112,7 @@ impl Lead {
 #[derive(Default)]
 pub(crate) struct Strands {
     all: Vec<Strand>,
-    /// What all of them can have sent before anything is heard.
+    /// Bytes that all of them can have sent before anything is heard.
     ahead: u64,
 }
 
@@ -121,9 +121,9 @@ struct Strand {
     /// When its last task ends.
     free: u64,
     one_way: u64,
-    /// Of the other tasks, the one with most.
+    /// Bytes of the one of the other tasks that sends most.
     most: u64,
-    /// Of preparations beside these, the one with most; of those with short messages all, and the one with most.
+    /// Bytes of the longest preparation beside these; of those with short messages the sum, and the longest.
     most_beside: u64,
     short_beside: [u64; 2],
 }

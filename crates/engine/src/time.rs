@@ -83,7 +83,7 @@ impl Plan {
         let parts = self.schedule().parts.iter();
         let bytes: Vec<u64> = parts.map(|part| costs.fill(part).bytes_sent).collect();
         let others = bytes[0] as f64 / bytes.iter().sum::<u64>().max(1) as f64;
-        // What comes before the first triple: work of the source's own, and a message's way.
+        // Time before the first triple: work of the source's own, and a message's way.
         let first = Bill::in_one_chain(PhaseCost::default(), costs.first_work(), costs.links());
         let first = first.time(rates, link).total + link.latency + rates.hop;
         let supply = StreamTime {

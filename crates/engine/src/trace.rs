@@ -1,4 +1,4 @@
-//! What ran when, as a file that trace viewers of browsers open.
+//! Traces of runs, as files that trace viewers of browsers open.
 
 use std::fmt::Write as _;
 

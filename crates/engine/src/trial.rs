@@ -18,7 +18,7 @@ use crate::plan::Plan;
 const SIDE: usize = 128;
 /// The most entries of a matrix whose products are made by OT, a row of products each.
 const ENTRIES: usize = 64;
-/// How many times as fast products are made by encryption as by OT, or less.
+/// Factor by which products are made faster by encryption than by OT, or less.
 const BY_ENCRYPTION: f64 = 8.0;
 /// The most by which a rate is scaled: beyond that a trial was disturbed.
 const MOST: f64 = 64.0;
@@ -31,7 +31,7 @@ pub struct Trial {
     needs: Needs,
 }
 
-/// What a trial took, in seconds.
+/// Times of a trial, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialTimes {
     /// The base OTs.
@@ -61,7 +61,7 @@ impl Plan {
 }
 
 impl Trial {
-    /// Of correlations such as `needs`.
+    /// Trial of correlations such as `needs`.
     pub(crate) fn new(extension: Extension, lattice: bool, needs: &Needs) -> Self {
         let all: f64 = needs.kinds().iter().map(|&kind| ots(kind, lattice)).sum();
         let part = (together(extension) / all.max(1.0)).min(1.0);
@@ -80,7 +80,7 @@ impl Trial {
     /// Makes them twice, together with the other parties of `context`.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`Error`](madrigal_net::Error) of the network.
     pub async fn run(&self, context: &Context) -> Result<TrialTimes> {
         let mut last = Instant::now();
         let mut lap = || std::mem::replace(&mut last, Instant::now()).elapsed();
@@ -101,7 +101,7 @@ impl Trial {
         })
     }
 
-    /// `rates`, but with those that a machine has by its trial, where each of so many parties had a core.
+    /// `rates`, but with those that a machine has by its trial, where each of `parties` parties had a core.
     #[must_use]
     pub fn rates(&self, rates: Rates, times: &TrialTimes, parties: usize) -> Rates {
         let source = OtCosts::new(self.extension, Party::new(0), parties);
@@ -158,7 +158,7 @@ fn ots((kind, count): (Kind, usize), lattice: bool) -> f64 {
     }
 }
 
-/// The same with smaller matrices, whose rows of products are as long, and between the two parties of a
+/// Kind with smaller matrices, whose rows of products are as long, and between the two parties of a
 /// trial.
 fn smaller(kind: Kind, lattice: bool) -> Kind {
     if let Kind::CorrelatedOts { sender, receiver } = kind {

@@ -26,7 +26,7 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// So many rows of so many components and lanes, with whatever is there. It wipes what it leaves
+    /// Makes room for rows of these components and lanes, with whatever is there. It wipes what it leaves
     /// when it grows.
     pub fn reshape(&mut self, rows: usize, components: usize, lanes: usize) {
         let stride = Rows::stride_for(lanes) / 8;

@@ -1,4 +1,4 @@
-//! What each protocol can do, for whoever plans programs: one record for each, in one list.
+//! Records of protocols, for whoever plans programs: what each protocol can do, in one list.
 //!
 //! A record says how a protocol shares, between how many parties, what it computes, and which operations do that. The
 //! planner of typed programs asks these records and nothing else, so a protocol that has a record can be named in mixes,
@@ -38,9 +38,9 @@ pub struct Backend {
     pub name: &'static str,
     /// Sharing of the protocol's values, which says how many components a share has.
     pub sharing: Sharing,
-    /// What the protocol is, in half a sentence for people.
+    /// Description of the protocol, in half a sentence for people.
     pub about: &'static str,
-    /// How many parties can run the protocol.
+    /// Numbers of parties that can run the protocol.
     pub parties: RangeInclusive<usize>,
     /// Whether one corrupted party is all that the protocol withstands, however many compute.
     pub honest_majority: bool,
@@ -48,9 +48,9 @@ pub struct Backend {
     pub kept: Keeping,
     /// Operations that bring values in and out.
     pub edges: &'static dyn Edges,
-    /// What the protocol does with bits, if it computes on bits.
+    /// Operations of the protocol on bits, if it computes on bits.
     pub bits: Option<Bits>,
-    /// What the protocol does with ring elements, if it computes on these.
+    /// Operations of the protocol on ring elements, if it computes on these.
     pub numbers: Option<Numbers>,
 }
 
@@ -86,7 +86,7 @@ pub enum CircuitSupply {
     Ot,
 }
 
-/// What a protocol does with bits.
+/// Operations of a protocol on bits.
 pub struct Bits {
     /// Operations that evaluate circuits.
     pub circuits: &'static dyn Circuits,
@@ -109,7 +109,7 @@ pub struct Bits {
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
 }
 
-/// What a protocol does with ring elements.
+/// Operations of a protocol on ring elements.
 pub struct Numbers {
     /// Operations on ring elements.
     pub rings: &'static dyn RingOperations,
@@ -123,6 +123,8 @@ pub struct Numbers {
     pub squares_are_products: bool,
     /// Whether branches of sums and products share their cost.
     pub branches: bool,
+    /// Multiplies matrices, or convolves images, where one party knows an operand, if that saves anything.
+    pub known_product: Option<fn(Product, Side, owner: Party) -> DynOperation>,
     /// Makes quotients by 2^`by`, exact or rounded either way, among `parties` parties, if the protocol has operations for it.
     pub truncate: fn(by: usize, exact: bool, parties: usize) -> Option<Chain>,
 }
@@ -159,8 +161,6 @@ pub trait RingOperations: Send + Sync {
     fn dot(&self, length: usize) -> DynOperation;
     /// Multiplies matrices, or convolves images.
     fn product(&self, product: Product) -> DynOperation;
-    /// Multiplies matrices, or convolves images, where one party knows an operand; nothing where that saves nothing.
-    fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation>;
     /// Makes bits of the numbers that add up to elements, in the sharing of bits that conversions go to.
     fn addends(&self, parties: usize, negated: bool) -> DynOperation;
     /// Makes ring elements of bits in the sharing of bits that conversions come from.
@@ -219,10 +219,6 @@ impl<P: Rings> RingOperations for Of<P> {
 
     fn product(&self, product: Product) -> DynOperation {
         Arc::new(MatrixProduct::<P>::of(product))
-    }
-
-    fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation> {
-        P::known_product(product, side, owner)
     }
 
     fn addends(&self, parties: usize, negated: bool) -> DynOperation {

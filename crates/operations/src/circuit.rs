@@ -15,7 +15,7 @@ pub struct Circuit {
     stats: Stats,
     layered: Layered,
     rounds: Rounds,
-    /// Of the compiled program; every job compares it.
+    /// Digest of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
     labels: OnceLock<Arc<Walk>>,
@@ -92,7 +92,7 @@ impl Circuit {
         self.compiled_digest
     }
 
-    /// What the file holds. The compiled program may have fewer ANDs.
+    /// Counts of the file. The compiled program may have fewer ANDs.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
@@ -102,7 +102,7 @@ impl Circuit {
         &self.layered
     }
 
-    /// How many rounds the layers take where two can be done at once.
+    /// Number of rounds that the layers take where two can be done at once.
     pub fn round_count(&self) -> usize {
         self.rounds.count()
     }

@@ -7,8 +7,8 @@ use madrigal_engine::{Element, Held, Mismatch, Shares, Sharing, Sort};
 use madrigal_protocols::planes;
 
 use crate::protocol::{Rings, Step};
-use crate::shared::{in_sharing, only};
-use crate::stepped::{Described, Stepped, width};
+use crate::shared::{in_sharing, only, width};
+use crate::stepped::{Described, Stepped};
 
 /// Elements become several Boolean numbers that add up to them, or of which the first is the sum of the
 /// element and the others; a circuit that adds these, fused with what follows, ends the conversion.
@@ -109,7 +109,7 @@ pub(super) fn sign_of(width: Width, signed: bool, sort: &Sort) -> Option<usize> 
     (signed && (1..width.bits()).contains(&planes)).then(|| planes - 1)
 }
 
-/// What numbers of this ring are that bits in another sharing become.
+/// Sort of the numbers of this ring that bits in another sharing become.
 pub(super) fn composed_sort(
     from: Sharing,
     to: Sharing,

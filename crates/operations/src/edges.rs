@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Digest256, Party, domains};
-use madrigal_engine::{Bill, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::protocol::Protocol;
-use crate::shared::{in_sharing, prepared_locally, same_ring};
+use crate::shared::{in_sharing, prepared_locally, same_ring, sorts_of, unopened};
 
 /// Clear values of one party's become shared, all in one message. They are bits, or all of one ring.
 pub struct Share<P> {
@@ -18,7 +19,7 @@ pub struct Share<P> {
 }
 
 impl<P: Protocol> Share<P> {
-    /// Of this party's.
+    /// Shares values of this party's.
     pub const fn new(owner: Party) -> Self {
         Self {
             owner,
@@ -57,23 +58,15 @@ impl<P: Protocol> Operation for Share<P> {
         P::PREPARES
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
-            let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+            let sorts = sorts_of(&inputs);
             let (protocol, stock) = turn.tool::<P>()?;
             protocol.prepare_share(self.owner, &sorts, stock).await
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let prepared = turn.kept();
             let (protocol, stock) = turn.tool::<P>()?;
@@ -90,7 +83,7 @@ impl<P: Protocol> Operation for Share<P> {
 pub struct Constant<P>(PhantomData<fn() -> P>);
 
 impl<P: Protocol> Constant<P> {
-    /// Of whatever value.
+    /// Takes values of any length.
     pub const fn new() -> Self {
         Self(PhantomData)
     }
@@ -129,22 +122,14 @@ impl<P: Protocol> Operation for Constant<P> {
         P::SHARING.has_labels()
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         let (me, parties) = (turn.me(), turn.parties());
         let of = |value: &Arc<Shares>| P::prepared_constant(me, parties, value, turn.offset());
         let results = inputs.iter().map(of).collect();
         Box::pin(std::future::ready(Ok(prepared_locally(results))))
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         let (me, parties) = (turn.me(), turn.parties());
         let shares = inputs.iter();
         let shares = shares
@@ -217,21 +202,15 @@ impl<P: Protocol> Operation for Open<P> {
         P::PREPARES
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let early = turn.early();
             let (protocol, stock) = turn.tool::<P>()?;
             if !P::SHARING.has_masks() {
                 return protocol.prepare_open(&inputs, &self.to, stock).await;
             }
-            // What is opened is not known before it is online.
-            let unknown =
-                |value: &Arc<Shares>| Shares::unknown(value.sort().shared(Sharing::PUBLIC));
-            let results = early.tell(inputs.iter().map(unknown).collect());
+            // Opened values are not known before the online phase.
+            let results = early.tell(unopened(&sorts_of(&inputs)));
             let opening = protocol.prepare_open(&inputs, &self.to, stock);
             Ok(Prepared {
                 results,
@@ -240,11 +219,7 @@ impl<P: Protocol> Operation for Open<P> {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let known = known_to(&self.to, turn.parties());
             let prepared = turn.kept();
@@ -311,11 +286,7 @@ impl Operation for Public {
 
     fn bill(&self, _: &[Sort], _: &mut Bill) {}
 
-    fn online<'a>(
-        &'a self,
-        _: &'a mut Turn<'_>,
-        _: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, _: &'a mut Turn<'_>, _: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(std::future::ready(Ok(vec![self.0.clone()])))
     }
 

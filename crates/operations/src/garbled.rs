@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_correlations::Width;
-use madrigal_engine::{Bill, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::convert::{composed_sort, joined, sign_of};
@@ -105,11 +106,7 @@ impl<P: Garbled> Operation for ComposeGarbled<P> {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let (bits, numbers) = (&inputs[0], self.numbers);
             let sort = self.result(bits.sort());
@@ -121,11 +118,7 @@ impl<P: Garbled> Operation for ComposeGarbled<P> {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let (bits, numbers) = (&inputs[0], self.numbers);
             crate::with_ring!(numbers.width, T => {

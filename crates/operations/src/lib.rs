@@ -16,7 +16,7 @@
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 //!
-//! What each protocol can do is in one record for each, [`Backend`].
+//! Each protocol has a record of what it can do, [`Backend`].
 
 mod aby2;
 mod arena;

@@ -1,4 +1,4 @@
-//! What every sharing can do without a message: elements in another order, or of a smaller ring.
+//! Operations that every sharing has without a message: elements in another order, or of a smaller ring.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
             Self::Grid { axes, .. } => {
@@ -223,11 +223,11 @@ impl Local for Rearrange {
     }
 }
 
-/// Of each of so many rows first that of the first value, then that of the second, and so on; values one
-/// after the other where there is one row.
+/// Values joined row by row: each row has first the elements of the first value, then those of the second, and so on.
+/// Where there is one row, values come one after the other.
 #[derive(Debug)]
 pub struct Concat {
-    /// How many rows all values have.
+    /// Number of rows that all values have.
     pub rows: usize,
 }
 
@@ -288,7 +288,7 @@ impl Local for Concat {
     }
 }
 
-/// Of three axes, what is at a place of the middle one that all know when it is read.
+/// Elements at one place of the middle one of three axes, which all know when it is read.
 #[derive(Debug)]
 pub struct Row {
     /// Elements of the middle axis.

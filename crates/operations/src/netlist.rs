@@ -3,28 +3,28 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
-use madrigal_circuit::Rows;
 use madrigal_core::Digest256;
-use madrigal_engine::{Bill, Element, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Element, Mismatch, Online, Operation, Preparing, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::protocol::Boolean;
-use crate::shared::in_sharing;
+use crate::shared::{bits_of, from_rows, in_sharing, to_rows};
 
 /// A circuit, in each element of vectors. Takes a value for each of its inputs and makes one of each of
 /// its outputs.
 pub struct Netlist<P> {
     circuit: Arc<Circuit>,
-    /// How many elements there are if the circuit has no inputs.
+    /// Number of elements if the circuit has no inputs.
     alone: usize,
     protocol: PhantomData<fn() -> P>,
 }
 
 impl<P: Boolean> Netlist<P> {
-    /// This circuit; if it has no inputs, for so many elements.
+    /// Evaluates this circuit; if it has no inputs, for `alone` elements.
     pub const fn new(circuit: Arc<Circuit>, alone: usize) -> Self {
         Self {
             circuit,
@@ -82,8 +82,7 @@ impl<P: Boolean> Operation for Netlist<P> {
             }
         }
         let len = inputs.first().map_or(self.alone, |sort| sort.len);
-        let sort = |&width: &u32| Sort::new(P::SHARING, Element::Bits(width as usize), len);
-        Ok(self.circuit.outputs().iter().map(sort).collect())
+        Ok(bits_of(self.circuit.outputs(), P::SHARING, len))
     }
 
     fn is_lane_wise(&self) -> bool {
@@ -103,11 +102,7 @@ impl<P: Boolean> Operation for Netlist<P> {
         P::PREPARES
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(self.alone, |value| value.len());
             let early = turn.early();
@@ -118,11 +113,7 @@ impl<P: Boolean> Operation for Netlist<P> {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(self.alone, |value| value.len());
             let (mut arena, prepared) = (turn.scratch(), turn.kept());
@@ -138,43 +129,25 @@ impl<P: Boolean> Operation for Netlist<P> {
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let layered = self.circuit.layered();
         let lanes = inputs.first().map_or(self.alone, |value| value.len());
-        let mut rows = Rows::new(layered.input_bits(), lanes);
-        let mut next = 0;
         for value in inputs {
-            let Element::Bits(planes) = value.sort().element else {
+            let Element::Bits(_) = value.sort().element else {
                 return Err(Mismatch::new(format!("{value:?} has no bits")));
             };
-            for plane in 0..planes {
-                rows.row_mut(next).copy_from_slice(value.plane(plane, 0));
-                next += 1;
-            }
         }
+        let rows = to_rows(inputs.iter().copied(), lanes);
         let made = layered
             .interpret(&rows)
             .map_err(|error| Mismatch::new(error.to_string()))?;
-        let mut outputs = Vec::new();
-        let mut next = 0;
-        for &width in self.circuit.outputs() {
-            let element = Element::Bits(width as usize);
-            let mut value = Shares::zeros(Sort::new(Sharing::PUBLIC, element, lanes));
-            for plane in 0..width as usize {
-                value.plane_mut(plane, 0).copy_from_slice(made.row(next));
-                next += 1;
-            }
-            outputs.push(value);
-        }
-        Ok(outputs)
+        let sorts = bits_of(self.circuit.outputs(), Sharing::PUBLIC, lanes);
+        Ok(from_rows(sorts, &made))
     }
 }
 
 impl Circuit {
     /// Shares of zero for the outputs, to be written.
     pub(super) fn blank(&self, sharing: Sharing, lanes: usize) -> Vec<Shares> {
-        let value = |&width: &u32| {
-            let element = Element::Bits(width as usize);
-            Shares::zeros(Sort::new(sharing, element, lanes))
-        };
-        self.outputs().iter().map(value).collect()
+        let sorts = bits_of(self.outputs(), sharing, lanes).into_iter();
+        sorts.map(Shares::zeros).collect()
     }
 }
 

@@ -3,14 +3,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Local, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Local, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::protocol::{Kept, Protocol};
-use crate::shared::{in_sharing, same_ring};
+use crate::shared::{in_sharing, same_ring, sorts_of};
 
 /// A protocol whose values can be made of shares that add up, and become such shares again without a message: one of
 /// masks, or of labels.
@@ -117,23 +118,15 @@ impl<P: OverShares> Operation for FromShares<P> {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
-            let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+            let sorts = sorts_of(&inputs);
             let (tool, stock) = turn.tool::<P>()?;
             tool.prepare_values(&sorts, stock)
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let prepared = turn.kept();
             let (tool, stock) = turn.tool::<P>()?;

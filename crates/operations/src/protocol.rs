@@ -1,4 +1,4 @@
-//! What a protocol does to have operations.
+//! Protocols: the traits that give a protocol its operations.
 
 use std::any::Any;
 use std::future::Future;
@@ -7,16 +7,15 @@ use std::sync::Arc;
 use madrigal_core::{Party, Product};
 use madrigal_correlations::Stock;
 use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Tool,
+    Bill, Early, Element, Held, Mismatch, Prepared, Shares, Sharing, Sort, Tool,
 };
 use madrigal_kernels::Block;
 use madrigal_net::Result;
-use madrigal_protocols::arithmetic::Side;
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 
-/// What was kept of preparing an operation.
+/// Memory that the preparation of an operation leaves for its work online.
 pub type Kept = Box<dyn Any + Send>;
 
 /// Knows nothing of results before they are there.
@@ -29,10 +28,10 @@ fn nothing_known(sorts: impl Iterator<Item = Sort>) -> Prepared {
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {
-    /// What its values are.
+    /// Sharing of its values.
     const SHARING: Sharing;
 
-    /// What it is called where parties compare what they do.
+    /// Name of the protocol where parties compare what they do.
     fn name() -> &'static str {
         Self::SHARING.name()
     }
@@ -97,7 +96,7 @@ pub trait Protocol: Tool {
     /// The components of `me`'s shares that public constants are added to.
     fn leads(me: Party) -> [bool; 2];
 
-    /// What is known of [`constant`](Self::constant) before there are inputs, of a value that is part of the program:
+    /// Part of [`constant`](Self::constant) that is known before there are inputs, of a value that is part of the program:
     /// masks are zeros.
     fn prepared_constant(
         _me: Party,
@@ -168,7 +167,7 @@ pub trait Boolean: Protocol {
     fn bits_at_work(circuit: &Circuit) -> usize;
 }
 
-/// What is done to ring elements in one step.
+/// Work on ring elements in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Multiplies two values, element by element.
@@ -248,9 +247,4 @@ pub trait Rings: Protocol {
 
     /// Counts the numbers in [`BITS`](Self::BITS) that add up to one of this protocol's, among `parties` parties.
     fn addend_count(parties: usize) -> usize;
-
-    /// Makes an operation for a product with an operand that one party knows; nothing where that saves nothing.
-    fn known_product(_product: Product, _side: Side, _owner: Party) -> Option<Arc<dyn Operation>> {
-        None
-    }
 }

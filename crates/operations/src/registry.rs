@@ -11,7 +11,7 @@ impl Backend {
     /// The record of the protocol that shares so.
     ///
     /// # Panics
-    /// If `sharing` is of no protocol in [`ALL`]: it is clear, or of a protocol of one's own.
+    /// If `sharing` is of no protocol in [`ALL`]: it is clear, or of a user's own protocol.
     pub fn of(sharing: Sharing) -> &'static Self {
         let found = ALL.iter().find(|backend| backend.sharing == sharing);
         found.unwrap_or_else(|| panic!("no protocol shares in {sharing}"))
@@ -52,7 +52,7 @@ impl Backend {
         )
     }
 
-    /// What the protocol does with bits.
+    /// Operations of the protocol on bits.
     ///
     /// # Panics
     /// If it does not compute on bits: mixes name others for these.
@@ -61,7 +61,7 @@ impl Backend {
         bits.unwrap_or_else(|| panic!("{} does not compute on bits", self.name))
     }
 
-    /// What the protocol does with ring elements.
+    /// Operations of the protocol on ring elements.
     ///
     /// # Panics
     /// If it does not compute on ring elements: mixes name others for these.

@@ -8,8 +8,8 @@ use madrigal_engine::{Element, Held, Local, Mismatch, Shares, Sharing, Sort};
 use madrigal_kernels::rings;
 
 use crate::protocol::{Rings, Step};
-use crate::shared::in_sharing;
-use crate::stepped::{Described, Stepped, width};
+use crate::shared::{in_sharing, width};
+use crate::stepped::{Described, Stepped};
 
 /// The ring of values that must all be in P and of one ring.
 fn one_ring<P: Rings>(inputs: &[Sort], count: usize, parties: usize) -> Result<Width, Mismatch> {

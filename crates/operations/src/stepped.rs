@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_correlations::Width;
-use madrigal_engine::{Bill, Element, Held, Mismatch, Operation, Prepared, Shares, Sort, Turn};
+use madrigal_engine::{
+    Bill, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sort, Turn,
+};
 use madrigal_net::Result;
 
 use crate::protocol::{Rings, Step};
-use crate::shared::{prepared_locally, unpacked};
+use crate::shared::{prepared_locally, sorts_of, unpacked, width};
 
 /// A [`Step`] in protocol P as an operation, which S describes.
 pub struct Stepped<P, S> {
@@ -83,18 +84,6 @@ pub trait Described<P: Rings>: Send + Sync {
     fn leave<T: Held>(&self, _leads: [bool; 2], _inputs: &[Sort], _results: &mut [Shares]) {}
 }
 
-/// The ring of a value that is checked to have one.
-pub(crate) fn width(sort: &Sort) -> Width {
-    match sort.element {
-        Element::Ring(width) => width,
-        Element::Bits(_) => unreachable!("checked by sorts"),
-    }
-}
-
-fn sorts_of(inputs: &[Arc<Shares>]) -> Vec<Sort> {
-    inputs.iter().map(|value| *value.sort()).collect()
-}
-
 impl<P: Rings, S: Described<P>> Stepped<P, S> {
     /// Makes the results where each party does that by itself.
     fn alone(&self, inputs: &[Arc<Shares>]) -> Option<Vec<Shares>> {
@@ -140,11 +129,7 @@ impl<P: Rings, S: Described<P>> Operation for Stepped<P, S> {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             if let Some(made) = self.alone(&inputs) {
                 return Ok(prepared_locally(made));
@@ -160,11 +145,7 @@ impl<P: Rings, S: Described<P>> Operation for Stepped<P, S> {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             if let Some(made) = self.alone(&inputs) {
                 return Ok(made);

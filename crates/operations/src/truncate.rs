@@ -3,17 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, Ring};
-use madrigal_correlations::Width;
+use madrigal_core::Party;
 use madrigal_engine::{
-    Bill, Element, Held, Local, Mismatch, Operation, Shares, Sharing, Sort, Turn,
+    Bill, Element, Held, Local, Mismatch, Online, Operation, Shares, Sharing, Sort, Turn,
 };
 use madrigal_net::Result;
 
 use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::protocol::Protocol;
-use crate::shared::{in_sharing, only};
+use crate::shared::{in_sharing, only, plain_quotients, ring_of, width};
 
 /// Signed quotients by 2^by in A between two parties, without a message (Mohassel and Zhang, "SecureML", 2017,
 /// section 4.1): each cuts the bits off its own share, party 1 off the share's negative.
@@ -34,7 +32,7 @@ impl TruncateLocally {
         Self { by }
     }
 
-    /// Of x and a sharing of 0.
+    /// Cuts bits off the sum of x and a sharing of 0.
     fn of<T: Held>(&self, x: &Shares, zero: &Shares, me: Party) -> Shares {
         let mask = u128::MAX >> (128 - T::BITS);
         let share = |(x, zero): (&T, &T)| {
@@ -50,19 +48,12 @@ impl TruncateLocally {
             .zip(zero.component::<T>(0).iter());
         Shares::ring_of(Sharing::A, pairs.map(share).collect::<Vec<T>>())
     }
-
-    fn width(sort: &Sort) -> Width {
-        match sort.element {
-            Element::Ring(width) => width,
-            Element::Bits(_) => unreachable!("checked by sorts"),
-        }
-    }
 }
 
-/// Of elements in A each party's share without its highest bit and without its lowest ones, as a smaller number: no
-/// quotients, since carries between shares are lost, which who adds them has to know. Nothing is sent.
+/// Shares of elements in A that each party cuts by itself: without the highest bit and without the lowest ones, as a
+/// smaller number. They are no quotients, since carries between shares are lost, which who adds them has to know. Nothing is sent.
 ///
-/// What comes out is a sharing of floor(x / 2^by), for x as a signed number, less the carry out of the bits that are
+/// Results are a sharing of floor(x / 2^by), for x as a signed number, less the carry out of the bits that are
 /// cut off, and 2^(l - 1 - by) times the carry into the highest bit, and that bit, more. All belong to this very sharing
 /// of x, so that its shares are not to be drawn anew between this operation and what finds the carries.
 #[derive(Debug)]
@@ -71,7 +62,7 @@ pub struct ShiftShares {
 }
 
 impl ShiftShares {
-    /// By so many bits.
+    /// Cuts off `by` bits.
     pub const fn new(by: usize) -> Self {
         Self { by }
     }
@@ -105,17 +96,16 @@ impl Local for ShiftShares {
     }
 
     fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
-        let width = TruncateLocally::width(inputs[0].sort());
-        let shifted = crate::with_ring!(width, T => self.of::<T>(inputs[0], Sharing::A));
+        let shifted =
+            crate::with_ring!(width(inputs[0].sort()), T => self.of::<T>(inputs[0], Sharing::A));
         Ok(vec![shifted])
     }
 
-    /// Of the number itself as one party's share, as [`Addends`](crate::Addends) has it.
+    /// Takes the number itself for one party's share, as [`Addends`](crate::Addends) does.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let value = only(inputs)?;
-        let width = TruncateLocally::width(value.sort());
         Ok(vec![
-            crate::with_ring!(width, T => self.of::<T>(value, Sharing::PUBLIC)),
+            crate::with_ring!(width(value.sort()), T => self.of::<T>(value, Sharing::PUBLIC)),
         ])
     }
 }
@@ -137,9 +127,7 @@ impl Operation for TruncateLocally {
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
         let value = only(inputs)?;
         in_sharing(Sharing::A, value)?;
-        let Element::Ring(width) = value.element else {
-            return Err(Mismatch::new(format!("{value} is not of a ring")));
-        };
+        let width = ring_of(value)?;
         if parties != 2 {
             return Err(Mismatch::new(format!("for 2 parties, not {parties}")));
         }
@@ -155,35 +143,19 @@ impl Operation for TruncateLocally {
         bill.touch(4 * inputs[0].bytes() as u64);
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let (me, x) = (turn.me(), &inputs[0]);
             let nothing = Shares::zeros(x.sort().shared(Sharing::PUBLIC));
             let (tool, stock) = turn.tool::<ArithmeticGmwTool>()?;
             let zero = tool.share(FIRST, &[Arc::new(nothing)], stock, None).await?;
-            let width = Self::width(x.sort());
-            let z = crate::with_ring!(width, T => self.of::<T>(x, &zero[0], me));
+            let z = crate::with_ring!(width(x.sort()), T => self.of::<T>(x, &zero[0], me));
             Ok(vec![z])
         })
     }
 
-    /// Rounded down.
+    /// Rounds down.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        let value = only(inputs)?;
-        let width = Self::width(value.sort());
-        let shift = 128 - width.bits();
-        let z = crate::with_ring!(width, T => {
-            let of = |x: &T| {
-                let x = (x.to_u128() << shift) as i128 >> shift;
-                T::from_u128((x >> self.by) as u128)
-            };
-            let z: Vec<T> = value.component::<T>(0).iter().map(of).collect();
-            Shares::ring_of(Sharing::PUBLIC, z)
-        });
-        Ok(vec![z])
+        Ok(vec![plain_quotients(only(inputs)?, self.by)?])
     }
 }

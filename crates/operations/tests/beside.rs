@@ -49,7 +49,7 @@ fn check_otherwise(built: &Built, seed: u64) -> usize {
         ..built.spec()
     };
     let planned = match Plan::new(parts.clone()) {
-        // What is kept takes more.
+        // Kept values take more.
         Err(PlanError::Memory { needed, .. }) => PlanSpec {
             memory: needed as usize,
             ..parts

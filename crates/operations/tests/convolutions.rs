@@ -1,4 +1,4 @@
-//! What a party receives of a convolution does not depend on the other one's numbers: in A and in alpha, with images and
+//! Transcripts of convolutions: what a party receives does not depend on the other one's numbers: in A and in alpha, with images and
 //! filters shared, and in A with filters that their owner keeps in the clear.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
@@ -8,7 +8,10 @@ use std::sync::Arc;
 use madrigal_core::{Convolution, Party, Product};
 use madrigal_correlations_make::{Extension, Matrices};
 use madrigal_engine::{Element, Graph, Origin, Plan, PlanSpec, Shares, Sharing, Sort, Width};
-use madrigal_operations::{AlphaTool, ArithmeticGmwTool, MatrixProduct, Open, Rings, Share, Side};
+use madrigal_operations::{
+    AlphaTool, ArithmeticGmwTool, DynOperation, KnownProduct, MatrixProduct, Open, Rings, Share,
+    Side,
+};
 use madrigal_testkit::seed;
 
 use crate::transcripts::{must_agree, ones_of_values};
@@ -52,7 +55,7 @@ fn check<P: Rings>(owner: usize, to: usize, known: bool, matrices: Matrices) {
         });
     }
     let of = match known {
-        true => P::known_product(product, Side::Left, parties[0]).unwrap(),
+        true => Arc::new(KnownProduct::new(product, Side::Left, parties[0])) as DynOperation,
         false => Arc::new(MatrixProduct::<P>::of(product)),
     };
     let made = graph.add(of, &operands).unwrap()[0];

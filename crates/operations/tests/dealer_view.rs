@@ -1,4 +1,4 @@
-//! What a dealer sees does not depend on constants, public inputs or opened values: whoever sees a digest of few bits
+//! View of a dealer: it does not depend on constants, public inputs or opened values: whoever sees a digest of few bits
 //! tests every guess.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
@@ -40,7 +40,7 @@ impl Transport for Tapped {
     }
 }
 
-/// What the dealer hears of jobs from each party, in order, and how all ended.
+/// Frames that the dealer hears of jobs from each party, in order, and how all ended.
 struct View {
     heard: [Vec<(bool, u64, Vec<u8>)>; PARTIES],
     ended: Vec<Result<(), String>>,
@@ -90,7 +90,7 @@ fn watched(
     });
     let heard = std::array::from_fn(|party| {
         let frames = heard[party].lock().unwrap();
-        // What is said of a job; acknowledgements and signs of life depend on time.
+        // Frames of a job; acknowledgements and signs of life depend on time.
         let said = frames.iter().filter(|frame| frame.header.job > 0);
         let said = said.filter(|frame| matches!(frame.header.kind, Kind::Control | Kind::Data));
         let of = |frame: &Frame| {
@@ -204,7 +204,7 @@ fn a_dealer_cannot_tell_public_inputs_of_a_job_that_was_open() {
     assert!(first == second, "the dealer sees other bytes");
 }
 
-/// What one stage opens is part of what the parties compare before the next.
+/// Values that one stage opens are part of what the parties compare before the next.
 #[test]
 fn a_dealer_cannot_tell_values_that_stages_open() {
     let seed = seed();
@@ -261,7 +261,7 @@ fn parties_with_other_constants_are_told_and_the_dealer_is_not() {
     assert!(!view.shows("public/1") && !view.shows("operation "));
 }
 
-/// The same for public inputs, of which each party brings its copy.
+/// Public inputs, of which each party brings its copy, are told to the computing parties alone.
 #[test]
 fn parties_with_other_public_inputs_are_told_and_the_dealer_is_not() {
     let plans = [2, 200].map(|public| program(1, public, 5));

@@ -141,7 +141,7 @@ fn each_operand_goes_one_way() {
     assert_eq!(online(0), 4 * (right + len) as u64 + opened);
 }
 
-/// What either party sees, of the known operand and of the shared one.
+/// Neither party's view depends on the known operand or on the shared one.
 #[test]
 fn transcripts_depend_on_neither_operand() {
     let seed = seed();

@@ -1,4 +1,4 @@
-//! What operations are called where parties compare what they do.
+//! Names of operations where parties compare what they do.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 

@@ -16,7 +16,7 @@ use madrigal_testkit::seed;
 
 use crate::programs::{Built, check, check_all};
 
-/// Numbers of so many bits of a ring, opened to all.
+/// Program of numbers that bits of a ring become, opened to all.
 fn built<P: Boolean>(
     parties: usize,
     [planes, len]: [usize; 2],
@@ -30,7 +30,7 @@ fn built<P: Boolean>(
     built
 }
 
-/// What the conversion sends online, all parties together, and how many rounds it takes.
+/// Bytes that the conversion sends online, all parties together, and its rounds.
 fn online(built: &Built, spec: PlanSpec) -> (u64, u64) {
     let plan = Plan::new(spec).unwrap();
     let sent = Party::all(built.graph.parties()).map(|me| {

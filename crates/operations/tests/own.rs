@@ -18,7 +18,7 @@ use madrigal_testkit::{World, seed};
 
 use crate::programs::{Built, check_all, own};
 
-/// What one party knows becomes known to another one.
+/// Tells values that one party knows to another one.
 #[derive(Debug)]
 struct Tell {
     from: Party,
@@ -265,7 +265,7 @@ impl Maker for Stingy {
     }
 }
 
-/// What both parties hear of a program that squares five numbers.
+/// Failures that both parties hear of a program that squares five numbers.
 fn squares_fail(operation: impl Operation + 'static, origin: Origin) -> Vec<String> {
     let mut built = Built::new(2, seed());
     let x = built.ring::<ArithmeticGmwTool>(Width::W64, 5);

@@ -1,4 +1,4 @@
-//! What is independent travels together: packets are counted, over a line with a round trip of 20 ms.
+//! Independent messages travel together: packets are counted, over a line with a round trip of 20 ms.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -41,7 +41,7 @@ fn products(count: usize, origin: Origin, seed: u64) -> (Built, PlanSpec) {
     (built, spec)
 }
 
-/// Packets that each party sends for so many products, and rounds online; results are checked.
+/// Packets that each party sends for `count` products, and rounds online; results are checked.
 fn packets(count: usize, origin: Origin, seed: u64) -> (Vec<u64>, u64) {
     let (built, spec) = products(count, origin, seed);
     let expected = built.graph.simulate(&built.inputs).unwrap();

@@ -30,7 +30,7 @@ fn built(width: Width, len: usize, seed: u64) -> (Built, [Value; 3]) {
     (built, [product, square, more])
 }
 
-/// The same, opened.
+/// Program with its results opened.
 pub(crate) fn opened(width: Width, len: usize, seed: u64) -> Built {
     let (mut built, [product, square, count]) = built(width, len, seed);
     built.open_to_all::<AlphaTool>(product);

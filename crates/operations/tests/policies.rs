@@ -12,7 +12,7 @@ use madrigal_testkit::seed;
 
 use crate::programs::{Built, check};
 
-/// What was written last goes first.
+/// Policy by which what was written last goes first.
 #[derive(Debug)]
 struct LastFirst;
 

@@ -93,7 +93,7 @@ impl Built {
     }
 }
 
-/// What a party brings: the values that it knows.
+/// Inputs of a party: the values that it knows.
 pub(crate) fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
     let of = |(&value, shares): (&Value, &Shares)| {
         let sort = *graph.sort(value);
@@ -200,7 +200,7 @@ pub(crate) fn equal(a: &Shares, b: &Shares) -> bool {
     }
 }
 
-/// What a spec can vary in, for one graph.
+/// Checks one graph with all that a specification can vary in.
 pub(crate) fn check_all(built: &Built, seed: u64) {
     check(built, built.spec(), seed);
     let relay = PlanSpec {
@@ -383,7 +383,7 @@ fn conversions_are_right_and_cost_what_they_say() {
     }
 }
 
-/// What a value can be shared in, in this test.
+/// Sharings of values in this test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum In {
     A,
@@ -394,7 +394,7 @@ enum In {
     Beta,
 }
 
-/// The sum of so many numbers.
+/// Circuit of the sum of `count` numbers.
 fn sum_of(count: usize, width: Width) -> Arc<Circuit> {
     let mut builder = Builder::new("sum");
     let bits = width.bits() as u32;
@@ -540,7 +540,7 @@ fn chains(parties: usize, all: &[In], seed: u64) {
     }
 }
 
-/// What conversions of 100 numbers of 32 bits between masked sharing and the others send: bytes of both
+/// Conversions of 100 numbers of 32 bits between masked sharing and the others send what they say: bytes of both
 /// parties together in setup, but for correlations, and online, and rounds online. Circuits that add numbers
 /// up are left out.
 #[test]
@@ -612,7 +612,7 @@ fn masks_are_for_two_parties() {
     );
 }
 
-/// What is part of the program keeps what follows prepared: a product after products with constants takes one
+/// Values that are part of the program keep what follows prepared: a product after products with constants takes one
 /// round, after its inputs.
 #[test]
 fn products_with_constants_are_prepared() {

@@ -1,4 +1,4 @@
-//! What R has of its own: signs, tests for zero, quotients.
+//! Operations that R alone has: signs, tests for zero, quotients.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 

@@ -35,7 +35,7 @@ impl Draw {
     }
 }
 
-/// A branch of so many products among sums, of values near its beginning or near its end.
+/// A branch of `products` products among sums, of values near its beginning or near its end.
 fn formula(draw: &mut Draw, inputs: u32, outputs: usize, products: usize) -> Formula {
     let mut formula = Formula::new(inputs);
     let deep = draw.below(2) == 0;

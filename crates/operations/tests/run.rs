@@ -220,7 +220,7 @@ fn many_lanes_on_threads() {
     check(&crate::common::threaded(&plan(100), 40), &netlist, seed);
 }
 
-/// Of twenty parties two have inputs, and all take part in every table; at the declared cost.
+/// Twenty parties, two of which have inputs, all take part in every table; at the declared cost.
 #[test]
 fn twenty_parties_garble_aes() {
     let seed = seed();
@@ -452,7 +452,7 @@ fn garbling_takes_three_rounds_and_a_table_for_each_and() {
     }
 }
 
-/// The same with tables in setup: online a label for each bit of the inputs.
+/// Tables in setup leave for online a label for each bit of the inputs.
 #[test]
 fn tables_in_setup_leave_labels_for_online() {
     let netlist = netlist("aes_128.txt");
@@ -467,7 +467,7 @@ fn tables_in_setup_leave_labels_for_online() {
             ((128 + 128) * lanes / 8) as u64
         );
         let labels = (16 * 256 * lanes) as u64;
-        // What is more than fits is streamed.
+        // Tables that do not fit are streamed.
         let kept = memory == 1 << 30;
         let online = if kept { labels } else { tables };
         assert_eq!(garbler.online.bytes_sent, online);

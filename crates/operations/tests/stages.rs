@@ -91,7 +91,7 @@ impl Stage {
         &self.plan.spec().graph
     }
 
-    /// What it keeps, in the clear.
+    /// Kept values, in the clear.
     fn kept(&self) -> Vec<Shares> {
         let outputs = self.expected.iter().zip(self.graph().outputs());
         let kept = outputs.filter(|(_, value)| is_shared(self.graph().sort(**value)));
@@ -193,7 +193,7 @@ fn later<P: Rings, B: Boolean>(before: &Stage, seed: u64, spec: &Spec) -> Stage 
     later_by::<P, B>(before, 0, seed, spec)
 }
 
-/// The same, where the value that is multiplied is this one of those kept.
+/// Later stage that multiplies this one of the kept values.
 fn later_by<P: Rings, B: Boolean>(before: &Stage, by: usize, seed: u64, spec: &Spec) -> Stage {
     let size = before.graph().parties();
     let outputs = before.graph().outputs().iter();
@@ -282,7 +282,7 @@ fn two_stages(size: usize, seed: u64) -> [Stage; 2] {
     [first, second]
 }
 
-/// The same inputs, shared twice: what is drawn for one stage is not drawn for another.
+/// Equal inputs are shared twice: what is drawn for one stage is not drawn for another.
 #[test]
 fn shares_differ_between_stages_and_are_not_shown() {
     let seed = seed();
@@ -306,7 +306,7 @@ fn shares_differ_between_stages_and_are_not_shown() {
     });
 }
 
-/// Which error each of three parties has where the last one goes on with another program, or other values.
+/// Error that each of three parties has where the last one goes on with another program, or other values.
 fn differing(
     world: &World,
     go_on: impl AsyncFn(&mut Stages, Party, Vec<KeptShares>, &[Stage; 2]) -> RunError + Sync,
@@ -358,7 +358,7 @@ fn parties_that_take_other_kept_values_learn_which() {
         let input = graph.input(*kept[0].sort());
         open_to_all::<ArithmeticGmwTool>(&mut graph, input);
         let plan = Plan::new(PlanSpec::new(graph)).unwrap();
-        // Of one sort: what is compared is where they come from.
+        // Values of one sort: the parties compare where they come from.
         let kept = [&kept[usize::from(me.index() == 2)]];
         let done = run.run(&plan, Given::default(), &kept, None, &|_| {}).await;
         done.unwrap_err()

@@ -12,7 +12,7 @@ use madrigal_operations::{Backend, Circuit, CircuitJob};
 
 use crate::common::{Planned, netlist};
 
-/// That of a link with so many milliseconds of latency and bytes per second.
+/// Link with `millis` milliseconds of latency.
 fn link(millis: f64, bytes_per_second: f64) -> Link {
     Link {
         latency: millis / 1e3,

@@ -1,4 +1,4 @@
-//! What a party receives is independent of the others' inputs: with fixed inputs A and B of the
+//! Transcripts of parties, which are independent of the others' inputs: with fixed inputs A and B of the
 //! others, the bits of its transcript are equally distributed, each by itself, and so are those of
 //! the sums that it opens and of their differences. Other joint distributions are not looked at. Base
 //! OTs are looked at in crates/ot: here their keys come from each run's seed.
@@ -40,7 +40,7 @@ fn ones(plan: &Planned, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     })
 }
 
-/// The same of a program.
+/// Counts the ones in transcripts of a program.
 pub(crate) fn ones_of_values(plan: &Plan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
     let graph = &plan.spec().graph;
     let all = graph.parties() + plan.spec().origin.helpers();
@@ -232,7 +232,7 @@ fn check_branches(
     let open = Open::<BooleanGmwTool>::new(vec![Party::new(chooser)]);
     let opened = graph.add_one(open, &[made]).unwrap();
     graph.output(opened);
-    // What base OTs and extensions send is looked at elsewhere.
+    // Messages of base OTs and extensions are looked at elsewhere.
     let plan = Plan::new(PlanSpec {
         opening,
         origin: Origin::Dealer,
@@ -269,7 +269,7 @@ fn which_branch_is_active() {
     }
 }
 
-/// The same of branches of ring elements.
+/// Checks branches of ring elements.
 fn check_ring_branches(gated: Gated, parties: usize, to: usize, opening: Opening) {
     let seed = seed();
     let (lanes, chooser) = (2, (to + 1) % parties);
@@ -289,7 +289,7 @@ fn check_ring_branches(gated: Gated, parties: usize, to: usize, opening: Opening
     let open = Open::<ArithmeticGmwTool>::new(vec![Party::new(chooser)]);
     let opened = graph.add_one(open, &[made]).unwrap();
     graph.output(opened);
-    // What base OTs and extensions send is looked at elsewhere.
+    // Messages of base OTs and extensions are looked at elsewhere.
     let plan = Plan::new(PlanSpec {
         opening,
         origin: Origin::Dealer,
@@ -507,7 +507,7 @@ fn three_parties_with_replicated_shares() {
     }
 }
 
-/// What the garbler sees are masked bits and colours, what the evaluator sees labels and tables.
+/// The garbler sees masked bits and colours, the evaluator labels and tables.
 #[test]
 fn two_parties_of_which_one_garbles() {
     let [half, three_halves] = schemes();
@@ -587,7 +587,7 @@ fn an_opened_result_is_seen() {
     check(2, 0, &[0, 1], Opening::Direct);
 }
 
-/// The same of one bit alone.
+/// A single opened bit is seen.
 #[test]
 #[should_panic(expected = "one bit differs")]
 fn one_opened_bit_is_seen() {

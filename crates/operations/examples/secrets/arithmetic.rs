@@ -31,7 +31,7 @@ fn elements<T: Ring>(label: u64) -> Vec<T> {
     unmetered(|| (0..COUNT).map(|_| draw()).collect())
 }
 
-/// What a party comes out with.
+/// Outputs of a party.
 struct Outputs<T> {
     /// Shares of the results, and its addend on the way to B.
     shares: Vec<Vec<T>>,

@@ -44,9 +44,9 @@ const SCALARS: usize = 3;
 /// A party's shares of everything.
 #[derive(Default)]
 pub(crate) struct Shares<T: Ring> {
-    /// Of triples, square pairs, shared bits and a matrix triple: a, b, c; a, c; b; A, B, C.
+    /// Parts of triples, square pairs, shared bits and a matrix triple: a, b, c; a, c; b; A, B, C.
     elements: Vec<Vec<T>>,
-    /// Of bit triples and vector triples: a, b, c; a, b, c.
+    /// Parts of bit triples and vector triples: a, b, c; a, b, c.
     strings: Vec<Vec<u8>>,
 }
 

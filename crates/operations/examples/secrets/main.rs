@@ -113,7 +113,7 @@ fn opened<T>(what: &str, values: &[T]) -> Outcome {
     }
 }
 
-/// What only this test opens, to see whether it is right.
+/// Copies values that this test alone opens, to see whether they are right.
 fn shown<T: Clone>(values: &[T]) -> Vec<T> {
     let mut shown = values.to_vec();
     marks::public(shown.as_mut_slice());

@@ -96,7 +96,7 @@ fn ml_kem() -> Outcome {
     right("the chosen keys", so && pairs[0][0] != pairs[0][1])
 }
 
-/// What base OTs give: Delta and the keys that its bits select; both keys.
+/// Results of base OTs: Delta and the keys that its bits select; both keys.
 fn dealt() -> (Delta, Vec<Block>, Vec<[Block; 2]>) {
     let mut prg = generator(10);
     let delta = Delta::random_odd(&mut rng(11));
@@ -305,7 +305,7 @@ fn strings() -> Outcome {
 fn one_of() -> Outcome {
     const N: usize = 13;
     let n = OneOf::new(N)?;
-    // Of four secret bits each; so below 16, and made to be below 13 without a look at them.
+    // Indices of four secret bits each; so below 16, and made to be below 13 without a look at them.
     let indices: Vec<u16> = drawn(60, FEW)
         .iter()
         .map(|byte| (u16::from(byte & 15) * 13) >> 4)

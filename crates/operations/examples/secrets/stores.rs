@@ -10,7 +10,7 @@ use crate::{Outcome, Path, world};
 pub(crate) const PATHS: &[Path] = &[("store", store)];
 
 const PARTIES: usize = 2;
-/// What [`some`] takes.
+/// Correlations that [`some`] takes.
 const HOLDS: &str = "bits=192,u32=24,squares-u32=24,shared-u32=24,matrix-u32-3x4x5=1,vectors-16=24";
 
 /// Made of what a dealer deals; reserved and read in a job of its own, with the key from its file.

@@ -1,6 +1,6 @@
 //! Protocol alpha in programs: ring elements under masks that come before inputs do.
 //!
-//! Of a value there are, before inputs are there, our shares of its masks (the second component); the public
+//! A value consists, before inputs are there, of our shares of its masks (the second component); the public
 //! part (the first one) is zeros until then.
 
 mod mul_bits;
@@ -20,7 +20,7 @@ use madrigal_protocols::aby2::{self, Aby2};
 use crate::aby2::beta::{MASK, PUBLIC, both, drawn, exchange, reveal, tell, two};
 use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol};
-use crate::shared::unpacked;
+use crate::shared::{rings_alone, sorts_of, unopened, unpacked, unpacked_or};
 
 pub use mul_bits::MulBits;
 
@@ -52,10 +52,6 @@ fn width_of(sorts: &[Sort]) -> Option<Width> {
         Element::Ring(width) => Some(width),
         Element::Bits(_) => unreachable!("alpha has no bits"),
     }
-}
-
-fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
-    values.iter().map(|value| *value.sort()).collect()
 }
 
 fn total(sorts: &[Sort]) -> usize {
@@ -121,10 +117,7 @@ impl AlphaTool {
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
-        let masks = match prepared {
-            Some(kept) => *unpacked::<Elements<T>>(kept)?,
-            None => self.draw(Some(owner), total(&sorts)),
-        };
+        let masks = unpacked_or(prepared, || self.draw::<T>(Some(owner), total(&sorts)))?;
         let own = (owner == self.aby2.me()).then(|| joined::<T>(values, 0));
         let own = own.as_ref().map(|own| &own[..]);
         let public = self.aby2.share_elements(owner, own, &masks).await?;
@@ -137,10 +130,7 @@ impl AlphaTool {
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
-        let masks = match prepared {
-            Some(kept) => *unpacked::<Elements<T>>(kept)?,
-            None => self.draw(None, total(&sorts)),
-        };
+        let masks = unpacked_or(prepared, || self.draw::<T>(None, total(&sorts)))?;
         let public = self.aby2.mask(&joined::<T>(values, 0), &masks).await?;
         Ok(divided(&sorts, &public, &masks))
     }
@@ -152,9 +142,7 @@ impl AlphaTool {
     ) -> Result<Vec<Shares>> {
         let masks = *unpacked::<Option<Elements<T>>>(kept)?;
         let Some(mut all) = masks else {
-            let unknown =
-                |value: &Arc<Shares>| Shares::unknown(value.sort().shared(Sharing::PUBLIC));
-            return Ok(values.iter().map(unknown).collect());
+            return Ok(unopened(&sorts_of(values)));
         };
         rings::add_into(&mut all, &joined::<T>(values, PUBLIC));
         marks::public(all.as_mut_slice());
@@ -174,12 +162,7 @@ impl Protocol for AlphaTool {
 
     fn holds(element: Element, parties: usize) -> Result<(), Mismatch> {
         two(parties, Sharing::ALPHA)?;
-        match element {
-            Element::Ring(_) => Ok(()),
-            Element::Bits(_) => Err(Mismatch::new(format!(
-                "alpha has elements of rings, and no {element}"
-            ))),
-        }
+        rings_alone(Sharing::ALPHA, element)
     }
 
     async fn prepare_share(
@@ -222,12 +205,11 @@ impl Protocol for AlphaTool {
         let Some(width) = width_of(&sorts) else {
             return Ok(crate::shared::prepared_locally(Vec::new()));
         };
-        let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
         let kept: Kept = crate::with_ring!(width, T => {
             Box::new(self.aby2.open_masks(&joined::<T>(values, MASK), to).await?)
         });
         Ok(Prepared {
-            results: sorts.iter().map(unknown).collect(),
+            results: unopened(&sorts),
             kept,
         })
     }

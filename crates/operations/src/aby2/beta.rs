@@ -1,9 +1,10 @@
 //! Protocol beta in programs: bits under masks that come before inputs do.
 //!
-//! Of a value there are, before inputs are there, our shares of its masks (the second component); the public
+//! A value consists, before inputs are there, of our shares of its masks (the second component); the public
 //! part (the first one) is zeros until then.
 
 mod circuits;
+mod memory;
 mod record;
 
 use std::sync::Arc;
@@ -19,11 +20,10 @@ use madrigal_protocols::aby2::{self, Aby2};
 use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol};
-use crate::shared::unpacked;
-use circuits::Work;
+use crate::shared::{bits_alone, other_of_two, sorts_of, unopened, unpacked, unpacked_or};
+use memory::CircuitMemory;
 
-/// Packed bits that are wiped.
-pub(super) type Bits = Zeroizing<Vec<u8>>;
+pub(super) use memory::Bits;
 
 /// The component that both know.
 pub(super) const PUBLIC: usize = 0;
@@ -33,7 +33,7 @@ pub(super) const MASK: usize = 1;
 /// [`Aby2`] on bits.
 pub struct BetaTool {
     aby2: Aby2,
-    work: Work,
+    memory: CircuitMemory,
 }
 
 impl Tool for BetaTool {
@@ -42,7 +42,7 @@ impl Tool for BetaTool {
     fn open(context: Context, _: Opening) -> Result<Self> {
         Ok(Self {
             aby2: Aby2::new(context)?,
-            work: Work::default(),
+            memory: CircuitMemory::default(),
         })
     }
 
@@ -51,7 +51,7 @@ impl Tool for BetaTool {
     }
 }
 
-/// That there are two parties.
+/// Checks that there are two parties.
 pub(super) fn two(parties: usize, sharing: Sharing) -> Result<(), Mismatch> {
     if parties == aby2::PARTIES {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn two(parties: usize, sharing: Sharing) -> Result<(), Mismatch> {
     )))
 }
 
-/// Both send the other one so many bytes, if any.
+/// Both send the other one `bytes` bytes, if any.
 pub(super) fn exchange(bytes: usize, bill: &mut Bill) {
     if bytes > 0 {
         let [first, second] = [0, 1].map(Party::new);
@@ -71,10 +71,10 @@ pub(super) fn exchange(bytes: usize, bill: &mut Bill) {
     }
 }
 
-/// Each of `to` gets so many bytes from the other one, if any.
+/// Each of `to` gets `bytes` bytes from the other one, if any.
 pub(super) fn reveal(bytes: usize, to: &[Party], bill: &mut Bill) {
     let messages = to.iter().map(|&receiver| {
-        let sender = Party::new(1 - receiver.index());
+        let sender = other_of_two(receiver);
         (sender, receiver, bytes as u64)
     });
     if bytes > 0 {
@@ -82,12 +82,12 @@ pub(super) fn reveal(bytes: usize, to: &[Party], bill: &mut Bill) {
     }
 }
 
-/// One of the two tells the other one so many bytes, if any.
+/// One of the two tells the other one `bytes` bytes, if any.
 pub(super) fn tell(owner: Party, bytes: usize, bill: &mut Bill) {
-    reveal(bytes, &[Party::new(1 - owner.index())], bill);
+    reveal(bytes, &[other_of_two(owner)], bill);
 }
 
-/// Each keeps so many bytes of masks that it has drawn ahead.
+/// Each keeps `bytes` bytes of masks that it has drawn ahead.
 pub(super) fn drawn(who: impl IntoIterator<Item = Party>, bytes: usize, bill: &mut Bill) {
     bill.ahead(|bill| {
         who.into_iter()
@@ -100,17 +100,13 @@ pub(super) fn both() -> impl Iterator<Item = Party> {
     Party::all(aby2::PARTIES)
 }
 
-fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
-    values.iter().map(|value| *value.sort()).collect()
-}
-
 /// Values with these public parts and masks, packed.
 pub(super) fn assembled(sorts: &[Sort], public: &[u8], masks: &[u8]) -> Vec<Shares> {
     let sorts = sorts.iter().map(|sort| sort.shared(Sharing::BETA));
     unpack(sorts, &[public, masks])
 }
 
-/// The same before the public parts are there.
+/// Values with these masks before the public parts are there.
 pub(super) fn masked(sorts: &[Sort], masks: &[u8]) -> Vec<Shares> {
     assembled(sorts, &vec![0; masks.len()], masks)
 }
@@ -126,7 +122,7 @@ impl BetaTool {
         masks
     }
 
-    /// The same as what is prepared.
+    /// Prepares values under masks that are drawn.
     fn drawn(&mut self, owner: Option<Party>, sorts: &[Sort]) -> Prepared {
         let masks = self.draw(owner, sorts);
         Prepared {
@@ -142,10 +138,7 @@ impl Protocol for BetaTool {
 
     fn holds(element: Element, parties: usize) -> Result<(), Mismatch> {
         two(parties, Sharing::BETA)?;
-        match element {
-            Element::Bits(_) => Ok(()),
-            Element::Ring(_) => Err(Mismatch::new(format!("beta has bits, and no {element}"))),
-        }
+        bits_alone(Sharing::BETA, element)
     }
 
     async fn prepare_share(
@@ -165,10 +158,7 @@ impl Protocol for BetaTool {
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
-        let masks = match prepared {
-            Some(kept) => *unpacked::<Bits>(kept)?,
-            None => self.draw(Some(owner), &sorts),
-        };
+        let masks = unpacked_or(prepared, || self.draw(Some(owner), &sorts))?;
         let bits = (owner == self.aby2.me()).then(|| pack(values, 0));
         let (count, bits) = (string_bits(&sorts), bits.as_ref().map(|bits| &bits[..]));
         let public = self.aby2.share_bits(owner, bits, &masks, count).await?;
@@ -190,9 +180,8 @@ impl Protocol for BetaTool {
         let sorts = sorts_of(values);
         let (masks, count) = (pack(values, MASK), string_bits(&sorts));
         let opened = self.aby2.open_bit_masks(&masks, count, to).await?;
-        let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
         Ok(Prepared {
-            results: sorts.iter().map(unknown).collect(),
+            results: unopened(&sorts),
             kept: Box::new(opened),
         })
     }
@@ -242,10 +231,7 @@ impl OverShares for BetaTool {
         prepared: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
-        let masks = match prepared {
-            Some(kept) => *unpacked::<Bits>(kept)?,
-            None => self.draw(None, &sorts),
-        };
+        let masks = unpacked_or(prepared, || self.draw(None, &sorts))?;
         let (share, count) = (pack(values, 0), string_bits(&sorts));
         let public = self.aby2.mask_bits(&share, &masks, count).await?;
         Ok(assembled(&sorts, &public, &masks))

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, Product, Ring, Zeroizing};
 use madrigal_correlations::Tripled;
-use madrigal_engine::{Bill, Mismatch, Operation, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{Bill, Mismatch, Online, Operation, Shares, Sharing, Sort, Turn};
 use madrigal_net::Result;
 use madrigal_protocols::arithmetic::Side;
 
-use super::{ArithmeticGmwTool, other_of_two};
+use super::ArithmeticGmwTool;
 use crate::matrices::{MatrixProduct, name_of, one_ring, product_of, results};
-use crate::shared::in_sharing;
-use crate::stepped::width;
+use crate::shared::{in_sharing, other_of_two, width};
 
 /// A product of matrices, or a convolution, in A of two parties, with an operand that comes clear and is there at its
 /// owner alone.
@@ -101,11 +99,7 @@ impl Operation for KnownProduct {
         });
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let ours = turn.me() == self.owner;
             let [clear, shared] = self.by_side([&inputs[0], &inputs[1]]);

@@ -5,16 +5,15 @@ mod record;
 
 use std::sync::Arc;
 
-use madrigal_core::{Party, Product, Zeroizing, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock, Width};
-use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Tool,
-};
+use madrigal_engine::{Bill, Early, Element, Held, Mismatch, Shares, Sharing, Sort, Tool};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing, Side};
+use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 
 use crate::protocol::{Kept, Protocol, Rings, Step};
+use crate::shared::{rings_alone, width};
 
 pub use known::KnownProduct;
 
@@ -42,21 +41,8 @@ impl Tool for ArithmeticGmwTool {
     }
 }
 
-/// Whose addend is never negated.
+/// Party whose addend is never negated.
 const FIRST: Party = Party::new(0);
-
-/// The ring of values that have one.
-fn width_of(element: Element) -> Width {
-    match element {
-        Element::Ring(width) => width,
-        Element::Bits(_) => unreachable!("A has no bits"),
-    }
-}
-
-/// The other one of two parties.
-const fn other_of_two(party: Party) -> Party {
-    Party::new(1 - party.index())
-}
 
 /// All parties.
 fn everyone(bill: &Bill) -> Vec<Party> {
@@ -72,12 +58,7 @@ impl Protocol for ArithmeticGmwTool {
     const SHARING: Sharing = Sharing::A;
 
     fn holds(element: Element, _: usize) -> Result<(), Mismatch> {
-        match element {
-            Element::Ring(_) => Ok(()),
-            Element::Bits(_) => Err(Mismatch::new(format!(
-                "A has elements of rings, and no {element}"
-            ))),
-        }
+        rings_alone(Sharing::A, element)
     }
 
     async fn share(
@@ -95,7 +76,7 @@ impl Protocol for ArithmeticGmwTool {
                 Shares::zeros(value.sort().shared(Sharing::A))
             };
             let inputs = &mut self.inputs[owner.index()];
-            crate::with_ring!(width_of(value.sort().element), T => {
+            crate::with_ring!(width(value.sort()), T => {
                 inputs.share_elements(shares.component_mut::<T>(0));
             });
             shared.push(shares);
@@ -124,7 +105,7 @@ impl Protocol for ArithmeticGmwTool {
         let Some(first) = values.first() else {
             return Ok(Vec::new());
         };
-        crate::with_ring!(width_of(first.sort().element), T => self.open_ring::<T>(values, to).await)
+        crate::with_ring!(width(first.sort()), T => self.open_ring::<T>(values, to).await)
     }
 
     fn open_bill(sorts: &[Sort], to: &[Party], bill: &mut Bill) {
@@ -299,9 +280,5 @@ impl Rings for ArithmeticGmwTool {
 
     fn addend_count(parties: usize) -> usize {
         parties
-    }
-
-    fn known_product(product: Product, side: Side, owner: Party) -> Option<Arc<dyn Operation>> {
-        Some(Arc::new(KnownProduct::new(product, side, owner)))
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
-use super::ArithmeticGmwTool;
+use super::{ArithmeticGmwTool, KnownProduct};
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
 use crate::truncate::TruncateLocally;
 
 impl ArithmeticGmwTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "A",
         sharing: Sharing::A,
@@ -27,6 +27,9 @@ impl ArithmeticGmwTool {
             sums_of_shares: true,
             squares_are_products: false,
             branches: true,
+            known_product: Some(|product, side, owner| {
+                Arc::new(KnownProduct::new(product, side, owner))
+            }),
             truncate: |by, exact, parties| {
                 (!exact && parties == 2)
                     .then(|| vec![Arc::new(TruncateLocally::new(by)) as DynOperation])

@@ -25,13 +25,13 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::bmr::{self, Bmr, InputSetup, PeerRows, Shape, WireSetup};
 
 use self::wires::{
-    active_to_shares, bit, colours_of, from_rows, groups, planes, rows_of, setup_of,
-    setup_to_shares, shape_of, sorts_of, to_shares,
+    active_to_shares, bit, colours_of, groups, planes, rows_of, setup_of, setup_to_shares,
+    shape_of, to_shares,
 };
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::protocol::{Boolean, Kept, Protocol};
-use crate::shared::{offset, unpacked};
+use crate::shared::{bits_alone, bits_of, from_rows, offset, sorts_of, unopened, unpacked};
 
 /// [`Bmr`], opened where it is first used: then the job's offset is there.
 pub struct BmrTool {
@@ -59,13 +59,13 @@ impl Tool for BmrTool {
     }
 }
 
-/// What is kept of fresh wires.
+/// Kept setup of fresh wires.
 type Fresh = Vec<WireSetup>;
-/// The same of wires for inputs.
+/// Kept setup of wires for inputs.
 type FreshInputs = Vec<InputSetup>;
-/// What is kept of an opening: the masks, by group, where they are told.
+/// Kept values of an opening: the masks, by group, where they are told.
 type Masks = Vec<Option<Rows>>;
-/// What is kept of a circuit.
+/// Kept values of a circuit.
 type Garbled = (bmr::Prepared, WireSetup);
 
 /// Correlated OTs with all peers: our choices, which are the same with all, and rows.
@@ -165,10 +165,7 @@ impl Protocol for BmrTool {
     const PREPARES: bool = true;
 
     fn holds(element: Element, _: usize) -> Result<(), Mismatch> {
-        match element {
-            Element::Bits(_) => Ok(()),
-            Element::Ring(_) => Err(Mismatch::new(format!("Y has bits, and no {element}"))),
-        }
+        bits_alone(Sharing::Y, element)
     }
 
     async fn prepare_share(
@@ -231,9 +228,8 @@ impl Protocol for BmrTool {
             let setup = setup_of(&values[group]);
             masks.push(self.bmr(stock)?.open_masks(&setup, to).await?);
         }
-        let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
         Ok(Prepared {
-            results: sorts.iter().map(unknown).collect(),
+            results: unopened(&sorts),
             kept: Box::new(masks),
         })
     }
@@ -256,12 +252,10 @@ impl Protocol for BmrTool {
             match masks {
                 Some(masks) => {
                     let bits = bmr::reveal(&masks, &colours_of(values));
-                    made.extend(from_rows(sorts, Sharing::PUBLIC, &bits));
+                    let public = sorts.iter().map(|sort| sort.shared(Sharing::PUBLIC));
+                    made.extend(from_rows(public, &bits));
                 }
-                None => {
-                    let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
-                    made.extend(sorts.iter().map(unknown));
-                }
+                None => made.extend(unopened(sorts)),
             }
         }
         Ok(made)
@@ -317,7 +311,7 @@ impl Protocol for BmrTool {
     }
 }
 
-/// The circuit in so many lanes.
+/// Shape of the circuit in `lanes` lanes.
 fn shape(circuit: &Circuit, parties: usize, lanes: usize) -> Shape {
     Shape {
         parties,
@@ -347,7 +341,7 @@ impl Boolean for BmrTool {
         let ots = Ots::new(me, parties, &ots);
         let garbled = bmr.garble(&program, &setup, &ots.choices, &ots.rows);
         let (made, prepared) = garbled.await?;
-        let sorts = outputs_of(circuit, lanes);
+        let sorts = bits_of(circuit.outputs(), Sharing::Y, lanes);
         Ok(Prepared {
             results: setup_to_shares(&sorts, &made),
             kept: Box::<Garbled>::new((prepared, made)),
@@ -377,7 +371,10 @@ impl Boolean for BmrTool {
             let (value, plane) = wires[wire];
             value.label_rows_from(plane, 1)
         };
-        let (sorts, parties) = (outputs_of(circuit, lanes), self.context.parties());
+        let (sorts, parties) = (
+            bits_of(circuit.outputs(), Sharing::Y, lanes),
+            self.context.parties(),
+        );
         let bmr = self.bmr(stock)?;
         let evaluated = bmr.evaluate(&circuit.garbled(), prepared, active);
         let active = |output| evaluated.active(output);
@@ -414,9 +411,4 @@ impl Boolean for BmrTool {
     fn bits_at_work(circuit: &Circuit) -> usize {
         circuit.layered().rows() * 3 * 8 * size_of::<Block>()
     }
-}
-
-fn outputs_of(circuit: &Circuit, lanes: usize) -> Vec<Sort> {
-    let of = |&width: &u32| Sort::new(Sharing::Y, Element::Bits(width as usize), lanes);
-    circuit.outputs().iter().map(of).collect()
 }

@@ -10,7 +10,7 @@ use super::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl BmrTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "Y",
         sharing: Sharing::Y,

@@ -9,6 +9,8 @@ use madrigal_garbling::colours;
 use madrigal_kernels::Block;
 use madrigal_protocols::bmr::{ActiveKeys, WireSetup};
 
+use crate::shared::{sorts_of, to_rows};
+
 /// Values of one length that go through an operation together, with all their planes.
 pub(super) fn groups(sorts: &[Sort]) -> Vec<std::ops::Range<usize>> {
     if sorts.windows(2).all(|pair| pair[0].len == pair[1].len) {
@@ -26,10 +28,6 @@ pub(super) fn shape_of(sorts: &[Sort]) -> (usize, usize) {
     (rows, sorts.first().map_or(0, |sort| sort.len))
 }
 
-pub(super) fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
-    values.iter().map(|value| *value.sort()).collect()
-}
-
 /// A key of 0 with a share of the mask.
 pub(super) fn masked(key: Block, mask: bool) -> Block {
     key ^ Block::new(u64::from(mask), 0)
@@ -39,7 +37,7 @@ pub(super) fn bit(row: &[u8], lane: usize) -> bool {
     row[lane / 8] >> (lane % 8) & 1 == 1
 }
 
-/// Values from what is known of their wires: of each its setup part, and the active keys of so many parties, of none
+/// Values from what is known of their wires: the setup part of each, and the active keys of `parties` parties, of none
 /// before there are inputs.
 pub(super) fn to_shares<'k>(
     sorts: &[Sort],
@@ -63,7 +61,7 @@ pub(super) fn to_shares<'k>(
     sorts.iter().map(of).collect()
 }
 
-/// The same of wires with all their keys.
+/// Values from wires with all their keys.
 pub(super) fn active_to_shares(
     sorts: &[Sort],
     setup: &WireSetup,
@@ -72,7 +70,7 @@ pub(super) fn active_to_shares(
     to_shares(sorts, setup, active.parties(), |wire| active.row(wire))
 }
 
-/// The same of wires that have none yet.
+/// Values from wires that have no active keys yet.
 pub(super) fn setup_to_shares(sorts: &[Sort], setup: &WireSetup) -> Vec<Shares> {
     to_shares(sorts, setup, 0, |_| &[])
 }
@@ -85,7 +83,7 @@ pub(super) fn planes(values: &[Arc<Shares>]) -> impl Iterator<Item = (&Shares, u
     })
 }
 
-/// What was known of the wires of values before inputs were there.
+/// Setup of the wires of values, as known before inputs were there.
 pub(super) fn setup_of(values: &[Arc<Shares>]) -> WireSetup {
     let (rows, lanes) = shape_of(&sorts_of(values));
     let mut setup = WireSetup::new(rows, lanes);
@@ -116,24 +114,8 @@ pub(super) fn rows_of(values: &[Arc<Shares>]) -> Option<Rows> {
     if !values.iter().all(|value| value.is_known()) {
         return None;
     }
-    let (count, lanes) = shape_of(&sorts_of(values));
-    let mut rows = Rows::new(count, lanes);
-    for (wire, (value, plane)) in planes(values).enumerate() {
-        rows.row_mut(wire).copy_from_slice(value.plane(plane, 0));
-    }
+    let (_, lanes) = shape_of(&sorts_of(values));
+    let mut rows = to_rows(values.iter().map(Arc::as_ref), lanes);
     rows.clear_padding();
     Some(rows)
-}
-
-pub(super) fn from_rows(sorts: &[Sort], sharing: Sharing, rows: &Rows) -> Vec<Shares> {
-    let mut wire = 0;
-    let of = |sort: &Sort| {
-        let mut value = Shares::zeros(sort.shared(sharing));
-        for plane in 0..sort.element.bits() {
-            value.plane_mut(plane, 0).copy_from_slice(rows.row(wire));
-            wire += 1;
-        }
-        value
-    };
-    sorts.iter().map(of).collect()
 }

@@ -16,6 +16,7 @@ use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
 use crate::protocol::{Boolean, Kept, Protocol};
+use crate::shared::{bits_alone, sorts_of, unopened};
 
 /// [`BooleanGmw`] with its inputs.
 pub struct BooleanGmwTool {
@@ -51,10 +52,7 @@ impl Protocol for BooleanGmwTool {
     const SHARING: Sharing = Sharing::B;
 
     fn holds(element: Element, _: usize) -> Result<(), Mismatch> {
-        match element {
-            Element::Bits(_) => Ok(()),
-            Element::Ring(_) => Err(Mismatch::new(format!("B has bits, and no {element}"))),
-        }
+        bits_alone(Sharing::B, element)
     }
 
     async fn share(
@@ -93,7 +91,7 @@ impl Protocol for BooleanGmwTool {
         _: &mut Stock,
         _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
-        let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
+        let sorts = sorts_of(values);
         let share = pack(values, 0);
         let opened = self.gmw.open(&share, string_bits(&sorts), to).await?;
         Ok(opened_bits(&sorts, opened))
@@ -186,10 +184,7 @@ pub(super) fn string_bits(sorts: &[Sort]) -> usize {
 
 /// One component of all planes as such a string.
 pub(super) fn pack(values: &[Arc<Shares>], component: usize) -> Zeroizing<Vec<u8>> {
-    let count = values
-        .iter()
-        .map(|value| string_bits(&[*value.sort()]))
-        .sum();
+    let count = string_bits(&sorts_of(values));
     let mut string = Zeroizing::new(vec![0; bits::bytes_for(count)]);
     let mut at = 0;
     for value in values {
@@ -219,9 +214,9 @@ pub(super) fn unpack(sorts: impl IntoIterator<Item = Sort>, strings: &[&[u8]]) -
 
 /// Opened values, where this party gets them.
 pub(super) fn opened_bits(sorts: &[Sort], string: Option<Zeroizing<Vec<u8>>>) -> Vec<Shares> {
-    let sorts = sorts.iter().map(|sort| sort.shared(Sharing::PUBLIC));
+    let public = |sort: &Sort| sort.shared(Sharing::PUBLIC);
     match string {
-        Some(string) => unpack(sorts, &[&string]),
-        None => sorts.map(Shares::unknown).collect(),
+        Some(string) => unpack(sorts.iter().map(public), &[&string]),
+        None => unopened(sorts),
     }
 }

@@ -7,7 +7,7 @@ use super::BooleanGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl BooleanGmwTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "B",
         sharing: Sharing::B,

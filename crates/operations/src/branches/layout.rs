@@ -1,10 +1,35 @@
-//! What of correlations, masks and messages belongs to what of a circuit with branches.
+//! Layout of circuits with branches: which correlations, masks and messages belong to which part.
 
 use madrigal_circuit::And;
 use madrigal_circuit::branches::{Branching, Conditional, Form, Group, Guarded};
 use madrigal_protocols::branches::Wanted;
 
-use super::Scheme;
+/// How branches share their cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// ANDs of several branches become a product of a bit and a vector (MOTIF): as many OTs as the most ANDs
+    /// that a branch has in a layer.
+    Vectors,
+    /// Triples are used again under masks (Masked Triples): as many triples as the longest way, and every
+    /// branch's ANDs are opened.
+    Masked,
+    /// Both saved, see the module's text.
+    Merged,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Vectors, Self::Masked, Self::Merged];
+
+    /// Name of the scheme.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vectors => "motif",
+            Self::Masked => "masked",
+            Self::Merged => "merged",
+        }
+    }
+}
 
 /// A circuit as one of the schemes evaluates it.
 pub(super) struct Layout {
@@ -29,7 +54,7 @@ pub(super) struct Place {
     pub(super) pool: usize,
     /// ANDs online whose masks no branch's triples give, for some code.
     pub(super) spare: usize,
-    /// Its first triple, where branches use those of what is around them.
+    /// First triple of the conditional, where branches use those of what is around them.
     pub(super) base: usize,
 }
 
@@ -248,7 +273,7 @@ impl Layout {
         }
     }
 
-    /// Of the conditionals that are entered.
+    /// Demand of the conditionals that are entered.
     pub(super) fn wanted(&self) -> Vec<Wanted> {
         let places = self.conditionals.iter().filter(|place| place.entered);
         places.map(|place| place.wanted).collect()
@@ -280,7 +305,7 @@ fn vectors(program: &Guarded, groups: &[Group]) -> Vec<Vectors> {
             .collect();
         ands.extend_from_slice(own);
     }
-    // Which AND follows each in its chain.
+    // AND that follows each in its chain.
     let mut next = vec![u32::MAX; ands.len()];
     // From the inside out: what stands in a branch is known before it.
     for conditional in program.conditionals().iter().rev() {

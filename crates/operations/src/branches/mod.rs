@@ -33,48 +33,23 @@ mod work;
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::{Digest256, Party, bits};
 use madrigal_correlations::Kind;
 use madrigal_engine::{
-    Bill, Element, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Tool, Turn,
+    Bill, Element, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort, Tool,
+    Turn,
 };
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::branches::{Branches, openings};
 
+pub use self::layout::Scheme;
+
 use self::layout::Layout;
 use self::work::{Ready, Work};
-use crate::shared::in_sharing;
-
-/// How branches share their cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// ANDs of several branches become a product of a bit and a vector (MOTIF): as many OTs as the most ANDs
-    /// that a branch has in a layer.
-    Vectors,
-    /// Triples are used again under masks (Masked Triples): as many triples as the longest way, and every
-    /// branch's ANDs are opened.
-    Masked,
-    /// Both saved, see the module's text.
-    Merged,
-}
-
-impl Scheme {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Vectors, Self::Masked, Self::Merged];
-
-    /// What it is called.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vectors => "motif",
-            Self::Masked => "masked",
-            Self::Merged => "merged",
-        }
-    }
-}
+use crate::shared::{bits_of, from_rows, in_sharing, to_rows};
 
 /// A circuit with branches, in each element of vectors in B. Takes a value for each of its inputs and makes one of
 /// each of its outputs.
@@ -102,6 +77,10 @@ impl Branch {
 
     fn lanes(inputs: &[Sort]) -> usize {
         inputs.first().map_or(0, |sort| sort.len)
+    }
+
+    fn outputs(&self, sharing: Sharing, lanes: usize) -> Vec<Sort> {
+        bits_of(self.branching.outputs(), sharing, lanes)
     }
 }
 
@@ -148,9 +127,7 @@ impl Operation for Branch {
                 )));
             }
         }
-        let len = Self::lanes(inputs);
-        let sort = |&width: &u32| Sort::new(Sharing::B, Element::Bits(width as usize), len);
-        Ok(self.branching.outputs().iter().map(sort).collect())
+        Ok(self.outputs(Sharing::B, Self::lanes(inputs)))
     }
 
     fn bits_at_work(&self, _: &[Sort]) -> usize {
@@ -206,31 +183,20 @@ impl Operation for Branch {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(0, |value| value.len());
             let (tool, stock) = turn.tool::<BranchTool>()?;
             let ready = Ready::make(&self.layout, lanes, &mut tool.0, stock).await?;
-            let outputs = self.branching.outputs().iter();
-            let unknown = |&width: &u32| {
-                Shares::unknown(Sort::new(Sharing::B, Element::Bits(width as usize), lanes))
-            };
+            let outputs = self.outputs(Sharing::B, lanes).into_iter();
             Ok(Prepared {
-                results: outputs.map(unknown).collect(),
+                results: outputs.map(Shares::unknown).collect(),
                 kept: Box::new(ready),
             })
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(0, |value| value.len());
             let (mut arena, prepared) = (turn.scratch(), turn.prepared::<Ready>());
@@ -243,10 +209,9 @@ impl Operation for Branch {
             let rows = work.run(&inputs).await?;
             let mut outputs = Vec::new();
             let mut rows = rows.into_iter();
-            for &width in self.branching.outputs() {
-                let sort = Sort::new(Sharing::B, Element::Bits(width as usize), lanes);
+            for sort in self.outputs(Sharing::B, lanes) {
                 let mut value = Shares::zeros(sort);
-                for (plane, row) in rows.by_ref().take(width as usize).enumerate() {
+                for (plane, row) in rows.by_ref().take(sort.element.bits()).enumerate() {
                     value.plane_mut(plane, 0).copy_from_slice(arena.row(row, 0));
                 }
                 outputs.push(value);
@@ -258,25 +223,9 @@ impl Operation for Branch {
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let lanes = inputs.first().map_or(0, |value| value.len());
-        let mut rows = Rows::new(self.branching.input_bits(), lanes);
-        let mut next = 0;
-        for value in inputs {
-            for plane in 0..value.sort().element.bits() {
-                rows.row_mut(next).copy_from_slice(value.plane(plane, 0));
-                next += 1;
-            }
-        }
-        let made = self.branching.evaluate(&rows);
-        let mut next = 0;
-        let of = |&width: &u32| {
-            let element = Element::Bits(width as usize);
-            let mut value = Shares::zeros(Sort::new(Sharing::PUBLIC, element, lanes));
-            for plane in 0..width as usize {
-                value.plane_mut(plane, 0).copy_from_slice(made.row(next));
-                next += 1;
-            }
-            value
-        };
-        Ok(self.branching.outputs().iter().map(of).collect())
+        let made = self
+            .branching
+            .evaluate(&to_rows(inputs.iter().copied(), lanes));
+        Ok(from_rows(self.outputs(Sharing::PUBLIC, lanes), &made))
     }
 }

@@ -12,11 +12,10 @@ use madrigal_net::Result;
 use madrigal_protocols::branches::{Bits, Branches, Selector, Slot, repeat};
 use madrigal_protocols::gmw::LEADER;
 
-use super::Scheme;
-use super::layout::{LayerLayout, Layout, Merged, Place, Vectors};
+use super::layout::{LayerLayout, Layout, Merged, Place, Scheme, Vectors};
 use crate::arena::Arena;
 
-/// What is there before inputs are.
+/// Values that are there before inputs are.
 pub(super) struct Ready {
     /// By conditional, where it is entered.
     selectors: Vec<Option<Selector>>,
@@ -108,7 +107,7 @@ pub(super) struct Work<'a> {
     done: Vec<usize>,
 }
 
-/// What is opened in a layer, row by row.
+/// Bits that are opened in a layer, row by row.
 struct Message {
     string: Bits,
     /// Bits so far.
@@ -155,7 +154,7 @@ fn and(mut string: Bits, with: &[u8]) -> Bits {
     string
 }
 
-/// What a kind of AND keeps from its opening to its result.
+/// Values that a kind of AND keeps from its opening to its result.
 enum Kept<'a> {
     Single {
         ands: &'a [And],

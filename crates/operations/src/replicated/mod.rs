@@ -23,6 +23,7 @@ use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
 use crate::protocol::{Boolean, Kept, Protocol};
+use crate::shared::sorts_of;
 
 pub use predicates::{Predicate, Test};
 pub use rings::{Rounding, Truncate};
@@ -34,7 +35,7 @@ pub struct ReplicatedTool {
     pub(super) inputs: ReplicatedInputs,
     /// Opened where there is work on rings.
     rings: Option<ReplicatedRings>,
-    /// What a circuit keeps within a layer, and its sums where they are not the message as they lie.
+    /// Rows that a circuit keeps within a layer, and its sums where they are not the message as they lie.
     kept: Aligned<u64>,
     sums: Arena,
 }
@@ -72,7 +73,7 @@ impl ReplicatedTool {
     /// The protocol at work on rings.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`Error`](madrigal_net::Error) of the network.
     pub(super) fn rings(&mut self) -> Result<&mut ReplicatedRings> {
         if self.rings.is_none() {
             let mut rings = ReplicatedRings::new(self.context.step("rings"))?;
@@ -196,7 +197,7 @@ impl Protocol for ReplicatedTool {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.share_ring::<T>(owner, values).await);
         }
-        let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
+        let sorts = sorts_of(values);
         let mut counts = [0; PARTIES];
         counts[owner.index()] = string_bits(&sorts);
         let string = if self.context.me() == owner {
@@ -231,7 +232,7 @@ impl Protocol for ReplicatedTool {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.open_ring::<T>(values, to).await);
         }
-        let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
+        let sorts = sorts_of(values);
         let shares = [0, 1].map(|component| pack(values, component));
         let shares = shares.each_ref().map(|share| share.as_slice());
         let opened = self.bits.open(shares, string_bits(&sorts), to).await?;

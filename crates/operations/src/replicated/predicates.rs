@@ -3,16 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Ring, bits};
-use madrigal_engine::{Bill, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Turn};
+use madrigal_engine::{
+    Bill, Element, Held, Mismatch, Online, Operation, Shares, Sharing, Sort, Turn,
+};
 use madrigal_net::Result;
 use madrigal_protocols::replicated::{BitShares, Depth};
 
 use super::{ReplicatedTool, tally, to_ring};
-use crate::shared::in_sharing;
+use crate::shared::{in_sharing, only, ring_of, width};
 
-/// What is asked of a ring element.
+/// Question that is asked of a ring element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Predicate {
     /// Whether it is less than zero in two's complement: its highest bit.
@@ -77,20 +78,15 @@ impl Operation for Test {
     }
 
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
-        let value = crate::shared::only(inputs)?;
+        let value = only(inputs)?;
         in_sharing(Sharing::R, value)?;
-        let Element::Ring(_) = value.element else {
-            return Err(Mismatch::new(format!("{value} is not of a ring")));
-        };
+        ring_of(value)?;
         Ok(vec![Sort::new(Sharing::R, Element::Bits(1), value.len)])
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let Element::Ring(width) = inputs[0].element else {
-            return;
-        };
         let len = inputs[0].len;
-        crate::with_ring!(width, T => tally(bill, |tally| {
+        crate::with_ring!(width(&inputs[0]), T => tally(bill, |tally| {
             tally.set_depth(Some(self.depth));
             match self.predicate {
                 Predicate::Negative => tally.negative::<T>(len),
@@ -100,30 +96,20 @@ impl Operation for Test {
         bill.touch(16 * inputs[0].bytes() as u64);
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let (tool, _) = turn.tool::<ReplicatedTool>()?;
-            let Element::Ring(width) = inputs[0].sort().element else {
-                unreachable!("checked by sorts");
-            };
-            let bits = crate::with_ring!(width, T => self.of::<T>(tool, &inputs[0]).await);
+            let bits = crate::with_ring!(width(inputs[0].sort()), T => self.of::<T>(tool, &inputs[0]).await);
             Ok(vec![bits?])
         })
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        let value = crate::shared::only(inputs)?;
-        let Element::Ring(width) = value.sort().element else {
-            return Err(Mismatch::new("no ring"));
-        };
-        let len = value.len();
-        let mut planes = Shares::zeros(Sort::new(Sharing::PUBLIC, Element::Bits(1), len));
+        let value = only(inputs)?;
+        let sort = Sort::new(Sharing::PUBLIC, Element::Bits(1), value.len());
+        let mut planes = Shares::zeros(sort);
         let plane = planes.plane_mut(0, 0);
-        crate::with_ring!(width, T => {
+        crate::with_ring!(ring_of(value.sort())?, T => {
             for (at, x) in value.component::<T>(0).iter().enumerate() {
                 let holds = match self.predicate {
                     Predicate::Negative => Ring::bit(*x, <T as Ring>::BITS - 1) == 1,

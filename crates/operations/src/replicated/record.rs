@@ -9,7 +9,7 @@ use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
 
 impl ReplicatedTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "R",
         sharing: Sharing::R,
@@ -36,6 +36,7 @@ impl ReplicatedTool {
             sums_of_shares: false,
             squares_are_products: true,
             branches: false,
+            known_product: None,
             truncate: |by, exact, _| {
                 let rounding = match exact {
                     true => Rounding::Exact,

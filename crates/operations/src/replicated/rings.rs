@@ -3,11 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
 use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Operation, Shares, Sharing, Sort, Turn,
+    Bill, Early, Element, Held, Mismatch, Online, Operation, Shares, Sharing, Sort, Turn,
 };
 use madrigal_kernels::rings;
 use madrigal_net::Result;
@@ -16,7 +15,7 @@ use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, Tally
 
 use super::{ReplicatedTool, from_ring, tally, to_ring};
 use crate::protocol::{Rings, Step};
-use crate::shared::in_sharing;
+use crate::shared::{in_sharing, only, plain_quotients, ring_of, width};
 
 /// The party that knows the first addend.
 const FIRST: Party = Party::new(0);
@@ -221,11 +220,9 @@ impl Operation for Truncate {
     }
 
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
-        let value = crate::shared::only(inputs)?;
+        let value = only(inputs)?;
         in_sharing(Sharing::R, value)?;
-        let Element::Ring(width) = value.element else {
-            return Err(Mismatch::new(format!("{value} is not of a ring")));
-        };
+        let width = ring_of(value)?;
         // The cheaper one takes a bit more.
         if self.by + 1 >= width.bits() {
             let problem = format!("a shift by {} of {} bits", self.by, width.bits());
@@ -235,43 +232,20 @@ impl Operation for Truncate {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        let Element::Ring(width) = inputs[0].element else {
-            return;
-        };
         let len = inputs[0].len;
-        crate::with_ring!(width, T => tally(bill, |tally| self.tallied::<T>(len, tally)));
+        crate::with_ring!(width(&inputs[0]), T => tally(bill, |tally| self.tallied::<T>(len, tally)));
         bill.touch(24 * inputs[0].bytes() as u64);
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let (tool, _) = turn.tool::<ReplicatedTool>()?;
-            let Element::Ring(width) = inputs[0].sort().element else {
-                unreachable!("checked by sorts");
-            };
-            let z = crate::with_ring!(width, T => self.of::<T>(tool, &inputs[0]).await);
+            let z = crate::with_ring!(width(inputs[0].sort()), T => self.of::<T>(tool, &inputs[0]).await);
             Ok(vec![z?])
         })
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        let value = crate::shared::only(inputs)?;
-        let Element::Ring(width) = value.sort().element else {
-            return Err(Mismatch::new("no ring"));
-        };
-        let shift = 128 - width.bits();
-        let z = crate::with_ring!(width, T => {
-            let of = |x: &T| {
-                let x = (madrigal_core::Ring::to_u128(*x) << shift) as i128 >> shift;
-                <T as madrigal_core::Ring>::from_u128((x >> self.by) as u128)
-            };
-            let z: Vec<T> = value.component::<T>(0).iter().map(of).collect();
-            Shares::ring_of(Sharing::PUBLIC, z)
-        });
-        Ok(vec![z])
+        Ok(vec![plain_quotients(only(inputs)?, self.by)?])
     }
 }

@@ -5,7 +5,7 @@ use madrigal_core::domains::FORMULAS;
 use madrigal_correlations::Width;
 use sha2::{Digest, Sha256};
 
-/// What a branch computes of its inputs, in each lane: sums and products modulo 2^l, one after the other.
+/// Computation of a branch on its inputs, in each lane: sums and products modulo 2^l, one after the other.
 ///
 /// Values have numbers: first the inputs, then what each step makes, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,7 +22,7 @@ pub enum FormulaStep {
     Linear {
         /// Values and their factors, modulo 2^l.
         terms: Vec<(u32, u128)>,
-        /// What is added.
+        /// Number that is added.
         constant: u128,
     },
     /// The product of two values.
@@ -30,7 +30,7 @@ pub enum FormulaStep {
 }
 
 impl Formula {
-    /// Nothing yet, of so many inputs.
+    /// Makes a formula of `inputs` inputs without steps.
     pub fn new(inputs: u32) -> Self {
         Self {
             inputs,
@@ -69,12 +69,12 @@ impl Formula {
         self.values() - 1
     }
 
-    /// How many inputs it has.
+    /// Number of inputs.
     pub fn inputs(&self) -> u32 {
         self.inputs
     }
 
-    /// Its steps.
+    /// Steps, in order.
     pub fn steps(&self) -> &[FormulaStep] {
         &self.steps
     }
@@ -84,12 +84,12 @@ impl Formula {
         &self.outputs
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn values(&self) -> u32 {
         self.inputs + self.steps.len() as u32
     }
 
-    /// How many products it has.
+    /// Number of products.
     pub fn products(&self) -> usize {
         let products = self.steps.iter();
         products
@@ -97,7 +97,7 @@ impl Formula {
             .count()
     }
 
-    /// What it makes of numbers in the clear.
+    /// Computes the outputs of numbers in the clear.
     ///
     /// # Panics
     /// If there are not as many as it has inputs.

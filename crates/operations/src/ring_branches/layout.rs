@@ -1,10 +1,10 @@
-//! Which products of branches are done in which layer, and what of masks belongs to which.
+//! Layout of branches of ring elements: in which layer each product is done, and which masks belong to it.
 
 use madrigal_protocols::branches::rings::RingWanted;
 
 use super::formula::{Formula, FormulaStep, Formulas};
 
-/// What the bit that is 1 on the active branch is multiplied with, so that products of all branches are one.
+/// Values that the bit which is 1 on the active branch is multiplied with, so that products of all branches are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gated {
     /// The triples, ahead of the inputs: a round for each layer.
@@ -32,7 +32,7 @@ pub(super) struct Layout {
     pub(super) branches: Vec<Order>,
 }
 
-/// What is opened at once.
+/// Layer: products whose openings go together.
 pub(super) struct Layer {
     /// Products that are done as one.
     pub(super) slots: usize,
@@ -54,16 +54,16 @@ pub(super) struct Order {
     pub(super) done: Vec<usize>,
 }
 
-/// Which kind of mask a row belongs to.
+/// Kind of mask that a row belongs to.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// Of an input.
+    /// Mask of an input.
     Input,
-    /// Of a, b or c of a triple.
+    /// Mask of a, b or c of a triple.
     Triple(usize),
     /// Where a factor would be, the first or the second.
     Spare(usize),
-    /// Of a product.
+    /// Mask of a product.
     Product,
 }
 

@@ -60,11 +60,11 @@ mod work;
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Digest256, Party, Ring, bits};
 use madrigal_correlations::Kind;
 use madrigal_engine::{
-    Bill, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Tool, Turn,
+    Bill, Element, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort,
+    Tool, Turn,
 };
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -270,11 +270,7 @@ impl Operation for RingBranch {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(0, |value| value.len());
             let sort = Sort::new(Sharing::A, self.element(), lanes);
@@ -290,11 +286,7 @@ impl Operation for RingBranch {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             crate::with_ring!(self.formulas.width(), T => {
                 self.online_of::<T>(turn, &inputs).await

@@ -12,7 +12,7 @@ use madrigal_protocols::branches::rings::{Elements, RingBranches, RingSelector, 
 use super::formula::{Formula, FormulaStep, Formulas};
 use super::layout::{Gated, Layer, Layout, Part};
 
-/// What is there before inputs are.
+/// Values that are there before inputs are.
 pub(super) struct Ready<T: Ring> {
     selector: RingSelector<T>,
     /// a + R, b + R, c + R of all triples, which all know: rows of an element for each lane.
@@ -150,7 +150,7 @@ pub(super) async fn run<T: Held>(
     }
     let difference: Vec<&[u8]> = difference.iter().map(|plane| &plane[..]).collect();
     let mut slots = selector.activate(&difference);
-    // What stands in no branch has spare masks alone.
+    // Codes of no branch have spare masks alone.
     let others = slots.split_off(formulas.branches().len());
     let mut branches: Vec<Running<'_, T>> = Vec::with_capacity(slots.len());
     for (formula, slot) in formulas.branches().iter().zip(slots) {

@@ -8,10 +8,11 @@ use madrigal_engine::{Bill, Prepared, Shares, Sharing, Sort};
 use madrigal_garbling::colours;
 use madrigal_net::Result;
 
-use super::{Garbling, HalfGates, YaoTool, sorts_of};
+use super::{Garbling, HalfGates, YaoTool};
 use crate::boolean_gmw::pack;
 use crate::over_shares::{FromShares, OverShares, ToShares};
 use crate::protocol::Kept;
+use crate::shared::sorts_of;
 
 /// Bits shared in Boolean GMW become garbled: from B to Y2.
 pub type ToLabels<G = HalfGates> = FromShares<YaoTool<G>>;

@@ -26,7 +26,7 @@ use crate::arena::Arena;
 use crate::boolean_gmw::{opened_bits, pack, string_bits};
 use crate::circuit::Circuit;
 use crate::protocol::{Boolean, Kept, Protocol};
-use crate::shared::{offset, unpacked};
+use crate::shared::{bits_alone, bits_of, offset, sorts_of, unopened, unpacked};
 
 /// How ANDs are garbled.
 pub trait Garbling: Send + Sync + 'static {
@@ -34,7 +34,7 @@ pub trait Garbling: Send + Sync + 'static {
     const SCHEME: Scheme;
     /// The name of the step in which it is done.
     const STEP: &'static str;
-    /// What parties that garble in other ways are told.
+    /// Name that parties which garble in other ways are told.
     const NAME: &'static str;
 }
 
@@ -93,14 +93,10 @@ fn divide(sorts: &[Sort], labels: yao::Labels) -> Vec<Shares> {
     sorts.iter().map(of).collect()
 }
 
-fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
-    values.iter().map(|value| *value.sort()).collect()
-}
-
 /// All labels of values, one after the other.
 fn labels_of(values: &[Arc<Shares>]) -> yao::Labels {
-    let count = values.iter().map(|value| string_bits(&[*value.sort()]));
-    let mut labels = Zeroizing::new(Vec::with_capacity(count.sum()));
+    let count = string_bits(&sorts_of(values));
+    let mut labels = Zeroizing::new(Vec::with_capacity(count));
     for value in values {
         for plane in 0..value.sort().element.bits() {
             labels.extend_from_slice(value.label_row(plane, 0));
@@ -109,7 +105,7 @@ fn labels_of(values: &[Arc<Shares>]) -> yao::Labels {
     labels
 }
 
-/// What is known of labels before there are inputs: at the evaluator nothing, as values without rows of labels.
+/// Labels as known before there are inputs: at the evaluator nothing, as values without rows of labels.
 fn divide_ahead(sorts: &[Sort], zero: yao::Labels) -> Vec<Shares> {
     if !zero.is_empty() {
         return divide(sorts, zero);
@@ -229,15 +225,15 @@ fn places(widths: &[u32]) -> Vec<(usize, usize)> {
 
 /// Labels for what a circuit makes.
 fn blank_outputs(circuit: &Circuit, lanes: usize) -> Vec<Shares> {
-    let zeros = |&width: &u32| {
-        let sort = Sort::new(Sharing::Y2, Element::Bits(width as usize), lanes);
-        let labels = vec![Block::ZERO; width as usize * lanes];
+    let zeros = |sort: Sort| {
+        let labels = vec![Block::ZERO; sort.element.bits() * lanes];
         Shares::labels(sort, 1, Zeroizing::new(labels))
     };
-    circuit.outputs().iter().map(zeros).collect()
+    let sorts = bits_of(circuit.outputs(), Sharing::Y2, lanes).into_iter();
+    sorts.map(zeros).collect()
 }
 
-/// What is kept of a circuit: its tables, and at the garbler the labels of what it makes.
+/// Kept values of a circuit: its tables, and at the garbler the labels of what it makes.
 type KeptCircuit = (Garbled, Vec<Shares>);
 
 impl<G: Garbling> Protocol for YaoTool<G> {
@@ -253,10 +249,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
             let problem = format!("Y2 is for two parties, not {parties}; Y is for any number");
             return Err(Mismatch::new(problem));
         }
-        match element {
-            Element::Bits(_) => Ok(()),
-            Element::Ring(_) => Err(Mismatch::new(format!("Y2 has bits, and no {element}"))),
-        }
+        bits_alone(Sharing::Y2, element)
     }
 
     async fn prepare_share(&mut self, _: Party, sorts: &[Sort], _: &mut Stock) -> Result<Prepared> {
@@ -301,10 +294,9 @@ impl<G: Garbling> Protocol for YaoTool<G> {
             false => Zeroizing::default(),
         };
         let told = self.yao.tell_colours(&zero, string_bits(&sorts), to);
-        let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
         Ok(Prepared {
             kept: Box::<Zeroizing<Vec<u8>>>::new(told.await?),
-            results: sorts.iter().map(unknown).collect(),
+            results: unopened(&sorts),
         })
     }
 
@@ -340,7 +332,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
             bill.exchange(&messages);
             return;
         }
-        // What the garbler tells is known before there are inputs.
+        // The garbler's messages are known before there are inputs.
         for message in messages {
             match message.0 {
                 GARBLER => {
@@ -414,14 +406,10 @@ impl<G: Garbling> Boolean for YaoTool<G> {
         let program = circuit.garbled();
         let garbled = self.yao.garble(&program, &offset, lanes, read, write);
         let garbled = garbled.await?;
-        let sort = |&width: &u32| Sort::new(Sharing::Y2, Element::Bits(width as usize), lanes);
+        let sorts = bits_of(circuit.outputs(), Sharing::Y2, lanes);
         let results = match garbles {
             true => outputs.clone(),
-            false => circuit
-                .outputs()
-                .iter()
-                .map(|width| no_labels(&sort(width)))
-                .collect(),
+            false => sorts.iter().map(no_labels).collect(),
         };
         Ok(Prepared {
             results,
@@ -440,7 +428,7 @@ impl<G: Garbling> Boolean for YaoTool<G> {
     ) -> Result<Vec<Shares>> {
         let prepared = prepared.map(unpacked::<KeptCircuit>).transpose()?;
         let garbled = match prepared {
-            // What the garbler has of the results is there already.
+            // The garbler's part of the results is there already.
             Some(kept) if self.yao.garbles() => return Ok(kept.1),
             Some(kept) => Some(kept.0),
             None => None,

@@ -12,7 +12,7 @@ use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 
 impl<G: Garbling> YaoTool<G> {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: match G::SCHEME {
             Scheme::HalfGates => "Y2",

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Zeroizing, bits};
 use madrigal_engine::{
-    Bill, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn,
+    Bill, Element, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort,
+    Turn,
 };
 use madrigal_kernels::Block;
 use madrigal_net::Result;
@@ -16,7 +16,7 @@ use super::{Garbling, HalfGates, YaoTool, divide, divide_ahead};
 use crate::aby2::AlphaTool;
 use crate::over_shares::OverShares;
 use crate::protocol::{Kept, Protocol, Rings};
-use crate::shared::{only, unpacked};
+use crate::shared::{only, unpacked, width};
 
 /// Elements become the bits of two numbers in Y2 of which they are the sum, or of which the first less the second is
 /// the element; a circuit that adds these, fused with what follows, ends the conversion. As
@@ -31,11 +31,11 @@ pub struct SplitLabels<P, G = HalfGates> {
     protocol: PhantomData<fn() -> (P, G)>,
 }
 
-/// What is kept: labels of 0 for the first number, and the labels of the second one.
+/// Kept values: labels of 0 for the first number, and the labels of the second one.
 type KeptSplit = (Labels, Labels);
 
 impl<P: Rings, G: Garbling> SplitLabels<P, G> {
-    /// Whose second number is negated, if so.
+    /// Makes two numbers, the second one `negated` or not.
     pub const fn new(negated: bool) -> Self {
         Self {
             negated,
@@ -165,14 +165,10 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let value = &inputs[0];
-            let width = crate::stepped::width(value.sort());
+            let width = width(value.sort());
             let second = crate::with_ring!(width, T => self.second_ahead::<T>(turn, value).await?);
             let (tool, _) = turn.tool::<YaoTool<G>>()?;
             let zero = tool.yao.fresh(second.len());
@@ -190,14 +186,10 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let (value, prepared) = (&inputs[0], turn.kept());
-            let width = crate::stepped::width(value.sort());
+            let width = width(value.sort());
             let labels =
                 crate::with_ring!(width, T => self.split::<T>(turn, value, prepared).await?);
             let each = Self::sorts_of(value.sort()).into_iter().zip(labels);
@@ -210,7 +202,7 @@ impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
     /// The number itself, and zero.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let value = only(inputs)?;
-        let width = crate::stepped::width(value.sort());
+        let width = width(value.sort());
         let sort = Sort::new(Sharing::PUBLIC, Element::Bits(width.bits()), value.len());
         let mut all = vec![Shares::zeros(sort); 2];
         let stride = all[0].shape().stride * 8;

@@ -208,9 +208,9 @@ impl Making {
             }
             let made = match (&step.action, marks.operand(number)) {
                 (Action::Product(product), Some((side, owner))) => {
-                    let rings = rings(step.outputs[0].sharing);
-                    let known = rings.known_product(*product, side, owner);
-                    self.add(step, known.expect("marks are of A"), &inputs)?
+                    let numbers = Backend::of(step.outputs[0].sharing).numbers();
+                    let known = numbers.known_product.expect("marks are of A");
+                    self.add(step, known(*product, side, owner), &inputs)?
                 }
                 (Action::Share, _) if marks.is_clear(number) => inputs,
                 _ => self.step(step, &inputs, arguments)?,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_correlations::{Stock, Width};
 use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Operation, Prepared, Shares, Sharing, Sort, Turn,
+    Bill, Early, Element, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing,
+    Sort, Turn,
 };
 use madrigal_kernels::Block;
 use madrigal_net::Result;
@@ -16,7 +16,7 @@ use super::{AlphaTool, Elements};
 use crate::aby2::beta::{Bits, MASK, PUBLIC, both};
 use crate::boolean_gmw::pack;
 use crate::protocol::Protocol;
-use crate::shared::{in_sharing, offset, unpacked};
+use crate::shared::{in_sharing, offset, other_of_two, unpacked};
 
 /// Pairs of bits in beta become their products as elements of a ring in alpha, 0 or 1: one round online, in which
 /// each party sends an element for each pair. An AND and a conversion would take two.
@@ -27,7 +27,7 @@ pub struct MulBits {
     width: Width,
 }
 
-/// What is kept: our shares of the results' masks, and what setup made of the bits' masks.
+/// Kept values: our shares of the results' masks, and what setup made of the bits' masks.
 struct Ready<T: Held>(Elements<T>, BitPairs<T>);
 
 /// One component of the bits.
@@ -51,7 +51,7 @@ impl MulBits {
         let fresh = tool.draw::<T>(None, pairs);
         let told = early.tell(results(None, fresh.clone()));
         let me = tool.aby2.me();
-        let peer = Party::new(1 - me.index());
+        let peer = other_of_two(me);
         let offset = offset(stock)?;
         let mut rows = |from: Party, to: Party| -> Result<Zeroizing<Vec<Block>>> {
             let count = aby2::bit_pairs_ots(from, pairs);
@@ -133,11 +133,7 @@ impl Operation for MulBits {
         true
     }
 
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         Box::pin(async move {
             let early = turn.early();
             let (tool, stock) = turn.tool::<AlphaTool>()?;
@@ -151,11 +147,7 @@ impl Operation for MulBits {
         })
     }
 
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let kept = turn.kept();
             let (tool, stock) = turn.tool::<AlphaTool>()?;

@@ -10,7 +10,7 @@ use crate::over_shares::{Mask, Unmask};
 use crate::truncate::TruncateLocally;
 
 impl AlphaTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "alpha",
         sharing: Sharing::ALPHA,
@@ -31,6 +31,7 @@ impl AlphaTool {
             sums_of_shares: true,
             squares_are_products: false,
             branches: false,
+            known_product: None,
             truncate: |by, exact, _| {
                 (!exact).then(|| {
                     let cut = Arc::new(TruncateLocally::new(by));

@@ -1,4 +1,4 @@
-//! What alpha does to ring elements, each step in two parts: on masks, and on public parts.
+//! Steps of alpha on ring elements, each in two parts: on masks, and on public parts.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::aby2::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, t
 use crate::boolean_gmw::pack;
 use crate::protocol::{Rings, Step};
 
-/// Whose number in bits the public part is added to.
+/// Party whose number in bits the public part is added to.
 const FIRST: Party = aby2::LEADER;
-/// Whose number in bits is its share of the mask.
+/// Party whose number in bits is its share of the mask.
 const SECOND: Party = Party::new(1);
 
 /// One value, before its public part is there if there is none.

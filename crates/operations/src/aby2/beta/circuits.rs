@@ -10,6 +10,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, Masks, TwoLayers};
 
+use super::memory::{CircuitMemory, Layer, collect, fit, part, zeros};
 use super::{BetaTool, Bits, MASK, PUBLIC, both, exchange};
 use crate::arena::Arena;
 use crate::circuit::Circuit;
@@ -17,40 +18,7 @@ use crate::netlist::{enter, leave};
 use crate::protocol::{Boolean, Kept, Protocol};
 use crate::shared::unpacked;
 
-/// Memory that one circuit leaves for the next one.
-#[derive(Default)]
-pub(super) struct Work {
-    /// Rows of masks.
-    masks: Arena,
-    layer: Layer,
-    second: Layer,
-    /// What two layers of a round send.
-    message: Bits,
-    /// Rows that the second one of two layers overwrites before the first one's results are there.
-    saved: Zeroizing<Vec<u64>>,
-}
-
-/// Strings of one layer of ANDs: public parts of its operands and results, and what was kept for it, where that
-/// does not begin at a byte.
-#[derive(Default)]
-struct Layer {
-    x: Bits,
-    y: Bits,
-    z: Bits,
-    kept: [Bits; 3],
-}
-
-impl Layer {
-    /// Makes room for so many bits, and packs a layer's operands.
-    fn gather(&mut self, arena: &Arena, ands: &[And], count: usize) {
-        for string in [&mut self.x, &mut self.y, &mut self.z] {
-            fit(string, bits::bytes_for(count));
-        }
-        arena.gather(ands, 0, &mut self.x, &mut self.y);
-    }
-}
-
-/// What a circuit keeps from setup: strings of all its ANDs, see [`Layout`].
+/// Values that a circuit keeps from setup: strings of all its ANDs, see [`Layout`].
 struct Garnered {
     /// Our shares of the masks of the operands.
     x: Bits,
@@ -134,49 +102,11 @@ impl<'a> Layout<'a> {
         [self.firsts, 8 * (seconds + self.beside)]
     }
 
-    /// What two layers have to do with each other, for each round of two.
+    /// Products between two layers, for each round of two.
     fn pairs(&self) -> impl Iterator<Item = &TwoLayers<'a>> {
         let seconds = self.steps.iter().filter_map(|step| step.second.as_ref());
         seconds.map(|(_, layers)| layers)
     }
-}
-
-/// Room for a string that is to be overwritten. One that is too small is replaced: growing it would leave what it
-/// held in freed memory.
-fn fit(string: &mut Bits, bytes: usize) {
-    if string.capacity() < bytes {
-        *string = Zeroizing::new(Vec::with_capacity(bytes));
-    }
-    string.resize(bytes, 0);
-}
-
-/// Some bits of a string, copied only where they do not begin at a byte.
-fn part<'a>(string: &'a [u8], at: usize, count: usize, room: &'a mut Bits) -> &'a [u8] {
-    let bytes = bits::bytes_for(count);
-    if at.is_multiple_of(8) {
-        return &string[at / 8..at / 8 + bytes];
-    }
-    fit(room, bytes);
-    bits::take(string, at, room, count);
-    room
-}
-
-/// Packs the masks of a layer's operands into strings of all layers.
-fn collect(arena: &Arena, ands: &[And], at: usize, [x, y]: [&mut Bits; 2], room: &mut Layer) {
-    let count = ands.len() * arena.lanes();
-    let bytes = bits::bytes_for(count);
-    if at.is_multiple_of(8) {
-        let place = at / 8..at / 8 + bytes;
-        arena.gather(ands, 0, &mut x[place.clone()], &mut y[place]);
-        return;
-    }
-    room.gather(arena, ands, count);
-    bits::put(x, at, &room.x, count);
-    bits::put(y, at, &room.y, count);
-}
-
-fn zeros(bytes: usize) -> Bits {
-    Zeroizing::new(vec![0; bytes])
 }
 
 impl BetaTool {
@@ -245,13 +175,13 @@ impl Boolean for BetaTool {
         let bytes = layout.bytes().iter().sum();
         let (mut x, mut y, mut fresh) = (zeros(bytes), zeros(bytes), zeros(bytes));
         self.aby2.draw(&mut fresh);
-        let Work {
+        let CircuitMemory {
             masks: arena,
             layer,
             second: room,
             saved,
             ..
-        } = &mut self.work;
+        } = &mut self.memory;
         arena.reshape(layered.rows(), 1, lanes);
         enter(circuit.layered().inputs(), inputs, MASK, arena);
         let mut results = |arena: &mut Arena, ands: &[And], at| {
@@ -321,13 +251,13 @@ impl Boolean for BetaTool {
         let layout = Layout::of(circuit, lanes);
         arena.reshape(layered.rows(), 1, lanes);
         enter(circuit.layered().inputs(), inputs, PUBLIC, arena);
-        let Work {
+        let CircuitMemory {
             layer,
             second: other,
             message,
             saved,
             ..
-        } = &mut self.work;
+        } = &mut self.memory;
         let mut beside = &kept.beside[..];
         for step in &layout.steps {
             let ands = step.first.ands;
@@ -347,7 +277,7 @@ impl Boolean for BetaTool {
                 continue;
             };
             self.aby2.and_shares([x, y], masks, products, z);
-            // What the second layer's operands are but for the first one's results.
+            // Operands of the second layer but for the first one's results.
             let overwritten = layers.takes.overwritten();
             let seconds = second.ands.len() * lanes;
             arena.clear(ands);

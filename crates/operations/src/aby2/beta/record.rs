@@ -9,7 +9,7 @@ use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
 use crate::over_shares::{Mask, Unmask};
 
 impl BetaTool {
-    /// What the protocol can do, for whoever plans programs.
+    /// Record of the protocol, for whoever plans programs.
     pub(crate) const RECORD: Backend = Backend {
         name: "beta",
         sharing: Sharing::BETA,
