@@ -2,23 +2,21 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
+use madrigal_core::Party;
 use madrigal_correlations_store::Store;
-use madrigal_engine::{Precomputation, Progress, StoreReport, StoreSpec};
+use madrigal_engine::{Given, Precomputation, Progress, StoreReport, StoreSpec};
 use madrigal_net::Session;
-use madrigal_program::Planned;
+use madrigal_program::{Computation, Ended, Inputs, Planned};
 use serde::Serialize;
 
-use crate::everyone::everyone;
 use crate::failure::{Failure, Fault, Result, Status};
-use crate::flags::{Net, TransportArg};
 use crate::numbers::{bytes, seconds};
-use crate::progress::Bars;
-use crate::reach::Network;
-use crate::remote::RemoteParty;
-use crate::stores::{StoreFiles, Unfinished, check_local};
+use crate::present::Present;
+use crate::stores::{StoreFiles, Unfinished};
 
 /// The job that fills stores, and those that use them.
 const JOB: u32 = 1;
@@ -81,109 +79,27 @@ impl Ahead {
         self.store.is_some()
     }
 
-    /// The stores of all parties here, for one run of a plan; none if correlations do not come from stores.
-    ///
-    /// # Errors
-    /// [`Failure`]: stores that are not there, damaged, or too small; a plan that needs nothing from them.
-    pub fn open_all(&self, planned: &Planned) -> Result<Stores> {
-        let Some(directory) = &self.store else {
-            return Ok(Stores::default());
-        };
-        let parties = planned.plan.spec().graph.parties();
-        check_local(directory, parties)?;
-        let files = (0..parties).map(|me| StoreFiles::local(directory, me));
-        Stores::open(planned, files)
-    }
-
-    /// The store of one real party, likewise.
-    ///
-    /// # Errors
-    /// [`Failure`] in the same cases as [`open_all`](Self::open_all).
-    pub fn open_one(&self, planned: &Planned, party: &RemoteParty<'_>) -> Result<Stores> {
-        Stores::open(planned, self.files(party).into_iter())
-    }
-
-    fn files(&self, party: &RemoteParty<'_>) -> Option<StoreFiles> {
-        let (directory, key) = (self.store.as_ref()?, self.store_key.as_deref());
-        Some(StoreFiles::remote(directory, key, party.identity()))
-    }
-
-    /// Fills the stores of all parties, which are threads of this process.
+    /// Fills the stores of the parties here.
     ///
     /// # Errors
     /// [`Failure`]: directories that are not empty or cannot be made; what goes wrong between the parties. No
     /// store is left then.
-    pub fn prepare_all(
-        &self,
-        spec: &StoreSpec,
-        parties: usize,
-        net: &Net,
-        quiet: bool,
-    ) -> Result<Prepared> {
-        let directory = self.directory()?;
-        let files: Vec<_> = (0..parties)
-            .map(|me| StoreFiles::local(&directory, me))
-            .collect();
-        let _unfinished: Vec<Unfinished> = files
-            .iter()
-            .map(|files| files.clone().new_store())
-            .collect();
-        let new = files
-            .iter()
-            .map(|files| Ok(Mutex::new(Some(make(files, spec)?))));
-        let new = new.collect::<Result<Vec<_>>>()?;
-        let bars = Bars::new(parties, quiet);
-        let made = everyone(
-            net.transport.unwrap_or(TransportArg::Tcp),
-            Network::parse(&net.network)?,
-            parties,
-            spec.threads,
-            &net.patience,
-            async |session: &Session| {
-                let me = session.me().index();
-                let new = lock(&new[me]).take();
-                let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
-                let observe = |progress: Progress| bars.update(me, progress.into());
-                Ok(new
-                    .run(session, JOB, net.patience.deadline, &observe)
-                    .await?)
-            },
-        );
-        bars.clear();
-        Ok(self.prepared(directory, spec, &made?))
-    }
-
-    /// Fills the store of one real party.
-    ///
-    /// # Errors
-    /// [`Failure`] in the same cases as [`prepare_all`](Self::prepare_all).
-    pub fn prepare_one(
-        &self,
-        spec: &StoreSpec,
-        party: RemoteParty<'_>,
-        quiet: bool,
-    ) -> Result<Prepared> {
-        let files = self.files(&party);
-        let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
-        let directory = files.directory.clone();
-        let _unfinished = files.clone().new_store();
-        let new = make(&files, spec)?;
-        let deadline = party.patience().deadline;
-        let bars = Bars::new(1, quiet);
-        let observe = |progress: Progress| bars.update(0, progress.into());
-        bars.meeting();
-        let party = party.with_quiet(quiet);
-        let made = party.in_session(async |session| {
-            bars.met();
-            Ok(new.run(session, JOB, deadline, &observe).await?)
-        });
-        bars.clear();
-        Ok(self.prepared(directory, spec, &[made?]))
-    }
-
-    fn directory(&self) -> Result<PathBuf> {
+    pub fn prepare(&self, spec: &StoreSpec, present: Present<'_>, quiet: bool) -> Result<Prepared> {
         let directory = self.store.clone();
-        directory.ok_or_else(|| Failure::bug("a new store without a directory"))
+        let directory = directory.ok_or_else(|| Failure::bug("a new store without a directory"))?;
+        let files = present.stores(&directory, self.store_key.as_deref());
+        let unfinished = files.iter().map(|files| files.clone().new_store());
+        let _unfinished: Vec<Unfinished> = unfinished.collect();
+        let new = files.iter().map(|files| make(files, spec));
+        let new = ForEach::new(&present, new)?;
+        let deadline = present.deadline();
+        let work = async |session: &Session, observe: &dyn Fn(Progress)| {
+            let new = new.take(session.me())?;
+            Ok(new.run(session, JOB, deadline, observe).await?)
+        };
+        let made = present.run(spec.threads, quiet, work)?;
+        let made: Vec<StoreReport> = made.into_iter().map(|(_, made)| made).collect();
+        Ok(self.prepared(directory, spec, &made))
     }
 
     fn prepared(&self, directory: PathBuf, spec: &StoreSpec, made: &[StoreReport]) -> Prepared {
@@ -206,7 +122,7 @@ impl Ahead {
 
 fn make(files: &StoreFiles, spec: &StoreSpec) -> Result<Precomputation> {
     match spec.holds.is_empty() {
-        true => Err(Failure::other(Nothing)),
+        true => Err(Nothing.into()),
         false => files.make(spec.clone()),
     }
 }
@@ -233,31 +149,84 @@ impl Prepared {
     }
 }
 
-/// Open stores of the parties here, each for its one use.
-#[derive(Debug, Default)]
-pub struct Stores(Vec<Mutex<Option<Store>>>);
+/// Inputs of the parties here and their open stores, for one run of a plan.
+pub struct ReadyRun<'a> {
+    planned: &'a Planned,
+    parties: ForEach<(Given<'static>, Option<Store>)>,
+}
 
-impl Stores {
-    fn open(planned: &Planned, files: impl Iterator<Item = StoreFiles>) -> Result<Self> {
-        let mut stores = Vec::new();
-        for files in files {
-            if planned.plan.needs().is_empty() {
-                return Err(Failure::other(Nothing));
+impl<'a> ReadyRun<'a> {
+    /// Gives each party here its part of the inputs, and its store if correlations come from stores.
+    ///
+    /// # Errors
+    /// [`Failure`]: stores that are not there, damaged, or too small; a plan that needs nothing from them.
+    pub fn new(
+        planned: &'a Planned,
+        program: &Computation,
+        inputs: &Inputs,
+        ahead: &Ahead,
+        present: &Present<'_>,
+    ) -> Result<Self> {
+        let stores = match &ahead.store {
+            Some(directory) => {
+                present.check_stores(directory)?;
+                let files = present.stores(directory, ahead.store_key.as_deref());
+                files.into_iter().map(Some).collect()
             }
-            let store = files.open()?;
-            let enough = planned.plan.check_store(&store, 1);
-            enough.map_err(files.failed())?;
-            stores.push(Mutex::new(Some(store)));
-        }
-        Ok(Self(stores))
+            None => vec![None; present.here().len()],
+        };
+        let parties = present.here().into_iter().zip(stores).map(|(me, files)| {
+            let given = planned.given(program, inputs, me).map_err(Failure::bug)?;
+            let store = files.map(|files| open(planned, &files)).transpose()?;
+            Ok((given, store))
+        });
+        let parties = ForEach::new(present, parties)?;
+        Ok(Self { planned, parties })
     }
 
-    /// Takes the store of a party, if correlations come from stores: by its number where all parties are here, else 0.
-    pub fn take(&self, place: usize) -> Option<Store> {
-        lock(self.0.get(place)?).take()
+    /// Runs the plan as the party of a session, once.
+    ///
+    /// # Errors
+    /// [`Failure`]: what goes wrong between the parties.
+    pub async fn run(
+        &self,
+        session: &Session,
+        deadline: Option<Duration>,
+        observe: &dyn Fn(Progress),
+    ) -> Result<Ended> {
+        let (mut given, mut store) = self.parties.take(session.me())?;
+        if let Some(store) = &mut store {
+            given.means = store.into();
+        }
+        let ended = self.planned.run(session, JOB, given, deadline, observe);
+        Ok(ended.await?)
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn open(planned: &Planned, files: &StoreFiles) -> Result<Store> {
+    if planned.plan.needs().is_empty() {
+        return Err(Nothing.into());
+    }
+    let store = files.open()?;
+    let enough = planned.plan.check_store(&store, 1);
+    enough.map_err(files.failed())?;
+    Ok(store)
+}
+
+/// Something for each party here, which takes it once.
+struct ForEach<T>(Vec<(Party, Mutex<Option<T>>)>);
+
+impl<T> ForEach<T> {
+    fn new(present: &Present<'_>, all: impl Iterator<Item = Result<T>>) -> Result<Self> {
+        let all = present.here().into_iter().zip(all);
+        let all = all.map(|(party, one)| Ok((party, Mutex::new(Some(one?)))));
+        all.collect::<Result<_>>().map(Self)
+    }
+
+    fn take(&self, party: Party) -> Result<T> {
+        let own = self.0.iter().find(|(of, _)| *of == party);
+        let own =
+            own.and_then(|(_, one)| one.lock().unwrap_or_else(PoisonError::into_inner).take());
+        own.ok_or_else(|| Failure::bug("a party takes its part once"))
+    }
 }

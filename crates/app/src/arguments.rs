@@ -13,8 +13,8 @@ use crate::failure::{EXIT_STATUS, Failure, Fault, Result, Status};
 use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
 use crate::over::Over;
+use crate::present::Present;
 use crate::public_numbers::Numbers;
-use crate::remote::RemoteParty;
 use crate::ways::{MatricesArg, Ways};
 
 /// A number's flag.
@@ -127,7 +127,7 @@ impl Fault for Unsound {
 
 impl Unsound {
     pub(crate) fn plan(error: &ExecuteError) -> Failure {
-        Failure::other(Self::Plan {
+        Failure::from(Self::Plan {
             problem: error.to_string(),
             remedy: "give another --mix or number of parties",
         })
@@ -199,7 +199,7 @@ impl Named<'_> {
     /// Reads the flags.
     pub(crate) fn flags(&self, matches: &ArgMatches) -> Result<Flags> {
         madrigal_kernels::level_from_env().map_err(|error| {
-            Failure::other(Unsound::Plan {
+            Failure::from(Unsound::Plan {
                 problem: error.to_string(),
                 remedy: "correct the environment",
             })
@@ -216,37 +216,36 @@ impl Named<'_> {
         };
         match foreign {
             None => Ok(flags),
-            Some(flag) => Err(Failure::other(Unsound::Plan {
+            Some(flag) => Err(Failure::from(Unsound::Plan {
                 problem: format!("{flag} is for `run`"),
                 remedy: "leave it out",
             })),
         }
     }
 
-    /// The party that this is, if it is one of several machines, and the numbers.
+    /// The parties that run here, if any are to, and the numbers.
     pub(crate) fn among<'f>(
         &self,
         flags: &'f Flags,
         matches: &ArgMatches,
-    ) -> Result<(Option<RemoteParty<'f>>, Numbers)> {
+    ) -> Result<(Option<Present<'f>>, Numbers)> {
         let value = |number: &Number| {
             let value = matches.get_one::<u64>(number.name).copied();
             let value = value.and_then(|value| usize::try_from(value).ok());
             (number.name, value.unwrap_or(number.default))
         };
         // A party counts the others in the list of them.
-        let remote = match (flags.what, flags.who.local, flags.who.party) {
-            (What::Run, None, Some(_)) => Some(RemoteParty::new(&flags.who, &flags.net, 0)?),
-            (What::Run, None, None) => return Err(crate::failure::Usage::NobodyHere.into()),
-            _ => None,
+        let present = match flags.what {
+            What::Run => Some(Present::new(&flags.who, &flags.net)?),
+            What::Explain | What::Check => None,
         };
-        let parties = remote.as_ref().map(RemoteParty::parties);
+        let parties = present.as_ref().map(Present::parties);
         let parties = parties.or(flags.who.local).unwrap_or(self.parties);
         let numbers = Numbers {
             parties,
             by_name: self.numbers.iter().map(value).collect(),
         };
-        Ok((remote, numbers))
+        Ok((present, numbers))
     }
 }
 
@@ -265,7 +264,7 @@ pub(crate) fn of_words<A: Into<std::ffi::OsString> + Clone>(
 ) -> Result<ArgMatches> {
     let matches = command.try_get_matches_from(arguments);
     matches.map_err(|error| {
-        Failure::other(Unsound::Plan {
+        Failure::from(Unsound::Plan {
             problem: error.to_string().trim_end().to_owned(),
             remedy: "see --help",
         })

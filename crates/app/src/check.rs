@@ -139,7 +139,7 @@ fn compare<H>(
             let expected = expected.filter(|_| port.to.contains(&party));
             if found != expected {
                 let name = port.name.as_deref();
-                return Err(Failure::other(Wrong::Output {
+                return Err(Failure::from(Wrong::Output {
                     mix: mix.to_string(),
                     circuits: saving(goal),
                     party,
@@ -154,7 +154,7 @@ fn compare<H>(
             online: ended.outcome.online.spent,
         };
         if found != declared {
-            return Err(Failure::other(Wrong::Cost {
+            return Err(Failure::from(Wrong::Cost {
                 mix: mix.to_string(),
                 circuits: saving(goal),
                 party,

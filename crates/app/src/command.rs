@@ -196,7 +196,7 @@ impl<H> App<H> {
         let mut p = Program::new(numbers.parties);
         let handles = (self.build)(&mut p, numbers);
         let program = p.finish();
-        let program = program.map_err(|error| Failure::other(Unsound::Program(error)))?;
+        let program = program.map_err(|error| Failure::from(Unsound::Program(error)))?;
         Ok((program, handles))
     }
 
@@ -218,7 +218,7 @@ impl<H> App<H> {
             flags.mix = flags.mix.or(self.mix);
         }
         let flags = &flags;
-        let (remote, numbers) = self.named().among(flags, matches)?;
+        let (present, numbers) = self.named().among(flags, matches)?;
         let (program, handles) = self.build(&numbers)?;
         let made = Made {
             name: self.name,
@@ -230,11 +230,10 @@ impl<H> App<H> {
             flags,
             tell: self.tell.as_deref(),
         };
-        match (flags.what, remote) {
-            (What::Run, Some(remote)) => run::as_one(&made, remote.with_threads(flags.threads)),
-            (What::Run, None) => run::as_all(&made),
-            (What::Explain, _) => explain::explain(&made),
-            (What::Check, _) => check::check(&made),
+        match (flags.what, present) {
+            (_, Some(present)) => run::run(&made, present),
+            (What::Check, None) => check::check(&made),
+            (_, None) => explain::explain(&made),
         }
     }
 }

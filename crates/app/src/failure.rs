@@ -87,9 +87,9 @@ pub enum Failure {
         /// Sign by which it showed.
         what: String,
     },
-    /// Failure that one command alone knows.
+    /// A fault that one command alone knows.
     #[error("{0}")]
-    Other(Box<dyn Fault>),
+    Command(Box<dyn Fault>),
 }
 
 /// Errors in the flags.
@@ -237,11 +237,6 @@ impl Failure {
         }
     }
 
-    /// A command's own.
-    pub fn other(fault: impl Fault) -> Self {
-        Self::Other(Box::new(fault))
-    }
-
     /// The exit status.
     pub fn status(&self) -> Status {
         match self {
@@ -274,7 +269,7 @@ impl Failure {
             },
             Self::Listen { .. } => Status::Network,
             Self::System { .. } | Self::Bug { .. } => Status::Internal,
-            Self::Other(fault) => fault.status(),
+            Self::Command(fault) => fault.status(),
         }
     }
 
@@ -335,6 +330,13 @@ through_content!(
     RosterError,
     IdentityError
 );
+
+/// Makes the failure of a fault that one command alone knows.
+impl<F: Fault> From<F> for Failure {
+    fn from(fault: F) -> Self {
+        Self::Command(Box::new(fault))
+    }
+}
 
 /// Makes the failure of an error in a job.
 impl From<madrigal_engine::RunError> for Failure {

@@ -130,12 +130,6 @@ impl Fault for FileFault {
     }
 }
 
-impl From<FileFault> for Failure {
-    fn from(fault: FileFault) -> Self {
-        Self::other(fault)
-    }
-}
-
 /// The most links of links that are followed.
 const MOST_LINKS: usize = 16;
 

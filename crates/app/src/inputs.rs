@@ -178,7 +178,7 @@ fn read_texts(
                 .iter()
                 .enumerate()
                 .map(|(place, port)| self::name(place, port));
-            return Err(Failure::other(Problem::Unknown {
+            return Err(Failure::from(Problem::Unknown {
                 name: flag.name.clone(),
                 known: names.collect::<Vec<_>>().join(", "),
             }));
@@ -186,15 +186,15 @@ fn read_texts(
         (name, sort) = (flag.name.clone(), port.tensor_type.to_string());
         if let Some(me) = me.filter(|&me| me != port.owner) {
             let owner = port.owner;
-            return Err(Failure::other(Problem::Foreign { name, owner, me }));
+            return Err(Failure::from(Problem::Foreign { name, owner, me }));
         }
         if std::mem::replace(&mut given[place], true) {
-            return Err(Failure::other(Problem::Twice { name }));
+            return Err(Failure::from(Problem::Twice { name }));
         }
         let (text, path) = (&flag.text, flag.path.clone());
         inputs.read(ports, place, text).map_err(|error| {
             let name = name.clone();
-            Failure::other(match path.clone() {
+            Failure::from(match path.clone() {
                 Some(path) => Problem::File {
                     name,
                     sort,
@@ -209,7 +209,7 @@ fn read_texts(
             let value = value.ok_or_else(|| Failure::bug("an input was read and is not there"))?;
             must.check(&value).map_err(|breach| {
                 let (name, path) = (name.clone(), path.clone());
-                Failure::other(Problem::Breach {
+                Failure::from(Problem::Breach {
                     name,
                     path,
                     breach,
@@ -223,7 +223,7 @@ fn read_texts(
     };
     let missing: Vec<_> = ports.iter().enumerate().filter(wanted).collect();
     if let (true, Some((place, port))) = (complete, missing.first()) {
-        return Err(Failure::other(Problem::Missing {
+        return Err(Failure::from(Problem::Missing {
             name: name(*place, port),
             sort: port.tensor_type.to_string(),
             owner: port.owner,

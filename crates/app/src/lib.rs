@@ -27,6 +27,7 @@ mod must;
 pub mod numbers;
 pub mod over;
 pub mod paths;
+pub mod present;
 pub mod progress;
 mod public_numbers;
 pub mod rates;

@@ -11,16 +11,13 @@ use madrigal_program::{Array, Ended, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ahead::Prepared;
-use crate::everyone::everyone;
+use crate::ahead::{Prepared, ReadyRun};
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, costs};
 use crate::flags::TransportArg;
 use crate::inputs;
 use crate::made::Made;
-use crate::progress::Bars;
-use crate::reach::Network;
-use crate::remote::RemoteParty;
+use crate::present::Present;
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
@@ -62,70 +59,24 @@ pub(crate) fn origin(plan: &Plan) -> String {
     }
 }
 
-/// Runs the program as one of several machines.
-pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<String> {
-    let (flags, me) = (made.flags, Party::new(party.me()));
+/// Runs the program as each party of this process.
+pub(crate) fn run<H>(made: &Made<'_, H>, present: Present<'_>) -> Result<String> {
+    let (flags, program, me) = (made.flags, &made.program, present.me());
+    let quiet = flags.quiet || me.is_none();
     let planned = made.plan()?;
     if let Some(runs) = flags.ahead.prepare {
         let spec = made.ways().store(&planned, runs);
-        return prepared(made, &flags.ahead.prepare_one(&spec, party, flags.quiet)?);
+        return prepared(made, &flags.ahead.prepare(&spec, present, flags.quiet)?);
     }
-    let (inputs, _) = inputs::read(&made.program, &made.required, &flags.inputs, Some(me), true)?;
-    let given = planned.given(&made.program, &inputs, me);
-    let mut given = given.map_err(Failure::bug)?;
+    let (inputs, _) = inputs::read(program, &made.required, &flags.inputs, me, true)?;
+    let ready = ReadyRun::new(&planned, program, &inputs, &flags.ahead, &present)?;
     drop(inputs);
-    let mut store = flags.ahead.open_one(&planned, &party)?.take(0);
-    if let Some(store) = &mut store {
-        given.means = store.into();
-    }
-    let (transport, deadline) = (party.transport(), party.patience().deadline);
-    let bars = Bars::new(1, flags.quiet);
-    let observe = |progress: Progress| bars.update(0, progress.into());
-    bars.meeting();
-    let party = party.with_quiet(flags.quiet);
-    let ended = party.in_session(async |session| {
-        bars.met();
-        let ended = planned.run(session, 1, given, deadline, &observe).await;
-        Ok(ended?)
-    });
-    bars.clear();
-    tell(made, &planned, transport, &[(me, ended?)])
-}
-
-/// All parties, each a thread of this process.
-pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
-    let flags = made.flags;
-    let parties = made.program.parties();
-    let network = Network::parse(&flags.net.network)?;
-    let planned = made.plan()?;
-    if let Some(runs) = flags.ahead.prepare {
-        let spec = made.ways().store(&planned, runs);
-        let done = (flags.ahead).prepare_all(&spec, parties, &flags.net, flags.quiet)?;
-        return prepared(made, &done);
-    }
-    let stores = flags.ahead.open_all(&planned)?;
-    let (inputs, _) = inputs::read(&made.program, &made.required, &flags.inputs, None, true)?;
-    let transport = flags.net.transport.unwrap_or(TransportArg::Tcp);
-    let patience = &flags.net.patience;
-    let (program, deadline) = (&made.program, patience.deadline);
-    let ended = everyone(
-        transport,
-        network,
-        parties,
-        flags.threads,
-        patience,
-        async |session: &Session| {
-            let given = planned.given(program, &inputs, session.me());
-            let mut given = given.map_err(Failure::bug)?;
-            let mut store = stores.take(session.me().index());
-            if let Some(store) = &mut store {
-                given.means = store.into();
-            }
-            let ended = planned.run(session, 1, given, deadline, &|_| {}).await;
-            Ok(ended?)
-        },
-    )?;
-    let ended: Vec<_> = Party::all(parties).zip(ended).collect();
+    let transport = present.transport();
+    let deadline = flags.net.patience.deadline;
+    let work = async |session: &Session, observe: &dyn Fn(Progress)| {
+        ready.run(session, deadline, observe).await
+    };
+    let ended = present.run(flags.threads, quiet, work)?;
     tell(made, &planned, transport, &ended)
 }
 

@@ -15,7 +15,7 @@ use madrigal_nn::{
 };
 
 use crate::args::Pixels;
-use crate::exit::{Failure, Result, Status};
+use crate::exit::{Result, Status};
 
 /// What is wrong with a file of data.
 #[derive(Debug, thiserror::Error)]
@@ -83,12 +83,6 @@ impl madrigal_app::failure::Fault for DataError {
             Self::Count { .. } | Self::NoImage { .. } => Status::Usage,
             _ => Status::File,
         }
-    }
-}
-
-impl From<DataError> for Failure {
-    fn from(error: DataError) -> Self {
-        Self::other(error)
     }
 }
 

@@ -131,14 +131,3 @@ impl Fault for PeerProblems {
         self.status
     }
 }
-
-macro_rules! own {
-    ($($fault:ty),*) => {$(
-        impl From<$fault> for Failure {
-            fn from(fault: $fault) -> Self {
-                Self::other(fault)
-            }
-        }
-    )*};
-}
-own!(Usage, Content, PeerProblems);

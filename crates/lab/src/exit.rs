@@ -44,15 +44,3 @@ impl Fault for UnfitModel {
         Status::File
     }
 }
-
-impl From<Usage> for Failure {
-    fn from(usage: Usage) -> Self {
-        Self::other(usage)
-    }
-}
-
-impl From<UnfitModel> for Failure {
-    fn from(unfit: UnfitModel) -> Self {
-        Self::other(unfit)
-    }
-}

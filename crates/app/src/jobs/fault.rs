@@ -7,7 +7,7 @@ use madrigal_core::budget::Size;
 use madrigal_engine::PlanError;
 use madrigal_operations::JobError;
 
-use crate::failure::{Failure, Fault, Status};
+use crate::failure::{Fault, Status};
 use crate::numbers::counted;
 use crate::remedies::{of_job, of_plan, with};
 
@@ -78,17 +78,5 @@ pub struct PartyFailure {
 impl Fault for PartyFailure {
     fn status(&self) -> Status {
         self.status
-    }
-}
-
-impl From<Misuse> for Failure {
-    fn from(misuse: Misuse) -> Self {
-        Self::other(misuse)
-    }
-}
-
-impl From<PartyFailure> for Failure {
-    fn from(failure: PartyFailure) -> Self {
-        Self::other(failure)
     }
 }

@@ -113,7 +113,7 @@ where
             let stages = Stages::over(session, parties, 1, patience.deadline, observe);
             let done = self.follow(stages.telling(tell), how).await;
             match wrong.into_inner() {
-                Some(wrong) => Err(Failure::other(wrong)),
+                Some(wrong) => Err(Failure::from(wrong)),
                 None if done.is_ok() && seen.into_inner() != expected.len() => {
                     Err(Failure::bug("a run has ended after other stages"))
                 }

@@ -143,12 +143,12 @@ where
             flags.mix = flags.mix.or(self.mix);
         }
         if flags.ahead.prepare.is_some() || flags.ahead.is_stored() {
-            return Err(Failure::other(Unsound::Plan {
+            return Err(Failure::from(Unsound::Plan {
                 problem: "--store: how many correlations stages need is not known ahead".to_owned(),
                 remedy: "leave it out",
             }));
         }
-        let (remote, numbers) = self.named().among(&flags, matches)?;
+        let (present, numbers) = self.named().among(&flags, matches)?;
         let command = Staging {
             name: self.name,
             given: inputs::load(&flags.inputs)?,
@@ -156,11 +156,10 @@ where
             numbers,
             drive: &self.drive,
         };
-        match (flags.what, remote) {
-            (What::Run, Some(remote)) => command.as_one(remote.with_threads(flags.threads)),
-            (What::Run, None) => command.as_all(),
-            (What::Explain, _) => command.explain(),
-            (What::Check, _) => command.check(),
+        match (flags.what, present) {
+            (_, Some(present)) => command.run(present),
+            (What::Check, None) => command.check(),
+            (_, None) => command.explain(),
         }
     }
 }
@@ -230,7 +229,7 @@ where
             return Err(problem);
         }
         let told = done.map_err(|error| match error {
-            StageError::Program(error) => Failure::other(Unsound::Program(error)),
+            StageError::Program(error) => Failure::from(Unsound::Program(error)),
             StageError::Execute(error) => Unsound::plan(&error),
             StageError::Run(error) => error.into(),
             error => Failure::bug(error),
@@ -240,7 +239,7 @@ where
             let problem = format!("--input {name}=...: no stage has asked for it");
             if how.random {
                 let remedy = "leave it out, or correct its name";
-                return Err(Failure::other(Unsound::Plan { problem, remedy }));
+                return Err(Failure::from(Unsound::Plan { problem, remedy }));
             }
             // The results so far are of use all the same. All parties here have the same flags.
             if how.me.is_some() || first {

@@ -11,15 +11,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Staging;
-use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, PhaseFigures, costs};
 use crate::flags::TransportArg;
 use crate::numbers::counted;
-use crate::progress::Bars;
+use crate::present::Present;
 use crate::public_numbers::Numbers;
-use crate::reach::Network;
-use crate::remote::RemoteParty;
 use crate::run::json;
 
 /// Report of a run, as JSON has it.
@@ -62,31 +59,14 @@ impl<D> Staging<'_, D>
 where
     D: AsyncFn(Stages<'_>, &Numbers) -> Result<String, StageError> + Sync,
 {
-    pub(super) fn as_one(&self, party: RemoteParty<'_>) -> Result<String> {
-        let (transport, me) = (party.transport(), Party::new(party.me()));
-        let bars = Bars::new(1, self.flags.quiet);
-        let observe = |progress: Progress| bars.update(0, progress.into());
-        bars.meeting();
-        let party = party.with_quiet(self.flags.quiet);
-        let ended = party.in_session(async |session| {
-            bars.met();
-            self.party(session, Some(me), &observe).await
-        });
-        bars.clear();
-        self.tell(transport, &[ended?])
-    }
-
-    pub(super) fn as_all(&self) -> Result<String> {
-        let flags = self.flags;
-        let transport = flags.net.transport.unwrap_or(TransportArg::Tcp);
-        let ended = everyone(
-            transport,
-            Network::parse(&flags.net.network)?,
-            self.numbers.parties(),
-            flags.threads,
-            &flags.net.patience,
-            async |session: &Session| self.party(session, None, &|_| {}).await,
-        )?;
+    pub(super) fn run(&self, present: Present<'_>) -> Result<String> {
+        let (transport, me) = (present.transport(), present.me());
+        let quiet = self.flags.quiet || me.is_none();
+        let work = async |session: &Session, observe: &dyn Fn(Progress)| {
+            self.party(session, me, observe).await
+        };
+        let ended = present.run(self.flags.threads, quiet, work)?;
+        let ended: Vec<Ended> = ended.into_iter().map(|(_, ended)| ended).collect();
         self.tell(transport, &ended)
     }
 

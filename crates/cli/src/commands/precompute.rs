@@ -10,10 +10,10 @@ use crate::remote::RemoteParty;
 use crate::stores::{StoreFiles, Unfinished};
 
 pub fn run(args: Precompute) -> Result<()> {
-    let (id, figures) = match (args.who.local, args.who.party) {
-        (Some(parties), _) => make_here(&args, parties)?,
-        (None, Some(_)) => make_with_others(&args)?,
-        (None, None) => return Err(madrigal_app::failure::Usage::NobodyHere.into()),
+    args.who.check()?;
+    let (id, figures) = match args.who.local {
+        Some(parties) => make_here(&args, parties)?,
+        None => make_with_others(&args)?,
     };
     if args.quiet {
         return Ok(());

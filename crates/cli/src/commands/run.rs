@@ -37,10 +37,10 @@ pub fn run(mut args: Run) -> Result<()> {
         return super::hycc::run(&args);
     }
     check_files(&args)?;
-    match (args.who.local, args.who.party) {
-        (Some(parties), _) => run_local(&args, parties),
-        (None, Some(_)) => run_remote(&args),
-        (None, None) => Err(madrigal_app::failure::Usage::NobodyHere.into()),
+    args.who.check()?;
+    match args.who.local {
+        Some(parties) => run_local(&args, parties),
+        None => run_remote(&args),
     }
 }
 

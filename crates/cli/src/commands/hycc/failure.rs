@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use madrigal_app::failure::{Failure, Fault, Status};
+use madrigal_app::failure::{Fault, Status};
 use madrigal_circuit::hycc::LinkError;
 use madrigal_core::Party;
 use madrigal_core::budget::FileError;
@@ -99,14 +99,3 @@ impl Fault for Inputs {
         }
     }
 }
-
-macro_rules! own {
-    ($($fault:ty),*) => {$(
-        impl From<$fault> for Failure {
-            fn from(fault: $fault) -> Self {
-                Self::other(fault)
-            }
-        }
-    )*};
-}
-own!(Program, Parties, Plan, Inputs);

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use madrigal_app::everyone::everyone;
 use madrigal_app::figures::{PartyFigures, costs};
+use madrigal_app::present::Present;
 use madrigal_circuit::hycc::Type;
 use madrigal_core::Party;
 use madrigal_engine::{Outcome, Plan, Progress, run_program};
@@ -18,9 +18,6 @@ use super::{failure, hybrid, inputs, origin, plan, read};
 use crate::args::{Receivers, Run, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
-use crate::progress::Bars;
-use crate::reach::Network;
-use crate::remote::RemoteParty;
 use crate::show::write_result;
 
 /// What a run has come to, as JSON has it.
@@ -54,15 +51,31 @@ struct Report {
 }
 
 pub fn run(args: &Run) -> Result<()> {
-    if args.who.local.is_none() && args.who.party.is_none() {
-        return Err(madrigal_app::failure::Usage::NobodyHere.into());
-    }
-    let loaded = read(&args.work)?;
+    args.who.check()?;
+    let work = &args.work;
+    let loaded = read(work)?;
     check_files(args, &loaded)?;
-    match args.who.local {
-        Some(parties) => by_all(args, &loaded, parties),
-        None => by_one(args, &loaded),
+    let present = Present::new(&args.who, &args.net)?;
+    let (parties, me) = (present.parties(), present.me());
+    let values = inputs::read(&loaded.flat, &args.inputs, parties, me, work.lanes)?;
+    let hybrid = hybrid(work, &loaded, parties, values.runs())?;
+    let has_none = |me: Party| hybrid.inputs_of(me).next().is_none();
+    if let Some(me) = me.filter(|&me| has_none(me) && work.lanes.is_none()) {
+        let party = me.index();
+        return Err(Usage::LanesUnknown { party }.into());
     }
+    let given = |me| hybrid.given(me, &values);
+    for me in present.here() {
+        given(me).map_err(failure::Inputs::Missing)?;
+    }
+    let plan = plan(work, &hybrid)?;
+    let (transport, deadline) = (present.transport(), present.deadline());
+    let party = async |session: &Session, observe: &dyn Fn(Progress)| {
+        let given = given(session.me()).map_err(Failure::bug)?;
+        Ok(run_program(session, 1, &plan, given, deadline, observe).await?)
+    };
+    let done = present.run(work.how.threads, args.show.quiet, party)?;
+    tell(args, &loaded, &hybrid, &plan, transport, &done)
 }
 
 /// What is to be written, before anything is computed.
@@ -76,67 +89,6 @@ fn check_files(args: &Run, loaded: &Loaded) -> Result<()> {
     };
     let read = read.map(PathBuf::as_path);
     files::check(read, &[result, args.show.output()])
-}
-
-fn by_all(args: &Run, loaded: &Loaded, parties: usize) -> Result<()> {
-    let work = &args.work;
-    let values = inputs::read(&loaded.flat, &args.inputs, parties, None, work.lanes)?;
-    let hybrid = hybrid(work, loaded, parties, values.runs())?;
-    for me in Party::all(parties) {
-        hybrid
-            .given(me, &values)
-            .map_err(failure::Inputs::Missing)?;
-    }
-    let plan = plan(work, &hybrid)?;
-    let network = Network::parse(&args.net.network)?;
-    let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
-    let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
-    let bars = Bars::new(parties, args.show.quiet);
-    let done = everyone(
-        transport,
-        network,
-        parties,
-        work.how.threads,
-        patience,
-        async |session: &Session| {
-            let me = session.me();
-            let given = hybrid.given(me, &values).map_err(Failure::bug)?;
-            let observe = |progress: Progress| bars.update(me.index(), progress.into());
-            let done = run_program(session, 1, &plan, given, deadline, &observe).await;
-            Ok(done?)
-        },
-    );
-    bars.clear();
-    let done: Vec<_> = Party::all(parties).zip(done?).collect();
-    tell(args, loaded, &hybrid, &plan, transport, &done)
-}
-
-fn by_one(args: &Run, loaded: &Loaded) -> Result<()> {
-    let work = &args.work;
-    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(work.how.threads);
-    let (parties, me) = (party.parties(), Party::new(party.me()));
-    let values = inputs::read(&loaded.flat, &args.inputs, parties, Some(me), work.lanes)?;
-    let hybrid = hybrid(work, loaded, parties, values.runs())?;
-    if hybrid.inputs_of(me).next().is_none() && work.lanes.is_none() {
-        let party = me.index();
-        return Err(Usage::LanesUnknown { party }.into());
-    }
-    let given = hybrid.given(me, &values);
-    let given = given.map_err(failure::Inputs::Missing)?;
-    drop(values);
-    let plan = plan(work, &hybrid)?;
-    let (transport, deadline) = (party.transport(), party.patience().deadline);
-    let bars = Bars::new(1, args.show.quiet);
-    let observe = |progress: Progress| bars.update(0, progress.into());
-    bars.meeting();
-    let party = party.with_quiet(args.show.quiet);
-    let done = party.in_session(async |session| {
-        bars.met();
-        let done = run_program(session, 1, &plan, given, deadline, &observe).await;
-        Ok(done?)
-    });
-    bars.clear();
-    tell(args, loaded, &hybrid, &plan, transport, &[(me, done?)])
 }
 
 /// The outputs, as HyCC writes them; costs on standard error, or both as JSON.

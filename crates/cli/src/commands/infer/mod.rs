@@ -12,9 +12,9 @@ mod unfit;
 use std::io::Write as _;
 use std::path::Path;
 
-use madrigal_app::ahead::Prepared;
-use madrigal_app::everyone::everyone;
+use madrigal_app::ahead::{Prepared, ReadyRun};
 use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
+use madrigal_app::present::Present;
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
 use madrigal_engine::{Progress, StoreSpec};
@@ -28,9 +28,6 @@ use crate::args::{Infer, NumberArg, Over, TransportArg};
 use crate::data::Files;
 use crate::exit::{Failure, Result};
 use crate::files::{self, named};
-use crate::progress::Bars;
-use crate::reach::Network;
-use crate::remote::RemoteParty;
 use crate::show::write_result;
 use layers::LayerFigures;
 pub use layers::OUTSIDE;
@@ -91,11 +88,52 @@ struct Numbers {
 
 pub fn run(args: &Infer) -> Result<()> {
     args.show.begin();
-    match (args.who.local, args.who.party) {
-        (Some(parties), _) => by_all(args, parties),
-        (None, Some(_)) => by_one(args),
-        (None, None) => Err(madrigal_app::failure::Usage::NobodyHere.into()),
+    args.who.check()?;
+    check_files(args, &[])?;
+    let present = Present::new(&args.who, &args.net)?;
+    let (parties, me) = (present.parties(), present.me());
+    if let Some(me) = me.filter(|&me| me != DATA && !args.inputs.is_empty()) {
+        return Err(Unfit::Foreign { me: me.index() }.into());
     }
+    let data = Files::read(&args.inputs, &args.pixels)?;
+    let model = made::read(&args.model, &args.sizes)?;
+    let batch = batch(args, &model, &data)?;
+    if me.is_some() && batch.is_none() && !args.sizes.is_given() {
+        return Err(Unfit::Batch.into());
+    }
+    let made = made(args, parties, &model, batch, &data)?;
+    if let Some(runs) = args.ahead.prepare {
+        let work = plan(args, made, present.transport())?;
+        let spec = store(args, &work.planned, runs);
+        let done = args.ahead.prepare(&spec, present, args.show.quiet);
+        return tell_prepared(args, &done?);
+    }
+    let is_here = |party| me.is_none_or(|me| me == party);
+    let mut inputs = Inputs::new();
+    if is_here(MODEL) {
+        inputs = made.with_weights(&args.model, inputs)?;
+    }
+    if is_here(DATA) {
+        let data = data.tensors(&made.graph)?;
+        range::check(
+            args,
+            &model,
+            &made,
+            &data,
+            is_here(MODEL) || args.public_model,
+        )?;
+        inputs = made.with_data(&data, inputs)?;
+    }
+    let work = plan(args, made, present.transport())?;
+    let program = work.made.network.program();
+    let ready = ReadyRun::new(&work.planned, program, &inputs, &args.ahead, &present)?;
+    drop(inputs);
+    let deadline = present.deadline();
+    let party = async |session: &Session, observe: &dyn Fn(Progress)| {
+        ready.run(session, deadline, observe).await
+    };
+    let done = present.run(args.threads, args.show.quiet, party)?;
+    tell(args, &work, &done)
 }
 
 /// The batch that the flags or the data tell.
@@ -196,105 +234,6 @@ fn tell_prepared(args: &Infer, done: &Prepared) -> Result<()> {
         write_result(done.text().as_bytes(), None)?;
     }
     args.show.write(done)
-}
-
-fn by_all(args: &Infer, parties: usize) -> Result<()> {
-    check_files(args, &[])?;
-    let network = Network::parse(&args.net.network)?;
-    let data = Files::read(&args.inputs, &args.pixels)?;
-    let model = made::read(&args.model, &args.sizes)?;
-    let batch = batch(args, &model, &data)?;
-    let made = made(args, parties, &model, batch, &data)?;
-    let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
-    if let Some(runs) = args.ahead.prepare {
-        let work = plan(args, made, transport)?;
-        let spec = store(args, &work.planned, runs);
-        let done = (args.ahead).prepare_all(&spec, parties, &args.net, args.show.quiet);
-        return tell_prepared(args, &done?);
-    }
-    let inputs = made.with_weights(&args.model, Inputs::new())?;
-    let data = data.tensors(&made.graph)?;
-    range::check(args, &model, &made, &data, true)?;
-    let inputs = made.with_data(&data, inputs)?;
-    drop(data);
-    let work = plan(args, made, transport)?;
-    let stores = args.ahead.open_all(&work.planned)?;
-    let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
-    let bars = Bars::new(parties, args.show.quiet);
-    let (planned, program) = (&work.planned, work.made.network.program());
-    let done = everyone(
-        work.transport,
-        network,
-        parties,
-        args.threads,
-        patience,
-        async |session: &Session| {
-            let me = session.me();
-            let given = planned.given(program, &inputs, me);
-            let mut given = given.map_err(Failure::bug)?;
-            let mut store = stores.take(me.index());
-            if let Some(store) = &mut store {
-                given.means = store.into();
-            }
-            let observe = |progress: Progress| bars.update(me.index(), progress.into());
-            let done = planned.run(session, 1, given, deadline, &observe).await;
-            Ok(done?)
-        },
-    );
-    bars.clear();
-    let done: Vec<_> = Party::all(parties).zip(done?).collect();
-    tell(args, &work, &done)
-}
-
-fn by_one(args: &Infer) -> Result<()> {
-    check_files(args, &[])?;
-    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
-    let (parties, me) = (party.parties(), Party::new(party.me()));
-    if me != DATA && !args.inputs.is_empty() {
-        return Err(Unfit::Foreign { me: me.index() }.into());
-    }
-    let data = Files::read(&args.inputs, &args.pixels)?;
-    let model = made::read(&args.model, &args.sizes)?;
-    let batch = batch(args, &model, &data)?;
-    if batch.is_none() && !args.sizes.is_given() {
-        return Err(Unfit::Batch.into());
-    }
-    let made = made(args, parties, &model, batch, &data)?;
-    if let Some(runs) = args.ahead.prepare {
-        let work = plan(args, made, party.transport())?;
-        let spec = store(args, &work.planned, runs);
-        let done = args.ahead.prepare_one(&spec, party, args.show.quiet);
-        return tell_prepared(args, &done?);
-    }
-    let mut inputs = Inputs::new();
-    if me == MODEL {
-        inputs = made.with_weights(&args.model, inputs)?;
-    }
-    if me == DATA {
-        let data = data.tensors(&made.graph)?;
-        range::check(args, &model, &made, &data, args.public_model)?;
-        inputs = made.with_data(&data, inputs)?;
-    }
-    let work = plan(args, made, party.transport())?;
-    let planned = &work.planned;
-    let given = planned.given(work.made.network.program(), &inputs, me);
-    let mut given = given.map_err(Failure::bug)?;
-    drop(inputs);
-    let mut store = args.ahead.open_one(planned, &party)?.take(0);
-    if let Some(store) = &mut store {
-        given.means = store.into();
-    }
-    let deadline = party.patience().deadline;
-    let bars = Bars::new(1, args.show.quiet);
-    let observe = |progress: Progress| bars.update(0, progress.into());
-    bars.meeting();
-    let party = party.with_quiet(args.show.quiet);
-    let done = party.in_session(async |session| {
-        bars.met();
-        Ok(planned.run(session, 1, given, deadline, &observe).await?)
-    });
-    bars.clear();
-    tell(args, &work, &[(me, done?)])
 }
 
 /// The results, and what they cost.

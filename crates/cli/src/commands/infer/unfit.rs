@@ -8,7 +8,7 @@ use madrigal_program::ExecuteError;
 
 use super::place::Place;
 use crate::args::NumberArg;
-use crate::exit::{Failure, Status};
+use crate::exit::Status;
 use crate::remedies;
 
 #[derive(Debug, thiserror::Error)]
@@ -109,11 +109,5 @@ impl madrigal_app::failure::Fault for Unfit {
             Self::Left { .. } => Status::File,
             _ => Status::Usage,
         }
-    }
-}
-
-impl From<Unfit> for Failure {
-    fn from(unfit: Unfit) -> Self {
-        Self::other(unfit)
     }
 }
