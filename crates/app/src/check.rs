@@ -9,6 +9,7 @@ use madrigal_program::{Inputs, LocalError};
 use serde::Serialize;
 
 use crate::failure::{Failure, Fault, Result, Status};
+use crate::figures::json_text;
 use crate::inputs;
 use crate::made::Made;
 use crate::run::saving;
@@ -101,8 +102,7 @@ pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
         overflows,
     };
     if flags.json {
-        let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
-        return Ok(text + "\n");
+        return json_text(&report);
     }
     let mut text = format!(
         "right: {} parties, mixes {}; outputs as the program means them, costs as declared\n",

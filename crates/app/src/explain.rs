@@ -2,15 +2,17 @@
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{OperationEstimate, Plan, PlanTime};
+use madrigal_engine::{OperationEstimate, Plan};
 use serde::Serialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
+use crate::figures::json_text;
+use crate::groups::phases;
 use crate::made::Made;
 use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::run::{origin, saving};
+use crate::run::saving;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -181,6 +183,28 @@ pub fn operations(plan: &Plan, surroundings: Option<(&Rates, &Link)>) -> Vec<Ope
     all.reduce(most).unwrap_or_default()
 }
 
+/// Gives the seconds of the party that takes longest, on machines with these rates over such links.
+pub fn slowest(plan: &Plan, rates: &Rates, link: &Link) -> f64 {
+    let parties = Party::all(plan.spec().graph.parties());
+    let total = |party| plan.time(party, rates, link).total;
+    parties.map(total).fold(0.0, f64::max)
+}
+
+/// Gives the bytes of the party that keeps most.
+pub fn most_memory(plan: &Plan) -> usize {
+    let parties = Party::all(plan.spec().graph.parties());
+    let memory = parties.map(|party| plan.memory(party));
+    memory.max().unwrap_or(0)
+}
+
+/// Tells where the correlations of a plan come from; `none` where it uses none.
+pub fn origin(plan: &Plan) -> String {
+    match plan.needs().is_empty() {
+        true => "none".to_owned(),
+        false => plan.spec().origin.to_string(),
+    }
+}
+
 /// Operations as a table, those that cost nothing at all in one line at its end; with the places where a
 /// program asks for them, if it is one.
 pub fn operations_table(operations: &[Operation], sources: bool) -> Table {
@@ -245,22 +269,9 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
         network.link(),
     );
     let parties = made.program.parties();
-    let costs = |phase: Phase| {
-        let of = |party| {
-            let time: PlanTime = plan.time(party, &rates, &link);
-            Costs::new(plan.cost(party).phase(phase), Some(time.phase(phase).total))
-        };
-        Party::all(parties).map(of).reduce(Costs::most)
-    };
-    let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
-        return Err(Failure::bug("a program without parties"));
-    };
-    let seconds = |plan: &Plan| {
-        let total = |party| plan.time(party, &rates, &link).total;
-        Party::all(parties).map(total).fold(0.0, f64::max)
-    };
+    let [setup, online] = phases(plan, &rates, &link);
     let multiplexed = planned.multiplexed.as_deref().map(|plan| Multiplexed {
-        total_seconds: seconds(plan),
+        total_seconds: slowest(plan, &rates, &link),
         bytes_sent: Party::all(parties)
             .map(|party| Phase::ALL.map(|phase| plan.cost(party).phase(phase).bytes_sent))
             .map(|bytes| bytes.iter().sum())
@@ -286,19 +297,15 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
         phases: plan.phases().to_string(),
         setup,
         online,
-        total_seconds: seconds(plan),
-        memory_bytes: Party::all(parties)
-            .map(|party| plan.memory(party))
-            .max()
-            .unwrap_or(0),
+        total_seconds: slowest(plan, &rates, &link),
+        memory_bytes: most_memory(plan),
         conditionals: conditionals.collect(),
         multiplexed,
         considered: considered.collect(),
         operations: operations(plan, Some((&rates, &link))),
     };
     if flags.json {
-        let text = serde_json::to_string_pretty(&explanation).map_err(Failure::bug)?;
-        return Ok(text + "\n");
+        return json_text(&explanation);
     }
     Ok(explanation.text())
 }

@@ -103,14 +103,21 @@ pub fn costs(parties: &[PartyFigures]) -> Table {
     table
 }
 
+/// Writes an object as JSON on several lines.
+///
+/// # Errors
+/// [`Failure`]: a value that JSON cannot hold.
+pub fn json_text(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
+    Ok(text + "\n")
+}
+
 /// Prints an object on several lines.
 ///
 /// # Errors
 /// [`Failure`]: standard output that cannot be written to.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
-    text.push('\n');
-    print_as_json(&text)
+    print_as_json(&json_text(value)?)
 }
 
 /// Prints a value as JSON on one line.

@@ -5,15 +5,16 @@ use std::io::Write as _;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Plan, Progress};
+use madrigal_engine::Progress;
 use madrigal_net::Session;
 use madrigal_program::{Array, Ended, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ahead::{Prepared, ReadyRun};
+use crate::explain::origin;
 use crate::failure::{Failure, Result};
-use crate::figures::{PartyFigures, costs};
+use crate::figures::{PartyFigures, costs, json_text};
 use crate::flags::TransportArg;
 use crate::inputs;
 use crate::made::Made;
@@ -51,14 +52,6 @@ pub(crate) fn saving(goal: Goal) -> &'static str {
     }
 }
 
-/// Tells where correlations come from, if any are used.
-pub(crate) fn origin(plan: &Plan) -> String {
-    match plan.needs().is_empty() {
-        true => "none".to_owned(),
-        false => plan.spec().origin.to_string(),
-    }
-}
-
 /// Runs the program as each party of this process.
 pub(crate) fn run<H>(made: &Made<'_, H>, present: Present<'_>) -> Result<String> {
     let (flags, program, me) = (made.flags, &made.program, present.me());
@@ -84,7 +77,7 @@ pub(crate) fn run<H>(made: &Made<'_, H>, present: Present<'_>) -> Result<String>
 fn prepared<H>(made: &Made<'_, H>, done: &Prepared) -> Result<String> {
     let flags = made.flags;
     Ok(match (flags.json, flags.quiet) {
-        (true, _) => serde_json::to_string_pretty(done).map_err(Failure::bug)? + "\n",
+        (true, _) => json_text(done)?,
         (false, true) => String::new(),
         (false, false) => done.text(),
     })
@@ -132,8 +125,7 @@ fn tell<H>(
             outputs: outputs.map(|(name, array)| (name, json(array))).collect(),
             parties,
         };
-        let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
-        return Ok(text + "\n");
+        return json_text(&report);
     }
     if !flags.quiet {
         let _ = writeln!(crate::terminal::stderr(), "{}", costs(&parties));

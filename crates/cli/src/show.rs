@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use madrigal_app::figures::{print_json, print_with};
+use madrigal_app::figures::{json_text, print_json, print_with};
 use madrigal_app::files::{self, Output};
 use madrigal_app::jobs::Statistics;
 use serde::Serialize;
 
 use crate::args::Show;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
 
 impl Show {
     pub fn to_stdout(&self) -> bool {
@@ -44,9 +44,7 @@ impl Show {
 }
 
 pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
-    text.push('\n');
-    files::write_bytes("write the statistics", path, text)
+    files::write_bytes("write the statistics", path, json_text(value)?)
 }
 
 /// Writes a result where the flags want it.

@@ -14,6 +14,7 @@ use super::{How, Staging};
 use crate::check::Wrong;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
+use crate::figures::json_text;
 use crate::flags::TransportArg;
 use crate::numbers::counted;
 use crate::public_numbers::Numbers;
@@ -77,8 +78,7 @@ where
             right: mixes.iter().map(ToString::to_string).collect(),
         };
         if self.flags.json {
-            let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
-            return Ok(text + "\n");
+            return json_text(&report);
         }
         let mut text = format!(
             "right: {} of {} parties, mixes {}; outputs as the programs mean them, costs as declared\n",

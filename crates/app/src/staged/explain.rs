@@ -3,19 +3,19 @@
 use std::cell::RefCell;
 
 use madrigal_core::time::Rates;
-use madrigal_core::{Party, Phase};
 use madrigal_net::block_on;
 use madrigal_program::{OutputPort, Planned, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::Staging;
-use crate::explain::{Costs, Operation, operations};
-use crate::failure::{Failure, Result};
+use crate::explain::{Costs, Operation, most_memory, operations, origin, slowest};
+use crate::failure::Result;
+use crate::figures::json_text;
+use crate::groups::phases;
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::public_numbers::Numbers;
 use crate::rates;
 use crate::reach::Network;
-use crate::run::origin;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -106,11 +106,10 @@ where
             threads: flags.threads,
             random,
             seed: flags.seed,
-            stages: stages.collect::<Result<_>>()?,
+            stages: stages.collect(),
         };
         if flags.json {
-            let text = serde_json::to_string_pretty(&explanation).map_err(Failure::bug)?;
-            return Ok(text + "\n");
+            return json_text(&explanation);
         }
         Ok(explanation.text())
     }
@@ -121,23 +120,13 @@ fn opened(port: &OutputPort) -> String {
     format!("{name}: {}", port.tensor_type)
 }
 
-fn stage(seen: Seen, rates: &Rates, network: &Network) -> Result<Stage> {
+fn stage(seen: Seen, rates: &Rates, network: &Network) -> Stage {
     let (plan, link) = (&seen.planned.plan, network.link());
     let graph = &plan.spec().graph;
-    let parties = || Party::all(graph.parties());
-    let costs = |phase: Phase| {
-        let of = |party| {
-            let time = plan.time(party, rates, &link);
-            Costs::new(plan.cost(party).phase(phase), Some(time.phase(phase).total))
-        };
-        parties().map(of).reduce(Costs::most)
-    };
-    let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
-        return Err(Failure::bug("a program without parties"));
-    };
+    let [setup, online] = phases(plan, rates, &link);
     let kept = graph.outputs().iter().map(|&value| graph.sort(value));
     let kept = kept.filter(|sort| !sort.sharing.is_clear());
-    Ok(Stage {
+    Stage {
         inputs: seen.inputs,
         opens: seen.opens,
         keeps: kept.map(ToString::to_string).collect(),
@@ -145,12 +134,10 @@ fn stage(seen: Seen, rates: &Rates, network: &Network) -> Result<Stage> {
         correlations: origin(plan),
         setup,
         online,
-        total_seconds: parties()
-            .map(|party| plan.time(party, rates, &link).total)
-            .fold(0.0, f64::max),
-        memory_bytes: parties().map(|party| plan.memory(party)).max().unwrap_or(0),
+        total_seconds: slowest(plan, rates, &link),
+        memory_bytes: most_memory(plan),
         operations: operations(plan, Some((rates, &link))),
-    })
+    }
 }
 
 impl Explanation {

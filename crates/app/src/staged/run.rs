@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::Staging;
 use crate::failure::{Failure, Result};
-use crate::figures::{PartyFigures, PhaseFigures, costs};
+use crate::figures::{PartyFigures, PhaseFigures, costs, json_text};
 use crate::flags::TransportArg;
 use crate::numbers::counted;
 use crate::present::Present;
@@ -131,8 +131,7 @@ where
                 stages: (0..first.stages.len()).map(stage).collect(),
                 parties,
             };
-            let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
-            return Ok(text + "\n");
+            return json_text(&report);
         }
         if !flags.quiet {
             let stages = counted(first.stages.len() as u64, "stage");

@@ -1,6 +1,6 @@
 //! What a HyCC program costs, before it runs.
 
-use madrigal_app::explain::{Operation, operations, operations_table};
+use madrigal_app::explain::{Operation, operations, operations_table, origin, slowest};
 use madrigal_circuit::hycc::Gate;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase, PhaseCost};
@@ -8,7 +8,7 @@ use madrigal_engine::Plan;
 use madrigal_hycc::Loaded;
 use serde::Serialize;
 
-use super::{hybrid, options, origin, plan, read};
+use super::{hybrid, options, plan, read};
 use crate::args::{Explain, Work};
 use crate::exit::Result;
 use crate::figures::{print, print_json};
@@ -137,12 +137,6 @@ pub fn explain(args: &Explain) -> Result<()> {
     };
     let link = network.link();
     let surroundings = rates.as_ref().map(|rates| (rates, &link));
-    let time = |(rates, link)| {
-        let total = |party| plan.time(party, rates, link).total;
-        Party::all(args.among.parties())
-            .map(total)
-            .fold(0.0, f64::max)
-    };
     let party = |party: Party| {
         let cost = plan.cost(party);
         PartyCost {
@@ -161,7 +155,7 @@ pub fn explain(args: &Explain) -> Result<()> {
         network: args.network.clone(),
         phases: plan.phases().to_string(),
         costs: Party::all(args.among.parties()).map(party).collect(),
-        total_seconds: surroundings.map(time),
+        total_seconds: surroundings.map(|(rates, link)| slowest(&plan, rates, link)),
         operations: operations(&plan, surroundings),
     };
     match args.json {

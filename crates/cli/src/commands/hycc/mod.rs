@@ -106,11 +106,3 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<Plan> {
         matrices: Matrices::choose(choice.extension, parties, &needs),
     }))?)
 }
-
-/// Where correlations come from, if any are used.
-fn origin(plan: &Plan) -> String {
-    match plan.needs().is_empty() {
-        true => "none".to_owned(),
-        false => plan.spec().origin.to_string(),
-    }
-}

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use madrigal_app::explain::origin;
 use madrigal_app::figures::{PartyFigures, costs};
 use madrigal_app::present::Present;
 use madrigal_circuit::hycc::Type;
@@ -14,7 +15,7 @@ use madrigal_net::Session;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{failure, hybrid, inputs, origin, plan, read};
+use super::{failure, hybrid, inputs, plan, read};
 use crate::args::{Receivers, Run, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};

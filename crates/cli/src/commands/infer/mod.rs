@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use madrigal_app::ahead::{Prepared, ReadyRun};
+use madrigal_app::explain::origin;
 use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
 use madrigal_app::present::Present;
 use madrigal_app::ways::Ways;
@@ -323,7 +324,7 @@ fn statistics(
         parameters: count_of.parameters,
         multiplications: count_of.multiplications,
         phases: plan.phases().to_string(),
-        correlations: work.correlations(),
+        correlations: origin(plan),
         threads: args.threads,
         transport: work.transport,
         network: args.net.network.clone(),

@@ -15,13 +15,3 @@ pub struct PlannedRun {
     /// Whether all parties are here.
     pub local: bool,
 }
-
-impl PlannedRun {
-    /// Tells where correlations come from.
-    pub fn correlations(&self) -> String {
-        match self.planned.plan.needs().is_empty() {
-            true => "none".to_owned(),
-            false => self.planned.plan.spec().origin.to_string(),
-        }
-    }
-}

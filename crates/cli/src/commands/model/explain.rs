@@ -1,11 +1,9 @@
 //! `model explain`: what a network costs on secrets before it runs, by layer and by mix of protocols.
 
-use madrigal_app::explain::Costs;
+use madrigal_app::explain::{Costs, most_memory, origin, slowest};
 use madrigal_app::groups::{Group, groups, phases};
 use madrigal_app::ways::{AGREED, Ways};
-use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
-use madrigal_engine::Plan;
 use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
@@ -149,12 +147,6 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
     }
 }
 
-/// Of the slowest party.
-fn slowest(plan: &Plan, of: impl Fn(Party) -> f64) -> f64 {
-    let parties = Party::all(plan.spec().graph.parties());
-    parties.map(of).fold(0.0, f64::max)
-}
-
 impl Layer {
     /// Of what belongs to no layer, if none is named.
     fn new(of: Option<&madrigal_nn::secret::Layer>, group: Group) -> Self {
@@ -182,19 +174,15 @@ impl Estimate {
         };
         let own = (0..).zip(made.network.layers());
         let own = own.map(|(part, of)| Layer::new(Some(of), group(Some(part))));
-        let parties = Party::all(made.roles.parties);
         Self {
             protocol: mix.to_string(),
-            correlations: match plan.needs().is_empty() {
-                true => "none".to_owned(),
-                false => plan.spec().origin.to_string(),
-            },
+            correlations: origin(plan),
             phases: plan.phases().to_string(),
             setup,
             online,
-            total_seconds: slowest(plan, |party| plan.time(party, rates, link).total),
+            total_seconds: slowest(plan, rates, link),
             agreed_seconds: planned.seconds_at(&AGREED),
-            memory_bytes: parties.map(|party| plan.memory(party)).max().unwrap_or(0),
+            memory_bytes: most_memory(plan),
             layers: std::iter::once(Layer::new(None, group(None)))
                 .chain(own)
                 .collect(),

@@ -8,6 +8,7 @@ mod timeline;
 
 use std::path::Path;
 
+use madrigal_app::explain::origin;
 use madrigal_core::{Party, Phase};
 use madrigal_program::Ended;
 
@@ -86,7 +87,7 @@ impl Run<'_> {
             ),
             ("parameters", count(counted_in.parameters)),
             ("multiplications", count(counted_in.multiplications)),
-            ("correlations", self.work.correlations()),
+            ("correlations", origin(&planned.plan)),
             ("phases", planned.plan.phases().to_string()),
             ("threads of each party", self.args.threads.to_string()),
             ("network", network),
