@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use madrigal_circuit::Goal;
 use madrigal_core::{Cost, Party};
+use madrigal_engine::{Outcome, Plan};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Inputs, LocalError};
+use madrigal_program::{Array, Inputs, LocalError, OutputPort, Outputs};
 use serde::Serialize;
 
+use crate::explain::saving;
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::figures::json_text;
 use crate::inputs;
 use crate::made::Made;
-use crate::run::saving;
 
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
@@ -57,6 +58,16 @@ pub(crate) enum Wrong {
     },
 }
 
+impl Wrong {
+    /// Tells of which stage an output is.
+    pub(crate) fn of_stage(mut self, stage: u32) -> Self {
+        if let Self::Output { output, .. } = &mut self {
+            *output += &format!(" of stage {stage}");
+        }
+        self
+    }
+}
+
 impl Fault for Wrong {
     fn status(&self) -> Status {
         Status::Internal
@@ -68,21 +79,11 @@ pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
     let (mut inputs, missing) = inputs::read(program, &made.required, &flags.inputs, None, false)?;
     inputs.fill(program.inputs(), &missing, flags.seed);
     let checked = program.check(&inputs).map_err(Failure::bug)?;
-    let mixes = match (flags.mix, program.parties()) {
-        (Some(mix), _) => vec![mix],
-        (None, 3) => vec![Mix::AB, Mix::B, Mix::R],
-        (None, _) => vec![Mix::AB, Mix::B],
-    };
-    let mut right = Vec::new();
-    for mix in mixes {
-        let goals = match made.goal() {
-            Some(goal) => vec![goal],
-            None => vec![Goal::Size, Goal::Depth],
-        };
-        for goal in goals {
+    let mixes = mixes(flags.mix, program.parties());
+    for &mix in &mixes {
+        for goal in goals(made.goal()) {
             compare(made, &inputs, &checked.outputs, mix, goal)?;
         }
-        right.push(mix.to_string());
     }
     let name = |&place: &usize| {
         let port = &program.inputs()[place];
@@ -98,7 +99,7 @@ pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
         parties: program.parties(),
         random: missing.iter().map(name).collect(),
         seed: flags.seed,
-        right,
+        right: mixes.iter().map(ToString::to_string).collect(),
         overflows,
     };
     if flags.json {
@@ -122,7 +123,7 @@ pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
 fn compare<H>(
     made: &Made<'_, H>,
     inputs: &Inputs,
-    expected: &madrigal_program::Outputs,
+    expected: &Outputs,
     mix: Mix,
     goal: Goal,
 ) -> Result<()> {
@@ -133,36 +134,78 @@ fn compare<H>(
         LocalError::Run { error, .. } => error.into(),
         error => Failure::bug(error),
     })?;
+    let tried = Tried { mix, goal, seed };
     for (party, ended) in Party::all(program.parties()).zip(ended) {
-        let outputs = ended.outputs.arrays().zip(expected.arrays());
-        for (place, ((found, expected), port)) in outputs.zip(program.outputs()).enumerate() {
-            let expected = expected.filter(|_| port.to.contains(&party));
-            if found != expected {
+        let expected: Vec<_> = expected.arrays().collect();
+        let outputs = (&ended.outputs, program.outputs());
+        tried.judge(party, outputs, &expected, &ended.outcome, &planned.plan)?;
+    }
+    Ok(())
+}
+
+/// Lists the mixes that are compared: the one that is named, or those that have most in them.
+pub(crate) fn mixes(named: Option<Mix>, parties: usize) -> Vec<Mix> {
+    match (named, parties) {
+        (Some(mix), _) => vec![mix],
+        (None, 3) => vec![Mix::AB, Mix::B, Mix::R],
+        (None, _) => vec![Mix::AB, Mix::B],
+    }
+}
+
+/// Lists the goals of circuits that are compared.
+pub(crate) fn goals(named: Option<Goal>) -> Vec<Goal> {
+    named.map_or_else(|| vec![Goal::Size, Goal::Depth], |goal| vec![goal])
+}
+
+/// Way in which a program is run to be compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Tried {
+    pub(crate) mix: Mix,
+    pub(crate) goal: Goal,
+    /// Seed of random inputs.
+    pub(crate) seed: u64,
+}
+
+impl Tried {
+    /// Compares what a party got with what all outputs mean, and what it spent with what its plan declares.
+    pub(crate) fn judge(
+        self,
+        party: Party,
+        (outputs, ports): (&Outputs, &[OutputPort]),
+        expected: &[Option<&Array>],
+        outcome: &Outcome,
+        plan: &Plan,
+    ) -> Result<(), Wrong> {
+        let Self { mix, goal, seed } = self;
+        let (mix, circuits) = (mix.to_string(), saving(goal));
+        for (place, (found, port)) in outputs.arrays().zip(ports).enumerate() {
+            let expected = expected.get(place).copied().flatten();
+            if found != expected.filter(|_| port.to.contains(&party)) {
                 let name = port.name.as_deref();
-                return Err(Failure::from(Wrong::Output {
-                    mix: mix.to_string(),
-                    circuits: saving(goal),
+                return Err(Wrong::Output {
+                    mix,
+                    circuits,
                     party,
                     output: name.map_or(format!("output {place}"), |name| format!("{name:?}")),
                     seed,
-                }));
+                });
             }
         }
-        let declared = planned.plan.cost(party);
+        let declared = plan.cost(party);
         let found = Cost {
-            setup: ended.outcome.setup.spent,
-            online: ended.outcome.online.spent,
+            setup: outcome.setup.spent,
+            online: outcome.online.spent,
         };
-        if found != declared {
-            return Err(Failure::from(Wrong::Cost {
-                mix: mix.to_string(),
-                circuits: saving(goal),
+        match found == declared {
+            true => Ok(()),
+            false => Err(Wrong::Cost {
+                mix,
+                circuits,
                 party,
                 found: Box::new(found),
                 declared: Box::new(declared),
                 seed,
-            }));
+            }),
         }
     }
-    Ok(())
 }

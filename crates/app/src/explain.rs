@@ -1,5 +1,6 @@
 //! Tells the cost of a program, for each operation, before it runs.
 
+use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{OperationEstimate, Plan};
@@ -12,7 +13,6 @@ use crate::made::Made;
 use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::run::saving;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -195,6 +195,14 @@ pub fn most_memory(plan: &Plan) -> usize {
     let parties = Party::all(plan.spec().graph.parties());
     let memory = parties.map(|party| plan.memory(party));
     memory.max().unwrap_or(0)
+}
+
+/// Gives the goal of circuits in a word.
+pub fn saving(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Size => "size",
+        Goal::Depth => "depth",
+    }
 }
 
 /// Tells where the correlations of a plan come from; `none` where it uses none.

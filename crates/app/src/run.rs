@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::Session;
@@ -12,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ahead::{Prepared, ReadyRun};
-use crate::explain::origin;
+use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, costs, json_text};
 use crate::flags::TransportArg;
@@ -42,14 +41,6 @@ struct Report {
     outputs: Map<String, Value>,
     /// Parties of this process.
     parties: Vec<PartyFigures>,
-}
-
-/// Gives the goal of circuits in a word.
-pub(crate) fn saving(goal: Goal) -> &'static str {
-    match goal {
-        Goal::Size => "size",
-        Goal::Depth => "depth",
-    }
 }
 
 /// Runs the program as each party of this process.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use madrigal_app::failure::Fault;
-use madrigal_core::PartyError;
+use madrigal_core::{Party, PartyError};
 
 pub use madrigal_app::failure::{Failure, Result, Status};
 
@@ -47,8 +47,6 @@ pub enum Usage {
         "benchmarks are the program madrigal-lab, which is neither beside this program nor on PATH: run `cargo run --release -p madrigal-lab -- ARGUMENTS` in Madrigal's repository"
     )]
     NoLab,
-    #[error("--to names nobody; give `all` or at least one party")]
-    NoReceiver,
     #[error("party {party} owns input values of {} ({values} on each line) but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
     NoInput {
         party: usize,
@@ -112,6 +110,19 @@ pub enum Content {
     },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
+}
+
+impl Usage {
+    /// Gives the parties of these numbers, which a flag names, of so many.
+    pub fn checked(
+        flag: &'static str,
+        named: &[usize],
+        parties: usize,
+    ) -> Result<Vec<Party>, Self> {
+        let party = |&index: &usize| Party::checked(index, parties);
+        let all: Result<_, _> = named.iter().map(party).collect();
+        all.map_err(|source| Self::Party { flag, source })
+    }
 }
 
 impl Fault for Usage {

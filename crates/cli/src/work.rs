@@ -5,7 +5,7 @@ use madrigal_circuit::Netlist;
 use madrigal_core::Party;
 use madrigal_operations::Circuit;
 
-use crate::args::{Receivers, Work};
+use crate::args::Work;
 use crate::exit::{Result, Usage};
 
 impl Work {
@@ -30,29 +30,17 @@ impl Work {
             }
             .into());
         }
-        check_parties("--owners", &owners, parties)?;
-        let to = match &self.to {
-            Receivers::All => (0..parties).collect(),
-            Receivers::These(to) if to.is_empty() => return Err(Usage::NoReceiver.into()),
-            Receivers::These(to) => to.clone(),
-        };
-        check_parties("--to", &to, parties)?;
+        Usage::checked("--owners", &owners, parties)?;
+        let to = self.to.parties(parties)?;
         Ok(Job {
             circuit: Source::File(self.circuit().to_owned()),
             parties,
             owners,
-            to,
+            to: to.into_iter().map(Party::index).collect(),
             lanes: 0,
             how: self.how.clone(),
             repeat: 1,
             apart: false,
         })
     }
-}
-
-fn check_parties(flag: &'static str, named: &[usize], parties: usize) -> Result<()> {
-    for &index in named {
-        Party::checked(index, parties).map_err(|source| Usage::Party { flag, source })?;
-    }
-    Ok(())
 }

@@ -4,14 +4,13 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use madrigal_circuit::Goal;
-use madrigal_core::Cost;
 use madrigal_net::{Session, block_on};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Array, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::{How, Staging};
-use crate::check::Wrong;
+use crate::check::{Tried, Wrong, goals, mixes};
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
 use crate::figures::json_text;
@@ -19,7 +18,6 @@ use crate::flags::TransportArg;
 use crate::numbers::counted;
 use crate::public_numbers::Numbers;
 use crate::reach::Network;
-use crate::run::saving;
 
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
@@ -55,17 +53,9 @@ where
         let stages = Stages::simulated(parties).telling(tell);
         let (_, random) = block_on(self.follow(stages, self.how(None, true)))?;
         let expected = expected.into_inner();
-        let mixes = match (self.flags.mix, parties) {
-            (Some(mix), _) => vec![mix],
-            (None, 3) => vec![Mix::AB, Mix::B, Mix::R],
-            (None, _) => vec![Mix::AB, Mix::B],
-        };
-        let goals = match self.flags.goal() {
-            Some(goal) => vec![goal],
-            None => vec![Goal::Size, Goal::Depth],
-        };
+        let mixes = mixes(self.flags.mix, parties);
         for &mix in &mixes {
-            for &goal in &goals {
+            for goal in goals(self.flags.goal()) {
                 self.compare(&expected, mix, goal)?;
             }
         }
@@ -132,36 +122,12 @@ where
         (mix, goal): (Mix, Goal),
     ) -> Option<Wrong> {
         let (party, outcome) = (report.party?, report.outcome?);
-        let (mix, circuits, seed) = (mix.to_string(), saving(goal), self.flags.seed);
-        for (place, (found, port)) in (report.outputs.arrays())
-            .zip(report.program.outputs())
-            .enumerate()
-        {
-            let expected = expected.and_then(|stage| stage.get(place)?.as_ref());
-            if found != expected.filter(|_| port.to.contains(&party)) {
-                let name = port.name.as_deref();
-                let name = name.map_or(format!("output {place}"), |name| format!("{name:?}"));
-                return Some(Wrong::Output {
-                    mix,
-                    circuits,
-                    party,
-                    output: format!("{name} of stage {}", report.stage),
-                    seed,
-                });
-            }
-        }
-        let declared = report.planned?.plan.cost(party);
-        let found = Cost {
-            setup: outcome.setup.spent,
-            online: outcome.online.spent,
-        };
-        (found != declared).then(|| Wrong::Cost {
-            mix,
-            circuits,
-            party,
-            found: Box::new(found),
-            declared: Box::new(declared),
-            seed,
-        })
+        let seed = self.flags.seed;
+        let expected = expected.into_iter().flatten();
+        let expected: Vec<_> = expected.map(Option::as_ref).collect();
+        let outputs = (report.outputs, report.program.outputs());
+        let plan = &report.planned?.plan;
+        let judged = Tried { mix, goal, seed }.judge(party, outputs, &expected, outcome, plan);
+        judged.err().map(|wrong| wrong.of_stage(report.stage))
     }
 }

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use madrigal_core::Party;
+
+use crate::exit::Usage;
+
 /// `--input`: a party, if one is named, and a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFile {
@@ -52,6 +56,16 @@ impl FromStr for Receivers {
         parties.sort_unstable();
         parties.dedup();
         Ok(Self::These(parties))
+    }
+}
+
+impl Receivers {
+    /// Gives the parties that are named, of so many.
+    pub fn parties(&self, parties: usize) -> Result<Vec<Party>, Usage> {
+        match self {
+            Self::All => Ok(Party::all(parties).collect()),
+            Self::These(to) => Usage::checked("--to", to, parties),
+        }
     }
 }
 

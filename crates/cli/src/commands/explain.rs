@@ -10,11 +10,12 @@ use madrigal_net::transport::Profile;
 use madrigal_operations::Circuit;
 use serde::Serialize;
 
+use super::costs::{Counts, costs_table};
 use crate::args::Explain;
 use crate::exit::Result;
 use crate::figures::{print, print_json};
 use crate::jobs::{CircuitFigures, PlannedCircuit};
-use crate::numbers::{bytes, count, counted, rate, seconds, table};
+use crate::numbers::{counted, rate, seconds};
 use crate::rates;
 use crate::reach::Network;
 
@@ -88,16 +89,9 @@ struct PartyCost {
 
 #[derive(Serialize)]
 struct PhaseEstimate {
-    /// Rounds, exactly as a run will have them; so are the four counts that follow.
-    rounds: u64,
-    /// Payload sent.
-    bytes_sent: u64,
-    /// Payload received.
-    bytes_received: u64,
-    /// Messages sent.
-    messages: u64,
-    /// AES-128 blocks computed.
-    aes_blocks: u64,
+    /// Counts, which are exact.
+    #[serde(flatten)]
+    counts: Counts,
     /// The least time that the network allows, without any computing; `null` if none is named, like the fields below.
     least_seconds: Option<f64>,
     /// Time by an estimate, computing included.
@@ -211,11 +205,7 @@ impl PhaseEstimate {
     /// What is exact.
     fn new(cost: &PhaseCost) -> Self {
         Self {
-            rounds: cost.rounds,
-            bytes_sent: cost.bytes_sent,
-            bytes_received: cost.bytes_received,
-            messages: cost.messages,
-            aes_blocks: cost.aes_blocks,
+            counts: cost.into(),
             least_seconds: None,
             expected_seconds: None,
             computing_seconds: None,
@@ -236,47 +226,19 @@ impl PhaseEstimate {
 impl Explanation {
     fn text(&self, planned: &PlannedCircuit) -> String {
         let plan = &planned.plan;
-        let timed = self.expected.is_some();
-        let mut header = vec![
-            "party",
-            "phase",
-            "rounds",
-            "sends",
-            "receives",
-            "messages",
-            "AES blocks",
-            "memory",
-        ];
-        if timed {
-            header.extend(["network at least", "expected"]);
-        }
-        let mut costs = table(&header);
-        for party in &self.parties {
-            for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
-                let first = name == "setup";
-                let mut row = vec![
-                    if first {
-                        party.party.to_string()
-                    } else {
-                        String::new()
-                    },
-                    name.to_owned(),
-                    count(phase.rounds),
-                    bytes(phase.bytes_sent),
-                    bytes(phase.bytes_received),
-                    count(phase.messages),
-                    count(phase.aes_blocks),
-                    if first {
-                        bytes(party.memory_bytes as u64)
-                    } else {
-                        String::new()
-                    },
-                ];
-                row.extend(phase.least_seconds.map(seconds));
-                row.extend(phase.expected_seconds.map(seconds));
-                costs.add_row(row);
-            }
-        }
+        let costs = self.parties.iter().map(|party| {
+            let phase = |phase: &'_ PhaseEstimate| -> Vec<String> {
+                let times = [phase.least_seconds, phase.expected_seconds];
+                times.into_iter().flatten().map(seconds).collect()
+            };
+            let phases = [&party.setup, &party.online];
+            let phases = phases.map(|one| (&one.counts, phase(one)));
+            (party.party, party.memory_bytes, phases)
+        });
+        let costs = match self.expected {
+            Some(_) => costs_table(costs, &["network at least", "expected"]),
+            None => costs_table(costs, &[]),
+        };
         let origin = match &self.extension_because {
             Some(reason) => format!("Triples from {}: {reason}.\n", self.correlations),
             None if self.triples > 0 => format!("Triples from {}.\n", self.correlations),

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod circuit;
+mod costs;
 pub mod dealer;
 pub mod demo;
 pub mod doctor;

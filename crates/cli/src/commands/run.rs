@@ -129,11 +129,7 @@ fn local_inputs(given: &[InputFile], job: &Job, circuit: &Circuit) -> Result<Vec
             }
             .into());
         };
-        let of = madrigal_core::Party::checked(party, job.parties);
-        of.map_err(|source| Usage::Party {
-            flag: "--input",
-            source,
-        })?;
+        Usage::checked("--input", &[party], job.parties)?;
         if files[party].replace(input.path.clone()).is_some() {
             return Err(Usage::TwoInputs { party }.into());
         }

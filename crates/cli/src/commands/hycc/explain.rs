@@ -3,16 +3,17 @@
 use madrigal_app::explain::{Operation, operations, operations_table, origin, slowest};
 use madrigal_circuit::hycc::Gate;
 use madrigal_core::time::Rates;
-use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_core::{Party, Phase};
 use madrigal_engine::Plan;
 use madrigal_hycc::Loaded;
 use serde::Serialize;
 
 use super::{hybrid, options, plan, read};
 use crate::args::{Explain, Work};
+use crate::commands::costs::{Counts, costs_table};
 use crate::exit::Result;
 use crate::figures::{print, print_json};
-use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::numbers::{count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
 
@@ -65,37 +66,11 @@ struct PartyCost {
     /// Number of the party.
     party: usize,
     /// Cost of setup.
-    setup: PhaseFigures,
+    setup: Counts,
     /// Cost of the online phase.
-    online: PhaseFigures,
+    online: Counts,
     /// Memory that the party keeps at most.
     memory_bytes: usize,
-}
-
-#[derive(Serialize)]
-struct PhaseFigures {
-    /// Rounds, exactly as a run will have them; so are the four counts that follow.
-    rounds: u64,
-    /// Payload sent.
-    bytes_sent: u64,
-    /// Payload received.
-    bytes_received: u64,
-    /// Messages sent.
-    messages: u64,
-    /// AES-128 blocks computed.
-    aes_blocks: u64,
-}
-
-impl PhaseFigures {
-    fn new(cost: &PhaseCost) -> Self {
-        Self {
-            rounds: cost.rounds,
-            bytes_sent: cost.bytes_sent,
-            bytes_received: cost.bytes_received,
-            messages: cost.messages,
-            aes_blocks: cost.aes_blocks,
-        }
-    }
 }
 
 /// The modules and what they are computed in.
@@ -141,8 +116,8 @@ pub fn explain(args: &Explain) -> Result<()> {
         let cost = plan.cost(party);
         PartyCost {
             party: party.index(),
-            setup: PhaseFigures::new(cost.phase(Phase::Setup)),
-            online: PhaseFigures::new(cost.phase(Phase::Online)),
+            setup: cost.phase(Phase::Setup).into(),
+            online: cost.phase(Phase::Online).into(),
             memory_bytes: plan.memory(party),
         }
     };
@@ -179,32 +154,11 @@ impl Explanation {
                 count(module.calls as u64),
             ]);
         }
-        let mut costs = table(&[
-            "party",
-            "phase",
-            "rounds",
-            "sends",
-            "receives",
-            "messages",
-            "AES blocks",
-            "memory",
-        ]);
-        for party in &self.costs {
-            for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
-                let first = name == "setup";
-                let only = |text: String| if first { text } else { String::new() };
-                costs.add_row([
-                    only(party.party.to_string()),
-                    name.to_owned(),
-                    count(phase.rounds),
-                    bytes(phase.bytes_sent),
-                    bytes(phase.bytes_received),
-                    count(phase.messages),
-                    count(phase.aes_blocks),
-                    only(bytes(party.memory_bytes as u64)),
-                ]);
-            }
-        }
+        let costs = self.costs.iter().map(|party| {
+            let phases = [&party.setup, &party.online].map(|counts| (counts, Vec::new()));
+            (party.party, party.memory_bytes, phases)
+        });
+        let costs = costs_table(costs, &[]);
         let mut ports = String::new();
         for input in hybrid.inputs() {
             let owner = input.owner;

@@ -29,10 +29,7 @@ pub fn read(
                 let me = me.index();
                 return Err(Usage::ForeignInput { party, me }.into());
             }
-            Party::checked(party, parties).map_err(|source| Usage::Party {
-                flag: "--input",
-                source,
-            })?;
+            Usage::checked("--input", &[party], parties)?;
             if files.iter().any(|(other, _)| *other == party) {
                 return Err(Usage::TwoInputs { party }.into());
             }

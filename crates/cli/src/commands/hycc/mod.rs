@@ -8,12 +8,11 @@ mod run;
 use std::path::Path;
 
 use madrigal_circuit::Limits;
-use madrigal_core::Party;
 use madrigal_engine::{Matrices, Opening, Origin, Phases, Plan, PlanSpec};
 use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
 
 use crate::args::{BitsArg, BroadcastArg, GarbledArg, PhasesArg, Receivers, Work};
-use crate::exit::{Result, Usage};
+use crate::exit::Result;
 
 pub use explain::explain;
 pub use run::run;
@@ -45,19 +44,7 @@ fn options(work: &Work) -> Options {
 
 /// The program for so many parties and runs.
 fn hybrid(work: &Work, loaded: &Loaded, parties: usize, runs: usize) -> Result<Hybrid> {
-    let to: Vec<Party> = match &work.to {
-        Receivers::All => Party::all(parties).collect(),
-        Receivers::These(to) if to.is_empty() => return Err(Usage::NoReceiver.into()),
-        Receivers::These(to) => {
-            let party = |&index: &usize| {
-                Party::checked(index, parties).map_err(|source| Usage::Party {
-                    flag: "--to",
-                    source,
-                })
-            };
-            to.iter().map(party).collect::<Result<_, _>>()?
-        }
-    };
+    let to = work.to.parties(parties)?;
     let made = Hybrid::new(&loaded.flat, &options(work), parties, runs, &to);
     Ok(made.map_err(failure::Parties)?)
 }

@@ -12,7 +12,7 @@ use madrigal_program::{Inputs, Planned, Rounding, Type};
 
 use super::unfit::Unfit;
 use crate::args::{NumberArg, Receivers, Sizes};
-use crate::exit::{Result, Usage};
+use crate::exit::Result;
 use crate::models;
 use crate::remedies;
 
@@ -66,7 +66,7 @@ impl Made {
             parties,
             model: MODEL,
             data: DATA,
-            to: receivers(asked.to, parties)?,
+            to: asked.to.parties(parties)?,
             public_model: asked.public_model,
         };
         let graph = file.import(&asked.options).map_err(|error| Unfit::Import {
@@ -176,21 +176,4 @@ fn facts(
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
-}
-
-fn receivers(to: &Receivers, parties: usize) -> Result<Vec<Party>> {
-    let party = |&index: &usize| {
-        Party::checked(index, parties).map_err(|source| Usage::Party {
-            flag: "--to",
-            source,
-        })
-    };
-    match to {
-        Receivers::All => Ok(Party::all(parties).collect()),
-        Receivers::These(to) if to.is_empty() => Err(Usage::NoReceiver.into()),
-        Receivers::These(to) => Ok(to
-            .iter()
-            .map(party)
-            .collect::<std::result::Result<_, _>>()?),
-    }
 }
