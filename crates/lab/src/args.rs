@@ -9,7 +9,7 @@ use parse_size::ByteSuffix;
 
 pub use madrigal_app::flags::{Patience, TransportArg};
 pub use madrigal_app::jobs::flags::{
-    BroadcastArg, CorrelationsArg, GarblingArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
+    CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
 };
 pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;

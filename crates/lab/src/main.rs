@@ -9,6 +9,7 @@ mod branches;
 mod circuits;
 mod exit;
 mod garbling;
+mod graphs;
 mod known;
 mod lines;
 mod measured;

@@ -13,8 +13,8 @@ use madrigal_kernels::{Block, Kernels};
 use madrigal_net::Session;
 use serde::Serialize;
 
-use crate::exit::Result;
-use crate::figures::print_json_line;
+use crate::exit::{Failure, Result, Usage};
+use crate::figures::{print, print_json_line};
 use crate::numbers::{Table, rate, wide_table};
 use crate::spread::Spread;
 
@@ -110,6 +110,48 @@ impl Runs {
     }
 }
 
+/// One line of JSON, one row of the table.
+pub trait Row: Serialize {
+    /// Columns of the table.
+    const HEADER: &'static [&'static str];
+
+    /// The cells of the row.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// The rows of a benchmark: printed as they come, as JSON, or kept for the table.
+pub struct Rows<R> {
+    json: bool,
+    table: Table,
+    of: std::marker::PhantomData<R>,
+}
+
+impl<R: Row> Rows<R> {
+    pub fn new(json: bool) -> Self {
+        Self {
+            json,
+            table: wide_table(R::HEADER),
+            of: std::marker::PhantomData,
+        }
+    }
+
+    pub fn add(&mut self, row: &R) -> Result<()> {
+        if self.json {
+            return print_json_line(row);
+        }
+        self.table.add_row(row.cells());
+        Ok(())
+    }
+
+    /// Prints the table in the text that `tell` makes of it, unless the rows were printed.
+    pub fn print(self, tell: impl FnOnce(Table) -> String) -> Result<()> {
+        match self.json {
+            true => Ok(()),
+            false => print(tell(self.table).as_bytes()),
+        }
+    }
+}
+
 /// What one benchmark tells of a name beside the rest.
 pub trait Own: Serialize + Sized {
     /// Columns of the table.
@@ -117,6 +159,14 @@ pub trait Own: Serialize + Sized {
 
     /// The cells of a line.
     fn row(line: &Line<Self>) -> Vec<String>;
+}
+
+impl<T: Own> Row for Line<T> {
+    const HEADER: &'static [&'static str] = T::HEADER;
+
+    fn cells(&self) -> Vec<String> {
+        T::row(self)
+    }
 }
 
 /// One line of JSON, one row of the table. Rates are in operations per second.
@@ -171,58 +221,50 @@ impl<T: Own> Line<T> {
     }
 }
 
-/// The lines of a benchmark: printed as they come, as JSON, or kept for the table.
+/// The lines of a benchmark, and which of them had too little of the cores.
 pub struct Lines<T> {
-    json: bool,
-    table: Table,
+    rows: Rows<Line<T>>,
     /// Names whose cores were not free, and the least that was left of them.
     crowded: Vec<(String, f64)>,
-    own: std::marker::PhantomData<T>,
 }
 
 impl<T: Own> Lines<T> {
     pub fn new(json: bool) -> Self {
         Self {
-            json,
-            table: wide_table(T::HEADER),
+            rows: Rows::new(json),
             crowded: Vec::new(),
-            own: std::marker::PhantomData,
         }
     }
 
     pub fn add(&mut self, line: &Line<T>) -> Result<()> {
-        if self.json {
-            return print_json_line(line);
-        }
-        self.table.add_row(T::row(line));
         if line.cores_free < FREE {
             self.crowded.push((line.name.clone(), line.cores_free));
         }
-        Ok(())
+        self.rows.add(line)
     }
 
-    /// The table, and what may be wrong with it, unless the lines were printed.
-    pub fn text(self) -> Option<String> {
-        if self.json {
-            return None;
-        }
-        let mut text = format!("{}\n", self.table);
-        let least = self
-            .crowded
-            .iter()
-            .min_by(|(_, one), (_, other)| one.total_cmp(other));
-        if let Some((_, least)) = least {
-            let names: Vec<_> = self.crowded.iter().map(|(name, _)| name.as_str()).collect();
-            text += &format!(
-                "\nWhile these were measured, a thread had as little as {:.0} % of a core: {}. Something else \
-                 ran there, or two of what this machine calls processors share a core. The rates are lower \
-                 for it.\n",
-                100.0 * least,
-                names.join(", "),
-            );
-        }
-        Some(text)
+    /// Prints the table behind what `above` tells, and what may be wrong with it, unless the lines were printed.
+    pub fn print(self, above: impl FnOnce() -> String) -> Result<()> {
+        let note = note(&self.crowded);
+        self.rows
+            .print(|table| format!("{}\n\n{table}\n{note}", above()))
     }
+}
+
+/// Says of which names rates are too low.
+fn note(crowded: &[(String, f64)]) -> String {
+    let least = crowded.iter().map(|(_, free)| *free);
+    let Some(least) = least.min_by(f64::total_cmp) else {
+        return String::new();
+    };
+    let names: Vec<_> = crowded.iter().map(|(name, _)| name.as_str()).collect();
+    format!(
+        "\nWhile these were measured, a thread had as little as {:.0} % of a core: {}. Something else \
+         ran there, or two of what this machine calls processors share a core. The rates are lower \
+         for it.\n",
+        100.0 * least,
+        names.join(", "),
+    )
 }
 
 /// Where less is left of a core, rates are lower than the machine's.
@@ -231,6 +273,25 @@ const FREE: f64 = 0.9;
 /// Whether `--only` wants a name.
 pub fn is_wanted(only: &[String], name: &str) -> bool {
     only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}
+
+/// Picks what is wanted of a benchmark, by names.
+pub fn select<T>(
+    all: Vec<T>,
+    wanted: impl Fn(&str) -> bool,
+    name: impl Fn(&T) -> &str,
+) -> Result<Vec<T>> {
+    let (wanted, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| wanted(name(one)));
+    match wanted.is_empty() {
+        true => Err(nothing(others.iter().map(name))),
+        false => Ok(wanted),
+    }
+}
+
+/// Makes the failure of an `--only` that none of these names has.
+pub fn nothing<'a>(names: impl Iterator<Item = &'a str>) -> Failure {
+    let names = names.collect::<Vec<_>>().join(", ");
+    Usage::NothingToMeasure { names }.into()
 }
 
 /// `1.20 M/s`.
@@ -275,30 +336,26 @@ mod tests {
 
     #[test]
     fn a_table_says_when_the_cores_were_not_free() {
+        let quiet = note(&[]);
+        assert!(quiet.is_empty(), "{quiet}");
+        let crowded = [("rot/iknp", 0.5), ("got/128", 0.494)];
+        let crowded = note(&crowded.map(|(name, free)| (name.to_owned(), free)));
+        let said = "as little as 49 % of a core: rot/iknp, got/128.";
+        assert!(crowded.contains(said), "{crowded}");
         let runs = Runs {
             ops: 10,
             seconds: vec![1.0],
             bytes: 0.0,
             aes: 0.0,
         };
-        let text = |lines: &[(&str, f64)], json| {
-            let mut all = Lines::new(json);
-            for &(name, free) in lines {
-                all.add(&Line::new(name.to_owned(), &runs, None, free, Nothing {}))
-                    .unwrap();
-            }
-            all.text()
-        };
-        let quiet = text(&[("rot/iknp", 1.0), ("cot/iknp", FREE)], false).unwrap();
-        assert!(
-            quiet.contains("rot/iknp") && !quiet.contains("core"),
-            "{quiet}"
-        );
-        let lines = [("rot/iknp", 0.5), ("cot/iknp", 0.95), ("got/128", 0.494)];
-        let crowded = text(&lines, false).unwrap();
-        let said = "as little as 49 % of a core: rot/iknp, got/128.";
-        assert!(crowded.contains(said), "{crowded}");
-        assert_eq!(text(&[], true), None);
+        let mut lines = Lines::new(false);
+        for (name, free) in [("rot/iknp", 0.5), ("cot/iknp", 0.95), ("got/128", FREE)] {
+            let line = Line::new(name.to_owned(), &runs, None, free, Nothing {});
+            lines.add(&line).unwrap();
+        }
+        assert_eq!(lines.crowded, [("rot/iknp".to_owned(), 0.5)]);
+        let text = lines.rows.table.to_string();
+        assert!(text.contains("got/128"), "{text}");
     }
 
     /// A machine that is slow at first and then itself again no longer reaches many times its ceiling.

@@ -7,18 +7,12 @@ use madrigal_circuit::branches::{Branching, Step};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Kind;
 use madrigal_correlations_make::Extension;
-use madrigal_engine::{
-    Element, Given, Graph, Operation, Origin, Plan, PlanSpec, Shares, Sharing, Sort, run_program,
-};
+use madrigal_engine::{Element, Graph, Operation, Origin, Plan, PlanSpec, Shares, Sharing, Sort};
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::Session;
 use madrigal_operations::{BooleanGmwTool, Branch, Circuit, Netlist, Open, Scheme, Share};
 
-use crate::args::{Patience, TransportArg};
-use crate::everyone::everyone;
 use crate::exit::{Failure, Result};
-use crate::measured::base_ots;
-use crate::reach::Network;
+use crate::graphs::{self, Measured, Opened};
 
 /// How a circuit is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,21 +73,29 @@ impl Way {
             let opened = graph.add_one(open, &[output]).map_err(Failure::bug)?;
             graph.output(opened);
         }
-        let mut spec = PlanSpec::new(graph);
-        spec.origin = Origin::ot(setting.extension);
-        spec.line = setting.network.link();
-        spec.memory = 1 << 30;
-        Ok(Planned(Plan::new(spec).map_err(Failure::bug)?))
+        setting.planned(graph)
     }
 }
 
+/// How circuits with branches are measured.
 pub struct Setting {
     pub parties: usize,
     pub extension: Extension,
     pub lanes: usize,
-    pub transport: TransportArg,
-    pub network: Network,
-    pub repeat: u32,
+    pub runs: graphs::Setting,
+}
+
+impl Setting {
+    /// Plans a graph.
+    pub(super) fn planned(&self, graph: Graph) -> Result<Planned> {
+        let spec = PlanSpec {
+            origin: Origin::ot(self.extension),
+            line: self.runs.network.link(),
+            memory: 1 << 30,
+            ..PlanSpec::new(graph)
+        };
+        Ok(Planned(Plan::new(spec).map_err(Failure::bug)?))
+    }
 }
 
 /// What a plan says beforehand: bytes and rounds of the party that sends most, OTs of all.
@@ -104,9 +106,24 @@ pub struct Counted {
     pub rounds: u64,
 }
 
-pub struct Planned(pub(super) Plan);
+pub struct Planned(Plan);
 
 impl Planned {
+    /// Measures runs with these inputs, of which `is_right` says whether the results are.
+    pub(super) fn measure(
+        &self,
+        inputs: &[Shares],
+        is_right: &(dyn Fn(&[Shares]) -> bool + Sync),
+        setting: &Setting,
+    ) -> Result<Measured> {
+        let opened = Opened {
+            plan: &self.0,
+            inputs,
+            is_right,
+        };
+        graphs::run(&opened, &setting.runs)
+    }
+
     pub fn counted(&self) -> Counted {
         let parties = self.0.spec().graph.parties();
         let most = |pick: fn(&PhaseCost, &PhaseCost) -> u64| {
@@ -136,18 +153,9 @@ impl Planned {
     }
 }
 
-/// What a run took, in seconds, of the slowest party.
-pub struct Times {
-    pub total: f64,
-    pub setup: f64,
-    pub online: f64,
-    /// Measured by themselves, just before.
-    pub base_ots: f64,
-}
-
-/// A circuit's runs with random inputs.
-pub fn measure(circuit: &Branching, planned: &Planned, setting: &Setting) -> Result<Vec<Times>> {
-    let mut prg = Prg::new(Block::new(u64::from(setting.repeat), 0x6272));
+/// Measures a circuit's runs with random inputs.
+pub fn measure(circuit: &Branching, planned: &Planned, setting: &Setting) -> Result<Measured> {
+    let mut prg = Prg::new(Block::new(u64::from(setting.runs.repeat), 0x6272));
     let mut rows = Rows::new(circuit.input_bits(), setting.lanes);
     prg.fill(rows.as_bytes_mut());
     rows.clear_padding();
@@ -174,63 +182,5 @@ pub fn measure(circuit: &Branching, planned: &Planned, setting: &Setting) -> Res
             });
         right == Some(expected.rows())
     };
-    timed(planned, &inputs, &right, setting)
-}
-
-/// Runs with these inputs, of which `right` says whether the results are.
-pub(super) fn timed(
-    planned: &Planned,
-    inputs: &[Shares],
-    right: &(dyn Fn(&[Shares]) -> bool + Sync),
-    setting: &Setting,
-) -> Result<Vec<Times>> {
-    let plan = &planned.0;
-    let parties = everyone(
-        setting.transport,
-        setting.network,
-        setting.parties,
-        1,
-        &Patience::default(),
-        async |session: &Session| {
-            let me = session.me();
-            let mut runs = Vec::new();
-            for run in 0..setting.repeat {
-                let base_ots = base_ots(session, 2 * run + 1, true, setting.extension, 1).await?;
-                let own = |value: &Shares| match value.sort().sharing.is_known_to(me) {
-                    true => value.clone(),
-                    false => Shares::unknown(*value.sort()),
-                };
-                let given = Given {
-                    inputs: inputs.iter().map(own).collect(),
-                    ..Given::default()
-                };
-                let outcome = run_program(session, 2 * run + 2, plan, given, None, &|_| {}).await?;
-                if !right(&outcome.outputs) {
-                    return Err(Failure::bug("a wrong result"));
-                }
-                runs.push((
-                    outcome.total.as_secs_f64(),
-                    outcome.setup.time.as_secs_f64(),
-                    outcome.online.time.as_secs_f64(),
-                    base_ots,
-                ));
-            }
-            Ok(runs)
-        },
-    )?;
-    let slowest = |run: usize| {
-        let of = |pick: fn(&(f64, f64, f64, f64)) -> f64| {
-            parties
-                .iter()
-                .map(|runs| pick(&runs[run]))
-                .fold(0.0, f64::max)
-        };
-        Times {
-            total: of(|times| times.0),
-            setup: of(|times| times.1),
-            online: of(|times| times.2),
-            base_ots: of(|times| times.3),
-        }
-    };
-    Ok((0..setting.repeat as usize).map(slowest).collect())
+    planned.measure(&inputs, &right, setting)
 }

@@ -9,20 +9,21 @@
 mod measure;
 mod rings;
 
-use madrigal_circuit::branches::Random;
-use serde::Serialize;
 use std::sync::Arc;
 
+use madrigal_app::failure;
+use madrigal_circuit::branches::Random;
+use serde::Serialize;
+
 use crate::args::BenchBranches;
-use crate::exit::{Failure, Result, Usage};
-use crate::figures::{print, print_json_line};
+use crate::exit::Result;
+use crate::graphs;
 use crate::machine::Machine;
-use crate::measured::is_wanted;
-use crate::numbers::{bytes, count, rate, seconds, wide_table};
+use crate::measured::{Row, Rows, is_wanted, select};
+use crate::numbers::{bytes, count, rate, seconds};
 use crate::progress::Steps;
 use crate::reach::Network;
-use crate::spread::Spread;
-use measure::{Counted, Planned, Times};
+use measure::{Counted, Planned};
 pub(super) use measure::{Setting, Way, measure};
 
 /// A network of the papers (MOTIF 9.1, Masked Triples 8.3), or any other one.
@@ -73,14 +74,13 @@ pub fn run(args: &BenchBranches) -> Result<()> {
         parties: args.parties,
         extension: args.extension,
         lanes: args.lanes as usize,
-        transport: args.transport,
-        network: args
-            .network
-            .as_deref()
-            .map_or(Ok(Network::new(None)), network)?,
-        repeat: args.repeat,
+        runs: graphs::Setting {
+            transport: args.transport,
+            network: (args.network.as_deref()).map_or(Ok(Network::new(None)), network)?,
+            threads: 1,
+            repeat: args.repeat,
+        },
     };
-    let name = |way: Measured, branches: u16| format!("{}/b{branches}", way.name());
     let ways = match args.products {
         None => Way::ALL.map(Measured::Bits).to_vec(),
         Some(products) => {
@@ -89,93 +89,63 @@ pub fn run(args: &BenchBranches) -> Result<()> {
             rings::Way::ALL.map(rings).to_vec()
         }
     };
-    let all = || {
-        let branches = args.branches.iter();
-        branches.flat_map(|&b| ways.iter().map(move |&way| (way, b)))
-    };
-    let wanted: Vec<_> = all()
-        .filter(|&(way, branches)| is_wanted(&args.only, &name(way, branches)))
-        .collect();
-    if wanted.is_empty() {
-        let names: Vec<_> = all().map(|(way, branches)| name(way, branches)).collect();
-        let names = names.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
+    let mut all = Vec::new();
+    for &branches in &args.branches {
+        all.extend(
+            (ways.iter()).map(|&way| (format!("{}/b{branches}", way.name()), way, branches)),
+        );
     }
+    let wanted = |name: &str| is_wanted(&args.only, name);
+    let wanted = select(all, wanted, |(name, ..)| name)?;
     let machine = Machine::measure()?;
     let steps = Steps::new(wanted.len() as u64, args.json);
-    let mut rows = (!args.json).then(|| {
-        wide_table(&[
-            "name",
-            "setup, sent by one",
-            "total, sent by one",
-            "OTs",
-            "rounds",
-            "total time",
-            "online",
-            "beyond base OTs",
-            "setup bytes saved",
-            "total bytes saved",
-            "faster",
-        ])
-    });
+    let mut rows = Rows::new(args.json);
     let mut plain: Option<(u16, Line)> = None;
-    for (way, branches) in wanted {
-        let name = name(way, branches);
+    for (name, way, branches) in wanted {
         steps.name(&name);
         steps.advance();
         let mut line = match way {
             Measured::Bits(way) => {
                 let made = shape.conditional(branches.into(), args.seed);
-                let circuit = made.map_err(|error| {
-                    Failure::from(madrigal_app::failure::Usage::Branches(error))
-                })?;
-                let circuit = Arc::new(circuit);
+                let circuit = Arc::new(made.map_err(failure::Usage::Branches)?);
                 let plan = way.plan(&circuit, &setting)?;
-                let times = measure(&circuit, &plan, &setting)?;
-                line(name, way.branches(&circuit), &plan, times, &setting)
+                let measured = measure(&circuit, &plan, &setting)?;
+                Line::new(name, way.branches(&circuit), &plan, &measured, &setting)
             }
             Measured::Rings(way, products) => {
                 let branches = usize::from(branches).max(2);
                 let sizes = [args.layers as usize, products];
                 let rings = rings::Rings::new(way, branches, sizes, args.seed, &setting)?;
-                let times = rings.measure(&setting)?;
-                line(name, branches, &rings.planned, times, &setting)
+                let measured = rings.measure(&setting)?;
+                Line::new(name, branches, &rings.planned, &measured, &setting)
             }
         };
-        if let Some((same, plain)) = plain.as_ref().filter(|plain| plain.0 == branches) {
-            debug_assert_eq!(*same, branches);
+        if let Some((_, plain)) = plain.as_ref().filter(|plain| plain.0 == branches) {
             let times = |plain: u64, ours: u64| Some(plain as f64 / ours as f64);
             line.less_total_bytes = times(plain.total_bytes, line.total_bytes);
             line.less_setup_bytes = times(plain.setup_bytes, line.setup_bytes);
             line.faster_beyond_base_ots =
                 Some(plain.beyond_base_ots_seconds / line.beyond_base_ots_seconds);
         }
-        match &mut rows {
-            Some(table) => {
-                table.add_row(line.row());
-            }
-            None => print_json_line(&line)?,
-        }
+        rows.add(&line)?;
         if way.is_plain() {
             plain = Some((branches, line));
         }
     }
     steps.clear();
-    let Some(table) = rows else {
-        return Ok(());
-    };
-    let text = format!(
-        "{} parties on {} cores, {}, median of {} runs; {} by each core, loopback TCP carries {}, a \
-         round trip takes {}.\n\n{table}\n",
-        args.parties,
-        machine.cores,
-        args.extension,
-        args.repeat,
-        rate(machine.aes_blocks, " AES blocks/s"),
-        rate(machine.loopback_bytes_per_second, "B/s"),
-        seconds(machine.loopback_round_trip_seconds),
-    );
-    print(text.as_bytes())
+    rows.print(|table| {
+        format!(
+            "{} parties on {} cores, {}, median of {} runs; {} by each core, loopback TCP carries {}, a \
+             round trip takes {}.\n\n{table}\n",
+            args.parties,
+            machine.cores,
+            args.extension,
+            args.repeat,
+            rate(machine.aes_blocks, " AES blocks/s"),
+            rate(machine.loopback_bytes_per_second, "B/s"),
+            seconds(machine.loopback_round_trip_seconds),
+        )
+    })
 }
 
 /// What is measured.
@@ -204,45 +174,61 @@ impl Measured {
     }
 }
 
-fn line(
-    name: String,
-    branches: usize,
-    plan: &Planned,
-    times: Vec<Times>,
-    setting: &Setting,
-) -> Line {
-    let Counted {
-        setup_bytes,
-        online_bytes,
-        ots,
-        rounds,
-    } = plan.counted();
-    let median = |pick: fn(&Times) -> f64| Spread::of(times.iter().map(pick).collect()).median;
-    Line {
-        name,
-        setup_bytes,
-        online_bytes,
-        total_bytes: setup_bytes + online_bytes,
-        ots,
-        rounds,
-        seconds: median(|times| times.total),
-        setup_seconds: median(|times| times.setup),
-        online_seconds: median(|times| times.online),
-        base_ots_seconds: median(|times| times.base_ots),
-        beyond_base_ots_seconds: median(|times| (times.total - times.base_ots).max(1e-6)),
-        parties: setting.parties,
-        branches,
-        lanes: setting.lanes,
-        extension: setting.extension.to_string(),
-        less_total_bytes: None,
-        less_setup_bytes: None,
-        faster_beyond_base_ots: None,
-        repeats: times.len(),
+impl Line {
+    fn new(
+        name: String,
+        branches: usize,
+        plan: &Planned,
+        measured: &graphs::Measured,
+        setting: &Setting,
+    ) -> Self {
+        let Counted {
+            setup_bytes,
+            online_bytes,
+            ots,
+            rounds,
+        } = plan.counted();
+        Self {
+            name,
+            setup_bytes,
+            online_bytes,
+            total_bytes: setup_bytes + online_bytes,
+            ots,
+            rounds,
+            seconds: measured.median(|times| times.total),
+            setup_seconds: measured.median(|times| times.setup),
+            online_seconds: measured.median(|times| times.online),
+            base_ots_seconds: measured.median(|times| times.base_ots),
+            beyond_base_ots_seconds: measured
+                .median(|times| (times.total - times.base_ots).max(1e-6)),
+            parties: setting.parties,
+            branches,
+            lanes: setting.lanes,
+            extension: setting.extension.to_string(),
+            less_total_bytes: None,
+            less_setup_bytes: None,
+            faster_beyond_base_ots: None,
+            repeats: measured.times.len(),
+        }
     }
 }
 
-impl Line {
-    fn row(&self) -> Vec<String> {
+impl Row for Line {
+    const HEADER: &'static [&'static str] = &[
+        "name",
+        "setup, sent by one",
+        "total, sent by one",
+        "OTs",
+        "rounds",
+        "total time",
+        "online",
+        "beyond base OTs",
+        "setup bytes saved",
+        "total bytes saved",
+        "faster",
+    ];
+
+    fn cells(&self) -> Vec<String> {
         let times = |times: Option<f64>| times.map(|x| format!("{x:.2} x")).unwrap_or_default();
         vec![
             self.name.clone(),

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use madrigal_correlations::Width;
-use madrigal_engine::{Element, Graph, GraphError, Origin, Plan, PlanSpec, Shares};
-use madrigal_engine::{Sharing, Sort, Value};
+use madrigal_engine::{Element, Graph, GraphError, Shares, Sharing, Sort, Value};
 use madrigal_kernels::{Block, Prg};
 use madrigal_operations::{
     ArithmeticGmwTool, BitTimes, BooleanGmwTool, Formula, Formulas, Gated, Layout, Linear, Mul,
@@ -18,8 +17,9 @@ use madrigal_circuit::Rows;
 use madrigal_circuit::branches::index_bits;
 use madrigal_core::Party;
 
-use super::measure::{Planned, Setting, Times, timed};
+use super::measure::{Planned, Setting};
 use crate::exit::{Failure, Result};
+use crate::graphs::Measured;
 
 type A = ArithmeticGmwTool;
 type B = BooleanGmwTool;
@@ -243,18 +243,14 @@ impl Rings {
             graph.output(opened);
         }
         let expected = graph.simulate(&inputs).map_err(Failure::bug)?;
-        let mut spec = PlanSpec::new(graph);
-        spec.origin = Origin::ot(setting.extension);
-        spec.line = setting.network.link();
-        spec.memory = 1 << 30;
         Ok(Self {
-            planned: Planned(Plan::new(spec).map_err(Failure::bug)?),
+            planned: setting.planned(graph)?,
             inputs,
             expected,
         })
     }
 
-    pub(super) fn measure(&self, setting: &Setting) -> Result<Vec<Times>> {
+    pub(super) fn measure(&self, setting: &Setting) -> Result<Measured> {
         let right = |opened: &[Shares]| {
             let pairs = opened.iter().zip(&self.expected);
             opened.len() == self.expected.len()
@@ -262,6 +258,6 @@ impl Rings {
                     .into_iter()
                     .all(|(a, b)| a.component::<u32>(0) == b.component::<u32>(0))
         };
-        timed(&self.planned, &self.inputs, &right, setting)
+        self.planned.measure(&self.inputs, &right, setting)
     }
 }

@@ -18,10 +18,9 @@ use madrigal_kernels::{Kernels, Prg, ceilings, meter};
 use serde::Serialize;
 
 use crate::args::BenchGarbling;
-use crate::exit::{Failure, Result, Usage};
-use crate::figures::print;
+use crate::exit::{Failure, Result};
 use crate::known::Known;
-use crate::measured::{self, Lines, Own, Runs, Watch, is_wanted, per_second};
+use crate::measured::{self, Lines, Own, Runs, Watch, is_wanted, nothing, per_second};
 use crate::numbers::{count, rate, seconds};
 use crate::progress::Steps;
 use run::{CHUNK, Run};
@@ -110,8 +109,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
         }
     }
     if wanted.is_empty() {
-        let names = others.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
+        return Err(nothing(others.iter().map(String::as_str)));
     }
     let kernels = Kernels::detect();
     let at_first = ceilings::measure(kernels).aes.rate;
@@ -151,19 +149,15 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
         }
     }
     steps.clear();
-    let Some(text) = lines.text() else {
-        return Ok(());
-    };
-    print(
+    lines.print(|| {
         format!(
-            "{} ANDs a run, median of {} runs, one thread; {}, {}.\n\n{text}",
+            "{} ANDs a run, median of {} runs, one thread; {}, {}.",
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
             rate(at_first, " AES blocks/s"),
         )
-        .as_bytes(),
-    )
+    })
 }
 
 /// Both sides, between two blocks of lanes.

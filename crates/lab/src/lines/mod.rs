@@ -13,10 +13,9 @@ use serde::Serialize;
 use self::measure::{Measured, Measurement};
 use self::rows::{Row, Rule};
 use crate::args::BenchLines;
-use crate::exit::{Failure, Result, Usage};
-use crate::figures::{print, print_json_line};
-use crate::measured::is_wanted;
-use crate::numbers::{Table, bytes, seconds, wide_table};
+use crate::exit::{Failure, Result};
+use crate::measured::{self, Rows, is_wanted, select};
+use crate::numbers::{bytes, seconds};
 use crate::progress::Steps;
 
 /// Share by which an estimate may be off.
@@ -33,40 +32,25 @@ pub fn run(args: &BenchLines) -> Result<()> {
             u64::from(u32::from_le_bytes(seed))
         }
     };
-    let all = rows::all(args, seed)?;
     let leaves_out = |name: &str| !args.except.is_empty() && is_wanted(&args.except, name);
-    let (wanted, others): (Vec<Row>, Vec<Row>) = all
-        .into_iter()
-        .partition(|row| is_wanted(&args.only, &row.name) && !leaves_out(&row.name));
-    if wanted.is_empty() {
-        let names: Vec<_> = others.iter().map(|row| row.name.as_str()).collect();
-        let names = names.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
-    }
+    let wanted = |name: &str| is_wanted(&args.only, name) && !leaves_out(name);
+    let wanted = select(rows::all(args, seed)?, wanted, |row| &row.name)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let steps = Steps::new(wanted.len() as u64, args.json);
-    let mut shown = header();
+    let mut rows = Rows::new(args.json);
     for row in &wanted {
         steps.name(&row.name);
         steps.advance();
         let measured = Measurement::new(row, args.repeat)?.run(cores)?;
-        let line = Line::new(row, &measured, seed, cores);
-        match args.json {
-            true => print_json_line(&line)?,
-            false => {
-                shown.add_row(line.row());
-            }
-        }
+        rows.add(&Line::new(row, &measured, seed, cores))?;
     }
     steps.clear();
-    if args.json {
-        return Ok(());
-    }
-    let text = format!(
-        "All parties on {cores} cores, median of {} runs; lines by chance from seed {seed}.\n\n{shown}\n",
-        args.repeat
-    );
-    print(text.as_bytes())
+    rows.print(|rows| {
+        format!(
+            "All parties on {cores} cores, median of {} runs; lines by chance from seed {seed}.\n\n{rows}\n",
+            args.repeat
+        )
+    })
 }
 
 /// One line of JSON, one row of the table.
@@ -105,23 +89,6 @@ struct Line {
     /// That lines by chance are drawn from.
     seed: u64,
     cores: usize,
-}
-
-fn header() -> Table {
-    wide_table(&[
-        "name",
-        "line",
-        "phase",
-        "without line",
-        "line alone",
-        "measured",
-        "limit",
-        "of limit",
-        "expected",
-        "of measured",
-        "peak memory",
-        "planned",
-    ])
 }
 
 impl Line {
@@ -164,8 +131,25 @@ impl Line {
             cores,
         }
     }
+}
 
-    fn row(&self) -> Vec<String> {
+impl measured::Row for Line {
+    const HEADER: &'static [&'static str] = &[
+        "name",
+        "line",
+        "phase",
+        "without line",
+        "line alone",
+        "measured",
+        "limit",
+        "of limit",
+        "expected",
+        "of measured",
+        "peak memory",
+        "planned",
+    ];
+
+    fn cells(&self) -> Vec<String> {
         let mark = |good: bool| if good { "" } else { " !" };
         vec![
             self.name.clone(),

@@ -4,8 +4,7 @@ use madrigal_engine::Sharing;
 use madrigal_kernels::{Block, Prg};
 
 use crate::args::{
-    BenchLines, BroadcastArg, CorrelationsArg, How, MemoryArg, Over, PhasesArg, ProtocolArg,
-    StoreMatricesArg,
+    BenchLines, CorrelationsArg, How, MemoryArg, Over, PhasesArg, ProtocolArg, StoreMatricesArg,
 };
 use crate::exit::{Failure, Result};
 use crate::jobs::{Job, Precomputation, Source, Task};
@@ -57,93 +56,118 @@ pub(super) fn all(args: &BenchLines, seed: u64) -> Result<Vec<Row>> {
     let scaled = |count: u64| ((count as f64 * args.scale).round() as u64).max(1);
     let lanes = scaled(LANES);
     let mut rows = Vec::new();
+    let mut add = |name: String, line: &str, task: Task, rule: Rule| {
+        let line = line.to_owned();
+        rows.push(Row {
+            name,
+            line,
+            task,
+            rule,
+        });
+    };
     for (name, line) in [("far", FAR), ("narrow", NARROW)] {
         for parties in [2, 3, 5] {
             for extension in ["softspoken2", "softspoken4", "softspoken8", "silent"] {
-                rows.push(Row {
-                    name: format!("{name}/n{parties}/{extension}"),
-                    line: line.to_owned(),
-                    task: aes(parties, lanes, over(extension)?),
-                    rule: Rule::Setup,
-                });
+                let task = aes(parties, lanes, over(extension)?);
+                add(
+                    format!("{name}/n{parties}/{extension}"),
+                    line,
+                    task,
+                    Rule::Setup,
+                );
             }
-            rows.push(Row {
-                name: format!("{name}/n{parties}/dealer"),
-                line: line.to_owned(),
-                task: dealt(parties, lanes),
-                rule: Rule::Setup,
-            });
+            let task = dealt(parties, lanes);
+            add(format!("{name}/n{parties}/dealer"), line, task, Rule::Setup);
         }
     }
+    const MATRICES: &str = "matrix-u64-128x128x128";
     let stores = [
         ("u64", scaled(100_000)),
         ("shared-u64", scaled(1_000_000)),
-        ("matrix-u64-128x128x128", scaled(4)),
+        (MATRICES, scaled(4)),
         ("bits", scaled(25_000_000)),
     ];
     for parties in [2, 3] {
         for (kind, count) in stores {
             for extension in ["softspoken4", "silent"] {
-                rows.push(Row {
-                    name: format!("far/n{parties}/{extension}/{kind}"),
-                    line: FAR.to_owned(),
-                    task: store(parties, kind, count, extension, StoreMatricesArg::Ot)?,
-                    rule: Rule::Setup,
-                });
+                let task = store(parties, kind, count, extension, StoreMatricesArg::Ot)?;
+                add(
+                    format!("far/n{parties}/{extension}/{kind}"),
+                    FAR,
+                    task,
+                    Rule::Setup,
+                );
             }
         }
-        rows.push(Row {
-            name: format!("far/n{parties}/lattice/matrix-u64-128x128x128"),
-            line: FAR.to_owned(),
-            task: store(
-                parties,
-                "matrix-u64-128x128x128",
-                scaled(16),
-                "softspoken4",
-                StoreMatricesArg::Lattice,
-            )?,
-            rule: Rule::Setup,
-        });
+        let (count, lattice) = (scaled(16), StoreMatricesArg::Lattice);
+        let task = store(parties, MATRICES, count, "softspoken4", lattice)?;
+        add(
+            format!("far/n{parties}/lattice/{MATRICES}"),
+            FAR,
+            task,
+            Rule::Setup,
+        );
     }
-    rows.push(Row {
-        name: "far/r/online".to_owned(),
-        line: FAR.to_owned(),
-        task: replicated(scaled(100_000)),
-        rule: Rule::Online,
-    });
+    let many = scaled(100_000);
+    add(
+        "far/r/online".to_owned(),
+        FAR,
+        replicated(many),
+        Rule::Online,
+    );
     for parties in [2, 3] {
-        rows.push(Row {
-            name: format!("far/n{parties}/online"),
-            line: FAR.to_owned(),
-            task: dealt(parties, scaled(100_000)),
-            rule: Rule::Online,
-        });
+        add(
+            format!("far/n{parties}/online"),
+            FAR,
+            dealt(parties, many),
+            Rule::Online,
+        );
     }
-    rows.extend(by_chance(seed, &scaled)?);
-    rows.push(Row {
-        name: "falling/n2/softspoken2".to_owned(),
-        line: FAR.to_owned(),
-        task: aes(2, lanes, over("softspoken2")?),
-        rule: Rule::Falling,
-    });
-    rows.push(Row {
-        name: "lengthening/n2/softspoken4".to_owned(),
-        line: FAR.to_owned(),
-        task: aes(2, lanes, over("softspoken4")?),
-        rule: Rule::Lengthening,
-    });
-    rows.push(Row {
-        name: "disordered/n2/softspoken4".to_owned(),
-        line: format!("{FAR},jitter=20ms"),
-        task: aes(2, lanes, over("softspoken4")?),
-        rule: Rule::Disordered,
-    });
-    rows.push(Row {
-        name: "far/n3/million".to_owned(),
-        line: FAR.to_owned(),
-        task: aes(3, scaled(1_000_000), over("softspoken4")?),
-        rule: Rule::Whole,
-    });
+    for (name, line, task) in by_chance(seed, &scaled)? {
+        add(name, &line, task, Rule::Setup);
+    }
+    let (disordered, million) = (format!("{FAR},jitter=20ms"), scaled(1_000_000));
+    for (name, line, parties, lanes, extension, rule) in [
+        (
+            "falling/n2/softspoken2",
+            FAR,
+            2,
+            lanes,
+            "softspoken2",
+            Rule::Falling,
+        ),
+        (
+            "lengthening/n2/softspoken4",
+            FAR,
+            2,
+            lanes,
+            "softspoken4",
+            Rule::Lengthening,
+        ),
+        (
+            "disordered/n2/softspoken4",
+            &disordered,
+            2,
+            lanes,
+            "softspoken4",
+            Rule::Disordered,
+        ),
+        (
+            "far/n3/million",
+            FAR,
+            3,
+            million,
+            "softspoken4",
+            Rule::Whole,
+        ),
+    ] {
+        add(
+            name.to_owned(),
+            line,
+            aes(parties, lanes, over(extension)?),
+            rule,
+        );
+    }
     for row in &mut rows {
         let line = row.line.clone();
         match &mut row.task {
@@ -155,7 +179,7 @@ pub(super) fn all(args: &BenchLines, seed: u64) -> Result<Vec<Row>> {
 }
 
 /// Five jobs over lines of 2 to 200 ms and 50 Mbit/s to 4 Gbit/s, each order of magnitude as likely.
-fn by_chance(seed: u64, scaled: &dyn Fn(u64) -> u64) -> Result<Vec<Row>> {
+fn by_chance(seed: u64, scaled: &dyn Fn(u64) -> u64) -> Result<Vec<(String, String, Task)>> {
     let mut prg = Prg::new(Block::from_bytes(u128::from(seed).to_le_bytes()));
     let mut dice = || {
         let mut bytes = [0; 8];
@@ -177,12 +201,8 @@ fn by_chance(seed: u64, scaled: &dyn Fn(u64) -> u64) -> Result<Vec<Row>> {
         let extension = extensions[(5.0 * dice()) as usize];
         let lanes = scaled((500.0 * 8_f64.powf(dice())) as u64);
         let line = format!("{round_trip:.1}ms,{megabits:.0}Mbps");
-        rows.push(Row {
-            name: format!("chance{number}/n{parties}/{extension}"),
-            line,
-            task: aes(parties, lanes, over(extension)?),
-            rule: Rule::Setup,
-        });
+        let name = format!("chance{number}/n{parties}/{extension}");
+        rows.push((name, line, aes(parties, lanes, over(extension)?)));
     }
     Ok(rows)
 }
@@ -196,14 +216,8 @@ fn over(extension: &str) -> Result<Over> {
 
 fn how(protocol: ProtocolArg, over: Over) -> How {
     How {
-        garbling: crate::args::GarblingArg::default(),
-        protocol,
-        phases: PhasesArg::Auto,
-        broadcast: BroadcastArg::Auto,
-        correlations: None,
         over,
-        memory: MemoryArg(160 << 20),
-        threads: 1,
+        ..How::of(protocol)
     }
 }
 

@@ -1,21 +1,20 @@
 //! Correlations for N parties by OT: all parties at work, each on a thread, over the memory
 //! transport.
 
-use std::thread;
 use std::time::Instant;
 
-use madrigal_core::{Party, Phase, PhaseCost, Ring};
+use madrigal_core::{Phase, PhaseCost, Ring};
 use madrigal_correlations::{MatrixShape, Scratch, Source as _};
 use madrigal_correlations_make::{Extension, OtSource};
-use madrigal_net::transport::mesh;
-use madrigal_net::{Context, Session, block_on};
+use madrigal_net::{Context, Session};
 
 use super::bench::{Bench, Plan};
 use super::sides::Measured;
-use crate::args::Patience;
+use crate::args::{Patience, TransportArg};
+use crate::everyone::everyone;
 use crate::exit::{Failure, Result};
 use crate::measured::Runs;
-use crate::reach::in_session;
+use crate::reach::Network;
 
 /// Rows and columns of the matrices.
 const SIZE: usize = 128;
@@ -213,70 +212,46 @@ struct Part {
 
 fn measure(plan: &Plan<'_>, kind: Kind, parties: usize) -> Result<Measured> {
     let items = kind.items(plan.ots);
-    let repeat = plan.repeat;
-    let take_part = |me, transport| {
-        let work = async |session: &Session| {
-            let job = session.job(1, &[], None).await?;
-            let spent = || job.spent(Phase::Setup);
-            let setup = async |context: Context| {
-                let mut source = OtSource::new(&context, Extension::default()).await?;
-                if let Kind::LatticeMatrix = kind {
-                    source = source.with_lattice_matrices()?;
-                }
-                // The first call of a kind starts its extensions.
-                kind.make(&mut source, 1.max(items.min(1024))).await?;
-                Ok::<_, madrigal_net::Error>(source)
-            };
-            let start = Instant::now();
-            let mut source = setup(job.context()).await?;
-            let setup = start.elapsed().as_secs_f64();
-            let mut parts = Vec::new();
-            for _ in 0..repeat {
-                let (start, before) = (Instant::now(), spent());
-                let sample = kind.make(&mut source, items).await?;
-                let (end, after) = (Instant::now(), spent());
-                parts.push(Part {
-                    start,
-                    end,
-                    spent: PhaseCost {
-                        bytes_sent: after.bytes_sent - before.bytes_sent,
-                        aes_blocks: after.aes_blocks - before.aes_blocks,
-                        ..PhaseCost::default()
-                    },
-                    sample,
-                });
-            }
-            job.finish().await?;
-            Ok((setup, parts))
-        };
-        block_on(in_session(
-            me,
-            parties,
-            transport,
-            &Patience::default(),
-            work,
-        ))
-    };
-    let take_part = &take_part;
     plan.watch.look();
-    let results: Vec<Result<(f64, Vec<Part>)>> = thread::scope(|scope| {
-        let threads: Vec<_> = Party::all(parties)
-            .zip(mesh(parties))
-            .map(|(me, transport)| scope.spawn(move || take_part(me, transport)))
-            .collect();
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-            let panicked = |_| Err(Failure::bug("a party's thread panicked"));
-            thread.join().unwrap_or_else(panicked)
+    let (memory, repeat) = (TransportArg::Memory, plan.repeat);
+    let (network, patience) = (Network::default(), Patience::default());
+    let work = async |session: &Session| {
+        let job = session.job(1, &[], None).await?;
+        let spent = || job.spent(Phase::Setup);
+        let setup = async |context: Context| {
+            let mut source = OtSource::new(&context, Extension::default()).await?;
+            if let Kind::LatticeMatrix = kind {
+                source = source.with_lattice_matrices()?;
+            }
+            // The first call of a kind starts its extensions.
+            kind.make(&mut source, 1.max(items.min(1024))).await?;
+            Ok::<_, madrigal_net::Error>(source)
         };
-        threads.into_iter().map(join).collect()
-    });
-    let mut setup = 0.0_f64;
-    let mut all = Vec::new();
-    for result in results {
-        let (one, parts) = result?;
-        setup = setup.max(one);
-        all.push(parts);
-    }
+        let start = Instant::now();
+        let mut source = setup(job.context()).await?;
+        let setup = start.elapsed().as_secs_f64();
+        let mut parts = Vec::new();
+        for _ in 0..repeat {
+            let (start, before) = (Instant::now(), spent());
+            let sample = kind.make(&mut source, items).await?;
+            let (end, after) = (Instant::now(), spent());
+            parts.push(Part {
+                start,
+                end,
+                spent: PhaseCost {
+                    bytes_sent: after.bytes_sent - before.bytes_sent,
+                    aes_blocks: after.aes_blocks - before.aes_blocks,
+                    ..PhaseCost::default()
+                },
+                sample,
+            });
+        }
+        job.finish().await?;
+        Ok((setup, parts))
+    };
+    let all = everyone(memory, network, parties, 1, &patience, work)?;
+    let setup = all.iter().map(|(setup, _)| *setup).fold(0.0, f64::max);
+    let all: Vec<_> = all.into_iter().map(|(_, parts)| parts).collect();
     together(plan, kind, items, setup, &all)
 }
 

@@ -6,7 +6,7 @@ use madrigal_core::Aligned;
 use madrigal_kernels::{Block, meter::unmetered};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
-use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, SeededRng};
+use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, OtError, SeededRng};
 use rand_core::Rng;
 
 use super::base::keys_for;
@@ -90,11 +90,7 @@ fn measure(
         }
     }
     let mut buffers = Buffers::new(rng()?);
-    let runs = plan.repeat(|| match output {
-        Output::Random => buffers.random(plan.ots, &mut sender, &mut receiver),
-        Output::Bits => buffers.bits(plan.ots, &mut sender, &mut receiver),
-        Output::Correlated => buffers.correlated(plan.ots, &mut sender, &mut receiver),
-    })?;
+    let runs = plan.repeat(|| buffers.run(output, plan.ots, &mut sender, &mut receiver))?;
     Measured::of_runs(plan.ots, setup, &runs, declared)
 }
 
@@ -119,11 +115,44 @@ impl Buffers {
         }
     }
 
-    fn random(
-        &mut self,
+    /// Goes through all calls: `send` makes the sender's outputs of a message, `choose` the receiver's of choices,
+    /// with the message.
+    fn calls<S: ExtensionSender + Send, R: ExtensionReceiver + Send>(
+        (rng, choices): (&mut SeededRng, &mut [u8]),
         ots: usize,
-        sender: &mut (impl ExtensionSender + Send),
-        receiver: &mut (impl ExtensionReceiver + Send),
+        (sender, receiver): (&mut S, &mut R),
+        mut send: impl FnMut(&mut S, &[u8], usize) -> Result<(), OtError> + Send,
+        mut choose: impl FnMut(&mut R, &[u8], usize, &mut [u8]) -> Result<(), OtError> + Send,
+    ) -> Result<Run> {
+        drive(
+            |wire| {
+                for m in calls(ots, CALL) {
+                    let u = wire.receive()?;
+                    send(sender, &u, m)?;
+                    wire.give_back(u);
+                }
+                Ok(())
+            },
+            |wire| {
+                for m in calls(ots, CALL) {
+                    let choices = &mut choices[..m.div_ceil(8)];
+                    // The choices are the user's.
+                    unmetered(|| rng.fill_bytes(choices));
+                    let mut u = wire.room(receiver.message_len(m));
+                    choose(receiver, choices, m, &mut u)?;
+                    wire.send(u)?;
+                }
+                Ok(())
+            },
+        )
+    }
+
+    fn run<S: ExtensionSender + Send, R: ExtensionReceiver + Send>(
+        &mut self,
+        output: Output,
+        ots: usize,
+        sender: &mut S,
+        receiver: &mut R,
     ) -> Result<Run> {
         let Self {
             rng,
@@ -132,115 +161,74 @@ impl Buffers {
             k0,
             k1,
         } = self;
-        let run = drive(
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let u = wire.receive()?;
-                    sender.extend_blocks(&u, m, &mut k0[..m], &mut k1[..m])?;
-                    wire.give_back(u);
+        let (sides, drawn, last) = (
+            (&mut *sender, receiver),
+            (rng, &mut choices[..]),
+            last_call(ots, CALL),
+        );
+        let run = match output {
+            Output::Random => Self::calls(
+                drawn,
+                ots,
+                sides,
+                |sender, u, m| {
+                    sender.extend_blocks(u, m, &mut k0[..m], &mut k1[..m])?;
                     consume(k0);
                     consume(k1);
-                }
-                Ok(())
-            },
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let choices = &mut choices[..m.div_ceil(8)];
-                    // The choices are the user's.
-                    unmetered(|| rng.fill_bytes(choices));
-                    let mut u = wire.room(receiver.message_len(m));
-                    receiver.extend_blocks(choices, m, &mut u, &mut chosen[..m])?;
-                    wire.send(u)?;
+                    Ok(())
+                },
+                |receiver, choices, m, u| {
+                    receiver.extend_blocks(choices, m, u, &mut chosen[..m])?;
                     consume(chosen);
+                    Ok(())
+                },
+            )?,
+            Output::Bits => {
+                let [mut k0, mut k1, mut chosen] = [(); 3].map(|()| vec![0; CALL / 8]);
+                let run = Self::calls(
+                    drawn,
+                    ots,
+                    sides,
+                    |sender, u, m| {
+                        let bytes = m.div_ceil(8);
+                        sender.extend_bits(u, m, &mut k0[..bytes], &mut k1[..bytes])?;
+                        consume(&k0);
+                        consume(&k1);
+                        Ok(())
+                    },
+                    |receiver, choices, m, u| {
+                        receiver.extend_bits(choices, m, u, &mut chosen[..m.div_ceil(8)])?;
+                        consume(&chosen);
+                        Ok(())
+                    },
+                )?;
+                bits_agree([&k0, &k1], choices, &chosen, last)?;
+                return Ok(run);
+            }
+            Output::Correlated => {
+                let run = Self::calls(
+                    drawn,
+                    ots,
+                    sides,
+                    |sender, u, m| {
+                        // Whoever uses the rows as they are hashes nothing.
+                        drop(sender.extend(u, m, &mut k0[..m])?);
+                        consume(k0);
+                        Ok(())
+                    },
+                    |receiver, choices, m, u| {
+                        drop(receiver.extend(choices, m, u, &mut chosen[..m])?);
+                        consume(chosen);
+                        Ok(())
+                    },
+                )?;
+                let delta = sender.delta().expose();
+                for (k1, &q) in k1.iter_mut().zip(k0.iter()) {
+                    *k1 = q ^ delta;
                 }
-                Ok(())
-            },
-        )?;
-        let last = last_call(ots, CALL);
-        blocks_agree(&k0[..last], &k1[..last], choices, &chosen[..last])?;
-        Ok(run)
-    }
-
-    fn bits(
-        &mut self,
-        ots: usize,
-        sender: &mut (impl ExtensionSender + Send),
-        receiver: &mut (impl ExtensionReceiver + Send),
-    ) -> Result<Run> {
-        let [mut k0, mut k1, mut chosen] = [(); 3].map(|()| vec![0; CALL / 8]);
-        let Self { rng, choices, .. } = self;
-        let run = drive(
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let u = wire.receive()?;
-                    let bytes = m.div_ceil(8);
-                    sender.extend_bits(&u, m, &mut k0[..bytes], &mut k1[..bytes])?;
-                    wire.give_back(u);
-                    consume(&k0);
-                    consume(&k1);
-                }
-                Ok(())
-            },
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let bytes = m.div_ceil(8);
-                    // The choices are the user's.
-                    unmetered(|| rng.fill_bytes(&mut choices[..bytes]));
-                    let mut u = wire.room(receiver.message_len(m));
-                    receiver.extend_bits(&choices[..bytes], m, &mut u, &mut chosen[..bytes])?;
-                    wire.send(u)?;
-                    consume(&chosen);
-                }
-                Ok(())
-            },
-        )?;
-        let last = last_call(ots, CALL);
-        bits_agree([&k0, &k1], choices, &chosen, last)?;
-        Ok(run)
-    }
-
-    fn correlated(
-        &mut self,
-        ots: usize,
-        sender: &mut (impl ExtensionSender + Send),
-        receiver: &mut (impl ExtensionReceiver + Send),
-    ) -> Result<Run> {
-        let Self {
-            rng,
-            choices,
-            chosen,
-            k0,
-            k1,
-        } = self;
-        let run = drive(
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let u = wire.receive()?;
-                    // Whoever uses the rows as they are hashes nothing.
-                    drop(sender.extend(&u, m, &mut k0[..m])?);
-                    wire.give_back(u);
-                    consume(k0);
-                }
-                Ok(())
-            },
-            |wire| {
-                for m in calls(ots, CALL) {
-                    let choices = &mut choices[..m.div_ceil(8)];
-                    // The choices are the user's.
-                    unmetered(|| rng.fill_bytes(choices));
-                    let mut u = wire.room(receiver.message_len(m));
-                    drop(receiver.extend(choices, m, &mut u, &mut chosen[..m])?);
-                    wire.send(u)?;
-                    consume(chosen);
-                }
-                Ok(())
-            },
-        )?;
-        let last = last_call(ots, CALL);
-        let delta = sender.delta().expose();
-        for (k1, &q) in k1.iter_mut().zip(k0.iter()) {
-            *k1 = q ^ delta;
-        }
+                run
+            }
+        };
         blocks_agree(&k0[..last], &k1[..last], choices, &chosen[..last])?;
         Ok(run)
     }

@@ -22,9 +22,8 @@ use madrigal_kernels::{Kernels, ceilings};
 
 use self::bench::{Bench, Plan};
 use crate::args::BenchOt;
-use crate::exit::{Failure, Result, Usage};
-use crate::figures::print;
-use crate::measured::{Lines, Watch, is_wanted};
+use crate::exit::{Failure, Result};
+use crate::measured::{Lines, Watch, is_wanted, select};
 use crate::numbers::{count, rate};
 use crate::progress::Steps;
 
@@ -38,16 +37,8 @@ fn all() -> Vec<Bench> {
 }
 
 pub fn run(args: &BenchOt) -> Result<()> {
-    let all = all().into_iter();
-    let (benches, others): (Vec<_>, Vec<_>) =
-        all.partition(|bench| is_wanted(&args.only, &bench.name));
-    if benches.is_empty() {
-        let names = others.into_iter().map(|bench| bench.name);
-        return Err(Usage::NothingToMeasure {
-            names: names.collect::<Vec<_>>().join(", "),
-        }
-        .into());
-    }
+    let wanted = |name: &str| is_wanted(&args.only, name);
+    let benches = select(all(), wanted, |bench| &bench.name)?;
     let kernels = Kernels::detect();
     let aes = ceilings::measure(kernels).aes.rate;
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -66,20 +57,16 @@ pub fn run(args: &BenchOt) -> Result<()> {
         lines.add(&measured.line(&bench.name, watch.aes(), cores, watch.least()))?;
     }
     steps.clear();
-    let Some(text) = lines.text() else {
-        return Ok(());
-    };
-    print(
+    lines.print(|| {
         format!(
             "{} OTs a run, median of {} runs; {cores} cores, {}, {} of one thread; where there are \
-             two figures, the sender's is the first.\n\n{text}",
+             two figures, the sender's is the first.",
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
             rate(aes, " AES blocks/s"),
         )
-        .as_bytes(),
-    )
+    })
 }
 
 /// Seconds that one OT of a name takes, of so many, the start of the extension left out; the median of all runs.

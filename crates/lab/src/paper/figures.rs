@@ -15,12 +15,11 @@ use serde::Serialize;
 use crate::args::{BenchPaper, TransportArg};
 use crate::branches::{Setting, Way, measure, network};
 use crate::exit::{Failure, Result};
-use crate::figures::{print, print_json_line};
 use crate::files;
-use crate::numbers::wide_table;
+use crate::graphs;
+use crate::measured::{Row, Rows};
 use crate::progress::Steps;
 use crate::reach::Network;
-use crate::spread::Spread;
 
 const SIZE: (u32, u32) = (800, 500);
 /// Bits of the strings that MOTIF's branches compare.
@@ -85,34 +84,34 @@ pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
     if let Some(directory) = &args.plots {
         plot(number, &points, directory)?;
     }
-    if args.json {
-        return points.iter().try_for_each(print_json_line);
-    }
-    let mut rows = wide_table(&["what", "way", "at", "ours", "the paper's"]);
-    for point in &points {
-        rows.add_row([
-            point.what.to_owned(),
-            point.series.clone(),
-            point.x.to_string(),
-            format!("{:.4}", point.value),
-            point
-                .paper
-                .map(|paper| paper.to_string())
-                .unwrap_or_default(),
-        ]);
-    }
-    let of = if number < 8 {
-        "MOTIF"
-    } else {
-        "Masked Triples"
+    let mut rows = Rows::new(args.json);
+    points.iter().try_for_each(|point| rows.add(point))?;
+    let of = match number {
+        ..8 => "MOTIF",
+        _ => "Masked Triples",
     };
-    print(format!("Figure {number} of {of}.\n\n{rows}\n").as_bytes())
+    rows.print(|rows| format!("Figure {number} of {of}.\n\n{rows}\n"))
+}
+
+impl Row for Point {
+    const HEADER: &'static [&'static str] = &["what", "way", "at", "ours", "the paper's"];
+
+    fn cells(&self) -> Vec<String> {
+        let paper = self.paper.map(|paper| paper.to_string());
+        vec![
+            self.what.to_owned(),
+            self.series.clone(),
+            self.x.to_string(),
+            format!("{:.4}", self.value),
+            paper.unwrap_or_default(),
+        ]
+    }
 }
 
 /// The papers' random circuit with so many branches.
 fn random(branches: usize, seed: u64) -> Result<Branching> {
     let made = Random::PAPER.conditional(branches, seed);
-    made.map_err(|error| madrigal_app::failure::Usage::Branches(error).into())
+    Ok(made.map_err(madrigal_app::failure::Usage::Branches)?)
 }
 
 /// MOTIF's: each branch says whether two strings are equal.
@@ -138,9 +137,12 @@ fn setting(parties: usize, network: Network, repeat: u32) -> Setting {
         parties,
         extension: Extension::IKNP,
         lanes: 1,
-        transport: TransportArg::Tcp,
-        network,
-        repeat,
+        runs: graphs::Setting {
+            transport: TransportArg::Tcp,
+            network,
+            threads: 1,
+            repeat,
+        },
     }
 }
 
@@ -216,9 +218,8 @@ impl Figure<'_> {
                     steps.name(&format!("{} with {b} branches, {name}", way.name()));
                     steps.advance();
                     let plan = way.plan(&circuit, &setting)?;
-                    let times = measure(&circuit, &plan, &setting)?;
-                    let total = times.iter().map(|times| times.total).collect();
-                    let median = Spread::of(total).median;
+                    let measured = measure(&circuit, &plan, &setting)?;
+                    let median = measured.median(|times| times.total);
                     points.push(self.point(what, way.name(), b, median));
                 }
             }

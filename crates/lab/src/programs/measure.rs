@@ -1,57 +1,24 @@
 //! A program run by all parties, again and again, and compared with its meaning in the clear.
 
 use madrigal_circuit::{Goal, Rows};
+use madrigal_core::Party;
 use madrigal_core::time::Rates;
-use madrigal_core::{Party, PhaseCost};
-use madrigal_engine::{
-    Extension, Given, Graph, Matrices, Origin, Phases, Plan, PlanSpec, Shares, run_program,
-};
+use madrigal_engine::{Graph, Matrices, Origin, Phases, Plan, PlanSpec, Shares};
 use madrigal_hycc::{Hybrid, Values};
-use madrigal_net::Session;
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Array, Executable, Outputs};
 
 use super::workloads::Recorded;
-use crate::args::{Patience, TransportArg};
-use crate::everyone::everyone;
 use crate::exit::{Failure, Result};
-use crate::measured::base_ots;
-use crate::reach::Network;
+use crate::graphs::{self, Measured, Opened, Repeated};
 
 /// How programs are measured.
 pub struct Setting<'a> {
-    pub transport: TransportArg,
-    pub network: Network,
-    /// Threads of each party.
-    pub threads: usize,
-    /// Runs.
-    pub repeat: u32,
+    pub runs: graphs::Setting,
     /// Rates of this machine, by which circuits are chosen.
     pub rates: &'a Rates,
     /// Whether online time is what counts: then tables of Y2 are in setup, however large they are.
     pub online: bool,
-}
-
-/// What a run took: all of it, base OTs alone, and the two phases.
-#[derive(Clone, Copy, Default)]
-pub struct Times {
-    pub total: f64,
-    pub setup: f64,
-    pub online: f64,
-    /// Measured by themselves, just before.
-    pub base_ots: f64,
-}
-
-/// All runs of all parties.
-pub struct Measured {
-    /// Times of the slowest party, for each run.
-    pub times: Vec<Times>,
-    /// Costs of each party in one run, both phases together.
-    pub costs: Vec<PhaseCost>,
-    /// Online alone.
-    pub online_costs: Vec<PhaseCost>,
-    /// What circuits save.
-    pub goal: Goal,
 }
 
 /// Memory of a party where tables are to be in setup.
@@ -67,24 +34,23 @@ struct Ready {
 impl Ready {
     /// Makes a program ready, with the circuits that are expected to take less time.
     fn new(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<Self> {
-        let line = setting.network.link();
+        let (runs, line) = (&setting.runs, setting.runs.network.link());
         let ready = |goal, pairs| -> Result<Self> {
             let mut lowered = recorded.program.lower(mix, goal).map_err(Failure::bug)?;
             if pairs {
                 lowered = lowered.in_pairs();
             }
             let executable = lowered.executable().map_err(Failure::bug)?;
-            let mut spec = executable.spec();
-            (spec.threads, spec.line) = (setting.threads, line);
+            let mut spec = spec_in(executable.spec(), setting);
             if setting.online && mix.bits() == Sharing::Y2 {
                 (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
             }
             let planned = |spec| Plan::new(spec).map_err(Failure::bug);
             let needs = planned(spec.clone())?.needs();
-            let extension = setting.network.extension(setting.threads, needs.steps());
+            let extension = runs.network.extension(runs.threads, needs.steps());
             spec.origin = Origin::Ot {
                 extension,
-                threads: setting.threads,
+                threads: runs.threads,
                 matrices: Matrices::choose(extension, recorded.program.parties(), &needs),
             };
             let plan = match setting.online {
@@ -115,25 +81,15 @@ impl Ready {
     }
 }
 
-/// What is run again and again.
-trait Work: Sync {
-    fn plan(&self) -> &Plan;
-
-    /// What a party brings.
-    fn given(&self, me: Party) -> Result<Vec<Shares>>;
-
-    /// Whether a party got what it should.
-    fn is_right(&self, me: Party, outputs: &[Shares]) -> bool;
-}
-
 /// A typed program.
 struct Typed<'a> {
     ready: Ready,
+    goal: Goal,
     recorded: &'a Recorded,
     expected: Outputs,
 }
 
-impl Work for Typed<'_> {
+impl Repeated for Typed<'_> {
     fn plan(&self) -> &Plan {
         &self.ready.plan
     }
@@ -149,39 +105,6 @@ impl Work for Typed<'_> {
     }
 }
 
-/// Operations of the engine on bits, which are opened to all.
-struct Bare {
-    plan: Plan,
-    inputs: Vec<Shares>,
-    expected: Vec<Shares>,
-}
-
-impl Work for Bare {
-    fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    fn given(&self, me: Party) -> Result<Vec<Shares>> {
-        let of = |shares: &Shares| match shares.sort().sharing.is_known_to(me) {
-            true => shares.clone(),
-            false => Shares::unknown(*shares.sort()),
-        };
-        Ok(self.inputs.iter().map(of).collect())
-    }
-
-    fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
-        let pairs = outputs.iter().zip(&self.expected);
-        pairs.into_iter().all(|(found, expected)| {
-            let rows = [found, expected].map(|shares| {
-                let mut rows = shares.to_rows();
-                rows.iter_mut().for_each(Rows::clear_padding);
-                rows
-            });
-            rows[0].is_some() && rows[0] == rows[1]
-        })
-    }
-}
-
 /// A program of single gates, with inputs and what comes out of it.
 pub struct Gates {
     pub hybrid: Hybrid,
@@ -194,7 +117,7 @@ struct PlannedGates {
     gates: Gates,
 }
 
-impl Work for PlannedGates {
+impl Repeated for PlannedGates {
     fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -210,107 +133,58 @@ impl Work for PlannedGates {
     }
 }
 
-/// A program in a mix.
-pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<Measured> {
+/// Measures a program in a mix; also gives what its circuits save.
+pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<(Measured, Goal)> {
     let ready = Ready::new(mix, recorded, setting)?;
-    let expected = recorded
-        .program
-        .simulate(&recorded.inputs)
-        .map_err(Failure::bug)?;
-    let goal = ready.goal;
-    let work = Typed {
+    let expected = recorded.program.simulate(&recorded.inputs);
+    let typed = Typed {
+        goal: ready.goal,
         ready,
         recorded,
-        expected,
+        expected: expected.map_err(Failure::bug)?,
     };
-    run(&work, goal, setting)
+    Ok((graphs::run(&typed, &setting.runs)?, typed.goal))
 }
 
-/// Operations of the engine on bits, which are opened to all.
-pub fn measure_graph(graph: Graph, inputs: Vec<Shares>, setting: &Setting<'_>) -> Result<Measured> {
-    let expected = graph.simulate(&inputs).map_err(Failure::bug)?;
-    let mut spec = PlanSpec::new(graph);
-    (spec.threads, spec.line) = (setting.threads, setting.network.link());
-    let plan = Plan::new(spec).map_err(Failure::bug)?;
-    let work = Bare {
-        plan,
+/// Measures operations of the engine on bits, which are opened to all.
+pub fn measure_graph(graph: Graph, inputs: &[Shares], setting: &Setting<'_>) -> Result<Measured> {
+    let expected = graph.simulate(inputs).map_err(Failure::bug)?;
+    let plan = Plan::new(spec_in(PlanSpec::new(graph), setting)).map_err(Failure::bug)?;
+    let rows = |shares: &Shares| {
+        let mut rows = shares.to_rows();
+        rows.iter_mut().for_each(Rows::clear_padding);
+        rows
+    };
+    let is_right = |outputs: &[Shares]| {
+        let mut pairs = outputs.iter().zip(&expected);
+        pairs.all(|(found, expected)| {
+            let found = rows(found);
+            found.is_some() && found == rows(expected)
+        })
+    };
+    let opened = Opened {
+        plan: &plan,
         inputs,
-        expected,
+        is_right: &is_right,
     };
-    run(&work, Goal::Size, setting)
+    graphs::run(&opened, &setting.runs)
 }
 
-/// A program of single gates.
+/// Measures a program of single gates.
 pub fn measure_gates(gates: Gates, setting: &Setting<'_>) -> Result<Measured> {
-    let mut spec = gates.hybrid.spec();
-    (spec.threads, spec.line) = (setting.threads, setting.network.link());
+    let mut spec = spec_in(gates.hybrid.spec(), setting);
     (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
     let plan = Plan::new(spec).map_err(Failure::bug)?;
-    run(&PlannedGates { plan, gates }, Goal::Size, setting)
+    graphs::run(&PlannedGates { plan, gates }, &setting.runs)
 }
 
-fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> {
-    let (threads, plan) = (setting.threads, work.plan());
-    let extension = match plan.spec().origin {
-        Origin::Ot { extension, .. } => extension,
-        _ => Extension::default(),
-    };
-    let parties = everyone(
-        setting.transport,
-        setting.network,
-        plan.spec().graph.parties(),
-        threads,
-        &Patience::default(),
-        async |session: &Session| {
-            let me = session.me();
-            let mut runs = Vec::new();
-            for run in 0..setting.repeat {
-                let inputs = work.given(me)?;
-                let first = 2 * run + 1;
-                let with_ots = !plan.needs().is_empty();
-                let base_ots = base_ots(session, first, with_ots, extension, threads).await?;
-                let given = Given {
-                    inputs,
-                    ..Given::default()
-                };
-                let outcome = run_program(session, first + 1, plan, given, None, &|_| {});
-                let outcome = outcome.await?;
-                if !work.is_right(me, &outcome.outputs) {
-                    return Err(Failure::bug("a wrong result"));
-                }
-                let times = Times {
-                    total: outcome.total.as_secs_f64(),
-                    setup: outcome.setup.time.as_secs_f64(),
-                    online: outcome.online.time.as_secs_f64(),
-                    base_ots,
-                };
-                runs.push((times, [outcome.setup.spent, outcome.online.spent]));
-            }
-            Ok(runs)
-        },
-    )?;
-    let slowest = |run: usize| {
-        let of = |pick: fn(&Times) -> f64| {
-            let times = parties.iter().map(|runs| pick(&runs[run].0));
-            times.fold(0.0, f64::max)
-        };
-        Times {
-            total: of(|times| times.total),
-            setup: of(|times| times.setup),
-            online: of(|times| times.online),
-            base_ots: of(|times| times.base_ots),
-        }
-    };
-    Ok(Measured {
-        times: (0..setting.repeat as usize).map(slowest).collect(),
-        // Costs are declared and counted alike in all runs.
-        costs: parties
-            .iter()
-            .map(|runs| runs[0].1[0] + runs[0].1[1])
-            .collect(),
-        online_costs: parties.iter().map(|runs| runs[0].1[1]).collect(),
-        goal,
-    })
+/// Plans for the threads and the line of a setting.
+fn spec_in(spec: PlanSpec, setting: &Setting<'_>) -> PlanSpec {
+    PlanSpec {
+        threads: setting.runs.threads,
+        line: setting.runs.network.link(),
+        ..spec
+    }
 }
 
 /// Compares what a party got with the program's meaning.

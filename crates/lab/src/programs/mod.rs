@@ -7,60 +7,48 @@
 pub(super) mod measure;
 pub(super) mod workloads;
 
+use madrigal_app::explain::saving;
 use madrigal_circuit::Goal;
 use madrigal_core::PhaseCost;
+use madrigal_program::lower::Mix;
 use serde::Serialize;
 
 use crate::args::{BenchPrograms, TransportArg};
-use crate::exit::{Result, Usage};
-use crate::figures::{print, print_json_line};
+use crate::exit::Result;
+use crate::graphs::{self, Measured, Times};
 use crate::machine::Machine;
-use crate::measured::{is_wanted, per_second};
-use crate::numbers::{Table, bytes, rate, seconds, wide_table};
+use crate::measured::{Row, Rows, is_wanted, per_second, select};
+use crate::numbers::{bytes, rate, seconds};
 use crate::progress::Steps;
 use crate::rates;
 use crate::reach::Network;
-use crate::spread::Spread;
-use measure::{Measured, Setting, Times, measure};
+use measure::{Setting, measure};
 use workloads::Workload;
 
 pub fn run(args: &BenchPrograms) -> Result<()> {
-    let (wanted, others): (Vec<_>, Vec<_>) = workloads::all()
-        .into_iter()
-        .partition(|workload| is_wanted(&args.only, workload.name));
-    if wanted.is_empty() {
-        let names: Vec<_> = others.iter().map(|workload| workload.name).collect();
-        let names = names.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
-    }
+    let wanted = |name: &str| is_wanted(&args.only, name);
+    let wanted = select(workloads::all(), wanted, |workload| workload.name)?;
     let network = args.network.as_deref().map(Network::parse).transpose()?;
     let (machine, rates) = (Machine::measure()?, rates::measure(None)?);
     let steps = Steps::new(wanted.len() as u64, args.json);
-    let mut rows = (!args.json).then(header);
+    let mut rows = Rows::new(args.json);
     for workload in &wanted {
         steps.name(workload.name);
         steps.advance();
         let setting = Setting {
-            transport: args.transport,
-            network: network.unwrap_or(workload.network),
-            threads: args.threads,
-            repeat: args.repeat,
+            runs: graphs::Setting {
+                transport: args.transport,
+                network: network.unwrap_or(workload.network),
+                threads: args.threads,
+                repeat: args.repeat,
+            },
             rates: &rates,
             online: false,
         };
-        let line = Line::measure(workload, &setting, &machine)?;
-        match &mut rows {
-            Some(table) => {
-                table.add_row(line.row());
-            }
-            None => print_json_line(&line)?,
-        }
+        rows.add(&Line::measure(workload, &setting, &machine)?)?;
     }
     steps.clear();
-    let Some(table) = rows else {
-        return Ok(());
-    };
-    print(format!("{}.\n\n{table}\n", ceilings(&machine, args.repeat)).as_bytes())
+    rows.print(|table| format!("{}.\n\n{table}\n", ceilings(&machine, args.repeat)))
 }
 
 /// What this machine can do at most, and how often it was tried.
@@ -75,40 +63,94 @@ pub(super) fn ceilings(machine: &Machine, repeat: u32) -> String {
     )
 }
 
-/// One line of JSON, one row of the table. Medians, in seconds.
+/// Figures of every program that is measured. Medians, in seconds, of the slowest party.
 #[derive(Serialize)]
-struct Line {
-    name: &'static str,
+pub(super) struct Usual {
     /// Everything included.
-    seconds: f64,
+    pub seconds: f64,
     minimum_seconds: f64,
     maximum_seconds: f64,
-    setup_seconds: f64,
-    online_seconds: f64,
-    base_ots_seconds: f64,
-    beyond_base_ots_seconds: Option<f64>,
-    per_second: Option<f64>,
-    online_per_second: Option<f64>,
-    #[serde(flatten)]
-    parts: Parts,
+    pub online_seconds: f64,
+    pub base_ots_seconds: f64,
     parties: usize,
     mix: String,
     /// What circuits save: `size` or `depth`.
-    circuits: &'static str,
+    pub circuits: &'static str,
     threads: usize,
-    ops: Option<usize>,
     repeats: usize,
-    /// Bytes that the party sends which sends most.
-    bytes_sent: u64,
-    rounds: u64,
-    /// AES blocks of all parties.
-    aes_blocks: u64,
     /// What this machine takes at least.
     least_seconds: f64,
     /// Which of its limits that is.
     bound_by: &'static str,
     /// How much of it is reached, 0 to 1.
     reached: f64,
+}
+
+impl Usual {
+    pub(super) fn new(
+        measured: &Measured,
+        goal: Goal,
+        mix: Mix,
+        setting: &Setting<'_>,
+        machine: &Machine,
+    ) -> Self {
+        let total = measured.spread(|times| times.total);
+        let (least_seconds, bound_by) = least(&measured.costs, &setting.runs, machine);
+        Self {
+            seconds: total.median,
+            minimum_seconds: total.min,
+            maximum_seconds: total.max,
+            online_seconds: measured.median(|times| times.online),
+            base_ots_seconds: measured.median(|times| times.base_ots),
+            parties: measured.costs.len(),
+            mix: mix.to_string(),
+            circuits: saving(goal),
+            threads: setting.runs.threads,
+            repeats: measured.times.len(),
+            least_seconds,
+            bound_by,
+            reached: least_seconds / total.median,
+        }
+    }
+
+    /// Cells of the times, behind the name.
+    pub(super) fn times(&self) -> [String; 4] {
+        let times = [
+            self.seconds,
+            self.minimum_seconds,
+            self.maximum_seconds,
+            self.online_seconds,
+        ];
+        times.map(seconds)
+    }
+
+    /// The last two cells of a row.
+    pub(super) fn limit(&self) -> [String; 2] {
+        [
+            format!("{} ({})", seconds(self.least_seconds), self.bound_by),
+            format!("{:.0} %", 100.0 * self.reached),
+        ]
+    }
+}
+
+/// One line of JSON, one row of the table.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    #[serde(flatten)]
+    usual: Usual,
+    setup_seconds: f64,
+    beyond_base_ots_seconds: Option<f64>,
+    per_second: Option<f64>,
+    online_per_second: Option<f64>,
+    #[serde(flatten)]
+    parts: Parts,
+    ops: Option<usize>,
+    /// Bytes that the party sends which sends most.
+    bytes_sent: u64,
+    rounds: u64,
+    /// AES blocks of all parties.
+    aes_blocks: u64,
 }
 
 /// A program beside its parts, where it has any.
@@ -124,8 +166,37 @@ struct Parts {
     parts_seconds: Option<Vec<f64>>,
 }
 
-fn header() -> Table {
-    wide_table(&[
+impl Line {
+    fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
+        let mix = workload.mix.0;
+        let run = |recorded: &_| measure(mix, recorded, setting);
+        let (measured, goal) = run(&workload.make()?)?;
+        let alone: Vec<_> = workload.parts()?.iter().map(run).collect::<Result<_>>()?;
+        let usual = Usual::new(&measured, goal, mix, setting, machine);
+        let ops = workload.ops.map(|ops| ops as f64);
+        Ok(Self {
+            name: workload.name,
+            setup_seconds: measured.median(|times| times.setup),
+            beyond_base_ots_seconds: workload
+                .beyond_base_ots
+                .then(|| measured.median(|times| times.total - times.base_ots)),
+            per_second: ops.map(|ops| ops / usual.seconds),
+            online_per_second: ops.map(|ops| ops / usual.online_seconds),
+            parts: match &alone[..] {
+                [] => Parts::default(),
+                alone => Parts::new(&usual, alone),
+            },
+            ops: workload.ops,
+            bytes_sent: most(&measured.costs, |cost| cost.bytes_sent),
+            rounds: most(&measured.costs, |cost| cost.rounds),
+            aes_blocks: measured.costs.iter().map(|cost| cost.aes_blocks).sum(),
+            usual,
+        })
+    }
+}
+
+impl Row for Line {
+    const HEADER: &'static [&'static str] = &[
         "name",
         "total",
         "least",
@@ -139,112 +210,50 @@ fn header() -> Table {
         "rounds",
         "this machine's least",
         "reached",
-    ])
-}
+    ];
 
-fn spread(times: &[Times], pick: impl Fn(&Times) -> f64) -> Spread {
-    Spread::of(times.iter().map(pick).collect())
-}
-
-impl Line {
-    fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
-        let (mix, parties) = workload.mix;
-        let run = |recorded: &_| measure(mix, recorded, setting);
-        let measured = run(&workload.make()?)?;
-        let alone: Vec<Measured> = workload.parts()?.iter().map(run).collect::<Result<_>>()?;
-        let median = |pick: fn(&Times) -> f64| spread(&measured.times, pick).median;
-        let (total, online) = (
-            spread(&measured.times, |times| times.total),
-            median(|t| t.online),
-        );
-        let ops = workload.ops.map(|ops| ops as f64);
-        let (least, bound_by) = least(&measured.costs, setting, machine);
-        Ok(Self {
-            name: workload.name,
-            seconds: total.median,
-            minimum_seconds: total.min,
-            maximum_seconds: total.max,
-            setup_seconds: median(|times| times.setup),
-            online_seconds: online,
-            base_ots_seconds: median(|times| times.base_ots),
-            beyond_base_ots_seconds: workload
-                .beyond_base_ots
-                .then(|| median(|times| times.total - times.base_ots)),
-            per_second: ops.map(|ops| ops / total.median),
-            online_per_second: ops.map(|ops| ops / online),
-            parts: match &alone[..] {
-                [] => Parts::default(),
-                alone => Parts::new(total.median, online, alone),
-            },
-            parties,
-            mix: mix.to_string(),
-            circuits: match measured.goal {
-                Goal::Size => "size",
-                Goal::Depth => "depth",
-            },
-            threads: setting.threads,
-            ops: workload.ops,
-            repeats: measured.times.len(),
-            bytes_sent: most(&measured.costs, |cost| cost.bytes_sent),
-            rounds: most(&measured.costs, |cost| cost.rounds),
-            aes_blocks: measured.costs.iter().map(|cost| cost.aes_blocks).sum(),
-            least_seconds: least,
-            bound_by,
-            reached: least / total.median,
-        })
-    }
-
-    fn row(&self) -> Vec<String> {
-        let some = |value: Option<f64>| value.map(seconds).unwrap_or_default();
-        let ratio = |ratio: Option<f64>| ratio.map(|ratio| format!("{ratio:.2}"));
-        vec![
-            self.name.to_owned(),
-            seconds(self.seconds),
-            seconds(self.minimum_seconds),
-            seconds(self.maximum_seconds),
-            seconds(self.online_seconds),
-            some(self.beyond_base_ots_seconds),
+    fn cells(&self) -> Vec<String> {
+        let ratio = |ratio: f64| format!("{ratio:.2}");
+        let mut cells = vec![self.name.to_owned()];
+        cells.extend(self.usual.times());
+        cells.extend([
+            self.beyond_base_ots_seconds
+                .map(seconds)
+                .unwrap_or_default(),
             self.per_second.map(per_second).unwrap_or_default(),
-            ratio(self.parts.ratio).unwrap_or_default(),
-            self.circuits.to_owned(),
+            self.parts.ratio.map(ratio).unwrap_or_default(),
+            self.usual.circuits.to_owned(),
             bytes(self.bytes_sent),
             self.rounds.to_string(),
-            format!("{} ({})", seconds(self.least_seconds), self.bound_by),
-            format!("{:.0} %", 100.0 * self.reached),
-        ]
+        ]);
+        cells.extend(self.usual.limit());
+        cells
     }
 }
 
 impl Parts {
-    fn new(total: f64, online: f64, alone: &[Measured]) -> Self {
+    fn new(whole: &Usual, alone: &[(Measured, Goal)]) -> Self {
         let of = |pick: fn(&Times) -> f64| -> Vec<f64> {
-            alone
-                .iter()
-                .map(|part| spread(&part.times, pick).median)
-                .collect()
+            alone.iter().map(|(part, _)| part.median(pick)).collect()
         };
         let slower = |times: &[f64]| times.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let (totals, onlines) = (of(|times| times.total), of(|times| times.online));
         Self {
-            ratio: Some(online / slower(&onlines)),
-            total_ratio: Some(total / slower(&totals)),
+            ratio: Some(whole.online_seconds / slower(&onlines)),
+            total_ratio: Some(whole.seconds / slower(&totals)),
             parts_online_seconds: Some(onlines),
             parts_seconds: Some(totals),
         }
     }
 }
 
-fn most(costs: &[PhaseCost], pick: fn(&PhaseCost) -> u64) -> u64 {
+pub(super) fn most(costs: &[PhaseCost], pick: fn(&PhaseCost) -> u64) -> u64 {
     costs.iter().map(pick).max().unwrap_or(0)
 }
 
 /// The time that the AES blocks take on the cores, the bytes on the loopback interface, or the rounds on
 /// their way, whichever is the longest.
-pub(super) fn least(
-    costs: &[PhaseCost],
-    setting: &Setting<'_>,
-    machine: &Machine,
-) -> (f64, &'static str) {
+fn least(costs: &[PhaseCost], setting: &graphs::Setting, machine: &Machine) -> (f64, &'static str) {
     let sum = |pick: fn(&PhaseCost) -> u64| costs.iter().map(pick).sum::<u64>() as f64;
     let cores = machine.cores.min(costs.len() * setting.threads) as f64;
     let over_wire = setting.transport != TransportArg::Memory;

@@ -30,9 +30,9 @@ pub(super) struct Workload {
     pub beyond_base_ots: bool,
     /// What it runs over, unless the user says otherwise.
     pub network: Network,
-    make: fn(&mut Random, usize) -> Recording,
+    make: Make,
     /// Parts of the same program, each as a program of its own.
-    parts: &'static [fn(&mut Random, usize) -> Recording],
+    parts: &'static [Make],
 }
 
 /// A program and inputs for it.
@@ -43,12 +43,11 @@ pub struct Recorded {
 
 pub type Recording = std::result::Result<Recorded, ProgramError>;
 
+/// Records a program for a number of parties, with random inputs.
+type Make = fn(&mut Random, usize) -> Recording;
+
 impl Workload {
-    const fn new(
-        name: &'static str,
-        mix: (Mix, usize),
-        make: fn(&mut Random, usize) -> Recording,
-    ) -> Self {
+    const fn new(name: &'static str, mix: (Mix, usize), make: Make) -> Self {
         Self {
             name,
             mix,
@@ -70,7 +69,7 @@ impl Workload {
         self.parts.iter().map(|&part| self.recorded(part)).collect()
     }
 
-    fn recorded(&self, make: fn(&mut Random, usize) -> Recording) -> Result<Recorded> {
+    fn recorded(&self, make: Make) -> Result<Recorded> {
         make(&mut Random::new()?, self.mix.1).map_err(Failure::bug)
     }
 }
@@ -81,6 +80,15 @@ pub(super) fn all() -> Vec<Workload> {
     let latency = Profile {
         latency: Duration::from_millis(20),
         ..Profile::default()
+    };
+    let (few, many): (Make, Make) = (
+        |random, parties| matching(random, parties, 1024),
+        |random, parties| matching(random, parties, 4096),
+    );
+    let conversion = |name, mix, make| Workload {
+        ops: Some(1000),
+        beyond_base_ots: true,
+        ..Workload::new(name, mix, make)
     };
     vec![
         Workload {
@@ -95,53 +103,27 @@ pub(super) fn all() -> Vec<Workload> {
             ops: Some(SIZE.pow(3)),
             ..Workload::new("matmul/u64/1000/n2", ab2, matrices)
         },
-        Workload {
-            ops: Some(1000),
-            beyond_base_ots: true,
-            ..Workload::new("b2a/u32/n2", ab2, |random, parties| {
-                conversions(random, parties, [Sharing::B, Sharing::A])
-            })
-        },
-        Workload {
-            ops: Some(1000),
-            beyond_base_ots: true,
-            ..Workload::new("a2b/u32/n2", ab2, |random, parties| {
-                conversions(random, parties, [Sharing::A, Sharing::B])
-            })
-        },
-        Workload {
-            ops: Some(1000),
-            beyond_base_ots: true,
-            ..Workload::new("y2a/u32/n2", ay2, |random, parties| {
-                conversions(random, parties, [Sharing::Y, Sharing::A])
-            })
-        },
-        Workload {
-            ops: Some(1000),
-            beyond_base_ots: true,
-            ..Workload::new("a2y/u32/n2", ay2, |random, parties| {
-                conversions(random, parties, [Sharing::A, Sharing::Y])
-            })
-        },
+        conversion("b2a/u32/n2", ab2, |random, parties| {
+            conversions(random, parties, [Sharing::B, Sharing::A])
+        }),
+        conversion("a2b/u32/n2", ab2, |random, parties| {
+            conversions(random, parties, [Sharing::A, Sharing::B])
+        }),
+        conversion("y2a/u32/n2", ay2, |random, parties| {
+            conversions(random, parties, [Sharing::Y, Sharing::A])
+        }),
+        conversion("a2y/u32/n2", ay2, |random, parties| {
+            conversions(random, parties, [Sharing::A, Sharing::Y])
+        }),
         Workload {
             ops: Some(100_000),
             ..Workload::new("lt/u64/n2", ab2, comparisons)
         },
-        Workload::new("biometric/ab/n3/1024", ab3, |random, parties| {
-            matching(random, parties, 1024)
-        }),
-        Workload::new("biometric/ab/n3/4096", ab3, |random, parties| {
-            matching(random, parties, 4096)
-        }),
-        Workload::new("biometric/ay/n3/1024", ay3, |random, parties| {
-            matching(random, parties, 1024)
-        }),
-        Workload::new("biometric/ay/n3/4096", ay3, |random, parties| {
-            matching(random, parties, 4096)
-        }),
-        Workload::new("biometric/r/n3/4096", r3, |random, parties| {
-            matching(random, parties, 4096)
-        }),
+        Workload::new("biometric/ab/n3/1024", ab3, few),
+        Workload::new("biometric/ab/n3/4096", ab3, many),
+        Workload::new("biometric/ay/n3/1024", ay3, few),
+        Workload::new("biometric/ay/n3/4096", ay3, many),
+        Workload::new("biometric/r/n3/4096", r3, many),
         Workload {
             network: Network::new(Some(latency)),
             parts: &[
@@ -181,7 +163,7 @@ impl Random {
 const SERVER: Party = Party::new(0);
 const CLIENT: Party = Party::new(1);
 
-fn with_inputs(p: Program, inputs: Inputs) -> Recording {
+pub fn with_inputs(p: Program, inputs: Inputs) -> Recording {
     Ok(Recorded {
         program: p.finish()?,
         inputs,
@@ -193,11 +175,8 @@ fn products(random: &mut Random, parties: usize) -> Recording {
     let mut p = Program::new(parties);
     let [x, y] = [SERVER, CLIENT].map(|owner| p.input::<u64>(owner, [COUNT]));
     let _ = p.open(x * y, CLIENT);
-    let inputs = Inputs::new();
-    with_inputs(
-        p,
-        inputs.with(random.words(COUNT)).with(random.words(COUNT)),
-    )
+    let [x, y] = [(); 2].map(|()| random.words(COUNT));
+    with_inputs(p, Inputs::new().with(x).with(y))
 }
 
 fn matrices(random: &mut Random, parties: usize) -> Recording {
@@ -229,11 +208,8 @@ fn comparisons(random: &mut Random, parties: usize) -> Recording {
         number.to(Sharing::A)
     });
     let _ = p.open(x.lt(&y), CLIENT);
-    let inputs = Inputs::new();
-    with_inputs(
-        p,
-        inputs.with(random.words(COUNT)).with(random.words(COUNT)),
-    )
+    let [x, y] = [(); 2].map(|()| random.words(COUNT));
+    with_inputs(p, Inputs::new().with(x).with(y))
 }
 
 /// The nearest entry of a table, and its squared distance.

@@ -15,12 +15,11 @@ mod workload;
 use madrigal_protocols::replicated::PARTIES;
 
 use crate::args::BenchR3;
-use crate::exit::{Result, Usage};
-use crate::figures::print;
+use crate::exit::Result;
 use crate::machine::Machine;
 use crate::progress::Steps;
 
-use crate::measured::{Lines, Watch, is_wanted};
+use crate::measured::{Lines, Watch, is_wanted, nothing};
 use ceilings::Ceilings;
 use setting::{Setting, TRANSPORTS};
 
@@ -44,8 +43,7 @@ pub fn run(args: &BenchR3) -> Result<()> {
         }
     }
     if wanted.is_empty() {
-        let names = names.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
+        return Err(nothing(names.iter().map(String::as_str)));
     }
     let ceilings = Ceilings::new(&Machine::measure()?);
     let most = args.threads.iter().max();
@@ -67,8 +65,5 @@ pub fn run(args: &BenchR3) -> Result<()> {
         lines.add(&measured.line(name, &setting, &beside, watch.least()))?;
     }
     steps.clear();
-    let Some(text) = lines.text() else {
-        return Ok(());
-    };
-    print(format!("{ceilings}\n\n{text}").as_bytes())
+    lines.print(|| ceilings.to_string())
 }

@@ -11,7 +11,7 @@ use madrigal_program::{
 };
 
 use crate::exit::{Failure, Result};
-use crate::programs::workloads::{Random, Recorded};
+use crate::programs::workloads::{Random, Recorded, Recording, with_inputs};
 
 /// One name of the benchmark.
 pub(super) struct Workload {
@@ -147,10 +147,8 @@ fn products(all: &mut Vec<Workload>) {
                         false => secrets[1].convolve(&secrets[0], window),
                     };
                     p.open(product, Party::new(1));
-                    let program = p.finish()?;
-                    let recorded = Recorded { program, inputs };
                     Ok(Case {
-                        recorded,
+                        recorded: with_inputs(p, inputs)?,
                         exact: None,
                     })
                 }),
@@ -264,17 +262,13 @@ fn on_shared<T: Number>(
     x: Vec<T>,
     y: Vec<T>,
     function: impl Fn(&Secret<T>) -> Secret<T>,
-) -> std::result::Result<Recorded, ProgramError> {
+) -> Recording {
     let mut p = Program::new(parties);
     let mut input = |party| p.input::<T>(Party::new(party), [x.len()]);
     if mix.arithmetic_is_in_a_ring() {
         let sum = input(0) + input(1);
         p.open(function(&sum).to(mix.ring()), Everyone);
-        let inputs = Inputs::new().with(x).with(y);
-        return Ok(Recorded {
-            program: p.finish()?,
-            inputs,
-        });
+        return with_inputs(p, Inputs::new().with(x).with(y));
     }
     let sums = x
         .iter()
@@ -283,9 +277,5 @@ fn on_shared<T: Number>(
     let sums: Vec<T> = sums.collect();
     let numbers = input(0);
     p.open(function(&numbers), Everyone);
-    let inputs = Inputs::new().with(sums);
-    Ok(Recorded {
-        program: p.finish()?,
-        inputs,
-    })
+    with_inputs(p, Inputs::new().with(sums))
 }

@@ -9,14 +9,14 @@ use serde::Serialize;
 use super::costs;
 use super::published::{self, Part};
 use crate::args::{BenchPaper, PaperArg, TransportArg};
-use crate::exit::{Failure, Result, Usage};
+use crate::exit::{Failure, Result};
 use crate::figures::print_json_line;
-use crate::measured::is_wanted;
-use crate::programs::measure::{Setting, Times, measure, measure_graph};
+use crate::graphs::{self, Measured, Times};
+use crate::measured::{is_wanted, select};
+use crate::programs::measure::{Setting, measure, measure_graph};
 use crate::programs::workloads::{Random, Recorded, Recording};
 use crate::progress::Steps;
 use crate::reach::Network;
-use crate::spread::Spread;
 
 /// One row, for one number of parties and one network. Times are in seconds, of one operation, medians of the
 /// slowest party.
@@ -75,15 +75,7 @@ pub(super) type Make = dyn Fn(&mut Random, usize) -> Recording;
 impl Bench<'_> {
     /// Picks the rows that are wanted.
     pub fn wanted<T>(&self, all: Vec<T>, name: impl Fn(&T) -> &str) -> Result<Vec<T>> {
-        let only = &self.args.only;
-        let (wanted, others): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|one| is_wanted(only, name(one)));
-        if wanted.is_empty() {
-            let names: Vec<_> = others.iter().map(&name).collect();
-            let names = names.join(", ");
-            return Err(Usage::NothingToMeasure { names }.into());
-        }
-        Ok(wanted)
+        select(all, |name| is_wanted(&self.args.only, name), name)
     }
 
     /// Does something for each number of parties and each network.
@@ -107,20 +99,18 @@ impl Bench<'_> {
             for case in self.wanted(cases(parties), |case| &case.name)? {
                 self.steps
                     .name(&format!("{} of {parties}, {name}", case.name));
-                let times = match &case.make {
+                let measured = match &case.make {
                     Work::Program(make) => {
                         let recorded = make(&mut Random::new()?, parties).map_err(Failure::bug)?;
-                        self.times(case.mix, &recorded, network)?
+                        self.measure(case.mix, &recorded, network)?
                     }
                     Work::Graph(make) => {
                         let count = case.ops;
                         let graph = make(costs::Size { parties, count }).map_err(Failure::bug)?;
-                        self.times_of_bits(graph, network)?
+                        self.measure_bits(graph, network)?
                     }
                 };
-                let median = |pick: &dyn Fn(&Times) -> f64| {
-                    Spread::of(times.iter().map(pick).collect()).median / case.ops as f64
-                };
+                let median = |pick: &dyn Fn(&Times) -> f64| measured.median(pick) / case.ops as f64;
                 let base = |times: &Times| if case.whole { 0.0 } else { times.base_ots };
                 let total = median(&|times| (times.total - base(times)).max(times.online));
                 let paper = published.sum(&case.paper, name, parties);
@@ -140,23 +130,25 @@ impl Bench<'_> {
 
     pub fn setting(&self, network: Network) -> Setting<'_> {
         Setting {
-            transport: TransportArg::Tcp,
-            network,
-            threads: 1,
-            repeat: self.args.repeat,
+            runs: graphs::Setting {
+                transport: TransportArg::Tcp,
+                network,
+                threads: 1,
+                repeat: self.args.repeat,
+            },
             rates: self.rates,
             // The paper's tables tell the online time of networks by itself.
             online: self.args.of == PaperArg::Motion2nx,
         }
     }
 
-    /// Measures the times of all runs.
-    pub fn times(&self, mix: Mix, recorded: &Recorded, network: Network) -> Result<Vec<Times>> {
-        Ok(measure(mix, recorded, &self.setting(network))?.times)
+    /// Measures all runs of a program.
+    pub fn measure(&self, mix: Mix, recorded: &Recorded, network: Network) -> Result<Measured> {
+        Ok(measure(mix, recorded, &self.setting(network))?.0)
     }
 
-    /// Measures the times of all runs of operations on random bits.
-    pub fn times_of_bits(&self, graph: Graph, network: Network) -> Result<Vec<Times>> {
+    /// Measures all runs of operations on random bits.
+    fn measure_bits(&self, graph: Graph, network: Network) -> Result<Measured> {
         let mut random = Random::new()?;
         let mut inputs = Vec::new();
         for &value in graph.inputs() {
@@ -171,7 +163,7 @@ impl Bench<'_> {
             rows.clear_padding();
             inputs.push(Shares::rows(sort.sharing, &rows));
         }
-        Ok(measure_graph(graph, inputs, &self.setting(network))?.times)
+        measure_graph(graph, &inputs, &self.setting(network))
     }
 
     pub fn row(&self, name: String, parties: usize, network: &str, seconds: f64) -> Row {

@@ -8,7 +8,7 @@ use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::{
     Element, Extension, Graph, GraphError, Matrices, Operation, Origin, Plan, PlanSpec,
-    Sharing as Shared, Sort, Width,
+    Sharing as Shared, Sort, Value, Width,
 };
 use madrigal_operations::{
     ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, FromKeys, Open, Protocol, Share, ToKeys,
@@ -18,10 +18,8 @@ use madrigal_program::{Computation, Everyone, Plain, Program, ProgramError, Secr
 use serde::Serialize;
 
 use crate::args::BenchPaper;
-use crate::exit::{Failure, Result, Usage};
-use crate::figures::{print, print_json_line};
-use crate::measured::is_wanted;
-use crate::numbers::wide_table;
+use crate::exit::{Failure, Result};
+use crate::measured::{self, Rows, is_wanted, select};
 
 const A: Sharing = Sharing::A;
 const B: Sharing = Sharing::B;
@@ -99,7 +97,7 @@ struct Row {
 }
 
 /// A program with a function of one value of each of two parties.
-fn program<T: Plain, U: Plain>(
+pub(super) fn program<T: Plain, U: Plain>(
     size: Size,
     function: impl Fn(Secret<T>, Secret<T>) -> Secret<U>,
 ) -> std::result::Result<Computation, ProgramError> {
@@ -110,7 +108,7 @@ fn program<T: Plain, U: Plain>(
 }
 
 /// Records the same operation on one value.
-fn of_one<T: Plain, U: Plain>(
+pub(super) fn of_one<T: Plain, U: Plain>(
     size: Size,
     function: impl Fn(Secret<T>) -> Secret<U>,
 ) -> std::result::Result<Computation, ProgramError> {
@@ -125,36 +123,32 @@ pub(super) fn converted<From: Protocol, To: Protocol>(
     size: Size,
     conversion: impl Operation + 'static,
 ) -> std::result::Result<Graph, GraphError> {
-    let owner = Party::new(0);
-    let mut graph = Graph::new(size.parties);
-    let input = graph.input(Sort::new(
-        Shared::clear(&[owner]),
-        Element::Bits(1),
-        size.count,
-    ));
-    let shared = graph.add_one(Share::<From>::new(owner), &[input])?;
-    let converted = graph.add_one(conversion, &[shared])?;
-    let everyone = Party::all(size.parties).collect();
-    let opened = graph.add_one(Open::<To>::new(everyone), &[converted])?;
-    graph.output(opened);
-    Ok(graph)
+    shared_and_opened::<From, To>(size, 1, |graph, bits| graph.add_one(conversion, &[bits]))
 }
 
 /// One party's numbers in Y, converted to A by way of B, and opened.
 fn by_way_of_b(size: Size) -> std::result::Result<Graph, GraphError> {
+    shared_and_opened::<BmrTool, ArithmeticGmwTool>(size, BITS as usize, |graph, shared| {
+        let bits = graph.add_one(FromKeys::new(), &[shared])?;
+        let compose = Compose::<ArithmeticGmwTool>::new(Width::W32, false);
+        graph.add_one(compose, &[bits])
+    })
+}
+
+/// Rows of one party's bits, shared in one protocol, and what is made of them opened in another.
+fn shared_and_opened<From: Protocol, To: Protocol>(
+    size: Size,
+    bits: usize,
+    make: impl FnOnce(&mut Graph, Value) -> std::result::Result<Value, GraphError>,
+) -> std::result::Result<Graph, GraphError> {
     let owner = Party::new(0);
     let mut graph = Graph::new(size.parties);
-    let input = graph.input(Sort::new(
-        Shared::clear(&[owner]),
-        Element::Bits(BITS as usize),
-        size.count,
-    ));
-    let shared = graph.add_one(Share::<BmrTool>::new(owner), &[input])?;
-    let bits = graph.add_one(FromKeys::new(), &[shared])?;
-    let compose = Compose::<ArithmeticGmwTool>::new(Width::W32, false);
-    let numbers = graph.add_one(compose, &[bits])?;
+    let sort = Sort::new(Shared::clear(&[owner]), Element::Bits(bits), size.count);
+    let input = graph.input(sort);
+    let shared = graph.add_one(Share::<From>::new(owner), &[input])?;
+    let made = make(&mut graph, shared)?;
     let everyone = Party::all(size.parties).collect();
-    let opened = graph.add_one(Open::<ArithmeticGmwTool>::new(everyone), &[numbers])?;
+    let opened = graph.add_one(Open::<To>::new(everyone), &[made])?;
     graph.output(opened);
     Ok(graph)
 }
@@ -296,14 +290,24 @@ fn entries() -> Vec<Entry> {
 }
 
 pub(super) fn run(args: &BenchPaper) -> Result<()> {
-    let all = entries();
-    let wanted = || all.iter().filter(|entry| is_wanted(&args.only, entry.name));
-    if wanted().next().is_none() {
-        let names: Vec<_> = all.iter().map(|entry| entry.name).collect();
-        let names = names.join(", ");
-        return Err(Usage::NothingToMeasure { names }.into());
+    let wanted = |name: &str| is_wanted(&args.only, name);
+    let wanted = select(entries(), wanted, |entry| entry.name)?;
+    let mut rows = Rows::new(args.json);
+    for parties in args.numbers_of_parties() {
+        for entry in &wanted {
+            rows.add(&entry.row(parties)?)?;
+        }
     }
-    let mut rows = wide_table(&[
+    rows.print(|rows| {
+        format!(
+            "Table 6 of MOTION, for one operation of {COUNT} side by side, numbers of {BITS} bits, extension IKNP: what \
+             all parties send together, messages one after the other and AES blocks, setup + online.\n\n{rows}\n"
+        )
+    })
+}
+
+impl measured::Row for Row {
+    const HEADER: &'static [&'static str] = &[
         "row",
         "parties",
         "setup bits",
@@ -313,36 +317,22 @@ pub(super) fn run(args: &BenchPaper) -> Result<()> {
         "messages",
         "the paper's",
         "AES blocks",
-    ]);
-    for parties in args.numbers_of_parties() {
-        for entry in wanted() {
-            let row = entry.row(parties)?;
-            if args.json {
-                print_json_line(&row)?;
-                continue;
-            }
-            let cost = row.cost;
-            rows.add_row([
-                row.name.to_owned(),
-                parties.to_string(),
-                format!("{:.1}", cost.setup_bits),
-                row.paper_setup_bits.to_string(),
-                format!("{:.1}", cost.online_bits),
-                row.paper_online_bits.to_string(),
-                format!("{} + {}", cost.setup_rounds, cost.online_rounds),
-                format!("{} + {}", row.paper_setup_rounds, row.paper_online_rounds),
-                format!("{:.1} + {:.1}", cost.setup_aes, cost.online_aes),
-            ]);
-        }
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let cost = self.cost;
+        vec![
+            self.name.to_owned(),
+            self.parties.to_string(),
+            format!("{:.1}", cost.setup_bits),
+            self.paper_setup_bits.to_string(),
+            format!("{:.1}", cost.online_bits),
+            self.paper_online_bits.to_string(),
+            format!("{} + {}", cost.setup_rounds, cost.online_rounds),
+            format!("{} + {}", self.paper_setup_rounds, self.paper_online_rounds),
+            format!("{:.1} + {:.1}", cost.setup_aes, cost.online_aes),
+        ]
     }
-    if args.json {
-        return Ok(());
-    }
-    let text = format!(
-        "Table 6 of MOTION, for one operation of {COUNT} side by side, numbers of {BITS} bits, extension IKNP: what all \
-         parties send together, messages one after the other and AES blocks, setup + online.\n\n{rows}\n"
-    );
-    print(text.as_bytes())
 }
 
 impl Entry {

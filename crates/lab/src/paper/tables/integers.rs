@@ -5,7 +5,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Program, Unsigned};
 
 use super::bench::{Case, Work, random};
-use crate::programs::workloads::{Random, Recorded, Recording};
+use crate::programs::workloads::{Random, Recording, with_inputs};
 
 const LANES: usize = 1000;
 
@@ -69,11 +69,6 @@ fn make<T: Unsigned>(words: &mut Random, parties: usize, operation: Operation) -
         (None, Operation::Equal) => drop(p.open(x.eq(&y), Everyone)),
         (None, _) => drop(p.open(x.gt(&y), Everyone)),
     }
-    let inputs = Inputs::new()
-        .with(random::<T>(words, LANES))
-        .with(random::<T>(words, LANES));
-    Ok(Recorded {
-        program: p.finish()?,
-        inputs,
-    })
+    let [x, y] = [(); 2].map(|()| random::<T>(words, LANES));
+    with_inputs(p, Inputs::new().with(x).with(y))
 }

@@ -12,9 +12,9 @@ use madrigal_program::{Inputs, Rounding, Type};
 use super::bench::{Bench, Row};
 use super::gates;
 use crate::exit::{Failure, Result, UnfitModel};
-use crate::programs::measure::{Times, measure_gates};
+use crate::graphs::Times;
+use crate::programs::measure::measure_gates;
 use crate::programs::workloads::{Random, Recorded};
-use crate::spread::Spread;
 
 /// How a network is computed.
 #[derive(Clone, Copy)]
@@ -140,21 +140,18 @@ pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
         let network = crate::reach::Network::parse(name)?;
         for entry in &entries {
             bench.steps.name(&format!("{}, {name}", entry.name));
-            let (times, copies) = match entry.way {
+            let (measured, copies) = match entry.way {
                 Way::Tensors(mix, bits) => {
                     let (_, recorded) = program(model, bits)?;
-                    (bench.times(mix, &recorded, network)?, 1)
+                    (bench.measure(mix, &recorded, network)?, 1)
                 }
                 Way::Gates(sharing, copies) => {
                     let (graph, _) = program(model, 32)?;
                     let gates = gates::network(&graph, sharing, copies)?;
-                    let measured = measure_gates(gates, &bench.setting(network))?;
-                    (measured.times, copies)
+                    (measure_gates(gates, &bench.setting(network))?, copies)
                 }
             };
-            let median = |pick: fn(&Times) -> f64| {
-                Spread::of(times.iter().map(pick).collect()).median / copies as f64
-            };
+            let median = |pick: fn(&Times) -> f64| measured.median(pick) / copies as f64;
             let (total, ours) = (median(|times| times.total), median(|times| times.online));
             let [setup, online] = match &name[..] {
                 "lan" => entry.lan,

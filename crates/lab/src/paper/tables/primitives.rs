@@ -1,12 +1,11 @@
 //! Table 7: single operations and conversions.
 
-use madrigal_core::Party;
 use madrigal_operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
 use madrigal_program::lower::{Mix, Sharing};
-use madrigal_program::{Bits, Everyone, Inputs, Plain, Program, Secret, Unsigned};
+use madrigal_program::{Bits, Inputs, Plain, Secret, Unsigned};
 
 use super::bench::{Case, Work, random};
-use super::costs;
+use super::costs::{self, Size};
 use super::published::Part;
 use crate::programs::workloads::{Random, Recorded, Recording};
 
@@ -153,15 +152,11 @@ fn one<T: Plain>(
     words: &mut Random,
     parties: usize,
     count: usize,
-    function: impl Fn(&Secret<T>) -> Secret<T>,
+    function: impl Fn(Secret<T>) -> Secret<T>,
 ) -> Recording {
-    let mut p = Program::new(parties);
-    let x = p.input::<T>(Party::new(0), [count]);
-    let _ = p.open(function(&x), Everyone);
-    let inputs = Inputs::new().with(random::<T>(words, count));
     Ok(Recorded {
-        program: p.finish()?,
-        inputs,
+        program: costs::of_one(Size { parties, count }, function)?,
+        inputs: Inputs::new().with(random::<T>(words, count)),
     })
 }
 
@@ -172,14 +167,9 @@ fn two<T: Bits>(
     count: usize,
     function: impl Fn(Secret<T>, Secret<T>) -> Secret<T>,
 ) -> Recording {
-    let mut p = Program::new(parties);
-    let [x, y] = [0, 1].map(|owner| p.input::<T>(Party::new(owner), [count]));
-    let _ = p.open(function(x, y), Everyone);
-    let inputs = Inputs::new()
-        .with(random::<T>(words, count))
-        .with(random::<T>(words, count));
+    let [x, y] = [(); 2].map(|()| random::<T>(words, count));
     Ok(Recorded {
-        program: p.finish()?,
-        inputs,
+        program: costs::program(Size { parties, count }, function)?,
+        inputs: Inputs::new().with(x).with(y),
     })
 }
