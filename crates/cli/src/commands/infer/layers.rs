@@ -9,7 +9,7 @@ use madrigal_program::{Ended, Planned};
 use serde::Serialize;
 
 /// A layer in a run, by the party here that has most of each.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct LayerFigures {
     /// The layer, unless it is what belongs to none.
     #[serde(skip)]
@@ -56,13 +56,7 @@ pub fn layers(
             part: Some(at).filter(|at| *at < layers.len()),
             name: name.clone(),
             operator: operator.clone(),
-            sharings: Vec::new(),
-            setup_bytes_sent: 0,
-            online_bytes_sent: 0,
-            rounds: 0,
-            online_seconds: 0.0,
-            worked_seconds: 0.0,
-            spans: Vec::new(),
+            ..LayerFigures::default()
         })
         .collect();
     let last = layers.len();

@@ -135,17 +135,6 @@ impl Run<'_> {
             return Vec::new();
         };
         let made = self.work.made.network.layers().iter();
-        let figures = |figures: &LayerFigures| Layer {
-            name: figures.name.clone(),
-            operator: figures.operator.clone(),
-            sharings: figures.sharings.clone(),
-            setup_bytes: figures.setup_bytes_sent,
-            online_bytes: figures.online_bytes_sent,
-            rounds: figures.rounds,
-            seconds: figures.online_seconds,
-            worked: figures.worked_seconds,
-            ..Layer::default()
-        };
         let layer = |(of, one): (&madrigal_nn::secret::Layer, &LayerFigures)| {
             let input = of.reads_input.then_some(0);
             Layer {
@@ -154,11 +143,15 @@ impl Run<'_> {
                     .into_iter()
                     .chain(of.reads.iter().map(|read| read + 1))
                     .collect(),
-                ..figures(one)
+                figures: one.clone(),
             }
         };
         let layers = made.zip(layers).map(layer);
-        std::iter::once(figures(outside)).chain(layers).collect()
+        let outside = Layer {
+            figures: outside.clone(),
+            ..Layer::default()
+        };
+        std::iter::once(outside).chain(layers).collect()
     }
 
     fn timelines(&self) -> Vec<Timeline> {

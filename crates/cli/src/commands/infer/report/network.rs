@@ -2,20 +2,14 @@
 
 use super::lanes::lines;
 use crate::commands::html::{escaped, name, row, table};
+use crate::commands::infer::layers::LayerFigures;
 use crate::numbers::{bytes, count, seconds};
 
 /// A layer.
 #[derive(Debug, Clone, Default)]
 pub struct Layer {
-    pub name: String,
-    pub operator: String,
+    pub figures: LayerFigures,
     pub shape: Vec<usize>,
-    pub sharings: Vec<String>,
-    pub setup_bytes: u64,
-    pub online_bytes: u64,
-    pub rounds: u64,
-    pub seconds: f64,
-    pub worked: f64,
     /// Layers before it, by their place.
     pub reads: Vec<usize>,
 }
@@ -32,14 +26,14 @@ struct Row {
 
 impl Row {
     fn take(&mut self, other: &Layer) {
-        let own = &mut self.layer;
         self.count += 1;
-        own.setup_bytes += other.setup_bytes;
-        own.online_bytes += other.online_bytes;
+        self.layer.reads.extend(&other.reads);
+        let (own, other) = (&mut self.layer.figures, &other.figures);
+        own.setup_bytes_sent += other.setup_bytes_sent;
+        own.online_bytes_sent += other.online_bytes_sent;
         own.rounds += other.rounds;
-        own.seconds += other.seconds;
-        own.worked += other.worked;
-        own.reads.extend(&other.reads);
+        own.online_seconds += other.online_seconds;
+        own.worked_seconds += other.worked_seconds;
         for sharing in &other.sharings {
             if !own.sharings.contains(sharing) {
                 own.sharings.push(sharing.clone());
@@ -52,8 +46,9 @@ impl Row {
 fn rows(layers: &[Layer]) -> Vec<Row> {
     let mut order: Vec<usize> = (0..layers.len()).collect();
     let cost = |&at: &usize| {
-        let layer = &layers[at];
-        (layer.seconds, layer.online_bytes + layer.setup_bytes)
+        let layer = &layers[at].figures;
+        let bytes = layer.online_bytes_sent + layer.setup_bytes_sent;
+        (layer.online_seconds, bytes)
     };
     order.sort_by(|a, b| {
         let (a, b) = (cost(a), cost(b));
@@ -96,18 +91,18 @@ fn sizes(shape: &[usize]) -> String {
 }
 
 /// A bar as long as its part of the longest one, of which what was computed is filled.
-fn bar(layer: &Layer, longest: f64) -> String {
+fn bar(layer: &LayerFigures, longest: f64) -> String {
     let percent = |seconds: f64| match longest > 0.0 {
         true => 100.0 * seconds.min(longest) / longest,
         false => 0.0,
     };
-    if layer.seconds == 0.0 {
+    if layer.online_seconds == 0.0 {
         return String::new();
     }
     format!(
         "<span class=\"bar\"><i style=\"width:{:.1}%\"></i><b style=\"width:{:.1}%\"></b></span>",
-        percent(layer.seconds),
-        percent(layer.worked.min(layer.seconds)),
+        percent(layer.online_seconds),
+        percent(layer.worked_seconds.min(layer.online_seconds)),
     )
 }
 
@@ -116,9 +111,10 @@ pub fn network(layers: &[Layer]) -> String {
     let rows = rows(layers);
     let reads: Vec<Vec<usize>> = rows.iter().map(|row| row.layer.reads.clone()).collect();
     let drawn = lines(&reads);
-    let longest = rows.iter().map(|row| row.layer.seconds).fold(0.0, f64::max);
+    let longest = rows.iter().map(|row| row.layer.figures.online_seconds);
+    let longest = longest.fold(0.0, f64::max);
     let cells = |(at, one): (usize, &Row)| {
-        let layer = &one.layer;
+        let layer = &one.layer.figures;
         let (title, operator) = match one.count {
             1 => (name(&layer.name), name(&layer.operator)),
             count => (format!("{count} layers that cost less"), String::new()),
@@ -128,15 +124,15 @@ pub fn network(layers: &[Layer]) -> String {
             format!("<bdi title=\"{}\">{title}</bdi>", name(&layer.name)),
             operator,
             match one.count {
-                1 => sizes(&layer.shape),
+                1 => sizes(&one.layer.shape),
                 _ => String::new(),
             },
             escaped(&layer.sharings.join(", ")),
-            bytes(layer.setup_bytes),
-            bytes(layer.online_bytes),
+            bytes(layer.setup_bytes_sent),
+            bytes(layer.online_bytes_sent),
             count(layer.rounds),
-            match layer.seconds > 0.0 {
-                true => seconds(layer.seconds),
+            match layer.online_seconds > 0.0 {
+                true => seconds(layer.online_seconds),
                 // Nothing is done but to read elements elsewhere.
                 false => "–".to_owned(),
             },
@@ -172,9 +168,12 @@ mod tests {
 
     fn chain(count: usize) -> Vec<Layer> {
         let layer = |at: usize| Layer {
-            name: format!("layer {at}"),
-            seconds: if at % 7 == 3 { 1.0 } else { 0.1 },
-            online_bytes: 10,
+            figures: LayerFigures {
+                name: format!("layer {at}"),
+                online_seconds: if at % 7 == 3 { 1.0 } else { 0.1 },
+                online_bytes_sent: 10,
+                ..LayerFigures::default()
+            },
             reads: if at == 0 { vec![] } else { vec![at - 1] },
             ..Layer::default()
         };
@@ -198,7 +197,8 @@ mod tests {
             rows.iter().map(|row| row.count).sum::<usize>(),
             layers.len()
         );
-        let sent: u64 = rows.iter().map(|row| row.layer.online_bytes).sum();
+        let sent = rows.iter().map(|row| row.layer.figures.online_bytes_sent);
+        let sent: u64 = sent.sum();
         assert_eq!(sent, 10 * layers.len() as u64);
         let made = network(&layers);
         assert!(made.len() < 2_000_000, "{}", made.len());

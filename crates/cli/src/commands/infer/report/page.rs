@@ -109,6 +109,7 @@ impl Page {
 mod tests {
     use super::*;
     use crate::args::TransportArg;
+    use crate::commands::infer::layers::LayerFigures;
     use madrigal_program::lower::Sharing;
 
     fn page(text: &str) -> Page {
@@ -123,9 +124,12 @@ mod tests {
             }],
             checked: text.into(),
             layers: vec![Layer {
-                name: text.into(),
-                operator: text.into(),
-                sharings: vec![text.into()],
+                figures: LayerFigures {
+                    name: text.into(),
+                    operator: text.into(),
+                    sharings: vec![text.into()],
+                    ..LayerFigures::default()
+                },
                 ..Layer::default()
             }],
             timelines: vec![Timeline {
