@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::explain::saving;
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::figures::json_text;
+use crate::flagged::FlaggedProgram;
 use crate::inputs;
-use crate::made::Made;
 
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
@@ -74,7 +74,7 @@ impl Fault for Wrong {
     }
 }
 
-pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
+pub(crate) fn check<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let (flags, program) = (made.flags, &made.program);
     let (mut inputs, missing) = inputs::read(program, &made.required, &flags.inputs, None, false)?;
     inputs.fill(program.inputs(), &missing, flags.seed);
@@ -121,7 +121,7 @@ pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
 }
 
 fn compare<H>(
-    made: &Made<'_, H>,
+    made: &FlaggedProgram<'_, H>,
     inputs: &Inputs,
     expected: &Outputs,
     mix: Mix,

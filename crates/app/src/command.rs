@@ -9,7 +9,7 @@ use madrigal_program::{Computation, Outputs, Program};
 
 use crate::arguments::{self, Named, Number, Unsound, What};
 use crate::failure::{Failure, Result};
-use crate::made::{Made, Tell};
+use crate::flagged::{FlaggedProgram, Tell};
 use crate::must::{Must, Required, Rule};
 use crate::public_numbers::Numbers;
 use crate::{check, explain, run};
@@ -220,7 +220,7 @@ impl<H> App<H> {
         let flags = &flags;
         let (present, numbers) = self.named().among(flags, matches)?;
         let (program, handles) = self.build(&numbers)?;
-        let made = Made {
+        let made = FlaggedProgram {
             name: self.name,
             required: self.required(&program, &numbers)?,
             asked: numbers.facts(),

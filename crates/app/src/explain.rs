@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::failure::Result;
 use crate::figures::json_text;
+use crate::flagged::FlaggedProgram;
 use crate::groups::phases;
-use crate::made::Made;
 use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
@@ -267,7 +267,7 @@ fn short(source: &str) -> &str {
     &source[start..]
 }
 
-pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
+pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let flags = made.flags;
     let network = Network::parse(&flags.net.network)?;
     let planned = made.plan()?;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use madrigal_core::time::Link as Line;
+use madrigal_core::time::Link;
 use madrigal_correlations_make::{Choice, Extension};
 use madrigal_kernels::Level;
 use madrigal_net::transport::Profile;
@@ -15,7 +15,7 @@ use crate::reach::Network;
 /// The level that choices are made for: all parties must come to the same, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
-/// Name of this machine's own network in [`Link`].
+/// Name of this machine's own network in [`LinkArg`].
 const HERE: &str = "local";
 
 /// Profile of that network: what it carries in a second is the processor's business.
@@ -50,7 +50,7 @@ pub struct Over {
     /// is not known. Must be the same at all parties (`madrigal doctor --peers` measures it)
     /// [default: that of --network, or local where all run here]
     #[arg(long, value_name = "PROFILE")]
-    pub link: Option<Link>,
+    pub link: Option<LinkArg>,
 }
 
 impl Over {
@@ -62,21 +62,21 @@ impl Over {
         }
         let known = Network::parse(network).ok().and_then(|known| known.profile);
         if known.is_some() {
-            self.link = Some(Link(network.to_owned()));
+            self.link = Some(LinkArg(network.to_owned()));
         } else if here {
-            self.link = Some(Link(HERE.to_owned()));
+            self.link = Some(LinkArg(HERE.to_owned()));
         }
     }
 
     /// Gives the line that a plan may expect between two parties.
-    pub fn line(&self) -> Line {
-        Network::new(self.link.as_ref().and_then(Link::profile)).link()
+    pub fn line(&self) -> Link {
+        Network::new(self.link.as_ref().and_then(LinkArg::profile)).link()
     }
 
     /// The extension for this many triples on this many threads, and why.
     pub fn choose(&self, threads: usize, triples: u64) -> Choice {
         let here = self.link.as_ref().is_some_and(|link| link.0 == HERE);
-        let link = self.link.as_ref().and_then(Link::profile);
+        let link = self.link.as_ref().and_then(LinkArg::profile);
         match (self.extension.extension(), link) {
             (Some(extension), _) => Choice {
                 extension,
@@ -127,16 +127,16 @@ impl FromStr for ExtensionArg {
 
 /// A network's profile, as it was written, or `local` or `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link(String);
+pub struct LinkArg(String);
 
-impl Link {
+impl LinkArg {
     fn profile(&self) -> Option<Profile> {
         // `none` is no profile, and `local` none of those that are shaped.
         Network::parse(&self.0).ok()?.profile
     }
 }
 
-impl FromStr for Link {
+impl FromStr for LinkArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

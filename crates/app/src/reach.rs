@@ -215,7 +215,7 @@ pub async fn in_session<T>(
 /// A session in which all have been greeted, and which ends for all when this process is told to stop.
 struct Open {
     session: Session,
-    told: stop::Kept,
+    told: stop::Subscription,
 }
 
 fn open(

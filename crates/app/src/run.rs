@@ -14,9 +14,9 @@ use crate::ahead::{Prepared, ReadyRun};
 use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, costs, json_text};
+use crate::flagged::FlaggedProgram;
 use crate::flags::TransportArg;
 use crate::inputs;
-use crate::made::Made;
 use crate::present::Present;
 
 /// Report of a run, as JSON has it.
@@ -44,7 +44,7 @@ struct Report {
 }
 
 /// Runs the program as each party of this process.
-pub(crate) fn run<H>(made: &Made<'_, H>, present: Present<'_>) -> Result<String> {
+pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Result<String> {
     let (flags, program, me) = (made.flags, &made.program, present.me());
     let quiet = flags.quiet || me.is_none();
     let planned = made.plan()?;
@@ -65,7 +65,7 @@ pub(crate) fn run<H>(made: &Made<'_, H>, present: Present<'_>) -> Result<String>
 }
 
 /// Reports what was made ahead, as text or JSON.
-fn prepared<H>(made: &Made<'_, H>, done: &Prepared) -> Result<String> {
+fn prepared<H>(made: &FlaggedProgram<'_, H>, done: &Prepared) -> Result<String> {
     let flags = made.flags;
     Ok(match (flags.json, flags.quiet) {
         (true, _) => json_text(done)?,
@@ -76,7 +76,7 @@ fn prepared<H>(made: &Made<'_, H>, done: &Prepared) -> Result<String> {
 
 /// The outputs, as text or JSON; the costs go to standard error.
 fn tell<H>(
-    made: &Made<'_, H>,
+    made: &FlaggedProgram<'_, H>,
     planned: &Planned,
     transport: TransportArg,
     ended: &[(Party, Ended)],

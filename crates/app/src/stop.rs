@@ -85,25 +85,25 @@ pub fn told() -> Option<Signal> {
 
 /// Has `tell` called, once, when the process is told to stop, while what this gives is kept; at once if it was
 /// told already. It must not wait.
-pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Kept {
+pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Subscription {
     let mut state = state();
     if let Some(signal) = state.told {
         drop(state);
         tell(signal);
-        return Kept(None);
+        return Subscription(None);
     }
     let number = state.next;
     state.next += 1;
     state.waiting.insert(number, Box::new(tell));
-    Kept(Some(number))
+    Subscription(Some(number))
 }
 
 /// Keeps a place among those that are told.
 #[derive(Debug)]
 #[must_use = "who drops it is not told"]
-pub struct Kept(Option<u64>);
+pub struct Subscription(Option<u64>);
 
-impl Drop for Kept {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let tell = self.0.and_then(|number| state().waiting.remove(&number));
         // The sender is dropped after the lock: what it holds may ask for the state when it goes.

@@ -4,7 +4,7 @@ use std::thread;
 
 use clap::ValueEnum;
 use madrigal_circuit::Goal;
-use madrigal_core::time::{Link as Line, Rates};
+use madrigal_core::time::{Link, Rates};
 use madrigal_correlations::Needs;
 use madrigal_correlations_make::{Extension, Matrices, Origin};
 use madrigal_engine::StoreSpec;
@@ -33,7 +33,7 @@ pub const AGREED: Rates = Rates {
 };
 
 /// A line, in words.
-fn told(line: &Line) -> String {
+fn told(line: &Link) -> String {
     let latency = format!("{} ms", 1e3 * line.latency);
     match line.bytes_per_second {
         Some(rate) => format!("{latency} and {} Mbit/s", rate * 8.0 / 1e6),

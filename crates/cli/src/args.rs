@@ -30,7 +30,7 @@ pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use pixels::Pixels;
-pub use run::{BitsArg, Explain, GarbledArg, Run, Show, Work};
+pub use run::{BitsArg, ComputationFlags, Explain, GarbledArg, RunFlags, Show};
 pub use sizes::Sizes;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers};
@@ -46,7 +46,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Compute a circuit, with all parties on this machine or as one real party
-    Run(Box<Run>),
+    Run(Box<RunFlags>),
     /// Compute a trained network on data that nobody shows, with all parties on this machine or as one real party
     Infer(Box<Infer>),
     /// Show, convert or evaluate a circuit in the clear

@@ -5,10 +5,10 @@ use madrigal_circuit::Netlist;
 use madrigal_core::Party;
 use madrigal_operations::Circuit;
 
-use crate::args::Work;
+use crate::args::ComputationFlags;
 use crate::exit::{Result, Usage};
 
-impl Work {
+impl ComputationFlags {
     /// Reads the circuit that the flags name.
     pub fn netlist(&self) -> Result<Netlist> {
         let path = self.circuit();

@@ -82,7 +82,7 @@ pub enum StoreError {
     #[error(
         "{peer} uses store {theirs} and we use {ours}; give each party the directory that it made together with the others"
     )]
-    Other {
+    OtherStore {
         /// Who uses another.
         peer: Party,
         /// The store there.

@@ -187,7 +187,7 @@ impl Store {
         for (channel, theirs) in channels.iter().zip(&received) {
             let (id, theirs) = theirs.split_at(ID_BYTES);
             if id != &own.0[..] {
-                let error = StoreError::Other {
+                let error = StoreError::OtherStore {
                     peer: channel.peer(),
                     theirs: StoreId(std::array::from_fn(|index| id[index])),
                     ours: *own,

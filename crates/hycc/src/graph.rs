@@ -40,7 +40,7 @@ impl From<Spent> for MakeError {
 
 /// A program for the engine.
 #[derive(Debug, Clone)]
-pub(crate) struct Made {
+pub(crate) struct HybridGraph {
     pub(crate) graph: Graph,
     /// Nodes of each of the graph's inputs: words, or bits as planes.
     pub(crate) inputs: Vec<Vec<u32>>,
@@ -105,7 +105,7 @@ pub(crate) fn make(
     parties: usize,
     lanes: usize,
     to: &[Party],
-) -> Result<Made, MakeError> {
+) -> Result<HybridGraph, MakeError> {
     let stages = Stages::new(flat, options, parties);
     let mut lowering = Lowering {
         uses: vec![0; flat.nodes.len()],
@@ -127,7 +127,7 @@ pub(crate) fn make(
     lowering.find_uses();
     lowering.all_stages()?;
     let outputs = lowering.open(to)?;
-    Ok(Made {
+    Ok(HybridGraph {
         graph: lowering.making.graph,
         inputs: lowering.inputs,
         outputs,

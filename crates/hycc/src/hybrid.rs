@@ -12,7 +12,7 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use sha2::{Digest, Sha256};
 
-use crate::graph::{Made, MakeError, Piece, make};
+use crate::graph::{HybridGraph, MakeError, Piece, make};
 use crate::stages::Options;
 use crate::values::{Values, ValuesError};
 
@@ -22,7 +22,7 @@ const MOST_RUNS: usize = 1 << 30;
 /// A HyCC program as operations of the engine, for a number of parties and runs.
 #[derive(Debug, Clone)]
 pub struct Hybrid {
-    made: Made,
+    made: HybridGraph,
     inputs: Vec<Input>,
     input_nodes: Vec<Vec<u32>>,
     widths: Vec<u8>,

@@ -48,7 +48,7 @@ impl Making {
 
     /// Words in this order, as one vector. There is at least one.
     pub(crate) fn gather(&mut self, places: &[Place]) -> Result<Value, GraphError> {
-        let runs = runs(places);
+        let runs = strides(places);
         let lanes = self.lanes;
         let first = places[0];
         if let [run] = runs[..]
@@ -123,7 +123,7 @@ impl Making {
 
 /// Words of one vector, evenly spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
+struct Stride {
     value: Value,
     start: usize,
     step: isize,
@@ -132,8 +132,8 @@ struct Run {
     of: usize,
 }
 
-fn runs(places: &[Place]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn strides(places: &[Place]) -> Vec<Stride> {
+    let mut runs: Vec<Stride> = Vec::new();
     for place in places {
         if let Some(run) = runs.last_mut()
             && run.value == place.value
@@ -145,7 +145,7 @@ fn runs(places: &[Place]) -> Vec<Run> {
                 continue;
             }
         }
-        runs.push(Run {
+        runs.push(Stride {
             value: place.value,
             start: place.at,
             step: 1,

@@ -48,15 +48,15 @@ pub enum TextErrorKind {
     Statement,
 }
 
-type Run = BTreeMap<String, Zeroizing<Vec<u8>>>;
+type RunValues = BTreeMap<String, Zeroizing<Vec<u8>>>;
 
 /// All runs of a text.
 pub(crate) fn runs<'t>(
     text: &str,
     type_of: &dyn Fn(&str) -> Option<&'t Type>,
-    runs: &mut Vec<Run>,
+    runs: &mut Vec<RunValues>,
 ) -> Result<(), TextError> {
-    let mut run = Run::new();
+    let mut run = RunValues::new();
     let mut any = false;
     let mut reader = Reader::new(text);
     loop {

@@ -158,10 +158,10 @@ pub trait Own: Serialize + Sized {
     const HEADER: &'static [&'static str];
 
     /// The cells of a line.
-    fn row(line: &Line<Self>) -> Vec<String>;
+    fn row(line: &RateRow<Self>) -> Vec<String>;
 }
 
-impl<T: Own> Row for Line<T> {
+impl<T: Own> Row for RateRow<T> {
     const HEADER: &'static [&'static str] = T::HEADER;
 
     fn cells(&self) -> Vec<String> {
@@ -171,7 +171,7 @@ impl<T: Own> Row for Line<T> {
 
 /// One line of JSON, one row of the table. Rates are in operations per second.
 #[derive(Serialize)]
-pub struct Line<T> {
+pub struct RateRow<T> {
     pub name: String,
     /// Rate of the median run, from the start of all parties to the end of all.
     pub per_second: f64,
@@ -193,7 +193,7 @@ pub struct Line<T> {
     pub own: T,
 }
 
-impl<T: Own> Line<T> {
+impl<T: Own> RateRow<T> {
     pub fn new(name: String, runs: &Runs, ceiling: Option<f64>, cores_free: f64, own: T) -> Self {
         let ops = runs.ops as f64;
         let time = runs.spread();
@@ -222,13 +222,13 @@ impl<T: Own> Line<T> {
 }
 
 /// The lines of a benchmark, and which of them had too little of the cores.
-pub struct Lines<T> {
-    rows: Rows<Line<T>>,
+pub struct RateRows<T> {
+    rows: Rows<RateRow<T>>,
     /// Names whose cores were not free, and the least that was left of them.
     crowded: Vec<(String, f64)>,
 }
 
-impl<T: Own> Lines<T> {
+impl<T: Own> RateRows<T> {
     pub fn new(json: bool) -> Self {
         Self {
             rows: Rows::new(json),
@@ -236,7 +236,7 @@ impl<T: Own> Lines<T> {
         }
     }
 
-    pub fn add(&mut self, line: &Line<T>) -> Result<()> {
+    pub fn add(&mut self, line: &RateRow<T>) -> Result<()> {
         if line.cores_free < FREE {
             self.crowded.push((line.name.clone(), line.cores_free));
         }
@@ -329,7 +329,7 @@ mod tests {
     impl Own for Nothing {
         const HEADER: &'static [&'static str] = &["name"];
 
-        fn row(line: &Line<Self>) -> Vec<String> {
+        fn row(line: &RateRow<Self>) -> Vec<String> {
             vec![line.name.clone()]
         }
     }
@@ -348,9 +348,9 @@ mod tests {
             bytes: 0.0,
             aes: 0.0,
         };
-        let mut lines = Lines::new(false);
+        let mut lines = RateRows::new(false);
         for (name, free) in [("rot/iknp", 0.5), ("cot/iknp", 0.95), ("got/128", FREE)] {
-            let line = Line::new(name.to_owned(), &runs, None, free, Nothing {});
+            let line = RateRow::new(name.to_owned(), &runs, None, free, Nothing {});
             lines.add(&line).unwrap();
         }
         assert_eq!(lines.crowded, [("rot/iknp".to_owned(), 0.5)]);

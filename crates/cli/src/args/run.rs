@@ -10,9 +10,9 @@ use madrigal_app::flags::{networks, parties};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
-pub struct Run {
+pub struct RunFlags {
     #[command(flatten)]
-    pub work: Work,
+    pub work: ComputationFlags,
 
     #[command(flatten)]
     pub who: Who,
@@ -52,7 +52,7 @@ pub struct Run {
 /// What is computed, and how: all that the cost depends on.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Work")]
-pub struct Work {
+pub struct ComputationFlags {
     /// Circuit in Bristol, Bristol Fashion or ABY format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "hycc")]
     pub circuit: Option<PathBuf>,
@@ -86,7 +86,7 @@ pub struct Work {
     pub lanes: Option<u64>,
 }
 
-impl Work {
+impl ComputationFlags {
     /// The circuit's file, where no HyCC program is named.
     pub fn circuit(&self) -> &Path {
         self.circuit.as_deref().unwrap_or(Path::new(""))
@@ -234,7 +234,7 @@ impl Among {
 #[command(after_help = EXIT_STATUS)]
 pub struct Explain {
     #[command(flatten)]
-    pub work: Work,
+    pub work: ComputationFlags,
 
     #[command(flatten)]
     pub among: Among,

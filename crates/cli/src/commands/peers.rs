@@ -234,7 +234,7 @@ fn dial(
         }
     };
     let (connection, link) = tls.dial(peer)?;
-    let (mut line, _) = Line::secure(connection, stream, link)?;
+    let (mut line, _) = PeerStream::secure(connection, stream, link)?;
     let clock = line.hear_greeting()?;
     line.greet()?;
     let found = line.ask(clock)?;
@@ -275,7 +275,8 @@ fn accept_all(listener: &TcpListener, tls: &TlsParty, until: Instant, news: &Sen
 
 fn receive(tls: &TlsParty, stream: TcpStream, from: &str) -> News {
     let accepted = tls.accept(from).map_err(Problem::from);
-    let secured = accepted.and_then(|(connection, link)| Line::secure(connection, stream, link));
+    let secured =
+        accepted.and_then(|(connection, link)| PeerStream::secure(connection, stream, link));
     let (mut line, peer) = match secured {
         Ok(secured) => secured,
         Err(problem) => return (None, Err(problem)),
@@ -289,12 +290,12 @@ fn receive(tls: &TlsParty, stream: TcpStream, from: &str) -> News {
 }
 
 /// A secured connection to a party that has proved who it is.
-struct Line<S> {
+struct PeerStream<S> {
     stream: S,
     link: Link,
 }
 
-impl<C, D> Line<rustls::StreamOwned<C, TcpStream>>
+impl<C, D> PeerStream<rustls::StreamOwned<C, TcpStream>>
 where
     C: DerefMut + Deref<Target = ConnectionCommon<D>>,
     D: SideData,
@@ -315,7 +316,7 @@ where
     }
 }
 
-impl<S: Read + Write> Line<S> {
+impl<S: Read + Write> PeerStream<S> {
     fn greet(&mut self) -> Result<(), Problem> {
         let mut greeting = DOCTOR.to_vec();
         greeting.extend_from_slice(&unix_millis().to_le_bytes());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Format;
 use madrigal_operations::Circuit;
 
-use crate::args::{CorrelationsArg, InputFile, Receivers, Run, TransportArg};
+use crate::args::{CorrelationsArg, InputFile, Receivers, RunFlags, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::files::{self, Output, named};
 use crate::jobs::local::LocalRun;
@@ -19,7 +19,7 @@ use crate::remote::RemoteParty;
 use crate::show::{write_lines, write_result};
 use crate::stores::{StoreFiles, check_local};
 
-pub fn run(mut args: Run) -> Result<()> {
+pub fn run(mut args: RunFlags) -> Result<()> {
     args.show.begin();
     if args.store.is_some() {
         match args.work.how.correlations {
@@ -45,7 +45,7 @@ pub fn run(mut args: Run) -> Result<()> {
 }
 
 /// What is to be written, before anything is read.
-fn check_files(args: &Run) -> Result<()> {
+fn check_files(args: &RunFlags) -> Result<()> {
     let output = named(args.output.as_deref());
     let result = match (args.who.party, &args.work.to) {
         // The flags may be the same at all parties; who gets no result writes none.
@@ -75,7 +75,7 @@ fn check_files(args: &Run) -> Result<()> {
     files::check(read, &[result, args.show.output()])
 }
 
-fn run_local(args: &Run, parties: usize) -> Result<()> {
+fn run_local(args: &RunFlags, parties: usize) -> Result<()> {
     let path = args.work.circuit();
     if let Some(store) = &args.store {
         check_local(store, parties)?;
@@ -184,7 +184,7 @@ pub fn count_lanes(inputs: &[Option<Input>], flag: Option<u64>) -> Result<u64> {
     Ok(first.map_or(1, |(_, lanes)| lanes))
 }
 
-fn run_remote(args: &Run) -> Result<()> {
+fn run_remote(args: &RunFlags) -> Result<()> {
     let helpers = args.work.how.helpers();
     let party =
         RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);

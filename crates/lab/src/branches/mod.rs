@@ -38,7 +38,7 @@ pub(super) fn network(text: &str) -> Result<Network> {
 
 /// One line of JSON, one row of the table. Bytes are those that the party sends which sends most.
 #[derive(Serialize)]
-struct Line {
+struct BranchesRow {
     name: String,
     setup_bytes: u64,
     online_bytes: u64,
@@ -100,7 +100,7 @@ pub fn run(args: &BenchBranches) -> Result<()> {
     let machine = Machine::measure()?;
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = Rows::new(args.json);
-    let mut plain: Option<(u16, Line)> = None;
+    let mut plain: Option<(u16, BranchesRow)> = None;
     for (name, way, branches) in wanted {
         steps.name(&name);
         steps.advance();
@@ -110,14 +110,14 @@ pub fn run(args: &BenchBranches) -> Result<()> {
                 let circuit = Arc::new(made.map_err(failure::Usage::Branches)?);
                 let plan = way.plan(&circuit, &setting)?;
                 let measured = measure(&circuit, &plan, &setting)?;
-                Line::new(name, way.branches(&circuit), &plan, &measured, &setting)
+                BranchesRow::new(name, way.branches(&circuit), &plan, &measured, &setting)
             }
             Measured::Rings(way, products) => {
                 let branches = usize::from(branches).max(2);
                 let sizes = [args.layers as usize, products];
                 let rings = rings::Rings::new(way, branches, sizes, args.seed, &setting)?;
                 let measured = rings.measure(&setting)?;
-                Line::new(name, branches, &rings.planned, &measured, &setting)
+                BranchesRow::new(name, branches, &rings.planned, &measured, &setting)
             }
         };
         if let Some((_, plain)) = plain.as_ref().filter(|plain| plain.0 == branches) {
@@ -174,7 +174,7 @@ impl Measured {
     }
 }
 
-impl Line {
+impl BranchesRow {
     fn new(
         name: String,
         branches: usize,
@@ -213,7 +213,7 @@ impl Line {
     }
 }
 
-impl Row for Line {
+impl Row for BranchesRow {
     const HEADER: &'static [&'static str] = &[
         "name",
         "setup, sent by one",

@@ -12,7 +12,7 @@ use madrigal_garbling::bmr::{
 use madrigal_garbling::{Block, Offset, Program};
 use madrigal_kernels::{self as kernels, Prg, meter};
 
-use super::run::{CHUNK, Run};
+use super::run::{CHUNK, GarblingRun};
 use crate::exit::{Failure, Result};
 
 /// All parties, between two blocks of lanes.
@@ -89,8 +89,8 @@ impl<'w> Bench<'w> {
     }
 
     /// Runs as many blocks of lanes as have `ands` ANDs, one at least.
-    pub(super) fn run(&mut self, ands: usize) -> Result<Run> {
-        let mut run = Run::default();
+    pub(super) fn run(&mut self, ands: usize) -> Result<GarblingRun> {
+        let mut run = GarblingRun::default();
         while run.ands == 0 || run.ands < ands {
             self.block(&mut run)?;
         }
@@ -105,7 +105,7 @@ impl<'w> Bench<'w> {
         Ok(run)
     }
 
-    fn block(&mut self, run: &mut Run) -> Result<()> {
+    fn block(&mut self, run: &mut GarblingRun) -> Result<()> {
         let shape = self.shape;
         let total = shape.column_bytes(self.program.and_count());
         let parties = self.parties()?;
@@ -225,7 +225,7 @@ impl<'w> Bench<'w> {
         me: usize,
         party: &Party,
         tables: &mut [Vec<u8>],
-        run: &mut Run,
+        run: &mut GarblingRun,
     ) -> Result<()> {
         let (shape, offset) = (self.shape, &self.offsets[me]);
         let mut garbling = Garbling::new(self.instance, shape, self.first, me, offset, &party.seed);
@@ -270,7 +270,7 @@ impl<'w> Bench<'w> {
         parties: &[Party],
         inputs: &Rows,
         tables: &[Vec<u8>],
-        run: &mut Run,
+        run: &mut GarblingRun,
     ) -> Result<Rows> {
         let (shape, program) = (self.shape, self.program);
         let mut colours = inputs.clone();

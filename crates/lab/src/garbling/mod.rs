@@ -20,10 +20,10 @@ use serde::Serialize;
 use crate::args::BenchGarbling;
 use crate::exit::{Failure, Result};
 use crate::known::Known;
-use crate::measured::{self, Lines, Own, Runs, Watch, is_wanted, nothing, per_second};
+use crate::measured::{self, Own, RateRows, Runs, Watch, is_wanted, nothing, per_second};
 use crate::numbers::{count, rate, seconds};
 use crate::progress::Steps;
-use run::{CHUNK, Run};
+use run::{CHUNK, GarblingRun};
 
 /// Bytes of the tables that are between the two at a time, at most, where one layer has not more.
 const WINDOW: usize = 128 << 10;
@@ -115,7 +115,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
     let at_first = ceilings::measure(kernels).aes.rate;
     let watch = Watch::new(1);
     let steps = Steps::new(wanted.len() as u64 * u64::from(args.repeat), args.json);
-    let mut lines = Lines::new(args.json);
+    let mut lines = RateRows::new(args.json);
     for (names, kind, workload) in &wanted {
         steps.name(&format!("{} and {}", names[0], names[1]));
         let mut runs = Vec::new();
@@ -205,8 +205,8 @@ impl<'w> Bench<'w> {
     }
 
     /// Runs as many blocks of lanes as have `ands` ANDs, one at least.
-    fn run(&mut self, ready: &Program<'_>, ands: usize) -> Result<Run> {
-        let mut run = Run::default();
+    fn run(&mut self, ready: &Program<'_>, ands: usize) -> Result<GarblingRun> {
+        let mut run = GarblingRun::default();
         while run.ands == 0 || run.ands < ands {
             self.block(ready, &mut run)?;
         }
@@ -231,7 +231,7 @@ impl<'w> Bench<'w> {
         Ok(run)
     }
 
-    fn block(&mut self, ready: &Program<'_>, run: &mut Run) -> Result<()> {
+    fn block(&mut self, ready: &Program<'_>, run: &mut GarblingRun) -> Result<()> {
         let program = ready.layered();
         self.garbler.restart(self.shape, self.first);
         self.evaluator.restart(self.shape, self.first);
@@ -273,7 +273,7 @@ impl<'w> Bench<'w> {
     }
 
     /// Garbles some chunks, whose tables have so many bytes, and evaluates them.
-    fn tables(&mut self, chunks: &[Chunk<'_>], bytes: usize, run: &mut Run) -> Result<()> {
+    fn tables(&mut self, chunks: &[Chunk<'_>], bytes: usize, run: &mut GarblingRun) -> Result<()> {
         let shape = self.shape;
         if self.window.len() < bytes {
             self.window.resize(bytes, 0);
@@ -326,7 +326,14 @@ impl<'w> Bench<'w> {
 }
 
 /// Makes the line of one side, 0 for the garbler.
-fn line(name: &str, side: usize, runs: &[Run], lanes: usize, aes: f64, cores_free: f64) -> Line {
+fn line(
+    name: &str,
+    side: usize,
+    runs: &[GarblingRun],
+    lanes: usize,
+    aes: f64,
+    cores_free: f64,
+) -> RateRow {
     // All runs do the same.
     let first = runs.first();
     let runs = Runs {
@@ -340,10 +347,10 @@ fn line(name: &str, side: usize, runs: &[Run], lanes: usize, aes: f64, cores_fre
         count: runs.ops,
         lanes,
     };
-    Line::new(name.to_owned(), &runs, Some(ceiling), cores_free, own)
+    RateRow::new(name.to_owned(), &runs, Some(ceiling), cores_free, own)
 }
 
-type Line = measured::Line<Figures>;
+type RateRow = measured::RateRow<Figures>;
 
 #[derive(Serialize)]
 struct Figures {
@@ -367,7 +374,7 @@ impl Own for Figures {
         "time of a run",
     ];
 
-    fn row(line: &Line) -> Vec<String> {
+    fn row(line: &RateRow) -> Vec<String> {
         vec![
             line.name.clone(),
             per_second(line.per_second),

@@ -5,7 +5,7 @@ pub(super) const CHUNK: usize = 64 << 10;
 
 /// Costs of one run; where there are two, the garbler's are the first, then the evaluator's.
 #[derive(Default)]
-pub(super) struct Run {
+pub(super) struct GarblingRun {
     pub ands: usize,
     /// Bytes of tables.
     pub bytes: u64,

@@ -42,7 +42,7 @@ pub fn run(args: &BenchLines) -> Result<()> {
         steps.name(&row.name);
         steps.advance();
         let measured = Measurement::new(row, args.repeat)?.run(cores)?;
-        rows.add(&Line::new(row, &measured, seed, cores))?;
+        rows.add(&LineRow::new(row, &measured, seed, cores))?;
     }
     steps.clear();
     rows.print(|rows| {
@@ -55,7 +55,7 @@ pub fn run(args: &BenchLines) -> Result<()> {
 
 /// One line of JSON, one row of the table.
 #[derive(Serialize)]
-struct Line {
+struct LineRow {
     name: String,
     /// The line, as `--network` has it.
     network: String,
@@ -91,7 +91,7 @@ struct Line {
     cores: usize,
 }
 
-impl Line {
+impl LineRow {
     fn new(row: &Row, measured: &Measured, seed: u64, cores: usize) -> Self {
         let changes = matches!(
             row.rule,
@@ -133,7 +133,7 @@ impl Line {
     }
 }
 
-impl measured::Row for Line {
+impl measured::Row for LineRow {
     const HEADER: &'static [&'static str] = &[
         "name",
         "line",

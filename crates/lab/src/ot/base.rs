@@ -13,7 +13,7 @@ use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 use super::bench::{Bench, INSTANCE, Plan, rng};
 use super::outputs::agree;
 use super::sides::Measured;
-use super::wire::{Run, Step, Wire, drive};
+use super::wire::{OtRun, Step, Wire, drive};
 use crate::exit::{Failure, Result};
 
 type Pairs = Zeroizing<Vec<[Block; 2]>>;
@@ -50,7 +50,7 @@ fn measure<B: BaseOts>(plan: &Plan<'_>) -> Result<Measured> {
     })
 }
 
-fn one_run<B: BaseOts>(left: &mut SeededRng, right: &mut SeededRng) -> Result<Run> {
+fn one_run<B: BaseOts>(left: &mut SeededRng, right: &mut SeededRng) -> Result<OtRun> {
     let choices = Delta::random(right).choice_bits();
     let (mut pairs, mut keys) = (None, None);
     let run = drive(

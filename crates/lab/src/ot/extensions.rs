@@ -13,7 +13,7 @@ use super::base::keys_for;
 use super::bench::{Bench, CALL, INSTANCE, Plan, calls, last_call, rng};
 use super::outputs::{bits_agree, blocks_agree, consume};
 use super::sides::Measured;
-use super::wire::{Run, Step, drive};
+use super::wire::{OtRun, Step, drive};
 use crate::exit::Result;
 
 /// What is made of the rows.
@@ -123,7 +123,7 @@ impl Buffers {
         (sender, receiver): (&mut S, &mut R),
         mut send: impl FnMut(&mut S, &[u8], usize) -> Result<(), OtError> + Send,
         mut choose: impl FnMut(&mut R, &[u8], usize, &mut [u8]) -> Result<(), OtError> + Send,
-    ) -> Result<Run> {
+    ) -> Result<OtRun> {
         drive(
             |wire| {
                 for m in calls(ots, CALL) {
@@ -153,7 +153,7 @@ impl Buffers {
         ots: usize,
         sender: &mut S,
         receiver: &mut R,
-    ) -> Result<Run> {
+    ) -> Result<OtRun> {
         let Self {
             rng,
             choices,

@@ -15,7 +15,7 @@ use super::bench::{Bench, CALL, Plan, calls, last_call, rng};
 use super::extensions::start;
 use super::outputs::{agree, bit, consume};
 use super::sides::Measured;
-use super::wire::{AHEAD, Run, Step, Wire, drive};
+use super::wire::{AHEAD, OtRun, Step, Wire, drive};
 use crate::exit::Result;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -133,7 +133,7 @@ impl Values {
         ots: usize,
         sender: &mut SoftSpokenSender,
         receiver: &mut SoftSpokenReceiver,
-    ) -> Result<Run> {
+    ) -> Result<OtRun> {
         let flavour = self.flavour;
         let mut rng = rng()?;
         let Self {

@@ -23,7 +23,7 @@ use madrigal_kernels::{Kernels, ceilings};
 use self::bench::{Bench, Plan};
 use crate::args::BenchOt;
 use crate::exit::{Failure, Result};
-use crate::measured::{Lines, Watch, is_wanted, select};
+use crate::measured::{RateRows, Watch, is_wanted, select};
 use crate::numbers::{count, rate};
 use crate::progress::Steps;
 
@@ -50,7 +50,7 @@ pub fn run(args: &BenchOt) -> Result<()> {
         steps: &steps,
         watch: &watch,
     };
-    let mut lines = Lines::new(args.json);
+    let mut lines = RateRows::new(args.json);
     for bench in &benches {
         steps.name(&bench.name);
         let measured = (bench.measure)(&plan).map_err(|failure| of_bench(&bench.name, failure))?;

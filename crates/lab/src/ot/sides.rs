@@ -3,7 +3,7 @@
 use madrigal_ot::cost::Cost;
 use serde::Serialize;
 
-use super::wire::{Run, Side};
+use super::wire::{OtRun, Side};
 use crate::exit::{Failure, Result};
 use crate::measured::{self, Own, Runs, per_second};
 use crate::numbers::seconds;
@@ -32,9 +32,9 @@ pub(super) struct SideMeasured {
 
 impl Measured {
     /// Puts together runs of OTs that cost `declared` together: what was sent and computed must be what is declared.
-    pub fn of_runs(count: usize, setup: f64, runs: &[Run], declared: Cost) -> Result<Self> {
+    pub fn of_runs(count: usize, setup: f64, runs: &[OtRun], declared: Cost) -> Result<Self> {
         let repeats = runs.len() as f64;
-        let side = |pick: fn(&Run) -> Side, bytes: u64, aes: u64| {
+        let side = |pick: fn(&OtRun) -> Side, bytes: u64, aes: u64| {
             let sides = || runs.iter().map(pick);
             let sent: u64 = sides().map(|side| side.bytes).sum();
             let computed: u64 = sides().map(|side| side.aes).sum();
@@ -81,7 +81,7 @@ impl Measured {
     }
 
     /// See [`Measured::ceiling`] for `aes` and `cores`.
-    pub fn line(self, name: &str, aes: f64, cores: usize, cores_free: f64) -> Line {
+    pub fn line(self, name: &str, aes: f64, cores: usize, cores_free: f64) -> RateRow {
         let ceiling = self.ceiling(aes, cores);
         let ops = self.runs.ops as f64;
         let sides = self.sides.map(|[sender, receiver]| Sides {
@@ -97,11 +97,11 @@ impl Measured {
             count: self.runs.ops,
             setup_seconds: self.setup,
         };
-        Line::new(name.to_owned(), &self.runs, ceiling, cores_free, own)
+        RateRow::new(name.to_owned(), &self.runs, ceiling, cores_free, own)
     }
 }
 
-pub(super) type Line = measured::Line<Figures>;
+pub(super) type RateRow = measured::RateRow<Figures>;
 
 #[derive(Serialize)]
 pub(super) struct Figures {
@@ -139,7 +139,7 @@ impl Own for Figures {
         "set-up",
     ];
 
-    fn row(line: &Line) -> Vec<String> {
+    fn row(line: &RateRow) -> Vec<String> {
         let sides = line.own.sides.as_ref();
         let side = |pick: fn(&Sides) -> f64| sides.map(pick).map(per_second).unwrap_or_default();
         let both = |pick: fn(&Sides) -> [f64; 2], all: f64| match sides {

@@ -16,7 +16,7 @@ use super::bench::{Bench, INSTANCE, Plan, calls, last_call, rng};
 use super::extensions::Output;
 use super::outputs::{blocks_agree, consume};
 use super::sides::Measured;
-use super::wire::{Run, Step, drive};
+use super::wire::{OtRun, Step, drive};
 use crate::exit::Result;
 
 pub(super) fn benches() -> Vec<Bench> {
@@ -99,7 +99,7 @@ impl Sides {
         }
     }
 
-    fn run(&mut self, ots: usize, output: Output) -> Result<Run> {
+    fn run(&mut self, ots: usize, output: Output) -> Result<OtRun> {
         let Self {
             call,
             sender,

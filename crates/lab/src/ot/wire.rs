@@ -105,7 +105,7 @@ impl Wire {
 
 /// What a run took.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct OtRun {
     /// Seconds from the start of both to the end of both.
     pub wall: f64,
     pub sender: Side,
@@ -126,7 +126,7 @@ pub(super) struct Side {
 pub(super) fn drive(
     sender: impl FnOnce(&mut Wire) -> Step<()> + Send,
     receiver: impl FnOnce(&mut Wire) -> Step<()> + Send,
-) -> Result<Run> {
+) -> Result<OtRun> {
     let (left, right) = Wire::pair();
     let ready = Barrier::new(2);
     let (sender, receiver) = thread::scope(|scope| {
@@ -135,7 +135,7 @@ pub(super) fn drive(
     });
     let receiver = receiver.map_err(|_| Stop::Alone)?;
     match (sender, receiver) {
-        (Ok((start, end, sender)), Ok((other_start, other_end, receiver))) => Ok(Run {
+        (Ok((start, end, sender)), Ok((other_start, other_end, receiver))) => Ok(OtRun {
             wall: (end.max(other_end) - start.min(other_start)).as_secs_f64(),
             sender,
             receiver,

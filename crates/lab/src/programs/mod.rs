@@ -45,7 +45,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
             rates: &rates,
             online: false,
         };
-        rows.add(&Line::measure(workload, &setting, &machine)?)?;
+        rows.add(&ProgramRow::measure(workload, &setting, &machine)?)?;
     }
     steps.clear();
     rows.print(|table| format!("{}.\n\n{table}\n", ceilings(&machine, args.repeat)))
@@ -135,7 +135,7 @@ impl Usual {
 
 /// One line of JSON, one row of the table.
 #[derive(Serialize)]
-struct Line {
+struct ProgramRow {
     name: &'static str,
     #[serde(flatten)]
     usual: Usual,
@@ -166,7 +166,7 @@ struct Parts {
     parts_seconds: Option<Vec<f64>>,
 }
 
-impl Line {
+impl ProgramRow {
     fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
         let mix = workload.mix.0;
         let run = |recorded: &_| measure(mix, recorded, setting);
@@ -195,7 +195,7 @@ impl Line {
     }
 }
 
-impl Row for Line {
+impl Row for ProgramRow {
     const HEADER: &'static [&'static str] = &[
         "name",
         "total",

@@ -56,7 +56,7 @@ impl Measured {
         setting: &Setting,
         ceilings: &Ceilings,
         cores_free: f64,
-    ) -> Line {
+    ) -> RateRow {
         let bound = ceilings.bound(&self, setting);
         let own = Figures {
             threads: setting.threads,
@@ -65,7 +65,7 @@ impl Measured {
             rounds: self.rounds,
         };
         let ceiling = bound.map(|(ceiling, _)| ceiling);
-        Line::new(name, &self.runs, ceiling, cores_free, own)
+        RateRow::new(name, &self.runs, ceiling, cores_free, own)
     }
 }
 
@@ -137,7 +137,7 @@ impl std::fmt::Display for Ceilings {
     }
 }
 
-pub(super) type Line = measured::Line<Figures>;
+pub(super) type RateRow = measured::RateRow<Figures>;
 
 #[derive(Serialize)]
 pub(super) struct Figures {
@@ -165,7 +165,7 @@ impl Own for Figures {
         "reached",
     ];
 
-    fn row(line: &Line) -> Vec<String> {
+    fn row(line: &RateRow) -> Vec<String> {
         let bound = line.ceiling_per_second.zip(line.own.bound_by);
         let bound = bound.map(|(ceiling, by)| format!("{} ({by})", per_second(ceiling)));
         vec![

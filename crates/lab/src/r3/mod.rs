@@ -19,7 +19,7 @@ use crate::exit::Result;
 use crate::machine::Machine;
 use crate::progress::Steps;
 
-use crate::measured::{Lines, Watch, is_wanted, nothing};
+use crate::measured::{RateRows, Watch, is_wanted, nothing};
 use ceilings::Ceilings;
 use setting::{Setting, TRANSPORTS};
 
@@ -49,7 +49,7 @@ pub fn run(args: &BenchR3) -> Result<()> {
     let most = args.threads.iter().max();
     let watch = Watch::new(most.map_or(PARTIES, |threads| PARTIES * threads));
     let steps = Steps::new(wanted.len() as u64, args.json);
-    let mut lines = Lines::new(args.json);
+    let mut lines = RateRows::new(args.json);
     for (name, workload, transport, threads) in wanted {
         steps.name(&name);
         steps.advance();

@@ -40,7 +40,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
     for workload in &wanted {
         steps.name(&workload.name);
         steps.advance();
-        rows.add(&Line::measure(workload, &setting, &machine)?)?;
+        rows.add(&TensorRow::measure(workload, &setting, &machine)?)?;
     }
     steps.clear();
     rows.print(|table| {
@@ -53,7 +53,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
 
 /// One line of JSON, one row of the table.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TensorRow<'a> {
     name: &'a str,
     #[serde(flatten)]
     usual: Usual,
@@ -67,7 +67,7 @@ struct Line<'a> {
     values: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TensorRow<'a> {
     fn measure(workload: &'a Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
         let (case, mix) = (workload.make()?, workload.mix.0);
         let (measured, goal) = measure(mix, &case.recorded, setting)?;
@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
     }
 }
 
-impl Row for Line<'_> {
+impl Row for TensorRow<'_> {
     const HEADER: &'static [&'static str] = &[
         "name",
         "total",

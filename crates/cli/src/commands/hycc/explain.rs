@@ -9,7 +9,7 @@ use madrigal_hycc::Loaded;
 use serde::Serialize;
 
 use super::{hybrid, options, plan, read};
-use crate::args::{Explain, Work};
+use crate::args::{ComputationFlags, Explain};
 use crate::commands::costs::{Counts, costs_table};
 use crate::exit::Result;
 use crate::figures::{print, print_json};
@@ -74,7 +74,7 @@ struct PartyCost {
 }
 
 /// The modules and what they are computed in.
-pub fn modules(work: &Work, loaded: &Loaded, parties: usize) -> Vec<ModuleFigures> {
+pub fn modules(work: &ComputationFlags, loaded: &Loaded, parties: usize) -> Vec<ModuleFigures> {
     let options = options(work);
     let of = |(module, sharing): (&madrigal_circuit::hycc::Module, _)| {
         let gates = module.gates();

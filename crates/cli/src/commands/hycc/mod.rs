@@ -11,14 +11,14 @@ use madrigal_circuit::Limits;
 use madrigal_engine::{Matrices, Opening, Origin, Phases, Plan, PlanSpec};
 use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
 
-use crate::args::{BitsArg, BroadcastArg, GarbledArg, PhasesArg, Receivers, Work};
+use crate::args::{BitsArg, BroadcastArg, ComputationFlags, GarbledArg, PhasesArg, Receivers};
 use crate::exit::Result;
 
 pub use explain::explain;
 pub use run::run;
 
 /// Reads the program that the flags name.
-fn read(work: &Work) -> Result<Loaded> {
+fn read(work: &ComputationFlags) -> Result<Loaded> {
     let path = work.hycc.hycc.as_deref().unwrap_or(Path::new(""));
     let limits = Limits {
         bytes: work.hycc.file_memory.0,
@@ -28,7 +28,7 @@ fn read(work: &Work) -> Result<Loaded> {
     Ok(loaded.map_err(failure::Program)?)
 }
 
-fn options(work: &Work) -> Options {
+fn options(work: &ComputationFlags) -> Options {
     Options {
         garbled: work.hycc.garbled.map(|garbled| match garbled {
             GarbledArg::Y => BitProtocol::Y,
@@ -43,14 +43,14 @@ fn options(work: &Work) -> Options {
 }
 
 /// The program for so many parties and runs.
-fn hybrid(work: &Work, loaded: &Loaded, parties: usize, runs: usize) -> Result<Hybrid> {
+fn hybrid(work: &ComputationFlags, loaded: &Loaded, parties: usize, runs: usize) -> Result<Hybrid> {
     let to = work.to.parties(parties)?;
     let made = Hybrid::new(&loaded.flat, &options(work), parties, runs, &to);
     Ok(made.map_err(failure::Parties)?)
 }
 
 /// Its plan. The extension is chosen once it is known how much is needed.
-fn plan(work: &Work, hybrid: &Hybrid) -> Result<Plan> {
+fn plan(work: &ComputationFlags, hybrid: &Hybrid) -> Result<Plan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {
         let mut usual = hybrid.spec();

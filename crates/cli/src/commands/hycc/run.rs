@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{failure, hybrid, inputs, plan, read};
-use crate::args::{Receivers, Run, TransportArg};
+use crate::args::{Receivers, RunFlags, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
 use crate::show::write_result;
@@ -51,7 +51,7 @@ struct Report {
     figures: Vec<PartyFigures>,
 }
 
-pub fn run(args: &Run) -> Result<()> {
+pub fn run(args: &RunFlags) -> Result<()> {
     args.who.check()?;
     let work = &args.work;
     let loaded = read(work)?;
@@ -80,7 +80,7 @@ pub fn run(args: &Run) -> Result<()> {
 }
 
 /// What is to be written, before anything is computed.
-fn check_files(args: &Run, loaded: &Loaded) -> Result<()> {
+fn check_files(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let inputs = args.inputs.iter().map(|input| &input.path);
     let read = loaded.files.iter().chain(inputs).chain(&args.who.roster);
     let result = Output {
@@ -94,7 +94,7 @@ fn check_files(args: &Run, loaded: &Loaded) -> Result<()> {
 
 /// The outputs, as HyCC writes them; costs on standard error, or both as JSON.
 fn tell(
-    args: &Run,
+    args: &RunFlags,
     loaded: &Loaded,
     hybrid: &Hybrid,
     plan: &Plan,

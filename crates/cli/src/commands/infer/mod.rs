@@ -1,7 +1,7 @@
 //! A trained network on data that nobody shows, by all parties here or as one of several machines.
 
 mod layers;
-pub mod made;
+pub mod model_program;
 mod place;
 mod planned;
 mod range;
@@ -32,7 +32,7 @@ use crate::files::{self, named};
 use crate::show::write_result;
 use layers::LayerFigures;
 pub use layers::OUTSIDE;
-use made::{Asked, DATA, MODEL, Made};
+use model_program::{Asked, DATA, MODEL, ModelProgram};
 use planned::PlannedRun;
 use results::check_files;
 use unfit::Unfit;
@@ -97,7 +97,7 @@ pub fn run(args: &Infer) -> Result<()> {
         return Err(Unfit::Foreign { me: me.index() }.into());
     }
     let data = Files::read(&args.inputs, &args.pixels)?;
-    let model = made::read(&args.model, &args.sizes)?;
+    let model = model_program::read(&args.model, &args.sizes)?;
     let batch = batch(args, &model, &data)?;
     if me.is_some() && batch.is_none() && !args.sizes.is_given() {
         return Err(Unfit::Batch.into());
@@ -157,7 +157,7 @@ fn made(
     model: &Model,
     batch: Option<usize>,
     data: &Files,
-) -> Result<Made> {
+) -> Result<ModelProgram> {
     let mut options = args.sizes.options(batch);
     let told = data.tell_sizes(model, &mut options);
     told.map_err(|error| Unfit::Import {
@@ -174,12 +174,12 @@ fn made(
         check_range: args.check_range,
         dishonest_majority: args.dishonest_majority,
     };
-    let made = Made::new(model, &asked)?;
+    let made = ModelProgram::new(model, &asked)?;
     check_files(args, &made.names())?;
     Ok(made)
 }
 
-fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<PlannedRun> {
+fn plan(args: &Infer, made: ModelProgram, transport: TransportArg) -> Result<PlannedRun> {
     let (mix, planned) = made.plan(&ways(args, &over(args), &made.asked), args.protocol)?;
     if args.protocol.is_none() && !args.show.quiet {
         let parties = made.roles.parties;
@@ -342,7 +342,7 @@ fn write_report(
     layers: &[LayerFigures],
     path: &Path,
 ) -> Result<()> {
-    let page = report::page(&report::Run {
+    let page = report::page(&report::ReportedRun {
         args,
         work,
         done,

@@ -3,12 +3,12 @@
 use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 
-use super::made::Made;
+use super::model_program::ModelProgram;
 use crate::args::TransportArg;
 
 /// A network, and how it is computed.
 pub struct PlannedRun {
-    pub made: Made,
+    pub made: ModelProgram,
     pub mix: Mix,
     pub planned: Planned,
     pub transport: TransportArg,

@@ -6,7 +6,7 @@ use std::path::Path;
 use madrigal_nn::secret::place;
 use madrigal_nn::{Model as File, Tensor};
 
-use super::made::Made;
+use super::model_program::ModelProgram;
 use super::place::Place;
 use super::unfit::Unfit;
 use crate::args::{Infer, NumberArg, Ranges};
@@ -17,7 +17,7 @@ use crate::exit::Result;
 pub fn check(
     args: &Infer,
     file: &File,
-    made: &Made,
+    made: &ModelProgram,
     data: &[Tensor],
     weights_are_here: bool,
 ) -> Result<()> {
@@ -69,7 +69,7 @@ pub fn check(
     }
 }
 
-fn leaves(model: &Path, made: &Made, data: &[Tensor]) -> Result<()> {
+fn leaves(model: &Path, made: &ModelProgram, data: &[Tensor]) -> Result<()> {
     let leaving = (made.network).leaving(&made.graph, made.number, data);
     // What does not fit the model is told where data is encoded.
     match leaving.ok().flatten() {

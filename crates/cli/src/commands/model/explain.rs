@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::onnx::sizes;
 use crate::args::ModelExplain;
 use crate::commands::infer::OUTSIDE;
-use crate::commands::infer::made::{Asked, Made, read};
+use crate::commands::infer::model_program::{Asked, ModelProgram, read};
 use crate::exit::Result;
 use crate::figures::{print, print_json};
 use crate::numbers::{bytes, count, counted, seconds, table};
@@ -83,7 +83,7 @@ struct Layer {
 
 pub fn explain(args: &ModelExplain) -> Result<()> {
     let network = Network::parse(&args.network)?;
-    let made = Made::new(
+    let made = ModelProgram::new(
         &read(&args.file, &args.sizes)?,
         &Asked {
             model: &args.file,
@@ -163,7 +163,7 @@ impl Layer {
 }
 
 impl Estimate {
-    fn new(mix: Mix, made: &Made, planned: &Planned, rates: &Rates, link: &Link) -> Self {
+    fn new(mix: Mix, made: &ModelProgram, planned: &Planned, rates: &Rates, link: &Link) -> Self {
         let plan = &planned.plan;
         let [setup, online] = phases(plan, rates, link);
         let groups = groups(planned, rates, link);

@@ -54,16 +54,16 @@ pub(super) struct Case {
     pub whole: bool,
     /// Rows of the paper's table that the case consists of.
     pub paper: Vec<Part>,
-    pub make: Work,
+    pub make: CaseProgram,
 }
 
-pub(super) enum Work {
+pub(super) enum CaseProgram {
     Program(Box<Make>),
     /// Operations on the first party's bits: typed programs have one sharing of bits.
     Graph(fn(costs::Size) -> std::result::Result<Graph, GraphError>),
 }
 
-impl Work {
+impl CaseProgram {
     pub fn program(make: impl Fn(&mut Random, usize) -> Recording + 'static) -> Self {
         Self::Program(Box::new(make))
     }
@@ -100,11 +100,11 @@ impl Bench<'_> {
                 self.steps
                     .name(&format!("{} of {parties}, {name}", case.name));
                 let measured = match &case.make {
-                    Work::Program(make) => {
+                    CaseProgram::Program(make) => {
                         let recorded = make(&mut Random::new()?, parties).map_err(Failure::bug)?;
                         self.measure(case.mix, &recorded, network)?
                     }
-                    Work::Graph(make) => {
+                    CaseProgram::Graph(make) => {
                         let count = case.ops;
                         let graph = make(costs::Size { parties, count }).map_err(Failure::bug)?;
                         self.measure_bits(graph, network)?

@@ -4,7 +4,7 @@ use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Program, Unsigned};
 
-use super::bench::{Case, Work, random};
+use super::bench::{Case, CaseProgram, random};
 use crate::programs::workloads::{Random, Recording, with_inputs};
 
 const LANES: usize = 1000;
@@ -48,7 +48,9 @@ fn of<T: Unsigned>(cases: &mut Vec<Case>) {
                 mix,
                 ops: LANES,
                 whole: false,
-                make: Work::program(move |random, parties| make::<T>(random, parties, operation)),
+                make: CaseProgram::program(move |random, parties| {
+                    make::<T>(random, parties, operation)
+                }),
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use madrigal_program::lower::Mix;
 
-use super::bench::{Case, Work};
+use super::bench::{Case, CaseProgram};
 use crate::programs::workloads::matching;
 
 /// Lists the cases. With two parties circuits are garbled by one of them, as ABY does.
@@ -21,7 +21,9 @@ pub(super) fn cases(parties: usize) -> Vec<Case> {
                 mix,
                 ops: 1,
                 whole: true,
-                make: Work::program(move |random, parties| matching(random, parties, entries)),
+                make: CaseProgram::program(move |random, parties| {
+                    matching(random, parties, entries)
+                }),
             });
         }
     }

@@ -4,7 +4,7 @@ use madrigal_operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Bits, Inputs, Plain, Secret, Unsigned};
 
-use super::bench::{Case, Work, random};
+use super::bench::{Case, CaseProgram, random};
 use super::costs::{self, Size};
 use super::published::Part;
 use crate::programs::workloads::{Random, Recorded, Recording};
@@ -42,7 +42,7 @@ fn case(
         ops,
         whole: false,
         paper,
-        make: Work::program(make),
+        make: CaseProgram::program(make),
     }
 }
 
@@ -51,8 +51,8 @@ fn between(cases: &mut Vec<Case>) {
     let b2y = |size| costs::converted::<BooleanGmwTool, BmrTool>(size, ToKeys::new());
     let y2b = |size| costs::converted::<BmrTool, BooleanGmwTool>(size, FromKeys::new());
     let both = [
-        ("B2Y/1", ["Share^B", "Rec^Y"], Work::Graph(b2y)),
-        ("Y2B/1", ["Share^Y", "Rec^B"], Work::Graph(y2b)),
+        ("B2Y/1", ["Share^B", "Rec^Y"], CaseProgram::Graph(b2y)),
+        ("Y2B/1", ["Share^Y", "Rec^B"], CaseProgram::Graph(y2b)),
     ];
     cases.extend(both.map(|(name, [share, open], make)| Case {
         name: name.to_owned(),

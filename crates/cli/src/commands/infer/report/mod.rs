@@ -25,7 +25,7 @@ use timeline::{Bar, Timeline};
 const NAMED: usize = 3;
 
 /// A run that has ended.
-pub struct Run<'a> {
+pub struct ReportedRun<'a> {
     pub args: &'a Infer,
     pub work: &'a PlannedRun,
     pub done: &'a [(Party, Ended)],
@@ -34,7 +34,7 @@ pub struct Run<'a> {
 }
 
 /// The page.
-pub fn page(run: &Run<'_>) -> String {
+pub fn page(run: &ReportedRun<'_>) -> String {
     Page {
         title: run.title(),
         facts: run.facts(),
@@ -47,7 +47,7 @@ pub fn page(run: &Run<'_>) -> String {
     .html()
 }
 
-impl Run<'_> {
+impl ReportedRun<'_> {
     fn title(&self) -> String {
         let file = self.args.model.file_name().map(Path::new);
         file.map_or_else(String::new, |file| file.display().to_string())

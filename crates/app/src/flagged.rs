@@ -14,7 +14,7 @@ use crate::ways::Ways;
 pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
 
 /// A program with all that its flags say.
-pub(crate) struct Made<'a, H> {
+pub(crate) struct FlaggedProgram<'a, H> {
     pub(crate) name: &'static str,
     pub(crate) program: Computation,
     pub(crate) required: Vec<Required>,
@@ -26,7 +26,7 @@ pub(crate) struct Made<'a, H> {
     pub(crate) tell: Option<&'a Tell<H>>,
 }
 
-impl<H> Made<'_, H> {
+impl<H> FlaggedProgram<'_, H> {
     /// The plan in the mix that the flags name, else in the program's own.
     pub(crate) fn plan(&self) -> Result<Planned> {
         let mix = self.flags.mix.unwrap_or_else(|| self.program.mix());

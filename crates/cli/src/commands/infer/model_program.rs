@@ -35,7 +35,7 @@ pub struct Asked<'a> {
 }
 
 /// A model as a program.
-pub struct Made {
+pub struct ModelProgram {
     pub graph: Graph,
     pub network: Network,
     pub roles: Roles,
@@ -55,7 +55,7 @@ pub fn read(path: &Path, sizes: &Sizes) -> Result<File> {
     })
 }
 
-impl Made {
+impl ModelProgram {
     pub fn new(file: &File, asked: &Asked<'_>) -> Result<Self> {
         let parties = asked.parties;
         if parties <= DATA.index() {
