@@ -11,7 +11,7 @@ const LAYOUT: &str = "../cli/layout.ld";
 const SCRIPT: &str = "../cli/build.rs";
 /// With `off` here the program is linked without it.
 const SWITCH: &str = "MADRIGAL_LAYOUT";
-/// What people choose their linker by; `RUSTC_LINKER` is what cargo makes of it and of its files.
+/// Variables that people choose their linker by; cargo makes `RUSTC_LINKER` of them and of its files.
 const LINKER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER";
 
 fn main() {

@@ -15,9 +15,8 @@ use crate::failure::{Failure, Result, first_cause};
 use crate::flags::{Patience, TransportArg};
 use crate::reach::{Network, Way};
 
-/// Does `work` as each of `parties` parties, which compute on `threads` threads and have so much patience,
-/// in one session over
-/// such a network; their results, in order.
+/// Does `work` as each of `parties` parties, in one session over this network; gives their results, in order. Each
+/// party computes on `threads` threads.
 ///
 /// # Errors
 /// [`Failure`] of the first party whose failure is no echo of another one's.
@@ -71,7 +70,7 @@ pub fn everyone<T: Send>(
     }
 }
 
-/// Keys for this run alone, if there is TLS.
+/// Makes keys for this run alone, if the transport is TLS.
 fn securities(transport: TransportArg, addresses: &[String]) -> Result<Vec<Security>> {
     if transport != TransportArg::Tls {
         return Ok(addresses.iter().map(|_| Security::Clear).collect());
@@ -92,7 +91,7 @@ fn securities(transport: TransportArg, addresses: &[String]) -> Result<Vec<Secur
     identities.iter().map(security).collect()
 }
 
-/// Runs all at the same time; the first failure that is no echo counts.
+/// Runs all at the same time; of several failures, gives the first that is no echo.
 fn on_threads<T: Send>(
     work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>,
 ) -> Result<Vec<T>> {

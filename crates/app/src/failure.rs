@@ -54,7 +54,7 @@ pub enum Failure {
     /// The session or a job failed.
     #[error("{}", with(.0, remedies::of_session(.0)))]
     Session(#[from] madrigal_net::Error),
-    /// Any of these, where the last party is no party of the computation.
+    /// A failure that names the dealer, whose number is behind those of the parties.
     #[error("{}", failure.to_string().replace(&dealer.to_string(), "the dealer"))]
     Dealer {
         /// The dealer's number.
@@ -62,7 +62,7 @@ pub enum Failure {
         /// Failure of the dealer.
         failure: Box<Self>,
     },
-    /// The port is taken, or not ours to take.
+    /// The port is taken, or needs a permission that this process lacks.
     #[error("cannot listen at {address}: {source}; {}", listen_hint(.source))]
     Listen {
         /// Address.
@@ -230,7 +230,7 @@ impl Failure {
         move |source| Self::System { what, source }
     }
 
-    /// Makes the failure for a case that cannot be.
+    /// Makes the failure of a case that cannot happen.
     pub fn bug(what: impl fmt::Display) -> Self {
         Self::Bug {
             what: what.to_string(),
@@ -273,7 +273,7 @@ impl Failure {
         }
     }
 
-    /// Calls the dealer by its name. No other party's number begins with its: it has the greatest.
+    /// Writes "the dealer" for the dealer's number. No other party's number begins with it: it is the greatest.
     #[must_use]
     pub fn naming(self, dealer: Option<Party>) -> Self {
         match dealer {
@@ -285,8 +285,7 @@ impl Failure {
         }
     }
 
-    /// Whether the failure only echoes what another party suffered: of several failures, the one that is no
-    /// echo is told.
+    /// Tells whether the failure only echoes another party's: of several failures, one that is no echo is told.
     pub fn is_echo(&self) -> bool {
         use madrigal_net::Error;
         if let Self::Dealer { failure, .. } = self {

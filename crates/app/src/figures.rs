@@ -176,7 +176,7 @@ fn printed(
     }
 }
 
-/// The most memory that this process has had, where the system tells (Linux).
+/// Gives the most memory that this process has taken, where the system tells it (Linux).
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -136,7 +136,7 @@ const MOST_LINKS: usize = 16;
 /// Writer of a file's content, which may be called twice.
 pub type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A file with its whole content, that is not in its place yet. If it is dropped, it never was.
+/// A file with its whole content that is not in its place yet. Dropping it removes it.
 pub struct Pending {
     /// The file that the content is in; none if it went to its place at once, as to a device.
     beside: Option<PathBuf>,
@@ -188,7 +188,7 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Puts it in its place.
+    /// Puts the file in its place.
     pub fn finish(mut self) -> io::Result<()> {
         let Some(beside) = self.beside.take() else {
             return Ok(());
@@ -259,7 +259,7 @@ fn unwritten(path: &Path, source: io::Error, content: Content<'_>) -> Failure {
     FileFault::Unwritten { path, source, kept }.into()
 }
 
-/// Writes a content to the system's folder for such files; where it is then.
+/// Writes a content to the system's folder for temporary files, and gives its path.
 fn keep(content: Content<'_>) -> io::Result<PathBuf> {
     let (mut file, path) = create(&std::env::temp_dir(), "madrigal-result", "")?;
     match content(&mut file).and_then(|()| file.sync_data()) {
@@ -271,7 +271,7 @@ fn keep(content: Content<'_>) -> io::Result<PathBuf> {
     }
 }
 
-/// Where a path's links lead, the last of which may lead to nothing.
+/// Gives the path that a path's links lead to; a file need not be there.
 fn followed(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -283,13 +283,14 @@ fn followed(path: &Path) -> PathBuf {
     path
 }
 
-/// A new file in the folder of another one, and where it is.
+/// Makes a new file in the folder of another one, and gives its path.
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     let folder = target.parent().filter(|path| !path.as_os_str().is_empty());
     create(folder.unwrap_or(Path::new(".")), ".madrigal", ".part")
 }
 
-/// A new file in a folder, which only its owner may read; who reads the file that it is to replace may read it later.
+/// Makes a new file in a folder, which only its owner may read; it gets the permissions of the file that it replaces
+/// later.
 fn create(folder: &Path, begin: &str, end: &str) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     const TRIES: u32 = 1000;
@@ -314,13 +315,13 @@ fn create(folder: &Path, begin: &str, end: &str) -> io::Result<(File, PathBuf)> 
     Err(last.unwrap_or(io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Whether a folder takes no new file, for a reason that says nothing of those in it.
+/// Tells whether a folder takes no new file, while the files in it may be writable.
 fn in_place_only(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
-/// Writes a file where it is. If that fails it is empty.
+/// Writes a file in its place. The file is empty if that fails.
 fn in_place(path: &Path, content: Content<'_>) -> io::Result<()> {
     let file = OpenOptions::new().write(true).truncate(true).open(path)?;
     let mut to = BufWriter::new(&file);

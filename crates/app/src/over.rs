@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reach::Network;
 
-/// The level that choices are made for: all parties must come to the same, whatever their processors.
+/// Instruction level that extensions are chosen for: all parties must choose alike, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
 /// Name of this machine's own network in [`LinkArg`].
@@ -26,7 +26,7 @@ const LOOPBACK: Profile = Profile {
 };
 
 impl Network {
-    /// The extension for this many triples between parties that all run here.
+    /// Chooses the extension for this many triples between parties that all run here.
     pub fn extension(&self, threads: usize, triples: u64) -> Extension {
         choose(&self.profile.unwrap_or(LOOPBACK), threads, triples).extension
     }
@@ -73,7 +73,7 @@ impl Over {
         Network::new(self.link.as_ref().and_then(LinkArg::profile)).link()
     }
 
-    /// The extension for this many triples on this many threads, and why.
+    /// Chooses the extension for this many triples on this many threads, and says why.
     pub fn choose(&self, threads: usize, triples: u64) -> Choice {
         let here = self.link.as_ref().is_some_and(|link| link.0 == HERE);
         let link = self.link.as_ref().and_then(LinkArg::profile);

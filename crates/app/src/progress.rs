@@ -30,7 +30,7 @@ pub fn say(what: impl std::fmt::Display) {
 /// Progress of one party in one phase, in the phase's own unit.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Step {
-    /// Else in setup.
+    /// Whether the phase is online; else it is setup.
     pub online: bool,
     /// Done so far.
     pub done: u64,
@@ -54,7 +54,7 @@ pub struct Bars {
 }
 
 struct Shown {
-    /// While the parties meet.
+    /// Spinner that is shown while the parties meet.
     meeting: ProgressBar,
     bars: [ProgressBar; 2],
     done: Mutex<Vec<[u64; 2]>>,
@@ -84,7 +84,7 @@ impl Bars {
         Self { shown }
     }
 
-    /// The other parties are looked for, until [`met`](Self::met).
+    /// Shows that the other parties are looked for, until [`met`](Self::met).
     pub fn meeting(&self) {
         if let Some(shown) = &self.shown {
             shown.meeting.enable_steady_tick(Duration::from_millis(100));
@@ -98,7 +98,7 @@ impl Bars {
         }
     }
 
-    /// A party has moved on.
+    /// Notes how far a party is.
     pub fn update(&self, party: usize, step: Step) {
         let Some(shown) = &self.shown else { return };
         let phase = usize::from(step.online);
@@ -130,7 +130,7 @@ fn columns() -> u16 {
     console::Term::stderr().size().1
 }
 
-/// A line that fits: one that wraps could not be taken back.
+/// Gives a line that fits the terminal: a line that wraps could not be taken back.
 fn template(columns: u16, unit: &str) -> String {
     let numbers = format!("{{human_pos}} of {{human_len}} {unit}{{left}}");
     match columns {
@@ -160,9 +160,9 @@ struct Last {
 }
 
 impl Last {
-    /// The time that the rest will take, once enough is done to tell: at the beginning are steps that do not come
-    /// again. It is told as long as it can be believed: not of what should long be over since nothing has been done
-    /// for that time, and not of less than a second, which is gone before it is read.
+    /// Estimates the time that the rest will take, once enough is done to tell: the first steps do not come again.
+    /// Gives none where the estimate cannot be believed: where the rest should be over already but nothing has been done
+    /// meanwhile, and below a second, which is over before it is read.
     fn left(&mut self, elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
         let all = all?;
         if done != self.done {
@@ -203,7 +203,7 @@ impl Steps {
         }
     }
 
-    /// One step is done.
+    /// Notes that one step is done.
     pub fn advance(&self) {
         if let Some(bar) = &self.0 {
             bar.inc(1);

@@ -17,7 +17,7 @@ use crate::flags::{Patience, TransportArg};
 use crate::machine::loopback;
 use crate::reach::Network;
 
-/// Share of the rate at which a kernel encrypts blocks in the first-level cache that protocols reach.
+/// Part that protocols reach of the rate at which a kernel encrypts blocks in the first-level cache.
 const OF_AES: f64 = 0.75;
 /// Rates of kernels on the processor that `Rates::ZEN_5` is about (docs/BENCHMARKS.md), in bytes for
 /// each second: what its other rates are scaled by.
@@ -98,7 +98,7 @@ fn beside<T: Send>(work: impl Fn() -> Result<T> + Sync) -> Result<[T; 2]> {
     })
 }
 
-/// Base OTs in a second, each side of each by itself.
+/// Measures base OTs in a second, where each side of an OT counts as one.
 fn base_ots() -> Result<f64> {
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(Failure::bug)?;

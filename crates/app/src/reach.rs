@@ -18,7 +18,7 @@ use crate::stop;
 /// `--network`: what the links are made to behave like.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Network {
-    /// `None`: as they are.
+    /// Profile of the links; `None` leaves them as they are.
     pub profile: Option<Profile>,
     /// Time after which the links change, counted from the session's beginning, and their profile then.
     pub later: Option<(Duration, Profile)>,
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// `none`, a profile, or one that changes: `PROFILE/TIME/PROFILE`.
+    /// Reads `none`, a profile, or one that changes: `PROFILE/TIME/PROFILE`.
     pub fn parse(text: &str) -> Result<Self> {
         if text == "none" {
             return Ok(Self::new(None));
@@ -96,7 +96,7 @@ impl Network {
     }
 }
 
-/// A network that changes: what it is like, after how long it changes, and into what.
+/// Splits the text of a network that changes: its first profile, and the time and the profile after that.
 fn split_change(text: &str) -> Option<(&str, (Duration, &str))> {
     let mut slashes = text.match_indices('/').map(|(at, _)| at);
     slashes.find_map(|at| {
@@ -154,8 +154,8 @@ impl Way<'_> {
             .map_err(Failure::system("cannot start the runtime"))
     }
 
-    /// The session in which all have met. Boxed, as what follows: so it is compiled here, once, and not with
-    /// every work.
+    /// Meets the other parties, and gives the session. The future is boxed, so that it is compiled here once, and not
+    /// with each `work`.
     fn meet<'a>(self) -> LocalBoxFuture<'a, Result<Open>>
     where
         Self: 'a,

@@ -1,4 +1,4 @@
-//! Files that flags name: read once, so that they may be pipes, and no further than memory can hold.
+//! Files that flags name. Each is read once, so that it may be a pipe, and up to a limit.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _};
@@ -49,7 +49,7 @@ fn is_device(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Reads to the end, for which there may be as many bytes as `length` says.
+/// Reads to the end, where `length` bytes are expected, and refuses more than `most`.
 fn up_to(from: &mut dyn io::Read, length: u64, most: u64) -> io::Result<Vec<u8>> {
     let long = || {
         let told = format!("it has more than {}: split it", Size(most));

@@ -76,7 +76,7 @@ fn of_fact(what: &str) -> Option<&'static str> {
     })
 }
 
-/// Remedy that brings parties together.
+/// Remedy for parties that do not meet.
 pub fn of_connect(error: &ConnectError) -> Option<&'static str> {
     Some(match error {
         ConnectError::Unreachable { .. } | ConnectError::Missing { .. } => "--connect-timeout",
@@ -120,7 +120,7 @@ pub fn of_roster(error: &RosterError) -> Option<&'static str> {
     matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
 }
 
-/// Remedy for what makes no job of a circuit.
+/// Remedy for an error in the job of a circuit.
 pub fn of_job(error: &JobError) -> Option<&'static str> {
     Some(match error {
         JobError::Owners { .. } => "--owners",

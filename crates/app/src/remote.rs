@@ -57,7 +57,7 @@ impl<'a> RemoteParty<'a> {
         Self::listening(me, parties, all, path, who, net)
     }
 
-    /// The dealer.
+    /// Reads roster and key, and listens: the dealer.
     ///
     /// # Errors
     /// [`Failure`] in the same cases as [`new`](Self::new).
@@ -186,8 +186,8 @@ impl<'a> RemoteParty<'a> {
         &self.net.patience
     }
 
-    /// Meets the other parties and does `work` in a session with them. Also with a certificate that
-    /// they must refuse: a party that stays away leaves them waiting without a reason.
+    /// Meets the other parties and does `work` in a session with them. A party whose certificate they must refuse
+    /// meets them all the same: if it stayed away, they would wait without a reason.
     ///
     /// # Errors
     /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
@@ -237,7 +237,7 @@ impl<'a> RemoteParty<'a> {
 /// Clocks that differ by more seconds than this are told.
 const CLOCKS: u64 = 120;
 
-/// Messages of a party while it waits.
+/// Messages that a party shows while it waits.
 struct Waits {
     /// Names of the others.
     names: Vec<String>,
@@ -314,8 +314,8 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
     })?)
 }
 
-/// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name. Or the key that was
-/// handed over alone, with a certificate for a day, which is more than parties take to meet.
+/// Reads `BASE.key` and `BASE.crt`; without a base, the files with the party's name. A key of `--key-file` gets a
+/// certificate for a day, which is longer than parties take to meet.
 ///
 /// # Errors
 /// [`Failure`]: files that are missing or wrong.

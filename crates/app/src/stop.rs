@@ -2,9 +2,9 @@
 //! wipes its secrets and ends with the status that shells expect, 128 and the signal's number. So it also ends
 //! as the first process of a container, which the system ends by no signal that it does not handle.
 //!
-//! A signal that is ignored when the program starts, as `nohup` and shells have it, stays ignored. Whoever has
-//! nothing that must end in good order ends at once, and so does, on a second signal or after some
-//! seconds, who does not come to its end.
+//! A signal that is ignored when the program starts, as `nohup` and shells have it, stays ignored. A program without
+//! tasks that must end in good order ends at once. With such tasks it ends when they have ended, on a second
+//! signal, or after ten seconds.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -19,7 +19,7 @@ use tokio::runtime::Builder;
 use crate::progress::say;
 use crate::status::Status;
 
-/// Time within which whoever was told must end in good order.
+/// Time that tasks have to end in good order once they are told.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A signal that ends a program.
@@ -29,14 +29,14 @@ pub enum Signal {
     Hangup,
     /// Ctrl-C.
     Interrupt,
-    /// The usual one.
+    /// SIGTERM, which service managers send.
     Terminate,
 }
 
 impl Signal {
     const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
 
-    /// The exit status of who is ended by it.
+    /// The exit status of a program that the signal ends.
     pub fn status(self) -> Status {
         match self {
             Self::Hangup => Status::Hangup,
@@ -61,7 +61,7 @@ impl std::fmt::Display for Signal {
     }
 }
 
-/// Tasks that are to be told, and what they were told.
+/// The signal that the process was told to stop by, and whom to tell of it.
 struct State {
     told: Option<Signal>,
     next: u64,
@@ -83,8 +83,8 @@ pub fn told() -> Option<Signal> {
     state().told
 }
 
-/// Has `tell` called, once, when the process is told to stop, while what this gives is kept; at once if it was
-/// told already. It must not wait.
+/// Has `tell` called once when the process is told to stop, as long as the subscription lives; at once if it was
+/// told already. `tell` must not wait.
 pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Subscription {
     let mut state = state();
     if let Some(signal) = state.told {
@@ -98,7 +98,7 @@ pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Subscription {
     Subscription(Some(number))
 }
 
-/// Keeps a place among those that are told.
+/// A place among those that are told of a signal.
 #[derive(Debug)]
 #[must_use = "who drops it is not told"]
 pub struct Subscription(Option<u64>);
@@ -172,7 +172,7 @@ fn wait() {
     });
 }
 
-/// Tells all; whether there was anybody.
+/// Tells all that wait for a signal; gives whether any did.
 fn tell(signal: Signal) -> bool {
     let waiting = {
         let mut state = state();

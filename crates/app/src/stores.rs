@@ -23,8 +23,8 @@ pub struct StoreFiles {
 }
 
 impl StoreFiles {
-    /// Party `me`'s in a local run: `DIR/partyI` with its key beside it. On one machine there is
-    /// nobody to hide it from.
+    /// Gives party `me`'s store in a local run: `DIR/partyI`, with its key beside it. One machine has nobody to hide
+    /// the key from.
     pub fn local(directory: &Path, me: usize) -> Self {
         let directory = directory.join(format!("party{me}"));
         Self {
@@ -33,8 +33,8 @@ impl StoreFiles {
         }
     }
 
-    /// A real party's: the key is where the flag says, or beside the identity, or, without one,
-    /// beside the store.
+    /// Gives a real party's store. The key is where the flag says, or beside the identity, or, without one, beside
+    /// the store.
     pub fn remote(directory: &Path, key: Option<&Path>, identity: Option<&Path>) -> Self {
         let key = match (key, identity) {
             (Some(key), _) => key.to_owned(),
@@ -64,7 +64,7 @@ impl StoreFiles {
         Precomputation::new(spec, &self.directory, &key).map_err(self.failed())
     }
 
-    /// The key of a store that is there.
+    /// Reads the key of a store that is there.
     ///
     /// # Errors
     /// [`Failure`] if the key is missing or damaged.
@@ -135,7 +135,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// `directory` holds the stores of `parties` parties on this machine, if any at all.
+/// Checks that `directory` holds the stores of `parties` parties on this machine, or none.
 ///
 /// # Errors
 /// [`Failure`] if it holds stores of more or fewer parties.

@@ -1,6 +1,6 @@
 //! The one place where text goes to a terminal, or to the log that it is read in later: what is written to standard output
 //! and standard error for people passes through [`Plain`]. Much of it is foreign (names out of models, circuits, lists of
-//! parties, paths, what another machine says), and none of it is to command the terminal or to look like something else.
+//! parties, paths, what another machine says), and none of it may control the terminal or look like this program's own text.
 
 use std::fmt;
 use std::io::{self, Stderr, Write};
@@ -25,13 +25,13 @@ pub struct Plain<W> {
     begun: Vec<u8>,
 }
 
-/// Standard error, for people.
+/// Gives standard error, for people.
 pub fn stderr() -> Plain<Stderr> {
     Plain::new(io::stderr())
 }
 
-/// A failure as it is told, without the name of the program: lines after the first are indented, for only this
-/// program's own begin at the left.
+/// Gives the text of a failure, without the name of the program. Lines after the first are indented: only lines of
+/// this program itself begin at the left.
 pub fn sentence(failure: &impl fmt::Display) -> String {
     let text = failure.to_string().replace('\n', "\n  ");
     match own_data_was_kept() {
@@ -46,7 +46,7 @@ pub fn failed(name: &str, failure: &impl fmt::Display) {
 }
 
 impl<W: Write> Plain<W> {
-    /// Text for people.
+    /// Writes text for people.
     pub fn new(to: W) -> Self {
         Self {
             to,
@@ -55,7 +55,7 @@ impl<W: Write> Plain<W> {
         }
     }
 
-    /// JSON, which stays the same JSON.
+    /// Writes JSON, which keeps its meaning.
     pub fn json(to: W) -> Self {
         Self {
             form: Form::Json,

@@ -1,6 +1,6 @@
 //! Data for a model, from files: arrays of NumPy's, tables, images, which `madrigal_nn` reads.
 //!
-//! How many inputs are computed at once, and which sizes dimensions have that the model leaves open, is seen in the
+//! The number of inputs computed at once, and the sizes of dimensions that the model leaves open, are seen in the
 //! files before the model's shapes are known; then each file must fit its input.
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use madrigal_nn::{
 use crate::args::Pixels;
 use crate::exit::{Result, Status};
 
-/// What is wrong with a file of data.
+/// Errors in a file of data.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     #[error("{}: {error}", path.display())]
@@ -54,7 +54,7 @@ pub enum DataError {
     NoImage { flag: &'static str },
 }
 
-/// What stands between a path and what is wrong with it or with a line of it.
+/// Gives the sign between a path and what is wrong with it or with a line of it.
 fn after_path(error: &CsvError) -> &'static str {
     match error.line() {
         Some(_) => ",",
@@ -101,11 +101,11 @@ fn pixels_error(path: &Path) -> impl FnOnce(String) -> DataError {
     |problem| DataError::Pixels { path, problem }
 }
 
-/// What a file holds.
+/// Content of a file.
 enum Content {
     Array(Tensor),
     Table(csv::Table),
-    /// And how each of its channels is scaled.
+    /// An image, and how each of its channels is scaled.
     Image(Image, Vec<Scaling>),
 }
 
@@ -178,10 +178,10 @@ fn takes(size: Size<'_>, own: usize) -> bool {
     }
 }
 
-/// What the files that are named hold, in order.
+/// Contents of the files that are named, in order.
 pub struct Files(Vec<(PathBuf, Content)>);
 
-/// What a file is by its name's end.
+/// Tells whether a file's name has this end.
 fn ends(path: &Path, end: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(end))
@@ -216,7 +216,7 @@ impl Files {
         inputs == 1 && !self.0.is_empty() && all.all(|(_, one)| matches!(one, Content::Image(..)))
     }
 
-    /// How many inputs are computed at once by a model of so many inputs; none where files do not tell.
+    /// Gives the number of inputs computed at once by a model that has `inputs` inputs; none where files do not tell.
     pub fn batch(&self, inputs: usize) -> Option<usize> {
         if self.is_batch(inputs) {
             return Some(self.0.len());
@@ -228,7 +228,7 @@ impl Files {
         }
     }
 
-    /// What the data says of sizes that the model leaves open. Files that do not fit say nothing: [`tensors`] will tell.
+    /// Takes sizes that the model leaves open from the data. Files that do not fit say nothing: [`tensors`] will tell.
     ///
     /// [`tensors`]: Self::tensors
     pub fn tell_sizes(&self, model: &Model, options: &mut Options) -> Result<(), ImportError> {
@@ -263,7 +263,7 @@ impl Files {
         let tensor = |((path, content), (name, id)): ((PathBuf, Content), &(String, _))| {
             let ty = &graph.value(*id).ty;
             let values = match content {
-                // What does not fit is told by the network, which knows the input's name.
+                // The network refuses an array that does not fit: it knows the input's name.
                 Content::Array(array) => return Ok(array),
                 Content::Table(table) => {
                     let tensor = table.into_input(name, ty);

@@ -1,4 +1,4 @@
-//! What this program alone can end with; the rest is in `madrigal_app::failure`.
+//! Failures of this program alone; the others are in `madrigal_app::failure`.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub struct PeerProblems {
     pub peers: usize,
 }
 
-/// What is wrong with the flags.
+/// Errors in the flags.
 #[derive(Debug, thiserror::Error)]
 pub enum Usage {
     #[error("--store and --correlations ot or dealer name two origins; leave one out")]
@@ -113,7 +113,7 @@ pub enum Content {
 }
 
 impl Usage {
-    /// Gives the parties of these numbers, which a flag names, of so many.
+    /// Gives the parties of these numbers, which a flag names, among `parties` parties.
     pub fn checked(
         flag: &'static str,
         named: &[usize],

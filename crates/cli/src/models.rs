@@ -8,7 +8,7 @@ use madrigal_nn::{Limits, Model, ReadError};
 use crate::args::Sizes;
 use crate::exit::{Failure, Result};
 
-/// What a model may ask for.
+/// Limits of a model.
 fn limits(sizes: &Sizes) -> Limits {
     let mut limits = Limits::default();
     if let Some(memory) = sizes.file_memory {

@@ -4,7 +4,7 @@
 use madrigal_nn::secret::{CompareError, EncodeError, UnfitError};
 use madrigal_nn::{Fault, ImportError, Problem, ReadError};
 
-/// What is to be said of sizes that a model leaves open, of memory that it asks for, and of numbers that a type does not
+/// Names the flags for sizes that a model leaves open, for memory that it asks for, and for numbers that a type does not
 /// have; nothing else of a model is mended by a flag.
 pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
     let encoded = match error.downcast_ref::<CompareError>() {

@@ -29,7 +29,7 @@ pub fn adder() -> TempDir {
     directory
 }
 
-/// What the adder gives for `a` and `b`.
+/// Line that the adder gives for `a` and `b`.
 pub const SUM: &str = "07\n01\n";
 
 /// A circuit that is in the repository.

@@ -88,7 +88,7 @@ fn images_are_a_batch() {
     }
     let told = madrigal(path, &format!("{}{flags}", model())).good();
     assert_eq!(classes(&told.stdout), CLASSES);
-    // The same numbers by another way.
+    // Numbers of the array come out in another way, too.
     let scaled = "--scale 1/127.5 --mean=1 --std 0.5,0.5";
     madrigal(path, &format!("{}{flags} {scaled}", model()))
         .bad(3, &["0.png", "--std", "2 numbers"]);

@@ -1,4 +1,4 @@
-//! What goes wrong: the right status, a message that says what to do, at both sides, and before a
+//! Failures have the right status and a message that says what to do, at both sides, and before a
 //! time limit makes an end of it.
 
 use std::time::{Duration, Instant, SystemTime};

@@ -115,7 +115,7 @@ fn results_are_put_in_their_place_whole() {
     assert_eq!(fs::read_dir(path).unwrap().count(), before.len() + 2);
 }
 
-/// What stands in a party's file is its own, and messages go to logs.
+/// A party's file is its own, and messages go to logs.
 #[test]
 fn errors_tell_own_values_only_where_that_is_asked_for() {
     let directory = adder();
@@ -184,7 +184,7 @@ fn nothing_foreign_commands_the_terminal() {
         figures["name"].as_str().unwrap().ends_with(hostile),
         "{figures}"
     );
-    // What stands in a circuit, a list of parties, a bundle, a table.
+    // Texts of a circuit, a list of parties, a bundle, a table.
     write(
         path,
         "c.txt",

@@ -66,7 +66,7 @@ fn own() -> TempDir {
     directory
 }
 
-/// What two runs give: a, b = 3, 5 and -2, 700.
+/// Outputs of two runs: a, b = 3, 5 and -2, 700.
 const RESULT: &str = "best := 24;\ngreater := 24;\n---\nbest := -1396;\ngreater := -1396;\n";
 
 fn inputs(path: &Path) {

@@ -55,7 +55,7 @@ fn digits_are_told_apart() {
         assert_eq!(classes(&ended.stdout), CLASSES, "{how}");
         let (before, costs) = ended.stderr.split_at(ended.stderr.find('|').unwrap());
         assert!(costs.contains("online"), "{}", ended.stderr);
-        // Of a mix that was named nothing is to be told.
+        // A mix that was named is not told.
         assert_eq!(before.is_empty(), trusts.is_empty(), "{}", ended.stderr);
         assert!(before.contains(trusts), "{}", ended.stderr);
     }
@@ -85,7 +85,7 @@ fn a_mix_is_chosen_among_those_that_withstand_all_but_one() {
     madrigal(path, &both).bad(2, &["--protocol", "--dishonest-majority"]);
 }
 
-/// Of a CNN garbled circuits were chosen, which take three times as long as `A+B`: a shared bit was priced as 64 OTs.
+/// Garbled circuits were chosen for a CNN, and took three times as long as `A+B`: a shared bit was priced as 64 OTs.
 #[test]
 fn the_mix_that_is_chosen_is_what_explain_shows_as_fastest() {
     let directory = tempfile::tempdir().unwrap();
@@ -321,7 +321,7 @@ fn owners_of_model_and_data_on_machines_of_their_own() {
     assert_eq!(owner.stdout, "");
     assert!(owner.stderr.contains("gets no result"), "{}", owner.stderr);
     assert_eq!(classes(&data.stdout), CLASSES);
-    // What party 1 saw of the weights: neither in the run nor in its file.
+    // Party 1 saw the weights neither in the run nor in its file.
     let page = std::fs::read_to_string(path.join("page.html")).unwrap();
     for part in ["did not see it", "read the model has none of them"] {
         assert!(page.contains(part), "{part}");
@@ -436,7 +436,7 @@ fn samples_tell_which_numbers_suffice() {
     assert_eq!(found["choices"].as_array().unwrap().len(), 2);
     let chosen = &found["chosen"];
     assert_eq!(chosen[0], 32, "{chosen}");
-    // What is written into the model is taken from it, also without its weights.
+    // Notes that are written into the model are read from it, also without its weights.
     let written = format!("model calibrate {sample} --output whole.onnx");
     assert!(
         madrigal(path, &written)

@@ -20,7 +20,7 @@ struct Known {
 }
 
 impl Known {
-    /// How many lanes are many: what a large circuit adds is gates, and lanes that fill bytes and a part of
+    /// Number of lanes that are many: a large circuit adds gates, and lanes that fill bytes and a part of
     /// another are enough there.
     fn many_lanes(&self) -> usize {
         let text = std::fs::read_to_string(&self.file).unwrap();

@@ -188,7 +188,7 @@ fn a_page_tells_of_a_run() {
     for foreign in ["http:", "https:", "src=", "<script", "url("] {
         assert!(!made.contains(foreign), "{foreign}");
     }
-    // Of all three what two of them get, and nothing between lines is secret.
+    // All three give what two of them get, and nothing between lines is secret.
     let made = page(
         path,
         &format!("{flags} --local 3 --protocol R --to 0,2 --public-model --transport memory -q"),

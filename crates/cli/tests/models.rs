@@ -99,7 +99,7 @@ fn sizes_are_told_to_every_command() {
     }
     let stripped = format!("model strip {model} --output bare.onnx --dim H=6 --dim W=6");
     madrigal(path, &stripped).good();
-    // What is told and what the data has must agree.
+    // Sizes of the flags and of the data must agree.
     let line = format!(
         "model compare {model} --input {}/in0.npy",
         trial("dyn_hw_cnn")

@@ -141,7 +141,7 @@ fn doctors_meet() {
             "{missing}"
         );
         assert!(told["machine"]["level"].is_string());
-        // What was measured is written as a run takes it.
+        // The measured link is written as a run takes it.
         let link = told["link"].as_str().unwrap();
         let line = format!("explain --circuit sum.txt --protocol B --parties 2 --link {link}");
         madrigal(path, &line).good();
@@ -227,7 +227,7 @@ fn a_dealer_beside_the_parties() {
     }
 }
 
-/// What is wrong at a party stays wrong for a while: a dealer neither spins nor repeats itself.
+/// A party's fault lasts for a while: a dealer neither spins nor repeats itself.
 #[test]
 fn a_dealer_that_is_refused_bides_its_time() {
     use std::io::{Read, Write};

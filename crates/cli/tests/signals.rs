@@ -1,4 +1,4 @@
-//! What is told to stop ends in good order, with the status that shells expect, and the others hear why.
+//! A party that is told to stop ends in good order, with the status that shells expect, and the others hear why.
 
 #![cfg(unix)]
 

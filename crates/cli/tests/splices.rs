@@ -58,7 +58,7 @@ fn runs_that_are_forwarded_crosswise_compute_nothing() {
             assert_eq!(ended.stdout, "");
         }
     }
-    // What a name does not tell apart, the identity does.
+    // Sessions that a name does not tell apart, the identity does.
     for ended in spliced(path, 3, Some(1), "--protocol B --session same") {
         let ended = ended.bad(4, &["crosswise"]);
         assert_eq!(ended.stdout, "");
@@ -84,7 +84,7 @@ fn a_name_stands_in_for_addresses_that_differ() {
     let path = directory.path();
     roster(path, 2);
     let list = std::fs::read_to_string(path.join("parties.toml")).unwrap();
-    // Its own list gives party 0 another name of this machine.
+    // Party 1's own list gives party 0 another name of this machine.
     let inside = list.replacen("127.0.0.1:", "localhost:", 1);
     write(path, "inside.toml", &inside);
     let both = |rest: &str| {

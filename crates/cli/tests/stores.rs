@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command::{SUM, adder, madrigal, party, roster, start};
 
-/// What `store status --json` says of party `me`'s local store.
+/// Reads what `store status --json` says of party `me`'s local store.
 fn status(directory: &Path, me: usize) -> Value {
     let line = format!("store status made/party{me} --json --verify");
     serde_json::from_str(&madrigal(directory, &line).good().stdout).unwrap()

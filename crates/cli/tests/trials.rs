@@ -31,7 +31,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials")
 }
 
-/// What a command has come to.
+/// Result of a command.
 struct Ran {
     status: Option<i32>,
     stdout: String,
@@ -43,7 +43,7 @@ fn shell(directory: &Path, line: &str) -> Ran {
     let output = Command::new("sh")
         .args(["-c", line])
         .env("MADRIGAL", env!("CARGO_BIN_EXE_madrigal"))
-        // What cannot be written elsewhere is kept there.
+        // Results that cannot be written elsewhere are kept there.
         .env("TMPDIR", directory)
         .current_dir(directory)
         .stdin(Stdio::null())
@@ -71,7 +71,7 @@ fn trial(name: &str, expected: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut judged = 0;
     for line in lines {
-        // Its table is for people.
+        // The table is for people.
         let line = match line.contains("model compare") {
             true => format!("{line} --json"),
             false => line.to_owned(),
@@ -98,7 +98,7 @@ fn trial(name: &str, expected: &Value) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with what a command did.
+/// Lists what is wrong with a command's result.
 fn judge(directory: &Path, line: &str, ran: &Ran, expected: &Value) -> Option<String> {
     // Whatever comes of it: no source of ours in a message, and no panic.
     if ran.stderr.contains(".rs:") || ran.stderr.contains("panicked") {
@@ -160,7 +160,7 @@ fn allowed(expected: &Value, number: f64) -> f64 {
     within(0) + within(1) * number.abs()
 }
 
-/// What `model compare` tells of the outputs.
+/// Reads what `model compare` tells of the outputs.
 fn compared(told: &str, expected: &Value) -> Option<String> {
     let told: Value = serde_json::from_str(told).unwrap();
     let outputs = told["outputs"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What the program says: hints that can be followed, numbers that mean something.
+//! Texts of the program: hints that can be followed, numbers that mean something.
 
 use crate::command::{adder, madrigal, party, roster, start, write};
 

@@ -50,7 +50,7 @@ pub fn run(args: BenchCircuit, known: Known) -> Result<()> {
     print(report.text().as_bytes())
 }
 
-/// What a job took at the slowest party, in seconds; medians.
+/// Median seconds of a job at the slowest party.
 pub struct Seconds {
     pub total: f64,
     pub online: f64,
@@ -112,7 +112,7 @@ fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
     ))
 }
 
-/// What each party brings to a job.
+/// Makes random inputs for each party of a job.
 pub fn random_inputs(job: &Job, circuit: &Circuit) -> Result<Vec<Own>> {
     let inputs = (0..job.parties).map(|party| random_values(job, party, circuit));
     let own = inputs.map(|input| input.map(|input| Own { input, store: None }));

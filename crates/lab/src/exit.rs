@@ -1,4 +1,4 @@
-//! What this program alone can end with; the rest is in `madrigal_app::failure`.
+//! Failures of this program alone; the others are in `madrigal_app::failure`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use madrigal_app::failure::Fault;
 
 pub use madrigal_app::failure::{Failure, Result, Status};
 
-/// What is wrong with the flags.
+/// Errors in the flags.
 #[derive(Debug, thiserror::Error)]
 pub enum Usage {
     #[error("--only matches nothing; give a part of one of these names: {names}")]

@@ -18,12 +18,12 @@ use crate::figures::{print, print_json_line};
 use crate::numbers::{Table, rate, wide_table};
 use crate::spread::Spread;
 
-/// Looks whether the threads of a benchmark have the cores to themselves, and what a core's AES does meanwhile: a ceiling
-/// that was measured at another time may be that of another pace of the processor.
+/// Measures whether the threads of a benchmark have the cores to themselves, and the rate of a core's AES at that time: the
+/// processor may have had another clock rate when a ceiling was measured earlier.
 pub struct Watch {
     cores: Cores,
     kernels: Kernels,
-    /// The least that was seen of the name that is measured.
+    /// The least part of a core that was seen while the current name was measured.
     least: Cell<f64>,
     /// The most AES blocks in a second of that name.
     aes: Cell<f64>,
@@ -41,14 +41,14 @@ impl Watch {
         }
     }
 
-    /// Before and after what is timed; takes a few milliseconds.
+    /// Measures both, before or after what is timed; takes a few milliseconds.
     pub fn look(&self) {
         self.least.set(self.least.get().min(self.cores.free()));
         let aes = aes_now(self.kernels);
         self.aes.set(self.aes.get().max(aes));
     }
 
-    /// The most AES blocks that a core computed in a second since this was asked last; looks once if nobody has.
+    /// Gives the most AES blocks that a core computed in a second since this was asked last; measures once if nobody has.
     pub fn aes(&self) -> f64 {
         if self.aes.get() == 0.0 {
             self.look();
@@ -56,7 +56,7 @@ impl Watch {
         self.aes.replace(0.0)
     }
 
-    /// The least since it was asked last, no more than 1; looks once if nobody has.
+    /// Gives the least part of a core since this was asked last, no more than 1; measures once if nobody has.
     pub fn least(&self) -> f64 {
         if self.least.get().is_infinite() {
             self.look();
@@ -93,7 +93,7 @@ pub struct Runs {
     pub ops: usize,
     /// Seconds of each run.
     pub seconds: Vec<f64>,
-    /// Bytes that are sent in one run: whose, the benchmark says.
+    /// Bytes that are sent in one run; the benchmark says by whom.
     pub bytes: f64,
     /// AES blocks that all parties compute in one run.
     pub aes: f64,
@@ -152,7 +152,7 @@ impl<R: Row> Rows<R> {
     }
 }
 
-/// What one benchmark tells of a name beside the rest.
+/// Columns of one benchmark beside those that all have.
 pub trait Own: Serialize + Sized {
     /// Columns of the table.
     const HEADER: &'static [&'static str];
@@ -179,11 +179,11 @@ pub struct RateRow<T> {
     pub maximum_per_second: f64,
     pub bytes_per_op: f64,
     pub aes_blocks_per_op: f64,
-    /// What this machine allows at most, measured beside the runs; `null` where nothing that is known sets a limit.
+    /// Highest rate that this machine allows, measured beside the runs; `null` where no known limit applies.
     pub ceiling_per_second: Option<f64>,
     /// How much of the ceiling is reached, 0 to 1.
     pub reached: Option<f64>,
-    /// What the slowest of the threads got done of what one does alone, at the worst moment that was looked
+    /// Work of the slowest thread, as a part of what one thread does alone, at the worst of the moments looked
     /// at, 0 to 1.
     pub cores_free: f64,
     pub repeats: usize,
@@ -299,7 +299,7 @@ pub fn per_second(per_second: f64) -> String {
     rate(per_second, "/s")
 }
 
-/// What the base OTs of one job take, in a job of their own, after which all parties go on together. It
+/// Measures the base OTs of one job in a job of their own, after which all parties go on together. The job
 /// has none where none are `wanted`.
 pub async fn base_ots(
     session: &Session,

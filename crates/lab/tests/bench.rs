@@ -1,4 +1,4 @@
-//! What benchmarks print for scripts. Times are never held against anything.
+//! Lines that benchmarks print for scripts. Times are never held against anything.
 
 use std::collections::BTreeMap;
 
@@ -339,7 +339,7 @@ fn tables_of_motion() {
         let line = |line| serde_json::from_str(line).expect("a line is a JSON object");
         told.stdout.lines().map(line).collect()
     };
-    // What it costs is known by arithmetic alone: nothing takes more than in the paper.
+    // Costs are known by arithmetic alone: no row has more than the paper's.
     let costs = rows("--table 6 -N 2,3");
     assert_eq!(costs.len(), 2 * 19);
     for row in &costs {
@@ -355,7 +355,7 @@ fn tables_of_motion() {
             assert_eq!(number("online_rounds"), 1.0);
         }
     }
-    // What takes time is measured.
+    // Rows with times are measured.
     let flags = "--repeat 1 --only ADD^B/8 --only GT^Y/8 --only A2B/8";
     let mut measured = rows(&format!("--table 8 {flags}"));
     measured.extend(rows(&format!("--table 7 -N 3 --network none {flags}")));
@@ -543,7 +543,7 @@ fn jobs_over_lines_by_name() {
             "{wanted}"
         );
     }
-    // The same seed draws the same lines.
+    // Lines by chance are the same for the same seed.
     let again = lab(path, "lines --scale 0.0002 --seed 5 --only chance3").good();
     let drawn = |text: &str| {
         let network = text.split("chance3/").nth(1).unwrap_or_default();

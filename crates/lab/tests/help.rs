@@ -1,4 +1,4 @@
-//! What `--help` says is part of the interface: a change shows in a review.
+//! Texts of `--help` are part of the interface: a change shows in a review.
 
 #[test]
 fn help_is_as_it_was() {

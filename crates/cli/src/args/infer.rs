@@ -121,10 +121,10 @@ pub struct Infer {
 pub struct Ranges(pub Vec<f64>);
 
 impl Ranges {
-    /// Under this name a model's file says so.
+    /// Name of the note that has them in a model's file.
     pub const NOTE: &str = "madrigal.ranges";
 
-    /// Those of the model's file, if it has any.
+    /// Reads the ranges of the model's file, if it has any.
     pub fn of(model: &Model) -> Result<Option<Self>, String> {
         let Some(note) = model.note(Self::NOTE) else {
             return Ok(None);
@@ -156,10 +156,10 @@ impl fmt::Display for Ranges {
 pub struct NumberArg(pub Type);
 
 impl NumberArg {
-    /// Under this name a model's file says which numbers suffice for it.
+    /// Name of the note in a model's file that says which numbers suffice for it.
     pub const NOTE: &str = "madrigal.numbers";
 
-    /// These, or else those that the model's file names, or else 64.16.
+    /// Gives the numbers of the flag, or else those that the model's file names, or else 64.16.
     pub fn or_of(given: Option<Self>, model: &Model) -> Result<Type, String> {
         match (given, model.note(Self::NOTE)) {
             (Some(given), _) => Ok(given.0),

@@ -140,7 +140,7 @@ pub struct ModelExplain {
     pub json: bool,
 }
 
-/// What `--network` does there.
+/// Help of `--network` in `model explain`.
 const BETWEEN: &str = "Estimate for parties in this network";
 
 /// How numbers are found for a model.

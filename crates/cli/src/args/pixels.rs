@@ -37,7 +37,7 @@ impl Pixels {
         }
     }
 
-    /// How each of so many channels is scaled; an error says which flag does not fit.
+    /// Gives the scaling of each of an image's `channels` channels; an error says which flag does not fit.
     pub fn scalings(&self, channels: usize) -> Result<Vec<Scaling>, String> {
         let usual = Scaling::default();
         let all = |flag: &str, given: &[f64], usual: f64| match given {

@@ -49,7 +49,7 @@ pub struct RunFlags {
     pub repeat: u32,
 }
 
-/// What is computed, and how: all that the cost depends on.
+/// Flags of what is computed and how: all that the cost depends on.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Work")]
 pub struct ComputationFlags {
@@ -171,7 +171,7 @@ pub enum BitsArg {
     Y2,
 }
 
-/// What is told about a run.
+/// Flags of what is told about a run.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Statistics")]
 pub struct Show {
@@ -193,7 +193,7 @@ pub struct Show {
 }
 
 impl Show {
-    /// To be called before data is read.
+    /// Lets errors tell values, if the flag says so; called before data is read.
     pub fn begin(&self) {
         if self.show_values {
             madrigal_core::text::show_own_data();
@@ -201,12 +201,12 @@ impl Show {
     }
 }
 
-/// What `--network` does in `explain`.
+/// Help of `--network` in `explain`.
 const ESTIMATED: &str = "\
 Estimate how long a run takes over this network, computing included, if every party has a machine \
 like this one";
 
-/// How many parties something is told of.
+/// Flags of the number of parties that costs are told for.
 #[derive(Args, Debug)]
 pub struct Among {
     /// Number of parties
@@ -219,12 +219,12 @@ pub struct Among {
 }
 
 impl Among {
-    /// How many.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.local.unwrap_or(self.parties)
     }
 
-    /// Whether they all run on one machine.
+    /// Tells whether all parties run on one machine.
     pub fn here(&self) -> bool {
         self.local.is_some()
     }

@@ -17,7 +17,7 @@ pub struct InputFile {
 impl FromStr for InputFile {
     type Err = std::convert::Infallible;
 
-    /// What stands before a `=` is a party only if it is a number: file names may have a `=`.
+    /// Text before a `=` is a party only if it is a number: file names may have a `=`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let named = text.split_once('=').and_then(|(party, path)| {
             let party = party.parse().ok()?;
@@ -60,7 +60,7 @@ impl FromStr for Receivers {
 }
 
 impl Receivers {
-    /// Gives the parties that are named, of so many.
+    /// Gives the parties that are named, among `parties` parties.
     pub fn parties(&self, parties: usize) -> Result<Vec<Party>, Usage> {
         match self {
             Self::All => Ok(Party::all(parties).collect()),

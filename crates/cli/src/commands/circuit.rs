@@ -18,7 +18,7 @@ use crate::jobs::{
 use crate::numbers::{count, table};
 use crate::show::write_result;
 
-/// What `info` tells, as JSON has it.
+/// The answer of `info`, as JSON has it.
 #[derive(Serialize)]
 struct Info {
     /// Format of the file: `bristol`, `bristol-fashion` or `aby`.

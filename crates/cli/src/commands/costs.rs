@@ -1,4 +1,4 @@
-//! What a plan costs each party, for people and scripts.
+//! Costs of a plan at each party, for people and scripts.
 
 use madrigal_core::PhaseCost;
 use serde::Serialize;

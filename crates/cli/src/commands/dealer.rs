@@ -42,7 +42,7 @@ pub fn run(args: Dealer) -> Result<()> {
             Err(Failure::Connect(error)) if is_nobody(&error) => String::new(),
             Err(failure) => failure.to_string(),
         };
-        // What is wrong with a party stays wrong until somebody acts: it is said once.
+        // A party's fault lasts until somebody acts: it is told once.
         if !args.quiet && !news.is_empty() && (served || news != told) {
             let _ = writeln!(crate::terminal::stderr(), "madrigal: {news}");
             told = news;

@@ -28,7 +28,7 @@ use crate::remote::RemoteParty;
 const BLOCK: usize = 16;
 /// The file that is encrypted belongs to this party; party 0 has the key.
 const FILE_OWNER: usize = 1;
-/// As many lanes as any run takes.
+/// The most lanes of a run, and so blocks of a file.
 const MAX_BLOCKS: u64 = 1 << 30;
 
 pub fn run(command: Demo) -> Result<()> {
@@ -43,7 +43,7 @@ pub fn run(command: Demo) -> Result<()> {
     }
 }
 
-/// What everyone knows of a file: how long it is, and the first counter block.
+/// Public facts of a file: its length and the first counter block.
 #[derive(Clone, Copy)]
 struct Announcement {
     length: u64,
@@ -57,7 +57,7 @@ impl Announcement {
         [&self.length.to_le_bytes()[..], &self.iv].concat()
     }
 
-    /// What party 1 has sent; `None` if it cannot be.
+    /// Reads the message of party 1; `None` if it is malformed.
     fn decode(message: &[u8]) -> Option<Self> {
         let (length, iv) = message.split_at_checked(8)?;
         let announcement = Self {
@@ -136,7 +136,7 @@ impl Announcement {
     }
 }
 
-/// What party 1 brings.
+/// File and counter of party 1.
 struct Secret {
     path: PathBuf,
     out: PathBuf,
@@ -363,7 +363,7 @@ async fn announce(session: &Session, ours: Option<Announcement>) -> Result<Annou
     Ok(announcement)
 }
 
-/// What party 1 sees at the end.
+/// Tells party 1 at the end what was done.
 fn tell(secret: &Secret, how: &How, statistics: &Statistics, here: bool, key: &str) -> Result<()> {
     let mut sent = table(&[
         "party",

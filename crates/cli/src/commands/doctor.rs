@@ -25,7 +25,7 @@ struct DoctorReport {
     /// Other parties; only with `--peers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     peers: Option<Vec<PeerReport>>,
-    /// What `--link` takes: the slowest of the links to the others. Only with `--peers`, and if at least one could be
+    /// Value for `--link`: the slowest of the links to the others. Only with `--peers`, and if at least one could be
     /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
@@ -43,7 +43,7 @@ struct KernelReport {
     unit: &'static str,
     /// Rate that the level would allow if nothing but `bound` were at work.
     allowed_per_second: f64,
-    /// What bounds the kernel.
+    /// Limit of the kernel.
     bound: &'static str,
 }
 
@@ -190,7 +190,7 @@ fn verdict(machine: &Machine, peers: Option<&[PeerReport]>) -> String {
     }
 }
 
-/// What the program ends with if not all is well.
+/// Gives the failure that the program ends with if a party has a problem.
 fn problem(peers: &[PeerReport]) -> Option<Failure> {
     let problems = peers.iter().filter_map(|peer| peer.problem.as_ref());
     // Somebody with a wrong key matters more than somebody who is not there.

@@ -24,7 +24,7 @@ use crate::reach::Network;
 struct Explanation {
     /// The circuit.
     circuit: CircuitFigures,
-    /// How many times the circuit is evaluated, side by side.
+    /// Number of times that the circuit is evaluated, side by side.
     lanes: u64,
     /// Letter of the protocol.
     protocol: String,
@@ -57,11 +57,11 @@ struct Expected {
     online_seconds: f64,
     /// Time from the opening of the job to its finish at all parties.
     total_seconds: f64,
-    /// What one core of this machine does, as measured for the estimate.
+    /// Rates of one core of this machine, as measured for the estimate.
     rates: MachineRates,
 }
 
-/// What the estimate takes this machine for, as it was measured.
+/// Rates of this machine, as measured for the estimate.
 #[derive(Serialize)]
 struct MachineRates {
     /// AES blocks.
@@ -175,7 +175,7 @@ fn explain(
     }
 }
 
-/// What the network alone takes: each round waits for a message to arrive. Links work side by side: the
+/// Gives the seconds of the network alone: each round waits for a message to arrive. Links work side by side: the
 /// fullest has no less than an even share of the bytes.
 fn least(cost: &PhaseCost, parties: usize, profile: &Profile) -> f64 {
     let wait = profile.latency.as_secs_f64() * cost.rounds as f64;
@@ -202,7 +202,7 @@ impl Expected {
 }
 
 impl PhaseEstimate {
-    /// What is exact.
+    /// Makes an estimate that has the exact counts alone.
     fn new(cost: &PhaseCost) -> Self {
         Self {
             counts: cost.into(),

@@ -37,7 +37,7 @@ const BULKS: [u32; 2] = [1 << 20, 32 << 20];
 /// No peer makes us read more than this in one go.
 const MAX_BULK: u32 = 64 << 20;
 
-/// What is known of the way to one party.
+/// Report on the way to one party.
 #[derive(Debug, Clone, Serialize)]
 pub struct PeerReport {
     /// Number of the party in `parties.toml`.
@@ -67,7 +67,7 @@ pub struct Problem {
     pub status: Status,
 }
 
-/// What came of a connection; without more to say, the network is to blame.
+/// Makes a problem of the network.
 impl From<String> for Problem {
     fn from(text: String) -> Self {
         let status = Status::Network;
@@ -91,7 +91,7 @@ struct Found {
     clock: f64,
 }
 
-/// What one connection has shown: whose it was, as far as that is known, and what was found.
+/// Result of one connection: its party, as far as that is known, and what was found.
 type News = (Option<usize>, Result<Found, Problem>);
 
 pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
@@ -165,7 +165,7 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         .collect())
 }
 
-/// Of a file that cannot be read: here the flag is another than elsewhere.
+/// Makes the failure of a list of parties; here the flag is another than elsewhere.
 fn unread(error: RosterError) -> Failure {
     match (error.problem, error.file) {
         (RosterProblem::File { source }, Some(path)) => Failure::File {
@@ -336,7 +336,7 @@ impl<S: Read + Write> PeerStream<S> {
         Ok((i64::from_le_bytes(clock) as f64 - unix_millis() as f64) / 1e3)
     }
 
-    /// Our turn to measure.
+    /// Measures the way to the peer.
     fn ask(&mut self, clock: f64) -> Result<Found, Problem> {
         let mut times = Vec::with_capacity(PINGS);
         for _ in 0..PINGS {
@@ -369,7 +369,7 @@ impl<S: Read + Write> PeerStream<S> {
         })
     }
 
-    /// The peer's turn.
+    /// Answers while the peer measures.
     fn answer(&mut self) -> Result<(), Problem> {
         let foreign = || {
             Problem {

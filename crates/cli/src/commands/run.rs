@@ -44,7 +44,7 @@ pub fn run(mut args: RunFlags) -> Result<()> {
     }
 }
 
-/// What is to be written, before anything is read.
+/// Checks the files that are to be written, before anything is read.
 fn check_files(args: &RunFlags) -> Result<()> {
     let output = named(args.output.as_deref());
     let result = match (args.who.party, &args.work.to) {

@@ -240,7 +240,7 @@ fn kind(of: &str) -> (String, bool, String) {
     (words.to_owned(), false, of.to_owned())
 }
 
-/// What GitHub calls a heading in links.
+/// Gives the name that GitHub's links have for a heading.
 fn anchor(heading: &str) -> String {
     let heading = heading.to_lowercase().replace(' ', "-");
     let keeps = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_');

@@ -91,7 +91,7 @@ fn heading(arg: &Arg) -> &str {
 fn item(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help());
     let help = help.map(ToString::to_string).unwrap_or_default();
-    // What the help sets apart, as a list of examples, stays as it is.
+    // Lines that the help sets apart, as a list of examples, stay as they are.
     let (text, block): (Vec<&str>, Vec<&str>) =
         help.lines().partition(|line| !line.starts_with("  "));
     let text = text.join(" ");

@@ -98,7 +98,7 @@ impl Setting {
     }
 }
 
-/// What a plan says beforehand: bytes and rounds of the party that sends most, OTs of all.
+/// Costs by the plan: bytes and rounds of the party that sends most, OTs of all.
 pub struct Counted {
     pub setup_bytes: u64,
     pub online_bytes: u64,
@@ -138,7 +138,7 @@ impl Planned {
             .map(|(kind, count)| match kind {
                 Kind::BitTriples | Kind::VectorTriples { .. } => count,
                 Kind::RingTriples(width) => width.bits() * count,
-                // Of a square modulo 2^(l + 2), in one direction for each half.
+                // A square modulo 2^(l + 2) takes OTs in one direction for each half.
                 Kind::SharedBits(width) => (width.bits() + 2) * count / 2,
                 _ => 0,
             })

@@ -148,12 +148,12 @@ pub fn run(args: &BenchBranches) -> Result<()> {
     })
 }
 
-/// What is measured.
+/// Branches that are measured, and the way.
 #[derive(Clone, Copy)]
 enum Measured {
     /// Circuits.
     Bits(Way),
-    /// Branches of so many products.
+    /// Branches of this number of products.
     Rings(rings::Way, usize),
 }
 

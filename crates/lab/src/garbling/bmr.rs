@@ -37,7 +37,7 @@ struct Party {
     outputs: Rows,
 }
 
-/// What a party has of correlated OTs: its choices, what it sent to each peer and what it received from each.
+/// Correlated OTs of a party: its choices, the rows that it sent to each peer, and those that it received.
 struct Dealt {
     choices: Vec<u8>,
     sent: Vec<Vec<Block>>,
@@ -203,7 +203,7 @@ impl<'w> Bench<'w> {
             kernels::xor_into(&mut correction, &dealt.choices[plane..2 * plane]);
             kernels::xor_into(&mut corrections, &correction);
             let (mut own, outputs) = walk.choices(&product).map_err(Failure::bug)?;
-            // That of ourselves goes out again with all of them.
+            // Our own correction is among the sum of all, and cancels out.
             own.add(&correction).map_err(Failure::bug)?;
             all.push(Party {
                 seed: BlockSeed::new(self.random.next_block()),

@@ -40,11 +40,11 @@ const PARTIES: [usize; 2] = [2, 3];
 enum Kind {
     /// One of two parties.
     Two(Scheme),
-    /// All of so many.
+    /// All parties, of this number.
     All(usize),
 }
 
-/// What is garbled: the last part of a name, the circuit, the lanes of a block.
+/// A circuit that is garbled: the last part of a name, the circuit, the lanes of a block.
 struct Workload {
     name: &'static str,
     program: Layered,
@@ -272,7 +272,7 @@ impl<'w> Bench<'w> {
         Ok(inputs)
     }
 
-    /// Garbles some chunks, whose tables have so many bytes, and evaluates them.
+    /// Garbles some chunks, whose tables have `bytes` bytes, and evaluates them.
     fn tables(&mut self, chunks: &[Chunk<'_>], bytes: usize, run: &mut GarblingRun) -> Result<()> {
         let shape = self.shape;
         if self.window.len() < bytes {

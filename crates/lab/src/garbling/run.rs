@@ -1,4 +1,4 @@
-//! What a run of garbling is, with two parties and with more.
+//! A run of garbling, with two parties or with more.
 
 /// Bytes of one chunk's table, at most.
 pub(super) const CHUNK: usize = 64 << 10;

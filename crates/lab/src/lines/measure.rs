@@ -24,13 +24,13 @@ const TRIPS: f64 = 6.0;
 /// How often a party doubles how far it goes ahead, from a line without latency to a far one.
 const DOUBLINGS: f64 = 6.0;
 
-/// What came of a row, in seconds: of the phase that its rule is about.
+/// Seconds that were measured for a row, in the phase that its rule is about.
 pub(super) struct Measured {
     /// Without the line.
     pub alone: f64,
     pub measured: f64,
     pub expected: f64,
-    /// What the line takes if nothing is computed: bytes, or rounds.
+    /// Seconds that the line takes for bytes or for rounds if nothing is computed.
     pub line: f64,
     pub limit: f64,
     /// Bytes that the party sends which sends most.
@@ -38,7 +38,7 @@ pub(super) struct Measured {
     pub rounds: u64,
     /// Memory of the party that takes most.
     pub peak_rss_bytes: Option<u64>,
-    /// What the plan says of that, without the program itself; nothing is said of stores.
+    /// Memory by the plan, without the program itself; `None` for stores.
     pub expected_memory: Option<u64>,
     /// The network of the run.
     pub network: String,
@@ -72,7 +72,7 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// On so many cores, which the parties share.
+    /// Measures the row on `cores` cores, which the parties share.
     pub(super) fn run(&self, cores: usize) -> Result<Measured> {
         let alone = self.median("none")?.0;
         let (bytes, waiting) = self.least()?;
@@ -237,7 +237,7 @@ impl<'a> Measurement<'a> {
         Ok(slowest.unwrap_or_default())
     }
 
-    /// What bytes and rounds take each, where computing takes nothing.
+    /// Gives the seconds that bytes take, and those that rounds take, if computing takes none.
     fn least(&self) -> Result<(f64, f64)> {
         let time = |link: &Link| self.expected(&Rates::UNBOUNDED, link);
         // A line that is as narrow waits for rounds alone, and not for windows.
@@ -261,7 +261,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// The line whose bandwidth falls to a tenth after so many seconds.
+/// Describes the line whose bandwidth falls to a tenth `after` some seconds.
 fn falling(line: &str, after: f64) -> Result<String> {
     let profile = Network::parse(line)?.profile.unwrap_or_default();
     let round_trip = 2.0 * profile.latency.as_secs_f64();
@@ -287,7 +287,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // What cannot be removed is among other temporary files, and holds nothing but random numbers.
+        // A directory that cannot be removed is a temporary one, and holds random numbers alone.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

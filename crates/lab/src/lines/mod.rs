@@ -20,7 +20,7 @@ use crate::progress::Steps;
 
 /// Share by which an estimate may be off.
 const OFF: f64 = 0.25;
-/// What a job of a million lanes may keep, or what its plan says.
+/// Memory that a job of a million lanes may take, if its plan does not say more.
 const MEMORY: u64 = 300 << 20;
 
 pub fn run(args: &BenchLines) -> Result<()> {
@@ -60,20 +60,20 @@ struct LineRow {
     /// The line, as `--network` has it.
     network: String,
     parties: usize,
-    /// Which part of the job the seconds are of: `setup`, `online` or `total`.
+    /// Part of the job that the seconds are of: `setup`, `online` or `total`.
     phase: &'static str,
     /// Over the line, at the slowest party.
     seconds: f64,
     /// Seconds of the same job without the line.
     alone_seconds: f64,
-    /// What the line takes where nothing is computed.
+    /// Seconds that the line takes if nothing is computed.
     line_seconds: f64,
-    /// What the job may take.
+    /// Seconds that the job may take.
     limit_seconds: f64,
     /// How much of that it takes.
     of_limit: f64,
     within_limit: bool,
-    /// What the model says.
+    /// Seconds by the model of time.
     expected_seconds: f64,
     /// Against what was measured.
     expected_ratio: f64,
@@ -82,11 +82,11 @@ struct LineRow {
     bytes_sent: u64,
     rounds: u64,
     peak_rss_bytes: Option<u64>,
-    /// What the plan says that a party keeps; `null` for stores.
+    /// Memory of a party by the plan; `null` for stores.
     expected_memory_bytes: Option<u64>,
     /// Whether a job of a million lanes stays below 300 MiB or what its plan says.
     within_memory: Option<bool>,
-    /// That lines by chance are drawn from.
+    /// Seed that the lines by chance are drawn from.
     seed: u64,
     cores: usize,
 }

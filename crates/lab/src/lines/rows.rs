@@ -1,4 +1,4 @@
-//! What is measured: jobs, the lines that they run over, and what they may take there.
+//! Jobs that are measured, the lines that they run over, and the time that they may take there.
 
 use madrigal_engine::Sharing;
 use madrigal_kernels::{Block, Prg};
@@ -13,7 +13,7 @@ use crate::jobs::{Job, Precomputation, Source, Task};
 const FAR: &str = "100ms,1Gbps";
 /// Round trip of 20 ms, 100 Mbit/s.
 const NARROW: &str = "20ms,100Mbps";
-/// AES-128 in so many lanes needs 25.6 million triples.
+/// Lanes of AES-128, which need 25.6 million triples.
 const LANES: u64 = 4_000;
 
 /// A job over a line.
@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub rule: Rule,
 }
 
-/// What of a job is measured, and what it may take.
+/// Part of a job that is measured, and the time that it may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The setup: 1.3 times the larger of computing alone and the line alone, and six one-way trips.

@@ -19,7 +19,7 @@ use crate::exit::{Failure, Result};
 type Pairs = Zeroizing<Vec<[Block; 2]>>;
 type Keys = Zeroizing<Vec<Block>>;
 
-/// What one protocol does at either side.
+/// Protocol of base OTs, at either side.
 trait BaseOts {
     fn send(wire: &mut Wire, rng: &mut SeededRng) -> Step<Pairs>;
     fn receive(wire: &mut Wire, rng: &mut SeededRng, choices: &[u8]) -> Step<Keys>;
@@ -44,7 +44,7 @@ fn measure<B: BaseOts>(plan: &Plan<'_>) -> Result<Measured> {
         declared = declared + B::cost(KAPPA as u64);
     }
     Ok(Measured {
-        // It is there for what is drawn.
+        // AES is used for random numbers alone.
         by_aes: false,
         ..Measured::of_runs(KAPPA, 0.0, &runs, declared)?
     })
@@ -74,7 +74,7 @@ fn one_run<B: BaseOts>(left: &mut SeededRng, right: &mut SeededRng) -> Result<Ot
     Ok(run)
 }
 
-/// The other way round than the extension.
+/// Instance of the base OTs, whose sender is the extension's receiver.
 const CONTEXT: Instance = Instance {
     sender: INSTANCE.receiver,
     receiver: INSTANCE.sender,
@@ -142,7 +142,7 @@ impl BaseOts for MlKem {
     }
 }
 
-/// What an extension starts from: the sender's keys and the receiver's pairs, and how long they took.
+/// Makes what an extension starts from: the sender's keys and the receiver's pairs, and the seconds that they took.
 pub(super) fn keys_for(delta: &Delta) -> Result<(Keys, Pairs, f64)> {
     let mut rng = rng()?;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What each file of OTs adds to the benchmark: names, and how each is measured.
+//! Names that each file of OTs adds to the benchmark, and how each is measured.
 
 use madrigal_kernels::Block;
 use madrigal_ot::{Instance, SeededRng, softspoken};

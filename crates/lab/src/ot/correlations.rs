@@ -202,7 +202,7 @@ async fn vectors(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sa
     })
 }
 
-/// What one party has of one run.
+/// One run at one party.
 struct Part {
     start: Instant,
     end: Instant,

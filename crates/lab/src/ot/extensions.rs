@@ -16,7 +16,7 @@ use super::sides::Measured;
 use super::wire::{OtRun, Step, drive};
 use crate::exit::Result;
 
-/// What is made of the rows.
+/// OTs that are made of the rows.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Output {
     /// Random OTs: all outputs hashed to blocks.

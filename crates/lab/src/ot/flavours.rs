@@ -85,27 +85,27 @@ impl Flavour {
     }
 }
 
-/// What goes in and comes out at one call, at both sides.
+/// Inputs and outputs of one call, at both sides.
 struct Values {
     flavour: Flavour,
     /// The sender's chosen blocks, or one correlation for each OT.
     pairs: Vec<[Block; 2]>,
     words: Vec<u64>,
-    /// What the sender gets: 16 blocks for each OT, or a word.
+    /// Outputs of the sender: 16 blocks for each OT, or a word.
     masks: Zeroizing<Vec<Block>>,
     sums: Vec<u64>,
     choices: Zeroizing<Vec<u8>>,
     chosen: Chosen,
 }
 
-/// What the receiver gets.
+/// Outputs of the receiver.
 #[derive(Default)]
 struct Chosen {
     blocks: Zeroizing<Vec<Block>>,
     words: Vec<u64>,
 }
 
-/// What the receiver keeps of a call until the sender's message is there.
+/// State of the receiver in a call until the sender's message is there.
 struct Waiting {
     choices: Zeroizing<Vec<u8>>,
     blocks: Zeroizing<Vec<Block>>,

@@ -69,7 +69,7 @@ pub fn run(args: &BenchOt) -> Result<()> {
     })
 }
 
-/// Seconds that one OT of a name takes, of so many, the start of the extension left out; the median of all runs.
+/// Gives the seconds of one OT of a name, where `ots` are made, without the start of the extension; the median of all runs.
 pub(super) fn per_ot(name: &str, ots: usize, repeat: u32, steps: &Steps) -> Result<f64> {
     let found = all().into_iter().find(|bench| bench.name == name);
     let bench = found.ok_or_else(|| Failure::bug(format!("no OTs named {name}")))?;

@@ -1,4 +1,4 @@
-//! What `madrigal-lab ot` tells beside the rest: the two sides of OTs, and the ceiling that AES sets.
+//! Columns of `madrigal-lab ot` alone: the two sides of OTs, and the ceiling that AES sets.
 
 use madrigal_ot::cost::Cost;
 use serde::Serialize;

@@ -103,7 +103,7 @@ impl Wire {
     }
 }
 
-/// What a run took.
+/// Costs of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OtRun {
     /// Seconds from the start of both to the end of both.

@@ -29,7 +29,7 @@ const STRING: u32 = 65_000;
 #[derive(Serialize)]
 struct Point {
     figure: u8,
-    /// What is plotted: for example bytes.
+    /// Quantity that is plotted: for example bytes.
     what: &'static str,
     series: String,
     /// Branches, parties, or the number of a circuit.
@@ -108,7 +108,7 @@ impl Row for Point {
     }
 }
 
-/// The papers' random circuit with so many branches.
+/// Makes the papers' random circuit with this number of branches.
 fn random(branches: usize, seed: u64) -> Result<Branching> {
     let made = Random::PAPER.conditional(branches, seed);
     Ok(made.map_err(madrigal_app::failure::Usage::Branches)?)
@@ -158,7 +158,7 @@ impl Figure<'_> {
         }
     }
 
-    /// What is sent, by branches or by parties.
+    /// Counts the bytes that are sent, by branches or by parties.
     fn bytes(
         &self,
         branches: &[usize],

@@ -73,7 +73,7 @@ impl Ready {
             return Ok(best);
         }
         let goal = best.goal;
-        // What does not fit in pairs may fit without.
+        // A program that does not fit in pairs of layers may fit without them.
         Ok(match ready(goal, true) {
             Ok(in_pairs) => faster(best, in_pairs),
             Err(_) => best,

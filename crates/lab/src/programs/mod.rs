@@ -51,7 +51,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
     rows.print(|table| format!("{}.\n\n{table}\n", ceilings(&machine, args.repeat)))
 }
 
-/// What this machine can do at most, and how often it was tried.
+/// Tells the limits of this machine and the number of runs.
 pub(super) fn ceilings(machine: &Machine, repeat: u32) -> String {
     format!(
         "All parties on {} cores, median of {repeat} runs; {} by each core, loopback TCP carries {}, \
@@ -74,13 +74,13 @@ pub(super) struct Usual {
     pub base_ots_seconds: f64,
     parties: usize,
     mix: String,
-    /// What circuits save: `size` or `depth`.
+    /// Goal of circuits: `size` or `depth`.
     pub circuits: &'static str,
     threads: usize,
     repeats: usize,
-    /// What this machine takes at least.
+    /// Least seconds that this machine could take.
     least_seconds: f64,
-    /// Which of its limits that is.
+    /// Limit that these seconds come from: `aes`, `loopback` or `rounds`.
     bound_by: &'static str,
     /// How much of it is reached, 0 to 1.
     reached: f64,

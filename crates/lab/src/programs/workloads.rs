@@ -1,4 +1,4 @@
-//! What is measured: programs with their inputs.
+//! Programs that are measured, with their inputs.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) struct Workload {
     pub ops: Option<usize>,
     /// Times are told without base OTs too.
     pub beyond_base_ots: bool,
-    /// What it runs over, unless the user says otherwise.
+    /// Network of the runs, unless `--network` names another.
     pub network: Network,
     make: Make,
     /// Parts of the same program, each as a program of its own.

@@ -1,4 +1,4 @@
-//! What `madrigal-lab r3` tells beside the rest: threads and rounds, and the ceiling that cores or the loopback
+//! Columns of `madrigal-lab r3` alone: threads and rounds, and the ceiling that cores or the loopback
 //! interface set.
 
 use serde::Serialize;
@@ -143,7 +143,7 @@ pub(super) type RateRow = measured::RateRow<Figures>;
 pub(super) struct Figures {
     /// Threads of each party.
     threads: usize,
-    /// What sets the ceiling: `aes` or `loopback`.
+    /// Limit that the ceiling comes from: `aes` or `loopback`.
     bound_by: Option<&'static str>,
     /// Operations of one run.
     ops: usize,

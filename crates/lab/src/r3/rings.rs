@@ -37,7 +37,7 @@ enum Kind {
     Injections,
     /// Counted in products of elements.
     Matrices,
-    /// The products of elements that the parties do by themselves in that, and nothing else.
+    /// The products of elements that each party computes for matrices, without messages.
     LocalProducts,
 }
 
@@ -131,7 +131,7 @@ fn measure(
         let all = parties.iter().flat_map(|(runs, _)| &runs[run]);
         from_first_to_last(all.copied())
     });
-    // The first run warms caches and connections.
+    // The first run, which warms caches and connections, is left out.
     let times: Vec<f64> = runs.skip(1).collect();
     let parties: Vec<Vec<Part>> = parties
         .iter()
@@ -349,7 +349,7 @@ async fn open<T: Ring, const N: usize>(
     Ok(opened)
 }
 
-/// Nobody goes on before all are here.
+/// Waits until all parties are here.
 async fn together(rings: &mut ReplicatedRings) -> Result<()> {
     let one = RingShares::<u8>::zeros(1);
     for _ in 0..PARTIES {

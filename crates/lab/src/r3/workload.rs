@@ -1,4 +1,4 @@
-//! What each file of protocol R adds to the benchmark.
+//! Names that each file of protocol R adds to the benchmark.
 
 use super::ceilings::Measured;
 use super::setting::Setting;
@@ -7,7 +7,7 @@ use crate::exit::Result;
 /// Something to measure, over any transport.
 pub(super) struct Workload {
     pub name: &'static str,
-    /// What is timed, in the order of the runs.
+    /// Measures all runs of the name.
     pub measure: Box<Measure>,
 }
 

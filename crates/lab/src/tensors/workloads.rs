@@ -1,4 +1,4 @@
-//! What is measured: programs with their inputs, by name.
+//! Programs that are measured, with their inputs, by name.
 //!
 //! A family is a function that adds its rows to the list; [`all`] names the families.
 
@@ -18,7 +18,7 @@ pub(super) struct Workload {
     pub name: String,
     /// The mix and the number of parties.
     pub mix: (Mix, usize),
-    /// How many numbers go in.
+    /// Number of values that go in.
     pub values: usize,
     make: Box<Make>,
 }

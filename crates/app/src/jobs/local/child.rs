@@ -40,7 +40,7 @@ pub fn is_one() -> bool {
     std::env::args_os().skip(1).eq([COMMAND])
 }
 
-/// Takes part as the starter says, to whom all is told that comes of it.
+/// Takes part as the starter says, and tells it the outcome.
 pub fn run() -> ExitCode {
     if std::env::var_os(SHOW_VALUES).is_some() {
         madrigal_core::text::show_own_data();
@@ -198,7 +198,7 @@ fn tell_outcome(outcome: PartyOutcome, deliver: bool) -> io::Result<()> {
     to.flush()
 }
 
-/// A text of which the digest and the length alone are kept.
+/// A text of which only the digest and the length are kept.
 #[derive(Default)]
 struct Digested {
     digest: Sha256,

@@ -22,7 +22,7 @@ use crate::numbers::hex;
 use crate::progress::Bars;
 use crate::stop::{self, Signal};
 
-/// After one party has failed, the others have this long to say what they know.
+/// Time that the other parties have to report once one has failed.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// News of one party's process.
@@ -160,7 +160,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Waits until all parties have finished, or one has failed and the others have had their say.
+    /// Waits until all parties have finished, or one has failed and the others have reported.
     fn wait(&mut self, news: &Receiver<(usize, News)>, bars: &Bars) -> Result<Vec<Finished>> {
         let mut finished: Vec<Finished> = self.0.iter().map(|_| Finished::default()).collect();
         let mut failed: Vec<Failed> = Vec::new();

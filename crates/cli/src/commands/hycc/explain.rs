@@ -1,4 +1,4 @@
-//! What a HyCC program costs, before it runs.
+//! Costs of a HyCC program, before it runs.
 
 use madrigal_app::explain::{Operation, operations, operations_table, origin, slowest};
 use madrigal_circuit::hycc::Gate;

@@ -1,4 +1,4 @@
-//! What can be wrong with a HyCC program, its parties and its inputs.
+//! Errors in a HyCC program, its parties and its inputs.
 
 use std::path::PathBuf;
 

@@ -55,7 +55,7 @@ pub fn read(
             }
             (None, _) if split.is_some() && !flag.path.exists() => {
                 let names = flat.inputs.iter().map(|input| &input.name[..]);
-                // What follows the sign may be secret.
+                // Text behind the sign may be secret.
                 let (given, _) = split.unwrap_or_default();
                 return Err(Problem::Unknown {
                     given: format!("{given}=..."),
@@ -129,7 +129,7 @@ fn together(
         }
         let (text, path) = text_of(text)?;
         for run in 0..runs {
-            // The same in each run.
+            // Each run has this value.
             let set = values.set(run, name, &input.ty, &text);
             set.map_err(|error| match &path {
                 Some(path) => Problem::File {
@@ -165,7 +165,7 @@ fn of_file(flat: &Flat, party: usize, path: &Path) -> Result<Values> {
         path: path.to_owned(),
         error,
     })?;
-    // What some runs have, all have.
+    // An input that some runs have, all must have.
     let names: BTreeSet<&str> = (0..values.runs())
         .flat_map(|run| values.names(run))
         .collect();

@@ -42,14 +42,14 @@ fn options(work: &ComputationFlags) -> Options {
     }
 }
 
-/// The program for so many parties and runs.
+/// Makes the program for `parties` parties and `runs` runs.
 fn hybrid(work: &ComputationFlags, loaded: &Loaded, parties: usize, runs: usize) -> Result<Hybrid> {
     let to = work.to.parties(parties)?;
     let made = Hybrid::new(&loaded.flat, &options(work), parties, runs, &to);
     Ok(made.map_err(failure::Parties)?)
 }
 
-/// Its plan. The extension is chosen once it is known how much is needed.
+/// Plans the program. The extension is chosen once it is known how many correlations are needed.
 fn plan(work: &ComputationFlags, hybrid: &Hybrid) -> Result<Plan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {

@@ -21,7 +21,7 @@ use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
 use crate::show::write_result;
 
-/// What a run has come to, as JSON has it.
+/// Costs and outputs of a run, as JSON has them.
 #[derive(Serialize)]
 struct Report {
     /// Version of the program.
@@ -79,7 +79,7 @@ pub fn run(args: &RunFlags) -> Result<()> {
     tell(args, &loaded, &hybrid, &plan, transport, &done)
 }
 
-/// What is to be written, before anything is computed.
+/// Checks the files that are to be written, before anything is computed.
 fn check_files(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     let inputs = args.inputs.iter().map(|input| &input.path);
     let read = loaded.files.iter().chain(inputs).chain(&args.who.roster);

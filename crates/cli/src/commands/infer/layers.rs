@@ -1,4 +1,4 @@
-//! What each layer of a network has cost in a run, and when it was at work.
+//! Costs of each layer of a network in a run, and the times when it was at work.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ pub fn layers(
     made
 }
 
-/// The same times without overlaps, in order.
+/// Joins times that overlap, and puts them in order.
 fn union(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable();
     let mut joined: Vec<Span> = Vec::new();

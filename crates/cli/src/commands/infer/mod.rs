@@ -37,7 +37,7 @@ use planned::PlannedRun;
 use results::check_files;
 use unfit::Unfit;
 
-/// What a run has come to, as JSON has it.
+/// Statistics and results of a run, as JSON has them.
 #[derive(Serialize)]
 struct Statistics {
     /// Version of the program.
@@ -81,9 +81,9 @@ struct Statistics {
 struct Numbers {
     /// Name of the output.
     name: String,
-    /// Its dimensions.
+    /// Dimensions.
     shape: Vec<usize>,
-    /// Its numbers, row by row.
+    /// Numbers, row by row.
     numbers: Vec<f64>,
 }
 
@@ -195,7 +195,7 @@ fn plan(args: &Infer, made: ModelProgram, transport: TransportArg) -> Result<Pla
     })
 }
 
-/// What is told of a mix that nobody named, before anything runs: what it trusts, above all.
+/// Tells which mix is taken where nobody named one, before anything runs: above all, whom it trusts.
 fn chosen(mix: Mix, parties: usize) -> String {
     let corrupted = match (mix.withstands(parties), parties) {
         (1, 2) => "either of the two parties may be corrupted".to_owned(),

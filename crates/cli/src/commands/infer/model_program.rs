@@ -20,7 +20,7 @@ use crate::remedies;
 pub const MODEL: Party = Party::new(0);
 pub const DATA: Party = Party::new(1);
 
-/// What the flags say of a model and of who computes it.
+/// Flags about a model and about who computes it.
 pub struct Asked<'a> {
     pub model: &'a Path,
     pub parties: usize,
@@ -40,9 +40,9 @@ pub struct ModelProgram {
     pub network: Network,
     pub roles: Roles,
     pub number: Type,
-    /// Those that are compared where none is named.
+    /// Mixes that are compared where none is named.
     pub mixes: Vec<Mix>,
-    /// What flags say of the program, as the parties compare it.
+    /// Facts of the flags about the program, as the parties compare them.
     pub asked: Vec<Fact>,
 }
 
@@ -110,7 +110,7 @@ impl ModelProgram {
         Ok(planned.map_err(|error| Unfit::plan(&error, self.network.layers()))?)
     }
 
-    /// Of the outputs.
+    /// Names of the outputs.
     pub fn names(&self) -> Vec<String> {
         let outputs = self.graph.outputs().iter();
         outputs.map(|(name, _)| name.clone()).collect()
@@ -143,7 +143,7 @@ fn mixes(parties: usize, dishonest_majority: bool) -> Vec<Mix> {
     usual.filter(wanted).collect()
 }
 
-/// What the parties' flags must agree in, by the flags' names; what comes first can make what follows differ.
+/// Facts in which the parties' flags must agree, by the flags' names; a fact may follow from those before it.
 fn facts(
     graph: &Graph,
     network: &Network,

@@ -27,7 +27,7 @@ pub fn check(
     })?;
     let number = made.number;
     let numbers = NumberArg(number);
-    // Those of other numbers say nothing of these.
+    // Ranges for other numbers say nothing of these.
     let noted = NumberArg::or_of(None, file).ok();
     let ranges = ranges.filter(|_| noted == Some(number));
     let end = 2_f64.powi(number.bits() as i32 - 1 - number.fraction() as i32);
@@ -71,7 +71,7 @@ pub fn check(
 
 fn leaves(model: &Path, made: &ModelProgram, data: &[Tensor]) -> Result<()> {
     let leaving = (made.network).leaving(&made.graph, made.number, data);
-    // What does not fit the model is told where data is encoded.
+    // Data that does not fit the model is refused where it is encoded.
     match leaving.ok().flatten() {
         None => Ok(()),
         Some(leaving) => Err(Unfit::Leaving {

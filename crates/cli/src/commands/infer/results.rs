@@ -11,7 +11,7 @@ use crate::data::is_csv;
 use crate::exit::Result;
 use crate::files::{self, Output, named};
 
-/// What is to be written: for the outputs of these names, in order, or, as long as these are not known, for one.
+/// Checks the files that are to be written: for outputs of these names, in order, or for one while they are unknown.
 pub fn check_files(args: &Infer, names: &[String]) -> Result<()> {
     let inputs = args.inputs.iter().chain([&args.model]);
     let read = inputs.chain(&args.who.roster).map(PathBuf::as_path);

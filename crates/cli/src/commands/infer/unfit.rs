@@ -1,4 +1,4 @@
-//! What can be wrong with a model, its data, and what is asked of them.
+//! Errors in a model, in its data, and in what is asked of them.
 
 use std::path::PathBuf;
 

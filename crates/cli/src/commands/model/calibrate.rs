@@ -16,7 +16,7 @@ use crate::files::{self, Output as Written};
 use crate::models;
 use crate::numbers::table;
 
-/// What is told, as JSON has it: numbers by how many bits they have.
+/// The answer, as JSON has it: numbers by how many bits they have.
 #[derive(Serialize)]
 struct Calibrated {
     /// Bits of room that were asked for.
@@ -167,7 +167,7 @@ fn ranges(
     Ok(Ranges(data.iter().map(range).collect()))
 }
 
-/// Floats times a factor; what are none stays.
+/// Multiplies floats by a factor; other elements stay.
 fn times(tensor: &Tensor, factor: f64) -> Tensor {
     let numbers = || tensor.to_f64().into_iter().map(|number| number * factor);
     let data = match tensor.element() {

@@ -16,7 +16,7 @@ use crate::figures::{print, print_json};
 use crate::files::{self, Output as Written};
 use crate::numbers::table;
 
-/// What `compare` tells, as JSON has it.
+/// The answer of `compare`, as JSON has it.
 #[derive(Serialize)]
 pub(super) struct Compared {
     /// Bits of a number, and how many of them are after the point.

@@ -148,7 +148,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
 }
 
 impl Layer {
-    /// Of what belongs to no layer, if none is named.
+    /// Makes the figures of a layer, or, where none is named, of what belongs to no layer.
     fn new(of: Option<&madrigal_nn::secret::Layer>, group: Group) -> Self {
         Self {
             name: of.map_or(OUTSIDE, |layer| &layer.name).to_owned(),

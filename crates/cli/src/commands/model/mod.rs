@@ -22,7 +22,7 @@ use crate::files::{self, Output};
 use crate::numbers::{count, counted, table};
 use onnx::{model, options, sizes, wrong};
 
-/// What `check` tells, as JSON has it.
+/// The answer of `check`, as JSON has it.
 #[derive(Serialize)]
 struct Info {
     /// Version of ONNX's operators that the model uses.
@@ -50,7 +50,7 @@ struct Port {
     name: String,
     /// Type of its elements, as in `float32`.
     element: &'static str,
-    /// Its dimensions.
+    /// Dimensions.
     shape: Vec<usize>,
 }
 
@@ -68,7 +68,7 @@ struct Operator {
 struct Layer {
     /// Node of the model.
     name: String,
-    /// What is computed.
+    /// Operator that is computed.
     operator: &'static str,
     /// Dimensions of the result.
     shape: Vec<usize>,
@@ -124,7 +124,7 @@ fn strip(file: &Path, batch: Option<u32>, sizes: &Sizes, output: &Path) -> Resul
 /// Rows of a table of what stays readable; a model that computes its shapes has hundreds.
 const MOST: usize = 40;
 
-/// What was taken out of a model, and what stays.
+/// Tells what was taken out of a model, and what stays.
 fn left(stripped: &Stripped) -> String {
     let gone = format!(
         "taken out: {} in {}",
@@ -150,7 +150,7 @@ fn left(stripped: &Stripped) -> String {
     format!("{gone}; {names}, and these numbers:\n\n{rows}\n{more}")
 }
 
-/// What a model consists of, if `infer` can compute it: it becomes a program, and its weights numbers of the type.
+/// Reads what a model consists of, if `infer` can compute it: it becomes a program, and its weights numbers of the type.
 fn read(
     file: &Path,
     batch: Option<u32>,

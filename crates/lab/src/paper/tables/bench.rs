@@ -32,11 +32,11 @@ pub(super) struct Row {
     pub online_seconds: Option<f64>,
     pub paper_seconds: Option<f64>,
     pub paper_online_seconds: Option<f64>,
-    /// How many times as fast it is as the paper's.
+    /// The paper's seconds divided by ours.
     pub faster: Option<f64>,
 }
 
-/// What a table's rows are measured with.
+/// Settings that all rows of a table are measured with.
 pub(super) struct Bench<'a> {
     pub args: &'a BenchPaper,
     pub number: u8,

@@ -52,7 +52,7 @@ type Formula = fn(n: u64) -> [u64; 4];
 /// One operation of the table.
 struct Entry {
     name: &'static str,
-    /// What of the program it is.
+    /// Part of the program that is the operation.
     part: Part,
     paper: Formula,
     make: Make,
@@ -415,7 +415,7 @@ impl Entry {
     }
 }
 
-/// What one party spends on a part of a program.
+/// Cost of a part of a program at one party.
 #[derive(Default)]
 struct Spent {
     setup: PhaseCost,

@@ -15,12 +15,12 @@ use crate::programs::workloads::Random;
 
 const WIDTH: u8 = 32;
 
-/// Whose the weights are.
+/// Party that owns the weights.
 const OWNER: u8 = 0;
-/// And the data.
+/// Party that owns the data.
 const CLIENT: u8 = 1;
 
-/// The network on random numbers, in so many copies side by side; the data's owner gets the outputs.
+/// Makes the network on random numbers, in `copies` copies side by side; the data's owner gets the outputs.
 pub(super) fn network(graph: &Graph, sharing: BitSharing, copies: usize) -> Result<Gates> {
     let flat = Making::new(graph, sharing).made()?;
     let to = [Party::new(usize::from(CLIENT))];
@@ -245,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    /// What numbers are multiplied by before they are rounded.
+    /// Factor of numbers before they are rounded.
     const SCALE: f64 = 16.0;
 
     fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Table 3: the nearest of so many entries of four features.
+//! Table 3: the nearest of 1024 or 4096 entries of four features.
 
 use madrigal_program::lower::Mix;
 

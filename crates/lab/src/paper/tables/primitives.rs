@@ -57,7 +57,7 @@ fn between(cases: &mut Vec<Case>) {
     cases.extend(both.map(|(name, [share, open], make)| Case {
         name: name.to_owned(),
         paper: [share, name, open].map(|part| (1, part.to_owned())).into(),
-        // Of no program.
+        // No typed program has this mix: the operations are a graph.
         mix: Mix::Y,
         ops: BITS,
         whole: false,

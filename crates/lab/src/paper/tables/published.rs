@@ -1,4 +1,4 @@
-//! What MOTION's tables say.
+//! Figures of MOTION's tables.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl Published {
         Self { rows }
     }
 
-    /// Rows of the table, each so many times, added up.
+    /// Adds up rows of the table, each as often as its part says.
     pub(super) fn sum(&self, parts: &[Part], network: &str, parties: usize) -> Option<f64> {
         let column = format!("{network}/{parties}");
         let of = |(times, name): &Part| {

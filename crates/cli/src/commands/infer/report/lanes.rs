@@ -10,7 +10,7 @@ pub const HEIGHT: usize = 28;
 const STEP: usize = 12;
 const FIRST: usize = 10;
 
-/// What is drawn beside one row.
+/// Lines beside one row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// The row before is read.

@@ -129,7 +129,7 @@ impl ReportedRun<'_> {
         }
     }
 
-    /// What belongs to no layer comes first: it stands for the inputs.
+    /// Lists the layers, behind what belongs to none: that stands for the inputs.
     fn layers(&self) -> Vec<Layer> {
         let Some((outside, layers)) = self.layers.split_last() else {
             return Vec::new();

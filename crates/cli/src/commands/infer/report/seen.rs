@@ -1,4 +1,4 @@
-//! What each party saw of the model, the data and the results, and what it did not.
+//! Table of what each party saw of the model, the data and the results.
 
 use madrigal_program::lower::Sharing;
 
@@ -6,7 +6,7 @@ use crate::args::TransportArg;
 use crate::commands::html::{row, table};
 use crate::numbers::{count, counted};
 
-/// What of a run decides who sees what.
+/// Facts of a run that decide who sees what.
 #[derive(Debug, Clone)]
 pub struct Scene {
     pub parties: usize,
@@ -18,7 +18,7 @@ pub struct Scene {
     pub shown: [u64; 2],
     /// Numbers other than 0 that weights are made of in the file from which this page's party read the model.
     pub trained: u64,
-    /// What values were shared in.
+    /// Sharings of the values.
     pub sharings: [Sharing; 2],
     pub transport: TransportArg,
     /// Whether all parties were one process.
@@ -61,7 +61,7 @@ impl Scene {
         (0..self.parties).map(of).collect()
     }
 
-    /// What a party saw of the weights: what the run showed it, and what it read from its own file.
+    /// Tells what a party saw of the weights, in the run and in its own file.
     fn weights(&self, party: usize) -> Saw {
         match self.me {
             _ if party == self.model => Saw::Own,

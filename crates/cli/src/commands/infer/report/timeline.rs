@@ -1,4 +1,4 @@
-//! What ran when.
+//! Drawing of what ran when.
 
 use crate::commands::html::{escaped, name};
 use crate::commands::infer::OUTSIDE;
@@ -8,7 +8,7 @@ use crate::numbers::seconds;
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
     pub party: usize,
-    /// Whom it waits for.
+    /// Parties that this one waits for, in words.
     pub others: String,
     /// When all parties had agreed on the job.
     pub agreed: f64,
@@ -19,7 +19,7 @@ pub struct Timeline {
     /// How long it computed in these, on all threads together.
     pub worked: f64,
     pub threads: usize,
-    /// Until the job was finished at all parties.
+    /// When the job was finished at all parties.
     pub total: f64,
     pub bars: Vec<Bar>,
 }
@@ -131,7 +131,7 @@ fn phases(parties: &[Timeline]) -> String {
     drawing("setup and online phase of each party", height, &content)
 }
 
-/// In which row each bar goes: the first that is free, or the last one.
+/// Gives the row of each bar: the first that is free, or the last one.
 fn packed(bars: &[&Bar]) -> Vec<usize> {
     let mut ends: Vec<f64> = Vec::new();
     let place = |bar: &&Bar| {
