@@ -64,12 +64,6 @@ pub struct LabelOps<'a> {
 }
 
 impl<'a> LabelOps<'a> {
-    /// Rows of the arena, without the two behind them.
-    #[must_use]
-    pub const fn arena_rows(&self) -> usize {
-        self.rows
-    }
-
     pub(crate) fn rows(&self) -> &'a [[u32; 4]] {
         self.ops
     }

@@ -1,6 +1,6 @@
 //! The folding of streams, written once for vectors of 1, 2 or 4 blocks; `crate::fold` says what it
-//! is. Expanded beside [`modes`](super::modes), whose helpers it takes, with `FOLD_VECTORS`, the
-//! vectors of each leaf in flight, and `spread`, a block from memory in all lanes.
+//! is. Expanded beside [`modes`](super::modes), whose helpers it takes, with `spread`, a block from memory
+//! in all lanes.
 //!
 //! Leaves go two at a time: `2 * FOLD_VECTORS` independent AES states keep the units busy. They come in
 //! Gray order, backwards, and each is added to a running sum of all before it, which serves as the round key
@@ -16,6 +16,9 @@
 /// Defines `fold_whole` and `fold_punctured` for one level.
 macro_rules! fold {
     ($features:literal) => {
+        /// Vectors of each of two leaves in flight.
+        const FOLD_VECTORS: usize = 4;
+
         #[inline]
         #[target_feature(enable = $features)]
         fn add<const V: usize>(sum: &mut [Vector; V], x: &[Vector; V]) {

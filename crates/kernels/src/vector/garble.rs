@@ -6,8 +6,8 @@
 //! lower 64 bits of each block twice, and `parity`, by which `if_even` and `xor_if_even` work; `sigma_words` and
 //! `test_bits`.
 
-/// Defines `expand_keys`, `garble_half`, `evaluate_half` and `label_rows` for one level, which leave what fills no
-/// vector to module `$single`, of one block for each vector.
+/// Defines `expand_keys`, `garble_half` and `evaluate_half` for one level, which leave what fills no vector
+/// to module `$single`, of one block for each vector.
 macro_rules! garble {
     ($features:literal, $single:ident) => {
         use core::ops::Range;
@@ -542,11 +542,6 @@ macro_rules! garble {
             if !rest.is_empty() {
                 $single::evaluate_half_rest(keys, key, piece, rest);
             }
-        }
-
-        #[target_feature(enable = $features)]
-        pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: crate::LabelOps<'_>) {
-            crate::portable::label_rows(arena, lanes, ops);
         }
 
         /// The tweaks of both operands of some ANDs.

@@ -2,24 +2,13 @@
 
 use core::arch::x86_64::*;
 
-use zeroize::Zeroize;
-
-use crate::block::RoundKeys;
-use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
-use crate::fold::LastKeys;
 use crate::transpose::assert_within;
-use crate::vector::bmr::bmr;
 use crate::vector::choice::masked_choices;
-use crate::vector::crc::{crc, single_crc};
-use crate::vector::fold::fold;
-use crate::vector::garble::garble;
-use crate::vector::ggm::ggm;
-use crate::vector::lpn::lpn;
-use crate::vector::modes::{modes, single_modes};
-use crate::vector::rings::rings;
-use crate::vector::rows::rows;
-use crate::vector::three::three;
+use crate::vector::crc::single_crc;
+use crate::vector::loops::lpn;
+use crate::vector::modes::single_modes;
 use crate::vector::unpack::{interleave, unpack_transpose};
+use crate::vector::{hold, instructions, level};
 
 use super::matrix::matrix;
 
@@ -30,21 +19,11 @@ const LANES: usize = 1;
 /// Number of vectors that the processor has.
 const REGISTERS: usize = 16;
 
-/// Vectors of each of two leaves in flight: there are 16 registers.
-const FOLD_VECTORS: usize = 4;
-
-modes!("sse4.1,ssse3,aes,pclmulqdq", self);
+level!("sse4.1,ssse3,aes,pclmulqdq", self, multiply_words);
 single_modes!("sse4.1,ssse3,aes,pclmulqdq");
-crc!("sse4.1,ssse3,aes,pclmulqdq", self);
 single_crc!("sse4.1,ssse3,aes,pclmulqdq");
-rows!("sse4.1,ssse3,aes,pclmulqdq");
-fold!("sse4.1,ssse3,aes,pclmulqdq");
-garble!("sse4.1,ssse3,aes,pclmulqdq", self);
-three!("sse4.1,ssse3,aes,pclmulqdq", self);
-bmr!("sse4.1,ssse3,aes,pclmulqdq", self);
-ggm!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
-rings!("sse4.1,ssse3,aes,pclmulqdq", multiply_words);
+hold!("sse4.1,ssse3,aes,pclmulqdq", "/* {0} */", xmm_reg);
 matrix!("sse4.1,ssse3,aes,pclmulqdq", {
     low: _mm_mul_epu32, halves: _mm_mullo_epi32, add: _mm_add_epi64, add_halves: _mm_add_epi32,
     swap: _mm_shuffle_epi32, spread: _mm_set1_epi64x, left: _mm_slli_epi64, right: _mm_srli_epi64,
@@ -90,262 +69,146 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
     keys
 }
 
-/// Gives the same vector, which the compiler must have in a register here: it would otherwise take states
-/// that are meant to be in flight together one after the other.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn hold(x: Vector) -> Vector {
-    let mut x = x;
-    // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
-    // as the options say.
-    unsafe {
-        core::arch::asm!("/* {0} */", inout(xmm_reg) x, options(nomem, nostack, preserves_flags));
-    }
-    x
-}
+instructions! {
+    "sse4.1,ssse3,aes,pclmulqdq";
+    pub(super) fn load(bytes: &[u8; 16]) -> Vector = {
+        // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn load(bytes: &[u8; 16]) -> Vector {
-    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
-}
+    pub(super) fn store(bytes: &mut [u8; 16], x: Vector) = {
+        // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
+        unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), x) }
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn store(bytes: &mut [u8; 16], x: Vector) {
-    // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
-    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), x) }
-}
+    pub(super) fn splat(block: Block) -> Vector = _mm_set_epi64x(block.hi() as i64, block.lo() as i64);
+    pub(super) fn xor_vectors(a: Vector, b: Vector) -> Vector = _mm_xor_si128(a, b);
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn splat(block: Block) -> Vector {
-    _mm_set_epi64x(block.hi() as i64, block.lo() as i64)
-}
+    /// The block in every lane.
+    pub(super) fn spread(block: &Block) -> Vector = {
+        // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+        unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn xor_vectors(a: Vector, b: Vector) -> Vector {
-    _mm_xor_si128(a, b)
-}
+    pub(super) fn and_vectors(a: Vector, b: Vector) -> Vector = _mm_and_si128(a, b);
 
-/// The block in every lane.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn spread(block: &Block) -> Vector {
-    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
-    unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
-}
+    /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+    pub(super) fn sigma(x: Vector) -> Vector = {
+        let swapped = _mm_shuffle_epi32::<0x4e>(x);
+        xor_vectors(swapped, _mm_and_si128(x, _mm_set_epi64x(-1, 0)))
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn and_vectors(a: Vector, b: Vector) -> Vector {
-    _mm_and_si128(a, b)
-}
+    pub(super) fn round(state: Vector, key: Vector) -> Vector = _mm_aesenc_si128(state, key);
+    pub(super) fn last_round(state: Vector, key: Vector) -> Vector = _mm_aesenclast_si128(state, key);
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn sigma(x: Vector) -> Vector {
-    let swapped = _mm_shuffle_epi32::<0x4e>(x);
-    xor_vectors(swapped, _mm_and_si128(x, _mm_set_epi64x(-1, 0)))
-}
+    /// The carry-less products of the lower words and of the upper ones, added.
+    pub(super) fn fold_halves(x: Vector, factors: Vector) -> Vector = {
+        let low = _mm_clmulepi64_si128::<0x00>(x, factors);
+        xor_vectors(low, _mm_clmulepi64_si128::<0x11>(x, factors))
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn round(state: Vector, key: Vector) -> Vector {
-    _mm_aesenc_si128(state, key)
-}
+    /// The carry-less product.
+    pub(super) fn multiply(a: u64, b: u64) -> u128 = {
+        let product =
+            _mm_clmulepi64_si128::<0x00>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
+        let mut bytes = [0; 16];
+        store(&mut bytes, product);
+        u128::from_le_bytes(bytes)
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn last_round(state: Vector, key: Vector) -> Vector {
-    _mm_aesenclast_si128(state, key)
-}
+    /// The 128-bit counter `2^64 hi + lo`, as the first lane.
+    pub(super) fn counters(lo: u64, hi: u64) -> Vector = splat(Block::new(lo, hi));
 
-/// The carry-less products of the lower words and of the upper ones, added.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn fold_halves(x: Vector, factors: Vector) -> Vector {
-    let low = _mm_clmulepi64_si128::<0x00>(x, factors);
-    xor_vectors(low, _mm_clmulepi64_si128::<0x11>(x, factors))
-}
+    pub(super) fn add_counter(counter: Vector, n: i64) -> Vector =
+        _mm_add_epi64(counter, _mm_set_epi64x(0, n));
 
-/// The carry-less product.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn multiply(a: u64, b: u64) -> u128 {
-    let product =
-        _mm_clmulepi64_si128::<0x00>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
-    let mut bytes = [0; 16];
-    store(&mut bytes, product);
-    u128::from_le_bytes(bytes)
-}
+    /// The lowest bit of each block, packed.
+    pub(super) fn low_bits(states: &States) -> [u8; LANES] = {
+        let mut bits = 0;
+        for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
+            let low_words = _mm_unpacklo_epi64(pair[0], pair[1]);
+            let signs = _mm_castsi128_pd(_mm_slli_epi64::<63>(low_words));
+            bits |= _mm_movemask_pd(signs) << (2 * i);
+        }
+        [bits as u8]
+    };
 
-/// The 128-bit counter `2^64 hi + lo`, as the first lane.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn counters(lo: u64, hi: u64) -> Vector {
-    splat(Block::new(lo, hi))
-}
+    /// The lowest bit of a block.
+    pub(super) fn low_bit(block: Vector) -> u8 = (_mm_cvtsi128_si32(block) & 1) as u8;
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn add_counter(counter: Vector, n: i64) -> Vector {
-    _mm_add_epi64(counter, _mm_set_epi64x(0, n))
-}
+    /// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
+    /// ShiftRows changes nothing.
+    pub(super) fn sub_word(x: Vector, constant: u32) -> Vector = {
+        let rotated = _mm_shuffle_epi8(x, _mm_set1_epi32(0x0c0f_0e0d));
+        last_round(rotated, _mm_set1_epi32(constant as i32))
+    };
 
-/// The lowest bit of each block, packed.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn low_bits(states: &States) -> [u8; LANES] {
-    let mut bits = 0;
-    for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
-        let low_words = _mm_unpacklo_epi64(pair[0], pair[1]);
-        let signs = _mm_castsi128_pd(_mm_slli_epi64::<63>(low_words));
-        bits |= _mm_movemask_pd(signs) << (2 * i);
-    }
-    [bits as u8]
-}
+    pub(super) fn up_one_word(x: Vector) -> Vector = _mm_slli_si128::<4>(x);
+    pub(super) fn up_two_words(x: Vector) -> Vector = _mm_slli_si128::<8>(x);
 
-/// The lowest bit of a block.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn low_bit(block: Vector) -> u8 {
-    (_mm_cvtsi128_si32(block) & 1) as u8
-}
+    /// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
+    /// halves alone. With AVX both halves are mere reads.
+    pub(super) fn input(x: &[u8; 16], tweak: Vector) -> Vector = {
+        let low = _mm_moveldup_ps(_mm_castsi128_ps(load(x)));
+        let high = _mm_movehdup_ps(_mm_castsi128_ps(load(crate::opaque::again(x))));
+        let high = _mm_blend_epi16::<0xcc>(_mm_castps_si128(high), tweak);
+        xor_vectors(_mm_castps_si128(low), high)
+    };
 
-/// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
-/// ShiftRows changes nothing.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn sub_word(x: Vector, constant: u32) -> Vector {
-    let rotated = _mm_shuffle_epi8(x, _mm_set1_epi32(0x0c0f_0e0d));
-    last_round(rotated, _mm_set1_epi32(constant as i32))
-}
+    /// Computes sigma without a tweak, in registers.
+    pub(super) fn sigma_words(x: Vector) -> Vector = {
+        let low = _mm_shuffle_epi32::<0xa0>(x);
+        xor_vectors(low, _mm_srli_epi64::<32>(x))
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn up_one_word(x: Vector) -> Vector {
-    _mm_slli_si128::<4>(x)
-}
+    /// The low 64 bits of the block, twice.
+    pub(super) fn low_twice(x: &[u8; 16]) -> Vector = {
+        let x = load(x);
+        _mm_unpacklo_epi64(x, x)
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn up_two_words(x: Vector) -> Vector {
-    _mm_slli_si128::<8>(x)
-}
+    /// Makes a block's lowest bit into the form that [`if_even`] needs: how far it has words shifted, not at all or out.
+    pub(super) fn parity(x: &[u8; 16]) -> Vector = _mm_slli_epi64::<63>(load(x));
 
-/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
-/// halves alone. With AVX both halves are mere reads.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn input(x: &[u8; 16], tweak: Vector) -> Vector {
-    let low = _mm_moveldup_ps(_mm_castsi128_ps(load(x)));
-    let high = _mm_movehdup_ps(_mm_castsi128_ps(load(crate::opaque::again(x))));
-    let high = _mm_blend_epi16::<0xcc>(_mm_castps_si128(high), tweak);
-    xor_vectors(_mm_castps_si128(low), high)
-}
+    /// `x` where the lowest bit is zero.
+    pub(super) fn if_even(parity: Vector, x: Vector) -> Vector = _mm_sll_epi64(x, parity);
 
-/// Computes sigma without a tweak, in registers.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn sigma_words(x: Vector) -> Vector {
-    let low = _mm_shuffle_epi32::<0xa0>(x);
-    xor_vectors(low, _mm_srli_epi64::<32>(x))
-}
+    /// `x ^ y` where the lowest bit is zero, else `x`.
+    pub(super) fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector =
+        xor_vectors(x, if_even(parity, y));
 
-/// The low 64 bits of the block, twice.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn low_twice(x: &[u8; 16]) -> Vector {
-    let x = load(x);
-    _mm_unpacklo_epi64(x, x)
-}
+    pub(super) fn swap_halves(x: Vector) -> Vector = _mm_shuffle_epi32::<0x4e>(x);
 
-/// Makes a block's lowest bit into the form that [`if_even`] needs: how far it has words shifted, not at all or out.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn parity(x: &[u8; 16]) -> Vector {
-    _mm_slli_epi64::<63>(load(x))
-}
+    /// All ones in each 64-bit word that has the one bit that `bits` has there.
+    pub(super) fn test_bits(x: Vector, bits: Vector) -> Vector = _mm_cmpeq_epi64(and_vectors(x, bits), bits);
 
-/// `x` where the lowest bit is zero.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn if_even(parity: Vector, x: Vector) -> Vector {
-    _mm_sll_epi64(x, parity)
-}
+    /// 8 bytes, in both halves.
+    pub(super) fn load_low(bytes: &[u8; 8]) -> Vector = _mm_set1_epi64x(i64::from_le_bytes(*bytes));
 
-/// `x ^ y` where the lowest bit is zero, else `x`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
-    xor_vectors(x, if_even(parity, y))
-}
+    /// The lower half of the block.
+    pub(super) fn store_low(bytes: &mut [u8; 8], x: Vector) = {
+        // SAFETY: the exclusive reference covers the 8 bytes written; `storel` has no alignment.
+        unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), x) }
+    };
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn swap_halves(x: Vector) -> Vector {
-    _mm_shuffle_epi32::<0x4e>(x)
-}
-
-/// All ones in each 64-bit word that has the one bit that `bits` has there.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn test_bits(x: Vector, bits: Vector) -> Vector {
-    _mm_cmpeq_epi64(and_vectors(x, bits), bits)
-}
-
-/// 8 bytes, in both halves.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn load_low(bytes: &[u8; 8]) -> Vector {
-    _mm_set1_epi64x(i64::from_le_bytes(*bytes))
-}
-
-/// The lower half of the block.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn store_low(bytes: &mut [u8; 8], x: Vector) {
-    // SAFETY: the exclusive reference covers the 8 bytes written; `storel` has no alignment.
-    unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), x) }
-}
-
-/// A byte, in both halves.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn load_bytes(bytes: &[u8; LANES]) -> Vector {
-    _mm_set1_epi64x(bytes[0].into())
+    /// A byte, in both halves.
+    pub(super) fn load_bytes(bytes: &[u8; LANES]) -> Vector = _mm_set1_epi64x(bytes[0].into());
 }
 
 masked_choices!("sse4.1,ssse3,aes,pclmulqdq");
 
-/// The lower half of `lo`, the upper one of `hi`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn blend_halves(lo: Vector, hi: Vector) -> Vector {
-    _mm_blend_epi16::<0xf0>(lo, hi)
-}
+instructions! {
+    "sse4.1,ssse3,aes,pclmulqdq";
+    /// The lower half of `lo`, the upper one of `hi`.
+    pub(super) fn blend_halves(lo: Vector, hi: Vector) -> Vector = _mm_blend_epi16::<0xf0>(lo, hi);
 
-/// The lower half of each.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn low_halves(a: Vector, b: Vector) -> Vector {
-    _mm_unpacklo_epi64(a, b)
-}
+    /// The lower half of each.
+    pub(super) fn low_halves(a: Vector, b: Vector) -> Vector = _mm_unpacklo_epi64(a, b);
 
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn and_not(x: Vector, not: Vector) -> Vector {
-    _mm_andnot_si128(not, x)
-}
+    pub(super) fn and_not(x: Vector, not: Vector) -> Vector = _mm_andnot_si128(not, x);
 
-/// All ones in each half that is odd. The zero is held, as the compiler would otherwise know of the half that it is a
-/// mask, and compute its complement, too.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn odd_words(x: Vector) -> Vector {
-    _mm_sub_epi64(hold(_mm_setzero_si128()), and_vectors(x, bits(1, 1)))
+    /// All ones in each half that is odd. The zero is held, as the compiler would otherwise know of the half that it is a
+    /// mask, and compute its complement, too.
+    pub(super) fn odd_words(x: Vector) -> Vector =
+        _mm_sub_epi64(hold(_mm_setzero_si128()), and_vectors(x, bits(1, 1)));
 }

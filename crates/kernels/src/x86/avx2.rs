@@ -4,22 +4,11 @@
 
 use core::arch::x86_64::*;
 
-use zeroize::Zeroize;
-
-use crate::block::RoundKeys;
-use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
-use crate::fold::LastKeys;
-use crate::vector::bmr::bmr;
 use crate::vector::choice::masked_choices;
-use crate::vector::crc::{crc, single_crc};
-use crate::vector::fold::fold;
-use crate::vector::garble::garble;
-use crate::vector::ggm::ggm;
-use crate::vector::lpn::lpn;
-use crate::vector::modes::{modes, single_modes};
-use crate::vector::rings::rings;
-use crate::vector::rows::rows;
-use crate::vector::three::three;
+use crate::vector::crc::single_crc;
+use crate::vector::level;
+use crate::vector::loops::lpn;
+use crate::vector::modes::single_modes;
 
 pub(crate) use super::aesni::expand_key;
 use super::aesni::{
@@ -36,22 +25,15 @@ const LANES: usize = 1;
 /// Number of vectors that the processor has.
 const REGISTERS: usize = 16;
 
-/// Vectors of each of two leaves in flight: there are 16 registers.
-const FOLD_VECTORS: usize = 4;
-
-modes!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
+level!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2",
+    self,
+    wide::multiply_words
+);
 single_modes!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-crc!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 single_crc!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-rows!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-fold!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-garble!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
-three!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
-masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
-ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2");
-rings!("sse4.1,ssse3,aes,pclmulqdq,avx2", wide::multiply_words);
+masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2")]
 pub(crate) fn transpose_strip(

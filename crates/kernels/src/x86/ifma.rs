@@ -11,6 +11,7 @@
 use core::arch::x86_64::*;
 
 use crate::ntt::{Factor, LIMB, LIMB_MASK, Modulus, Twiddles};
+use crate::vector::instructions;
 
 type Vector = __m512i;
 
@@ -36,7 +37,7 @@ struct Constants {
 
 impl Constants {
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512ifma")]
     fn new(p: u64) -> Self {
         Self {
             p: splat(p),
@@ -47,84 +48,62 @@ impl Constants {
     }
 }
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(words: &Words) -> Vector {
-    // SAFETY: the reference covers the 64 bytes read; `loadu` has no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
+instructions! {
+    "avx512f,avx512ifma";
+    fn load(words: &Words) -> Vector = {
+        // SAFETY: the reference covers the 64 bytes read; `loadu` has no alignment.
+        unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(words: &mut Words, x: Vector) {
-    // SAFETY: the exclusive reference covers the 64 bytes written; `storeu` has no alignment.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), x) }
-}
+    fn store(words: &mut Words, x: Vector) = {
+        // SAFETY: the exclusive reference covers the 64 bytes written; `storeu` has no alignment.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), x) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn splat(word: u64) -> Vector {
-    _mm512_set1_epi64(word as i64)
-}
+    fn splat(word: u64) -> Vector = _mm512_set1_epi64(word as i64);
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn splat_factor(factor: Factor) -> Factors {
-    Factors {
-        values: splat(factor.value),
-        quotients: splat(factor.quotient),
-    }
-}
+    fn splat_factor(factor: Factor) -> Factors = {
+        Factors {
+            values: splat(factor.value),
+            quotients: splat(factor.quotient),
+        }
+    };
 
-/// x - bound, or x where that would be negative.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn less(x: Vector, bound: Vector) -> Vector {
-    _mm512_min_epu64(x, _mm512_sub_epi64(x, bound))
-}
+    /// x - bound, or x where that would be negative.
+    fn less(x: Vector, bound: Vector) -> Vector = _mm512_min_epu64(x, _mm512_sub_epi64(x, bound));
 
-/// x w mod p, below 2p, for x below 2^52.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn times(x: Vector, w: Factors, c: Constants) -> Vector {
-    let zero = _mm512_setzero_si512();
-    let quotient = _mm512_madd52hi_epu64(zero, x, w.quotients);
-    let product = _mm512_madd52lo_epu64(zero, x, w.values);
-    let rest = _mm512_madd52lo_epu64(product, quotient, c.minus_p);
-    _mm512_and_si512(rest, c.limb_mask)
-}
+    /// x w mod p, below 2p, for x below 2^52.
+    fn times(x: Vector, w: Factors, c: Constants) -> Vector = {
+        let zero = _mm512_setzero_si512();
+        let quotient = _mm512_madd52hi_epu64(zero, x, w.quotients);
+        let product = _mm512_madd52lo_epu64(zero, x, w.values);
+        let rest = _mm512_madd52lo_epu64(product, quotient, c.minus_p);
+        _mm512_and_si512(rest, c.limb_mask)
+    };
 
-/// A butterfly of the transform: below 4p to below 4p.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn split(x: Vector, y: Vector, w: Factors, c: Constants) -> (Vector, Vector) {
-    let (x, y) = (less(x, c.two_p), times(y, w, c));
-    let up = _mm512_add_epi64(x, c.two_p);
-    (_mm512_add_epi64(x, y), _mm512_sub_epi64(up, y))
-}
+    /// A butterfly of the transform: below 4p to below 4p.
+    fn split(x: Vector, y: Vector, w: Factors, c: Constants) -> (Vector, Vector) = {
+        let (x, y) = (less(x, c.two_p), times(y, w, c));
+        let up = _mm512_add_epi64(x, c.two_p);
+        (_mm512_add_epi64(x, y), _mm512_sub_epi64(up, y))
+    };
 
-/// A butterfly of the inverse: below 2p to below 2p.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn join(x: Vector, y: Vector, w: Factors, c: Constants) -> (Vector, Vector) {
-    let (sum, difference) = (_mm512_add_epi64(x, y), subtract(x, y, c));
-    (less(sum, c.two_p), times(difference, w, c))
-}
+    /// A butterfly of the inverse: below 2p to below 2p.
+    fn join(x: Vector, y: Vector, w: Factors, c: Constants) -> (Vector, Vector) = {
+        let (sum, difference) = (_mm512_add_epi64(x, y), subtract(x, y, c));
+        (less(sum, c.two_p), times(difference, w, c))
+    };
 
-/// The inverse's last butterfly, with 1 / n in both factors: below 2p to below p.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn join_last(x: Vector, y: Vector, w: [Factors; 2], c: Constants) -> (Vector, Vector) {
-    let (sum, difference) = (_mm512_add_epi64(x, y), subtract(x, y, c));
-    let (sum, difference) = (times(sum, w[0], c), times(difference, w[1], c));
-    (less(sum, c.p), less(difference, c.p))
-}
+    /// The inverse's last butterfly, with 1 / n in both factors: below 2p to below p.
+    fn join_last(x: Vector, y: Vector, w: [Factors; 2], c: Constants) -> (Vector, Vector) = {
+        let (sum, difference) = (_mm512_add_epi64(x, y), subtract(x, y, c));
+        let (sum, difference) = (times(sum, w[0], c), times(difference, w[1], c));
+        (less(sum, c.p), less(difference, c.p))
+    };
 
-/// x - y + 2p.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn subtract(x: Vector, y: Vector, c: Constants) -> Vector {
-    _mm512_sub_epi64(_mm512_add_epi64(x, c.two_p), y)
+    /// x - y + 2p.
+    fn subtract(x: Vector, y: Vector, c: Constants) -> Vector =
+        _mm512_sub_epi64(_mm512_add_epi64(x, c.two_p), y);
 }
 
 /// [`Twiddles::stages`] for all lanes; a macro, as the compiler does not inline a function for it.
@@ -279,7 +258,7 @@ impl<'a> Inner<'a> {
 
     /// Gives the factors of each pair of vectors among the 64 elements.
     #[inline]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512ifma")]
     fn at(&self, block: usize) -> [[Vector; 3]; 4] {
         let (four, two, one) = (&self.four[block], &self.two[block], &self.one[block]);
         let (four, twos) = (load(four), [load(&two[0]), load(&two[1])]);
@@ -301,7 +280,7 @@ impl<'a> Inner<'a> {
 
 /// Elements 0, 1, 4, 5 of either half from those with 2 and 3 between them, or back.
 #[inline]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512ifma")]
 fn interleave_pairs(x: Vector, y: Vector) -> (Vector, Vector) {
     let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
     let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
@@ -417,7 +396,7 @@ pub(crate) fn multiply(x: &[u64], y: &[u64], out: &mut [u64], modulus: &Modulus)
     }
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn add_assign(x: &mut [u64], y: &[u64], modulus: &Modulus) {
     let p = splat(modulus.p);
     for (x, y) in x.as_chunks_mut().0.iter_mut().zip(y.as_chunks().0) {
@@ -426,7 +405,7 @@ pub(crate) fn add_assign(x: &mut [u64], y: &[u64], modulus: &Modulus) {
     }
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn sub_assign(x: &mut [u64], y: &[u64], modulus: &Modulus) {
     let p = splat(modulus.p);
     for (x, y) in x.as_chunks_mut().0.iter_mut().zip(y.as_chunks().0) {

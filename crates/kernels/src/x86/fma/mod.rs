@@ -25,6 +25,7 @@
 use core::arch::x86_64::*;
 
 use crate::ntt::Twiddles;
+use crate::vector::instructions;
 
 mod elements;
 mod transform;
@@ -87,103 +88,75 @@ fn balanced(w: u64, p: u64) -> f64 {
     }
 }
 
-/// A public factor in all lanes.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn public_factors(w: u64, p: u64) -> Factors {
-    let w = balanced(w, p);
-    Factors {
-        values: _mm256_set1_pd(w),
-        quotients: _mm256_set1_pd(w / p as f64),
-    }
-}
+instructions! {
+    "avx2,fma";
+    /// A public factor in all lanes.
+    fn public_factors(w: u64, p: u64) -> Factors = {
+        let w = balanced(w, p);
+        Factors {
+            values: _mm256_set1_pd(w),
+            quotients: _mm256_set1_pd(w / p as f64),
+        }
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn load(words: &Words) -> Vector {
-    // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
-    unsafe { _mm256_loadu_pd(words.as_ptr().cast()) }
-}
+    fn load(words: &Words) -> Vector = {
+        // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
+        unsafe { _mm256_loadu_pd(words.as_ptr().cast()) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn store(words: &mut Words, x: Vector) {
-    // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
-    unsafe { _mm256_storeu_pd(words.as_mut_ptr().cast(), x) }
-}
+    fn store(words: &mut Words, x: Vector) = {
+        // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
+        unsafe { _mm256_storeu_pd(words.as_mut_ptr().cast(), x) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn load_words(words: &Words) -> __m256i {
-    // SAFETY: as in `load`.
-    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
-}
+    fn load_words(words: &Words) -> __m256i = {
+        // SAFETY: as in `load`.
+        unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn store_words(words: &mut Words, x: __m256i) {
-    // SAFETY: as in `store`.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), x) }
-}
+    fn store_words(words: &mut Words, x: __m256i) = {
+        // SAFETY: as in `store`.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), x) }
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn splat_words(word: u64) -> __m256i {
-    _mm256_set1_epi64x(word as i64)
-}
+    fn splat_words(word: u64) -> __m256i = _mm256_set1_epi64x(word as i64);
 
-/// Doubles of integers below 2^52.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn doubles(x: __m256i) -> Vector {
-    let magic = splat_words(MAGIC);
-    let sum = _mm256_castsi256_pd(_mm256_or_si256(x, magic));
-    _mm256_sub_pd(sum, _mm256_castsi256_pd(magic))
-}
+    /// Doubles of integers below 2^52.
+    fn doubles(x: __m256i) -> Vector = {
+        let magic = splat_words(MAGIC);
+        let sum = _mm256_castsi256_pd(_mm256_or_si256(x, magic));
+        _mm256_sub_pd(sum, _mm256_castsi256_pd(magic))
+    };
 
-/// Integers of doubles in [0, 2^52).
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn integers(x: Vector) -> __m256i {
-    let magic = splat_words(MAGIC);
-    let sum = _mm256_add_pd(x, _mm256_castsi256_pd(magic));
-    _mm256_xor_si256(_mm256_castpd_si256(sum), magic)
-}
+    /// Integers of doubles in [0, 2^52).
+    fn integers(x: Vector) -> __m256i = {
+        let magic = splat_words(MAGIC);
+        let sum = _mm256_add_pd(x, _mm256_castsi256_pd(magic));
+        _mm256_xor_si256(_mm256_castpd_si256(sum), magic)
+    };
 
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn nearest(x: Vector) -> Vector {
-    _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x)
-}
+    fn nearest(x: Vector) -> Vector = _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
 
-/// y w - q p with w a double as `h` and the rest of the product.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn rest(y: Vector, w: Vector, h: Vector, q: Vector, c: Constants) -> Vector {
-    let low = _mm256_fmsub_pd(y, w, h);
-    _mm256_add_pd(_mm256_fnmadd_pd(q, c.p, h), low)
-}
+    /// y w - q p with w a double as `h` and the rest of the product.
+    fn rest(y: Vector, w: Vector, h: Vector, q: Vector, c: Constants) -> Vector = {
+        let low = _mm256_fmsub_pd(y, w, h);
+        _mm256_add_pd(_mm256_fnmadd_pd(q, c.p, h), low)
+    };
 
-/// y w mod p: below 1/2 + B / 8 for y below B.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn times(y: Vector, w: Factors, c: Constants) -> Vector {
-    let h = _mm256_mul_pd(y, w.values);
-    let q = nearest(_mm256_mul_pd(y, w.quotients));
-    rest(y, w.values, h, q, c)
-}
+    /// y w mod p: below 1/2 + B / 8 for y below B.
+    fn times(y: Vector, w: Factors, c: Constants) -> Vector = {
+        let h = _mm256_mul_pd(y, w.values);
+        let q = nearest(_mm256_mul_pd(y, w.quotients));
+        rest(y, w.values, h, q, c)
+    };
 
-/// x mod p, below 1/2.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn reduced(x: Vector, c: Constants) -> Vector {
-    _mm256_fnmadd_pd(nearest(_mm256_mul_pd(x, c.inverse)), c.p, x)
-}
+    /// x mod p, below 1/2.
+    fn reduced(x: Vector, c: Constants) -> Vector =
+        _mm256_fnmadd_pd(nearest(_mm256_mul_pd(x, c.inverse)), c.p, x);
 
-/// x, which is above -p, or x + p where it is negative.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn up(x: Vector, c: Constants) -> Vector {
-    let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, _mm256_setzero_pd());
-    _mm256_add_pd(x, _mm256_and_pd(c.p, negative))
+    /// x, which is above -p, or x + p where it is negative.
+    fn up(x: Vector, c: Constants) -> Vector = {
+        let negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, _mm256_setzero_pd());
+        _mm256_add_pd(x, _mm256_and_pd(c.p, negative))
+    };
 }
