@@ -202,6 +202,40 @@ pub enum Fault {
     },
 }
 
+impl Fault {
+    /// A parameter that has a value that is not supported.
+    pub(crate) fn attribute(
+        name: &'static str,
+        found: impl Into<String>,
+        supported: &'static str,
+    ) -> Self {
+        let found = found.into();
+        Self::Attribute {
+            name,
+            found,
+            supported,
+        }
+    }
+
+    /// An operand that has another shape than the operator needs.
+    pub(crate) fn shape(what: &'static str, found: &[usize], expected: impl Into<String>) -> Self {
+        Self::Shape {
+            what,
+            found: found.to_vec(),
+            expected: expected.into(),
+        }
+    }
+
+    /// A number that is out of its range.
+    pub(crate) fn number(what: &'static str, found: i64, expected: &'static str) -> Self {
+        Self::Number {
+            what,
+            found,
+            expected,
+        }
+    }
+}
+
 /// Names with commas.
 fn list(names: &[String]) -> String {
     let mut told: Vec<String> = names
@@ -216,9 +250,10 @@ fn list(names: &[String]) -> String {
 }
 
 /// One thing in a model that is wrong or not supported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// A fault of a node.
+    #[error("{operator} {node:?}: {fault}")]
     Node {
         /// The node's name, or its first output where it has none.
         node: String,
@@ -228,6 +263,7 @@ pub enum Problem {
         fault: Fault,
     },
     /// An input of the model has elements that are not supported.
+    #[error("input {input:?}: {}", Fault::ElementCode { code: *code })]
     InputElement {
         /// The input's name.
         input: String,
@@ -235,16 +271,21 @@ pub enum Problem {
         code: i64,
     },
     /// An input of the model is no tensor.
+    #[error("input {input:?} is no tensor: only tensors are supported")]
     InputKind {
         /// The input's name.
         input: String,
     },
     /// An input of the model has no shape.
+    #[error("input {input:?} has no shape in the file: say which it is to have")]
     InputShape {
         /// The input's name.
         input: String,
     },
     /// A dimension of an input has no value.
+    #[error(
+        "input {input:?}: its dimension {axis} ({name:?}) has no value: say which it is to have"
+    )]
     Dimension {
         /// The input's name.
         input: String,
@@ -254,6 +295,7 @@ pub enum Problem {
         name: String,
     },
     /// A value that was given for an input does not fit what the model says of it.
+    #[error("input {input:?} is {expected} in the file, and {found} was given")]
     Given {
         /// The input's name.
         input: String,
@@ -263,6 +305,10 @@ pub enum Problem {
         found: String,
     },
     /// An input has more elements than allowed.
+    #[error(
+        "input {input:?} has the shape {shape:?}: more than {limit} elements are not allowed; use a smaller batch, \
+         or raise `Limits::elements`"
+    )]
     InputSize {
         /// The input's name.
         input: String,
@@ -272,6 +318,7 @@ pub enum Problem {
         limit: usize,
     },
     /// Something was said of an input that the model does not have.
+    #[error("there is no input {input:?}; there are: {}", list(known))]
     NoSuchInput {
         /// The name that was given.
         input: String,
@@ -279,11 +326,16 @@ pub enum Problem {
         known: Vec<String>,
     },
     /// No node makes an output of the model.
+    #[error("nothing makes the output {output:?}: the file is damaged or its exporter wrong")]
     OutputUndefined {
         /// The output's name.
         output: String,
     },
     /// Several inputs at once are wanted of a model that takes one at a time.
+    #[error(
+        "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: give one, \
+         or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or dynamic_axes)"
+    )]
     OneAtATime {
         /// Number of inputs that are wanted.
         batch: usize,
@@ -291,6 +343,7 @@ pub enum Problem {
         node: String,
     },
     /// Something was said of a dimension that no input has.
+    #[error("no dimension is named {name:?}{}", dimensions(known))]
     NoSuchDimension {
         /// The name that was given.
         name: String,
@@ -298,6 +351,9 @@ pub enum Problem {
         known: Vec<String>,
     },
     /// Data says of a dimension what is known otherwise.
+    #[error(
+        "input {input:?}: its dimension {name:?} is {found} in the data, and {known} elsewhere: give data that agrees"
+    )]
     Sizes {
         /// The input.
         input: String,
@@ -309,100 +365,29 @@ pub enum Problem {
         found: usize,
     },
     /// A sparse tensor is read.
+    #[error(
+        "tensor {tensor:?} is sparse, which is not supported: make it dense (onnx.helper, or the exporter)"
+    )]
     Sparse {
         /// The tensor's name.
         tensor: String,
     },
     /// There are too many problems to look for more.
+    #[error("and more, which were not looked for")]
     More,
     /// A tensor of the file is wrong.
+    #[error("{error}")]
     Initializer {
         /// Error of the tensor.
         error: crate::read::StoredTensorError,
     },
 }
 
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Problem::Node {
-                node,
-                operator,
-                fault,
-            } => write!(f, "{operator} {node:?}: {fault}"),
-            Problem::InputElement { input, code } => {
-                let fault = Fault::ElementCode { code: *code };
-                write!(f, "input {input:?}: {fault}")
-            }
-            Problem::InputKind { input } => {
-                write!(
-                    f,
-                    "input {input:?} is no tensor: only tensors are supported"
-                )
-            }
-            Problem::InputShape { input } => write!(
-                f,
-                "input {input:?} has no shape in the file: say which it is to have"
-            ),
-            Problem::Dimension { input, axis, name } => write!(
-                f,
-                "input {input:?}: its dimension {axis} ({name:?}) has no value: say which it is to have"
-            ),
-            Problem::Given {
-                input,
-                expected,
-                found,
-            } => write!(
-                f,
-                "input {input:?} is {expected} in the file, and {found} was given"
-            ),
-            Problem::InputSize {
-                input,
-                shape,
-                limit,
-            } => write!(
-                f,
-                "input {input:?} has the shape {shape:?}: more than {limit} elements are not allowed; use a smaller \
-                 batch, or raise `Limits::elements`"
-            ),
-            Problem::NoSuchInput { input, known } => {
-                write!(f, "there is no input {input:?}; there are: {}", list(known))
-            }
-            Problem::OutputUndefined { output } => write!(
-                f,
-                "nothing makes the output {output:?}: the file is damaged or its exporter wrong"
-            ),
-            Problem::OneAtATime { batch, node } => write!(
-                f,
-                "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: \
-                 give one, or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or \
-                 dynamic_axes)"
-            ),
-            Problem::NoSuchDimension { name, known } if known.is_empty() => {
-                write!(f, "no dimension is named {name:?}, nor otherwise")
-            }
-            Problem::NoSuchDimension { name, known } => write!(
-                f,
-                "no dimension is named {name:?}; there are: {}",
-                list(known)
-            ),
-            Problem::Sizes {
-                input,
-                name,
-                known,
-                found,
-            } => write!(
-                f,
-                "input {input:?}: its dimension {name:?} is {found} in the data, and {known} elsewhere: give data that \
-                 agrees"
-            ),
-            Problem::Sparse { tensor } => write!(
-                f,
-                "tensor {tensor:?} is sparse, which is not supported: make it dense (onnx.helper, or the exporter)"
-            ),
-            Problem::More => write!(f, "and more, which were not looked for"),
-            Problem::Initializer { error } => error.fmt(f),
-        }
+/// Says which dimensions have names.
+fn dimensions(known: &[String]) -> String {
+    match known {
+        [] => ", nor otherwise".into(),
+        known => format!("; there are: {}", list(known)),
     }
 }
 

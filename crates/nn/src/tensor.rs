@@ -155,6 +155,28 @@ pub enum Data {
     Bool(Vec<bool>),
 }
 
+/// Makes data of one tensor's elements, or of those of several tensors that are of the same elements.
+macro_rules! map_data {
+    ($data:expr, $values:ident => $made:expr) => {
+        match $data {
+            Data::F32($values) => Data::F32($made),
+            Data::F64($values) => Data::F64($made),
+            Data::Int($values) => Data::Int($made),
+            Data::Bool($values) => Data::Bool($made),
+        }
+    };
+    ($first:expr, $second:expr, |$a:ident, $b:ident| $made:expr) => {
+        match ($first, $second) {
+            (Data::F32($a), Data::F32($b)) => Data::F32($made),
+            (Data::F64($a), Data::F64($b)) => Data::F64($made),
+            (Data::Int($a), Data::Int($b)) => Data::Int($made),
+            (Data::Bool($a), Data::Bool($b)) => Data::Bool($made),
+            _ => unreachable!("both are of the same elements"),
+        }
+    };
+}
+pub(crate) use map_data;
+
 impl Data {
     /// Number of elements.
     pub fn len(&self) -> usize {

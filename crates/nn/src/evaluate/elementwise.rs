@@ -3,7 +3,7 @@
 use super::strided::{broadcast_strides, walk};
 use crate::error::Fault;
 use crate::graph::{Binary, Type, Unary};
-use crate::tensor::{Data, Element, Tensor};
+use crate::tensor::{Data, Element, Tensor, map_data};
 
 /// The error function, to the precision of `f64`.
 fn erf(x: f64) -> f64 {
@@ -81,12 +81,7 @@ fn of_float(unary: Unary) -> Box<dyn Fn(f64) -> f64> {
 /// Applies a unary operator.
 pub(super) fn unary(unary: Unary, input: &Tensor, output: &Type) -> Tensor {
     let data = match (unary, input.data()) {
-        (Unary::IsNan, Data::F32(values)) => {
-            Data::Bool(values.iter().map(|v| v.is_nan()).collect())
-        }
-        (Unary::IsNan, Data::F64(values)) => {
-            Data::Bool(values.iter().map(|v| v.is_nan()).collect())
-        }
+        (Unary::IsNan, _) => Data::Bool(input.to_f64().iter().map(|v| v.is_nan()).collect()),
         (Unary::Relu, Data::F32(values)) => Data::F32(
             values
                 .iter()
@@ -356,12 +351,11 @@ pub(super) fn select(condition: &Tensor, yes: &Tensor, no: &Tensor, output: &Typ
         });
         found
     }
-    let data = match (yes.data(), no.data()) {
-        (Data::F32(y), Data::F32(n)) => Data::F32(pick(chosen, (y, n), shape, strides)),
-        (Data::F64(y), Data::F64(n)) => Data::F64(pick(chosen, (y, n), shape, strides)),
-        (Data::Int(y), Data::Int(n)) => Data::Int(pick(chosen, (y, n), shape, strides)),
-        (Data::Bool(y), Data::Bool(n)) => Data::Bool(pick(chosen, (y, n), shape, strides)),
-        _ => unreachable!("both are of the same elements"),
-    };
+    let data = map_data!(yes.data(), no.data(), |y, n| pick(
+        chosen,
+        (y, n),
+        shape,
+        strides
+    ));
     Tensor::made(output.element, output.shape.clone(), data)
 }

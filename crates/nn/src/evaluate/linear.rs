@@ -9,25 +9,49 @@ use crate::tensor::{Data, Tensor};
 /// Numbers that are multiplied and added up.
 trait Number: Copy + Default + 'static {
     fn plus_product(self, a: Self, b: Self) -> Self;
+    /// The elements of a tensor that is of such numbers.
+    fn of(tensor: &Tensor) -> Option<&[Self]>;
 }
 
-impl Number for f32 {
-    fn plus_product(self, a: f32, b: f32) -> f32 {
-        self + a * b
-    }
+macro_rules! numbers {
+    ($($number:ty, $kind:ident, $plus_product:expr;)*) => { $(
+        impl Number for $number {
+            fn plus_product(self, a: Self, b: Self) -> Self {
+                $plus_product(self, a, b)
+            }
+
+            fn of(tensor: &Tensor) -> Option<&[Self]> {
+                match tensor.data() {
+                    Data::$kind(values) => Some(values),
+                    _ => None,
+                }
+            }
+        }
+    )* };
+}
+numbers! {
+    f32, F32, |sum, a, b| sum + a * b;
+    f64, F64, |sum, a, b| sum + a * b;
+    // Modulo two to the element's width, in the end.
+    i64, Int, |sum: i64, a: i64, b| sum.wrapping_add(a.wrapping_mul(b));
 }
 
-impl Number for f64 {
-    fn plus_product(self, a: f64, b: f64) -> f64 {
-        self + a * b
-    }
+/// Applies a function that is generic over numbers, by those that the tensors have.
+macro_rules! of_numbers {
+    ($inputs:expr, $output:expr, $function:ident($($argument:expr),*)) => {{
+        let data = match $inputs[0].data() {
+            Data::F32(_) => Data::F32($function::<f32>($inputs, $($argument),*)),
+            Data::F64(_) => Data::F64($function::<f64>($inputs, $($argument),*)),
+            Data::Int(_) => Data::Int($function::<i64>($inputs, $($argument),*)),
+            Data::Bool(_) => unreachable!("all are of the same numbers"),
+        };
+        Tensor::made($output.element, $output.shape.clone(), data)
+    }};
 }
 
-/// Modulo two to the element's width, in the end.
-impl Number for i64 {
-    fn plus_product(self, a: i64, b: i64) -> i64 {
-        self.wrapping_add(a.wrapping_mul(b))
-    }
+/// The elements of a tensor that is of the same numbers as others.
+fn numbers<'t, T: Number>(tensor: &'t &Tensor) -> &'t [T] {
+    T::of(tensor).unwrap_or_default()
 }
 
 /// Columns that are computed at a time: their sums stay in the cache.
@@ -75,15 +99,12 @@ fn multiply<T: Number>(left: &[T], right: &[T], inner: usize, columns: usize, su
 }
 
 /// The product of stacks of matrices, plus a bias.
-fn product<T: Number>(
-    (left, left_shape): (&[T], &[usize]),
-    (right, right_shape): (&[T], &[usize]),
-    bias: Option<(&[T], &[usize])>,
-    shape: &[usize],
-) -> Vec<T> {
+fn product<T: Number>(inputs: &[&Tensor], shape: &[usize]) -> Vec<T> {
+    let (left, right) = (numbers::<T>(&inputs[0]), numbers(&inputs[1]));
     let mut sums = vec![T::default(); shape.iter().product()];
-    if let Some((bias, bias_shape)) = bias {
-        let from = broadcast_strides(bias_shape, shape);
+    if let Some(bias) = inputs.get(2) {
+        let from = broadcast_strides(bias.shape(), shape);
+        let bias = numbers(bias);
         let mut to = sums.iter_mut();
         walk(shape, [&from], [0], |[at]| {
             if let Some(sum) = to.next() {
@@ -92,13 +113,13 @@ fn product<T: Number>(
         });
     }
     // A vector is a row on the left and a column on the right.
-    let left_shape = match left_shape {
+    let left_shape = match inputs[0].shape() {
         [inner] => vec![1, *inner],
-        _ => left_shape.to_vec(),
+        own => own.to_vec(),
     };
-    let right_shape = match right_shape {
+    let right_shape = match inputs[1].shape() {
         [inner] => vec![*inner, 1],
-        _ => right_shape.to_vec(),
+        own => own.to_vec(),
     };
     let (left_stack, left_matrix) = left_shape.split_at(left_shape.len() - 2);
     let (right_stack, right_matrix) = right_shape.split_at(right_shape.len() - 2);
@@ -136,29 +157,7 @@ fn product<T: Number>(
 
 /// The product of stacks of matrices, plus a bias where there is one.
 pub(super) fn matmul(inputs: &[&Tensor], output: &Type) -> Tensor {
-    let (a, b) = (inputs[0], inputs[1]);
-    let shape = &output.shape[..];
-    let (x, y) = (a.shape(), b.shape());
-    let z = inputs.get(2);
-    let data = match (a.data(), b.data(), z.map(|z| z.data())) {
-        (Data::F32(a), Data::F32(b), None) => Data::F32(product((a, x), (b, y), None, shape)),
-        (Data::F64(a), Data::F64(b), None) => Data::F64(product((a, x), (b, y), None, shape)),
-        (Data::Int(a), Data::Int(b), None) => Data::Int(product((a, x), (b, y), None, shape)),
-        (Data::F32(a), Data::F32(b), Some(Data::F32(c))) => {
-            let bias = z.map(|z| (&c[..], z.shape()));
-            Data::F32(product((a, x), (b, y), bias, shape))
-        }
-        (Data::F64(a), Data::F64(b), Some(Data::F64(c))) => {
-            let bias = z.map(|z| (&c[..], z.shape()));
-            Data::F64(product((a, x), (b, y), bias, shape))
-        }
-        (Data::Int(a), Data::Int(b), Some(Data::Int(c))) => {
-            let bias = z.map(|z| (&c[..], z.shape()));
-            Data::Int(product((a, x), (b, y), bias, shape))
-        }
-        _ => unreachable!("all are of the same numbers"),
-    };
-    Tensor::made(output.element, shape.to_vec(), data)
+    of_numbers!(inputs, output, product(&output.shape))
 }
 
 /// Places of a kernel's elements over data, for some places of the kernel.
@@ -212,13 +211,13 @@ struct Sizes {
 }
 
 fn conv<T: Number>(
-    data: &[T],
-    weights: &[T],
-    bias: Option<&[T]>,
+    inputs: &[&Tensor],
     window: &Window,
     sizes: &Sizes,
     (data_shape, places): (&[usize], &[usize]),
 ) -> Vec<T> {
+    let (data, weights) = (numbers::<T>(&inputs[0]), numbers(&inputs[1]));
+    let bias = inputs.get(2).map(numbers::<T>);
     let all = sizes.places;
     let channels = sizes.groups * sizes.made;
     let mut sums = vec![T::default(); sizes.batch * channels * all];
@@ -263,13 +262,13 @@ fn conv<T: Number>(
 
 /// The sum over all places of the kernel, scaled by the element of the data there; the transposed map of `conv`.
 fn spread<T: Number>(
-    data: &[T],
-    weights: &[T],
-    bias: Option<&[T]>,
+    inputs: &[&Tensor],
     window: &Window,
     sizes: &Sizes,
     (data_shape, made_shape): (&[usize], &[usize]),
 ) -> Vec<T> {
+    let (data, weights) = (numbers::<T>(&inputs[0]), numbers(&inputs[1]));
+    let bias = inputs.get(2).map(numbers::<T>);
     let channels = sizes.groups * sizes.made;
     let mut sums = vec![T::default(); sizes.batch * channels * sizes.places];
     if let (Some(bias), false) = (bias, sums.is_empty()) {
@@ -311,7 +310,7 @@ pub(super) fn convolve(
     inputs: &[&Tensor],
     output: &Type,
 ) -> Tensor {
-    let (data, weights) = (inputs[0], inputs[1]);
+    let data = inputs[0];
     let (data_shape, made_shape) = (&data.shape()[2..], &output.shape[2..]);
     let sizes = Sizes {
         batch: output.shape[0],
@@ -323,37 +322,8 @@ pub(super) fn convolve(
         places: made_shape.iter().product(),
     };
     let shapes = (data_shape, made_shape);
-    fn apply<T: Number>(
-        transposed: bool,
-        operands: (&[T], &[T], Option<&[T]>),
-        window: &Window,
-        sizes: &Sizes,
-        shapes: (&[usize], &[usize]),
-    ) -> Vec<T> {
-        let (data, weights, bias) = operands;
-        match transposed {
-            true => spread(data, weights, bias, window, sizes, shapes),
-            false => conv(data, weights, bias, window, sizes, shapes),
-        }
+    match transposed {
+        true => of_numbers!(inputs, output, spread(window, &sizes, shapes)),
+        false => of_numbers!(inputs, output, conv(window, &sizes, shapes)),
     }
-    let bias = inputs.get(2).map(|bias| bias.data());
-    let data = match (data.data(), weights.data(), bias) {
-        (Data::F32(x), Data::F32(w), _) => {
-            let bias = inputs.get(2).and_then(|bias| bias.as_f32());
-            Data::F32(apply(transposed, (x, w, bias), window, &sizes, shapes))
-        }
-        (Data::F64(x), Data::F64(w), bias) => {
-            let bias = match bias {
-                Some(Data::F64(bias)) => Some(&bias[..]),
-                _ => None,
-            };
-            Data::F64(apply(transposed, (x, w, bias), window, &sizes, shapes))
-        }
-        (Data::Int(x), Data::Int(w), _) => {
-            let bias = inputs.get(2).and_then(|bias| bias.as_ints());
-            Data::Int(apply(transposed, (x, w, bias), window, &sizes, shapes))
-        }
-        _ => unreachable!("all are of the same numbers"),
-    };
-    Tensor::made(output.element, output.shape.clone(), data)
 }

@@ -13,6 +13,7 @@ use crate::error::{EvaluateError, Fault};
 use crate::graph::{Graph, Node, Op, Type, ValueId};
 use crate::tensor::Tensor;
 
+pub(crate) use moves::place;
 pub(crate) use strided::split;
 
 /// Applies one operator to operands of the types from which `outputs` were inferred.

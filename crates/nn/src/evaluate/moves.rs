@@ -3,28 +3,18 @@
 use super::strided::{broadcast_strides, collect, strides};
 use crate::error::Fault;
 use crate::graph::Type;
-use crate::tensor::{Data, Tensor};
+use crate::tensor::{Data, Tensor, map_data};
 
 /// `input` at offsets.
 pub(super) fn pick(input: &Tensor, from: &[usize], output: &Type) -> Tensor {
-    let data = match input.data() {
-        Data::F32(values) => Data::F32(from.iter().map(|&at| values[at]).collect()),
-        Data::F64(values) => Data::F64(from.iter().map(|&at| values[at]).collect()),
-        Data::Int(values) => Data::Int(from.iter().map(|&at| values[at]).collect()),
-        Data::Bool(values) => Data::Bool(from.iter().map(|&at| values[at]).collect()),
-    };
+    let data = map_data!(input.data(), values => from.iter().map(|&at| values[at]).collect());
     Tensor::made(output.element, output.shape.clone(), data)
 }
 
 /// `input` at regular distances.
 fn regular(input: &Tensor, strides: &[isize], start: usize, output: &Type) -> Tensor {
     let shape = &output.shape[..];
-    let data = match input.data() {
-        Data::F32(values) => Data::F32(collect(values, shape, strides, start)),
-        Data::F64(values) => Data::F64(collect(values, shape, strides, start)),
-        Data::Int(values) => Data::Int(collect(values, shape, strides, start)),
-        Data::Bool(values) => Data::Bool(collect(values, shape, strides, start)),
-    };
+    let data = map_data!(input.data(), values => collect(values, shape, strides, start));
     Tensor::made(output.element, shape.to_vec(), data)
 }
 
@@ -93,40 +83,34 @@ pub(super) fn pad(before: &[usize], value: f64, input: &Tensor, output: &Type) -
 
 /// One behind the other.
 pub(super) fn concat(axis: usize, inputs: &[&Tensor], output: &Type) -> Tensor {
-    fn join<'a, T: Copy + 'a>(
-        parts: impl Iterator<Item = (&'a [T], usize)> + Clone,
-        outer: usize,
-    ) -> Vec<T> {
-        let mut found = Vec::new();
-        for line in 0..outer {
-            for (values, size) in parts.clone() {
-                found.extend_from_slice(&values[line * size..][..size]);
-            }
+    let outer: usize = output.shape[..axis].iter().product();
+    let size = |part: &Tensor| part.shape()[axis..].iter().product::<usize>();
+    let lines = (0..outer).flat_map(|line| inputs.iter().map(move |part| (line, *part)));
+    let mut found = Tensor::filled(output.element, output.shape.clone(), 0.0);
+    let mut at = 0;
+    for (line, part) in lines {
+        let from = line * size(part)..(line + 1) * size(part);
+        let to = at..at + from.len();
+        at = to.end;
+        match (part.data(), found.data_mut()) {
+            (Data::F32(part), Data::F32(found)) => found[to].copy_from_slice(&part[from]),
+            (Data::F64(part), Data::F64(found)) => found[to].copy_from_slice(&part[from]),
+            (Data::Int(part), Data::Int(found)) => found[to].copy_from_slice(&part[from]),
+            (Data::Bool(part), Data::Bool(found)) => found[to].copy_from_slice(&part[from]),
+            _ => unreachable!("all are of the same elements"),
         }
-        found
     }
-    let outer = output.shape[..axis].iter().product();
-    let parts = inputs
-        .iter()
-        .map(|input| (*input, input.shape()[axis..].iter().product::<usize>()));
-    macro_rules! join {
-        ($kind:ident) => {
-            Data::$kind(join(
-                parts.filter_map(|(input, size)| match input.data() {
-                    Data::$kind(values) => Some((&values[..], size)),
-                    _ => None,
-                }),
-                outer,
-            ))
-        };
-    }
-    let data = match inputs[0].data() {
-        Data::F32(_) => join!(F32),
-        Data::F64(_) => join!(F64),
-        Data::Int(_) => join!(Int),
-        Data::Bool(_) => join!(Bool),
+    found
+}
+
+/// A place along an axis of `size`; below 0 counted from the end.
+pub(crate) fn place(index: i64, size: usize) -> Result<usize, Fault> {
+    let counted = match index < 0 {
+        true => index.saturating_add_unsigned(size as u64),
+        false => index,
     };
-    Tensor::made(output.element, output.shape.clone(), data)
+    let found = usize::try_from(counted).ok().filter(|&found| found < size);
+    found.ok_or(Fault::Index { index, size })
 }
 
 /// Gathers elements at places along an axis.
@@ -140,21 +124,9 @@ pub(super) fn gather(
     let size = shape[axis];
     let outer: usize = shape[..axis].iter().product();
     let inner: usize = shape[axis + 1..].iter().product();
-    let places: Result<Vec<usize>, Fault> = places
-        .as_ints()
-        .unwrap_or_default()
-        .iter()
-        .map(|&index| {
-            let place = if index < 0 {
-                index.saturating_add_unsigned(size as u64)
-            } else {
-                index
-            };
-            let place = usize::try_from(place).ok().filter(|&place| place < size);
-            place.ok_or(Fault::Index { index, size })
-        })
-        .collect();
-    let places = places?;
+    let places = places.as_ints().unwrap_or_default().iter();
+    let places = places.map(|&index| place(index, size));
+    let places = places.collect::<Result<Vec<usize>, Fault>>()?;
     let mut from = Vec::with_capacity(output.elements());
     for line in 0..outer {
         for &place in &places {

@@ -29,15 +29,6 @@ pub(super) fn same(first: &Type, second: &Type) -> Result<(), Fault> {
     }
 }
 
-pub(super) fn misshapen(what: &'static str, found: &[usize], expected: String) -> Fault {
-    let found = found.to_vec();
-    Fault::Shape {
-        what,
-        found,
-        expected,
-    }
-}
-
 pub(super) fn too_many(shape: &[usize]) -> Fault {
     Fault::TooLarge {
         shape: shape.to_vec(),

@@ -1,7 +1,7 @@
 //! Infers the shapes and elements that primitive operators make of others: the one place where this is checked.
 
 use super::Type;
-use super::fit::{broadcast, misshapen, same, too_many};
+use super::fit::{broadcast, same, too_many};
 use super::linear::{conv, product, transposed};
 use super::op::{Binary, Op, Unary};
 use crate::error::Fault;
@@ -19,11 +19,11 @@ pub(crate) fn infer(op: &Op, inputs: &[&Type]) -> Result<Vec<Type>, Fault> {
         let mut shape = inputs[0].shape.clone();
         let size = axis_of(&shape, *axis)?;
         if *count > size {
-            return Err(Fault::Number {
-                what: "number of elements to choose",
-                found: *count as i64,
-                expected: "at most the size of its axis",
-            });
+            return Err(Fault::number(
+                "number of elements to choose",
+                *count as i64,
+                "at most the size of its axis",
+            ));
         }
         shape[*axis] = *count;
         let places = Type {
@@ -83,7 +83,7 @@ fn one(op: &Op, inputs: &[&Type]) -> Result<(Element, Vec<usize>), Fault> {
             if let Some(bias) = inputs.get(2) {
                 same(inputs[0], bias)?;
                 if broadcast(&product, &bias.shape)? != product {
-                    return Err(misshapen(
+                    return Err(Fault::shape(
                         "bias",
                         &bias.shape,
                         format!("at most {product:?}"),
@@ -117,11 +117,7 @@ fn one(op: &Op, inputs: &[&Type]) -> Result<(Element, Vec<usize>), Fault> {
         Op::Arg { axis, .. } => {
             number(inputs[0])?;
             if axis_of(&shape, *axis)? == 0 {
-                return Err(misshapen(
-                    "operand",
-                    &shape,
-                    "elements along its axis".into(),
-                ));
+                return Err(Fault::shape("operand", &shape, "elements along its axis"));
             }
             shape[*axis] = 1;
             (Element::I64, shape)
@@ -136,7 +132,7 @@ fn one(op: &Op, inputs: &[&Type]) -> Result<(Element, Vec<usize>), Fault> {
         }
         Op::Reshape { shape: new } => {
             if elements(new) != elements(&shape) {
-                return Err(misshapen(
+                return Err(Fault::shape(
                     "operand",
                     &shape,
                     format!("as many elements as {new:?}"),
@@ -148,7 +144,11 @@ fn one(op: &Op, inputs: &[&Type]) -> Result<(Element, Vec<usize>), Fault> {
             let mut sorted = axes.clone();
             sorted.sort_unstable();
             if sorted.iter().copied().ne(0..rank) {
-                return Err(misshapen("operand", &shape, format!("the axes {axes:?}")));
+                return Err(Fault::shape(
+                    "operand",
+                    &shape,
+                    format!("the axes {axes:?}"),
+                ));
             }
             (element, axes.iter().map(|&axis| shape[axis]).collect())
         }
@@ -181,7 +181,7 @@ fn one(op: &Op, inputs: &[&Type]) -> Result<(Element, Vec<usize>), Fault> {
         }
         Op::Expand { shape: new } => {
             if broadcast(&shape, new)? != *new {
-                return Err(misshapen("operand", &shape, format!("at most {new:?}")));
+                return Err(Fault::shape("operand", &shape, format!("at most {new:?}")));
             }
             (element, new.clone())
         }
@@ -208,7 +208,7 @@ fn joined(inputs: &[&Type], axis: usize) -> Result<Vec<usize>, Fault> {
         }
         if other != shape {
             let expected = format!("{:?} but for axis {axis}", inputs[0].shape);
-            return Err(misshapen("operand", &input.shape, expected));
+            return Err(Fault::shape("operand", &input.shape, expected));
         }
         let sum = shape[axis].checked_add(input.shape[axis]);
         shape[axis] = sum.ok_or_else(|| too_many(&input.shape))?;

@@ -1,7 +1,7 @@
 //! Shapes of matrix products and convolutions, and of what goes over data as a kernel does.
 
 use super::Type;
-use super::fit::{broadcast, misshapen, same, too_many};
+use super::fit::{broadcast, same, too_many};
 use super::op::Window;
 use crate::error::Fault;
 
@@ -10,7 +10,11 @@ impl Window {
     pub(crate) fn places(&self, shape: &[usize]) -> Result<Vec<usize>, Fault> {
         let rank = self.kernel.len();
         if shape.len() != rank + 2 || rank == 0 {
-            return Err(misshapen("data", shape, format!("{} dimensions", rank + 2)));
+            return Err(Fault::shape(
+                "data",
+                shape,
+                format!("{} dimensions", rank + 2),
+            ));
         }
         let places = (0..rank).map(|axis| {
             let padded = shape[axis + 2]
@@ -22,7 +26,7 @@ impl Window {
             let fits = fits.filter(|_| self.kernel[axis] > 0);
             let room = fits.ok_or_else(|| {
                 let expected = format!("room for a kernel of {:?}", self.kernel);
-                misshapen("data", shape, expected)
+                Fault::shape("data", shape, expected)
             })?;
             Ok(room / self.strides[axis].max(1) + 1)
         });
@@ -49,7 +53,7 @@ pub(super) fn conv(window: &Window, groups: usize, inputs: &[&Type]) -> Result<V
         && weights[2..] == window.kernel[..];
     if !fits {
         let expected = format!("{groups} groups of the channels of {data:?}, and its kernel");
-        return Err(misshapen("weights", weights, expected));
+        return Err(Fault::shape("weights", weights, expected));
     }
     bias(inputs, weights[0])?;
     Ok([&[data[0], weights[0]], &places[..]].concat())
@@ -73,7 +77,7 @@ pub(super) fn transposed(
         && weights[2..] == window.kernel[..];
     if !fits {
         let expected = format!("the channels of {data:?} in {groups} groups, and its kernel");
-        return Err(misshapen("weights", weights, expected));
+        return Err(Fault::shape("weights", weights, expected));
     }
     let channels = weights[1].checked_mul(groups);
     let channels = channels.ok_or_else(|| too_many(weights))?;
@@ -88,7 +92,7 @@ pub(super) fn transposed(
         let taken = window.before[axis].checked_add(window.after[axis]);
         let left = reached.and_then(|size| size.checked_sub(taken?));
         shape.push(
-            left.ok_or_else(|| misshapen("data", data, "a result larger than its padding".into()))?,
+            left.ok_or_else(|| Fault::shape("data", data, "a result larger than its padding"))?,
         );
     }
     Ok(shape)
@@ -101,7 +105,7 @@ fn bias(inputs: &[&Type], channels: usize) -> Result<(), Fault> {
     same(inputs[0], bias)?;
     match bias.shape[..] == [channels] {
         true => Ok(()),
-        false => Err(misshapen("bias", &bias.shape, format!("[{channels}]"))),
+        false => Err(Fault::shape("bias", &bias.shape, format!("[{channels}]"))),
     }
 }
 
@@ -114,13 +118,13 @@ pub(super) fn product(left: &[usize], right: &[usize]) -> Result<Vec<usize>, Fau
         } else {
             (right, left)
         };
-        return Err(misshapen("operand", found, expected(with)));
+        return Err(Fault::shape("operand", found, expected(with)));
     }
     let rows = (left.len() > 1).then(|| left[left.len() - 2]);
     let inner = right[right.len().saturating_sub(2)];
     let columns = (right.len() > 1).then(|| right[right.len() - 1]);
     if left[left.len() - 1] != inner {
-        return Err(misshapen("operand", left, expected(right)));
+        return Err(Fault::shape("operand", left, expected(right)));
     }
     let stack = |shape: &[usize]| shape[..shape.len().saturating_sub(2)].to_vec();
     let mut shape = broadcast(&stack(left), &stack(right))?;

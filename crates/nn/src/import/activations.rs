@@ -2,12 +2,10 @@
 
 use super::arithmetic::unary;
 use super::builder::Builder;
-use super::table::Table;
+use super::table::{Made, Table};
 use super::view::{View, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Unary, ValueId};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("Celu", celu),
@@ -69,17 +67,7 @@ fn selu(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 fn gelu(b: &mut Builder, v: &View<'_>) -> Made {
-    let tanh = match &v.string("approximate", "none")?[..] {
-        "none" => false,
-        "tanh" => true,
-        other => {
-            return Err(Fault::Attribute {
-                name: "approximate",
-                found: other.to_string(),
-                supported: "none, tanh",
-            });
-        }
-    };
+    let tanh = v.choice("approximate", "none", "none, tanh")? == "tanh";
     unary(b, v, Unary::Gelu { tanh })
 }
 

@@ -1,13 +1,11 @@
 //! Arithmetic, element by element.
 
 use super::builder::Builder;
-use super::table::Table;
+use super::table::{Made, Table};
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::{Binary, Unary, ValueId};
 use crate::tensor::Element;
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("Abs", |b, v| unary(b, v, Unary::Abs)),

@@ -1,18 +1,15 @@
 //! Values that depend on no input, and operators that only pass values on.
 
 use super::builder::Builder;
-use super::table::Table;
-use super::view::View;
+use super::table::{Made, Table};
+use super::view::{View, required};
 use crate::error::Fault;
-use crate::graph::ValueId;
 use crate::read::element;
 use crate::tensor::{Data, Element, Tensor};
 
-type Made = Result<Vec<ValueId>, Fault>;
-
 pub(super) const TABLE: Table = &[
     ("Cast", |b, v| {
-        let to = element_of(v, "to")?.ok_or(Fault::AttributeMissing { name: "to" })?;
+        let to = required("to", element_of(v, "to"))?;
         Ok(vec![b.cast(v.input(0)?, to)?])
     }),
     ("CastLike", |b, v| {
@@ -57,11 +54,11 @@ fn constant(b: &mut Builder, v: &View<'_>) -> Made {
     } else if let Some(values) = v.ints("value_ints")? {
         (Tensor::vector(values), "value_ints")
     } else if v.has("value_string") || v.has("value_strings") || v.has("sparse_value") {
-        return Err(Fault::Attribute {
-            name: "value",
-            found: "a string or a sparse tensor".into(),
-            supported: "dense tensors of numbers or Booleans",
-        });
+        return Err(Fault::attribute(
+            "value",
+            "a string or a sparse tensor",
+            "dense tensors of numbers or Booleans",
+        ));
     } else {
         return Err(Fault::AttributeMissing { name: "value" });
     };
@@ -78,11 +75,7 @@ fn filled(b: &mut Builder, v: &View<'_>) -> Made {
         None => Tensor::filled(Element::F32, Vec::new(), 0.0),
         Some(value) if value.len() == 1 => value.with_shape(Vec::new()),
         Some(value) => {
-            return Err(Fault::Shape {
-                what: "value",
-                found: value.shape().to_vec(),
-                expected: "one element".into(),
-            });
+            return Err(Fault::shape("value", value.shape(), "one element"));
         }
     };
     let shape = super::shapes::sizes(&sizes)?;
@@ -101,11 +94,11 @@ fn dropout(b: &mut Builder, v: &View<'_>) -> Made {
             None => 0.5,
         };
         if trains && ratio != 0.0 {
-            return Err(Fault::Attribute {
-                name: "training_mode",
-                found: "true".into(),
-                supported: "false: export the model for inference",
-            });
+            return Err(Fault::attribute(
+                "training_mode",
+                "true",
+                "false: export the model for inference",
+            ));
         }
     }
     let mut made = vec![x];
@@ -142,11 +135,11 @@ fn range(b: &mut Builder, v: &View<'_>) -> Made {
     }
     let count = ((limit - start) / delta).ceil().max(0.0);
     if !count.is_finite() {
-        return Err(Fault::Number {
-            what: "delta",
-            found: 0,
-            expected: "a number that leads from start to limit",
-        });
+        return Err(Fault::number(
+            "delta",
+            0,
+            "a number that leads from start to limit",
+        ));
     }
     let count = count as usize;
     b.allow(&[count])?;
@@ -162,20 +155,16 @@ fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Made {
         let tensor = v.constant(b, index, what)?;
         match tensor.to_integers().as_deref() {
             Some(&[value]) => Ok(value),
-            _ => Err(Fault::Shape {
-                what,
-                found: tensor.shape().to_vec(),
-                expected: "one integer".into(),
-            }),
+            _ => Err(Fault::shape(what, tensor.shape(), "one integer")),
         }
     };
     let (start, limit, delta) = (of(0, "start")?, of(1, "limit")?, of(2, "delta")?);
     if delta == 0 {
-        return Err(Fault::Number {
-            what: "delta",
-            found: 0,
-            expected: "a number that leads from start to limit",
-        });
+        return Err(Fault::number(
+            "delta",
+            0,
+            "a number that leads from start to limit",
+        ));
     }
     // Rounded up, and none where it leads elsewhere.
     let (span, step) = ((limit - start) * delta.signum(), delta.abs());

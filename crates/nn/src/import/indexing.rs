@@ -2,14 +2,12 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::Table;
-use super::view::{View, at_least, axis_of};
+use super::table::{Made, Table};
+use super::view::{View, at_least, axis_of, required};
 use crate::error::Fault;
-use crate::evaluate::split;
+use crate::evaluate::{place, split};
 use crate::graph::{Binary, Op, ValueId};
 use crate::tensor::{Data, Element, Tensor, elements};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("Gather", gather),
@@ -21,16 +19,6 @@ pub(super) const TABLE: Table = &[
     ("Slice", slice),
     ("Trilu", trilu),
 ];
-
-/// A place along an axis of `size`; below 0 counted from the end.
-fn place(index: i64, size: usize) -> Result<usize, Fault> {
-    let counted = match index < 0 {
-        true => index.saturating_add_unsigned(size as u64),
-        false => index,
-    };
-    let found = usize::try_from(counted).ok().filter(|&found| found < size);
-    found.ok_or(Fault::Index { index, size })
-}
 
 /// Places that are constants are counted from the start, so that nobody need look again.
 fn gather(b: &mut Builder, v: &View<'_>) -> Made {
@@ -77,11 +65,11 @@ fn offsets_along(
     let own = b.shape(v.input(1)?).to_vec();
     let fits = |axis_of: usize| axis_of == axis || own[axis_of] <= shape[axis_of];
     if own.len() != shape.len() || !(0..own.len()).all(fits) {
-        return Err(Fault::Shape {
-            what: "indices",
-            found: own,
-            expected: format!("at most {shape:?} but for axis {axis}"),
-        });
+        return Err(Fault::shape(
+            "indices",
+            &own,
+            format!("at most {shape:?} but for axis {axis}"),
+        ));
     }
     let offsets = indices.iter().enumerate().map(|(number, &index)| {
         let mut at = split(number, &own);
@@ -109,14 +97,14 @@ fn offsets_of_rows(
     let width = own.last().copied().unwrap_or(0);
     let alike = own.len() > batch && shape.len() >= batch && own[..batch] == shape[..batch];
     if !alike || width == 0 || width + batch > shape.len() {
-        return Err(Fault::Shape {
-            what: "indices",
-            found: own.to_vec(),
-            expected: format!(
+        return Err(Fault::shape(
+            "indices",
+            own,
+            format!(
                 "rows of at most {} places",
                 shape.len() - batch.min(shape.len())
             ),
-        });
+        ));
     }
     let rows = indices.len() / width;
     let batches: usize = shape[..batch].iter().product();
@@ -153,22 +141,15 @@ fn gather_nd(b: &mut Builder, v: &View<'_>) -> Made {
 /// Elements of `x` of which some are replaced: places in `x` followed by `updates`.
 fn replace(b: &mut Builder, v: &View<'_>, offsets: &[usize]) -> Made {
     let (x, updates) = (v.input(0)?, v.input(2)?);
-    let reduction = v.string("reduction", "none")?;
-    if reduction != "none" {
-        return Err(Fault::Attribute {
-            name: "reduction",
-            found: reduction,
-            supported: "none",
-        });
-    }
+    v.choice("reduction", "none", "none")?;
     let shape = b.shape(x).to_vec();
     let (count, new) = (b.ty(x).elements(), b.ty(updates).elements());
     if new != offsets.len() {
-        return Err(Fault::Shape {
-            what: "updates",
-            found: b.shape(updates).to_vec(),
-            expected: format!("{} elements", offsets.len()),
-        });
+        return Err(Fault::shape(
+            "updates",
+            b.shape(updates),
+            format!("{} elements", offsets.len()),
+        ));
     }
     b.allow(&shape)?;
     let mut from: Vec<usize> = (0..count).collect();
@@ -200,20 +181,18 @@ fn scatter_nd(b: &mut Builder, v: &View<'_>) -> Made {
 fn slice(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
-    let missing = |name| Fault::AttributeMissing { name };
-    let starts = v.ints_from(b, "starts", (1, 10))?;
-    let starts = starts.ok_or(missing("starts"))?;
-    let ends = v.ints_from(b, "ends", (2, 10))?.ok_or(missing("ends"))?;
+    let starts = required("starts", v.ints_from(b, "starts", (1, 10)))?;
+    let ends = required("ends", v.ints_from(b, "ends", (2, 10)))?;
     let axes = v.ints_from(b, "axes", (3, 10))?;
     let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = v.ints_from(b, "steps", (4, 10))?;
     let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
     if ends.len() != starts.len() || axes.len() != starts.len() || steps.len() != starts.len() {
-        return Err(Fault::Number {
-            what: "number of ends, axes or steps",
-            found: ends.len().min(axes.len()).min(steps.len()) as i64,
-            expected: "that of starts",
-        });
+        return Err(Fault::number(
+            "number of ends, axes or steps",
+            ends.len().min(axes.len()).min(steps.len()) as i64,
+            "that of starts",
+        ));
     }
     let mut lengths = shape.clone();
     let mut firsts = vec![0; shape.len()];
@@ -222,11 +201,7 @@ fn slice(b: &mut Builder, v: &View<'_>) -> Made {
         let axis = axis_of(axis, shape.len())?;
         let (size, step) = (shape[axis] as i64, steps[number]);
         if step == 0 {
-            return Err(Fault::Number {
-                what: "step",
-                found: 0,
-                expected: "not 0",
-            });
+            return Err(Fault::number("step", 0, "not 0"));
         }
         let counted = |bound: i64| {
             if bound < 0 {

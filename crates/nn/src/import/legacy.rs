@@ -23,11 +23,11 @@ pub(super) fn inputs(b: &mut Builder, v: &View<'_>) -> Result<Vec<Option<ValueId
             }
         }
         "BatchNormalization" if !v.flag("is_test", false)? => {
-            return Err(Fault::Attribute {
-                name: "is_test",
-                found: "0".into(),
-                supported: "1: export the model for inference",
-            });
+            return Err(Fault::attribute(
+                "is_test",
+                "0",
+                "1: export the model for inference",
+            ));
         }
         _ => {}
     }

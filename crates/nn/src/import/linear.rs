@@ -3,12 +3,10 @@
 use super::builder::Builder;
 use super::pool::{Padding, window};
 use super::shapes::of_rank;
-use super::table::Table;
+use super::table::{Made, Table};
 use super::view::{View, at_least};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("Conv", |b, v| {

@@ -2,12 +2,9 @@
 
 use super::arithmetic::{binary, unary};
 use super::builder::Builder;
-use super::table::Table;
+use super::table::{Made, Table};
 use super::view::View;
-use crate::error::Fault;
-use crate::graph::{Binary, Op, Unary, ValueId};
-
-type Made = Result<Vec<ValueId>, Fault>;
+use crate::graph::{Binary, Op, Unary};
 
 pub(super) const TABLE: Table = &[
     ("And", |b, v| binary(b, v, Binary::And)),

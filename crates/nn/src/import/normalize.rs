@@ -3,12 +3,10 @@
 use super::builder::Builder;
 use super::constants::element_of;
 use super::shapes::of_rank;
-use super::table::Table;
-use super::view::{View, at_least, axes_of, axis_of};
+use super::table::{Made, Table};
+use super::view::{View, at_least, axes_of, axis_of, required};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("BatchNormalization", batch),
@@ -31,11 +29,11 @@ fn channels(b: &mut Builder, x: ValueId, rank: usize) -> Result<ValueId, Fault> 
 fn batch(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     if v.flag("training_mode", false)? {
-        return Err(Fault::Attribute {
-            name: "training_mode",
-            found: "1".into(),
-            supported: "0: export the model for inference",
-        });
+        return Err(Fault::attribute(
+            "training_mode",
+            "1",
+            "0: export the model for inference",
+        ));
     }
     let rank = b.shape(x).len();
     if rank < 2 {
@@ -167,8 +165,7 @@ fn instance(b: &mut Builder, v: &View<'_>) -> Made {
 /// Imports group normalisation: before version 21 scale and bias are of groups, since then of channels.
 fn group(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
-    let groups = v.maybe_int("num_groups")?;
-    let groups = groups.ok_or(Fault::AttributeMissing { name: "num_groups" })?;
+    let groups = required("num_groups", v.maybe_int("num_groups"))?;
     let groups = at_least(1, groups, "num_groups", "at least 1")?;
     let mut y = in_groups(b, v, groups)?;
     let shape = b.shape(x).to_vec();
@@ -200,11 +197,7 @@ fn lp(b: &mut Builder, v: &View<'_>) -> Made {
             b.unary(Unary::Sqrt, sum)?
         }
         other => {
-            return Err(Fault::Attribute {
-                name: "p",
-                found: other.to_string(),
-                supported: "1, 2",
-            });
+            return Err(Fault::attribute("p", other.to_string(), "1, 2"));
         }
     };
     // Where all is 0 the result is 0.

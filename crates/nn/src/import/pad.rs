@@ -2,12 +2,10 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::Table;
-use super::view::{View, axis_of};
+use super::table::{Made, Table};
+use super::view::{View, axis_of, required};
 use crate::error::Fault;
-use crate::graph::{Op, ValueId};
-
-type Made = Result<Vec<ValueId>, Fault>;
+use crate::graph::Op;
 
 pub(super) const TABLE: Table = &[("Pad", pad)];
 
@@ -16,18 +14,17 @@ fn pad(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let rank = shape.len();
-    let pads = v.ints_from(b, "pads", (1, 11))?;
-    let pads = pads.ok_or(Fault::AttributeMissing { name: "pads" })?;
+    let pads = required("pads", v.ints_from(b, "pads", (1, 11)))?;
     let axes = match v.optional(3) {
         Some(_) => v.const_ints(b, 3, "axes")?,
         None => (0..rank as i64).collect(),
     };
     if pads.len() != 2 * axes.len() {
-        return Err(Fault::Number {
-            what: "number of pads",
-            found: pads.len() as i64,
-            expected: "two for each axis",
-        });
+        return Err(Fault::number(
+            "number of pads",
+            pads.len() as i64,
+            "two for each axis",
+        ));
     }
     let (mut before, mut after) = (vec![0; rank], vec![0; rank]);
     for (number, &axis) in axes.iter().enumerate() {
@@ -56,11 +53,11 @@ fn pad(b: &mut Builder, v: &View<'_>) -> Made {
         };
         // It is kept as a float.
         if b.element(x).is_integer() && fill.abs() >= 2f64.powi(53) {
-            return Err(Fault::Number {
-                what: "constant_value",
-                found: fill as i64,
-                expected: "an integer between -2^53 and 2^53",
-            });
+            return Err(Fault::number(
+                "constant_value",
+                fill as i64,
+                "an integer between -2^53 and 2^53",
+            ));
         }
         let op = Op::Pad {
             before,
@@ -79,10 +76,12 @@ fn pad(b: &mut Builder, v: &View<'_>) -> Made {
         b.allow(&[total.unwrap_or(usize::MAX)])?;
         let places = (0..total.unwrap_or(0)).map(|at| mirrored(&mode, at, before[axis], size));
         let places = places.collect::<Option<Vec<usize>>>();
-        let places = places.ok_or_else(|| Fault::Attribute {
-            name: "mode",
-            found: format!("{mode} along an axis of {size}"),
-            supported: "constant; and, of what is not empty, edge, reflect, wrap",
+        let places = places.ok_or_else(|| {
+            Fault::attribute(
+                "mode",
+                format!("{mode} along an axis of {size}"),
+                "constant; and, of what is not empty, edge, reflect, wrap",
+            )
         })?;
         value = b.gather(value, axis, places)?;
     }

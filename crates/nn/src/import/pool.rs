@@ -2,13 +2,11 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::Table;
-use super::view::{View, at_least};
+use super::table::{Made, Table};
+use super::view::{View, at_least, required};
 use crate::error::Fault;
-use crate::graph::{Binary, Op, Reduction, Unary, ValueId, Window};
+use crate::graph::{Binary, Op, Reduction, Unary, Window};
 use crate::tensor::Tensor;
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("AveragePool", average),
@@ -42,11 +40,11 @@ pub(super) fn window(
     let list = |name: &'static str, least: i64, default: i64, count: usize| {
         let found = v.ints(name)?.unwrap_or_else(|| vec![default; count]);
         if found.len() != count {
-            return Err(Fault::Attribute {
+            return Err(Fault::attribute(
                 name,
-                found: format!("a list of {} numbers", found.len()),
-                supported: "as many numbers as the kernel has dimensions (twice as many pads)",
-            });
+                format!("a list of {} numbers", found.len()),
+                "as many numbers as the kernel has dimensions (twice as many pads)",
+            ));
         }
         let sizes = found.into_iter();
         let sizes = sizes.map(|size| at_least(least, size, name, "not below its least value"));
@@ -62,11 +60,11 @@ pub(super) fn window(
     };
     let sizes = shape.get(2..).filter(|sizes| sizes.len() == rank);
     let Some(sizes) = sizes else {
-        return Err(Fault::Shape {
-            what: "data",
-            found: shape.to_vec(),
-            expected: format!("{} dimensions", rank + 2),
-        });
+        return Err(Fault::shape(
+            "data",
+            shape,
+            format!("{} dimensions", rank + 2),
+        ));
     };
     let auto = v.string("auto_pad", "NOTSET")?;
     match &auto[..] {
@@ -89,11 +87,11 @@ pub(super) fn window(
             }
         }
         _ => {
-            return Err(Fault::Attribute {
-                name: "auto_pad",
-                found: auto,
-                supported: "NOTSET, VALID, SAME_UPPER, SAME_LOWER",
-            });
+            return Err(Fault::attribute(
+                "auto_pad",
+                auto,
+                "NOTSET, VALID, SAME_UPPER, SAME_LOWER",
+            ));
         }
     }
     let declared = window.after.clone();
@@ -115,11 +113,7 @@ pub(super) fn window(
 
 /// The window of a pooling node.
 fn pooling(b: &Builder, v: &View<'_>) -> Result<(Window, Vec<usize>), Fault> {
-    let kernel = v.ints("kernel_shape")?;
-    let missing = Fault::AttributeMissing {
-        name: "kernel_shape",
-    };
-    let kernel = kernel.ok_or(missing)?.into_iter();
+    let kernel = required("kernel_shape", v.ints("kernel_shape"))?.into_iter();
     let kernel = kernel.map(|size| at_least(1, size, "kernel_shape", "at least 1"));
     let kernel = kernel.collect::<Result<_, _>>()?;
     let padding = match v.flag("ceil_mode", false)? {
@@ -185,8 +179,7 @@ fn global(b: &mut Builder, v: &View<'_>, by: Reduction) -> Made {
 /// `x / (bias + alpha / size * sum of squares in neighbouring channels) ^ beta`
 fn lrn(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
-    let size = v.maybe_int("size")?;
-    let size = size.ok_or(Fault::AttributeMissing { name: "size" })?;
+    let size = required("size", v.maybe_int("size"))?;
     let size = at_least(1, size, "size", "at least 1")?;
     let shape = b.shape(x).to_vec();
     let [batch, channels, ref rest @ ..] = shape[..] else {

@@ -3,13 +3,11 @@
 use super::builder::Builder;
 use super::constants::element_of;
 use super::shapes::of_rank;
-use super::table::Table;
+use super::table::{Made, Table};
 use super::view::{View, at_least, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId};
 use crate::tensor::Element;
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("ConvInteger", |b, v| {

@@ -1,13 +1,11 @@
 //! Reductions and orders along axes.
 
 use super::builder::Builder;
-use super::table::Table;
-use super::view::{View, at_least, axes_of, axis_of};
+use super::table::{Made, Table};
+use super::view::{View, at_least, axes_of, axis_of, required};
 use crate::error::Fault;
 use crate::graph::{Op, Reduction, Unary, ValueId};
 use crate::tensor::Element;
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("ArgMax", |b, v| arg(b, v, true)),
@@ -143,9 +141,7 @@ fn cumsum(b: &mut Builder, v: &View<'_>) -> Made {
 fn top(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let count = match v.opset < 10 {
-        true => v
-            .maybe_int("k")?
-            .ok_or(Fault::AttributeMissing { name: "k" })?,
+        true => required("k", v.maybe_int("k"))?,
         false => v.const_number(b, 1, "k")? as i64,
     };
     let op = Op::TopK {

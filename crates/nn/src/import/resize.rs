@@ -3,13 +3,11 @@
 use super::builder::Builder;
 use super::indexing::named_axes;
 use super::shapes::of_rank;
-use super::table::Table;
-use super::view::View;
+use super::table::{Made, Table};
+use super::view::{View, required};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};
 use crate::tensor::{Data, Element, Tensor};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[("Resize", resize), ("Upsample", upsample)];
 
@@ -117,36 +115,19 @@ impl Method {
 
 /// Attributes, with those values that are supported.
 fn method(v: &View<'_>) -> Result<Method, Fault> {
-    let chosen = |name: &'static str, default: &str, supported: &'static str| {
-        let found = v.string(name, default)?;
-        match supported.split(", ").any(|one| one == found) {
-            true => Ok(found),
-            false => Err(Fault::Attribute {
-                name,
-                found,
-                supported,
-            }),
-        }
-    };
-    let places = if v.opset < 11 {
-        "asymmetric"
-    } else {
-        "half_pixel"
-    };
-    let rounding = if v.opset < 11 {
-        "floor"
-    } else {
-        "round_prefer_floor"
+    let (places, rounding) = match v.opset < 11 {
+        true => ("asymmetric", "floor"),
+        false => ("half_pixel", "round_prefer_floor"),
     };
     Ok(Method {
-        mode: chosen("mode", "nearest", "nearest, linear, cubic")?,
-        places: chosen(
+        mode: v.choice("mode", "nearest", "nearest, linear, cubic")?,
+        places: v.choice(
             "coordinate_transformation_mode",
             places,
             "half_pixel, asymmetric, align_corners, pytorch_half_pixel, tf_half_pixel_for_nn, \
              half_pixel_symmetric, tf_crop_and_resize",
         )?,
-        rounding: chosen(
+        rounding: v.choice(
             "nearest_mode",
             rounding,
             "round_prefer_floor, round_prefer_ceil, floor, ceil",
@@ -161,15 +142,10 @@ fn method(v: &View<'_>) -> Result<Method, Fault> {
 fn upsample(b: &mut Builder, v: &View<'_>) -> Made {
     let scales = match v.opset {
         ..7 => {
-            let scale = |name| {
-                Ok(v.maybe_float(name)?
-                    .ok_or(Fault::AttributeMissing { name })? as f32)
-            };
+            let scale = |name| Ok::<_, Fault>(required(name, v.maybe_float(name))? as f32);
             vec![1.0, 1.0, scale("height_scale")?, scale("width_scale")?]
         }
-        7 | 8 => v
-            .floats("scales")?
-            .ok_or(Fault::AttributeMissing { name: "scales" })?,
+        7 | 8 => required("scales", v.floats("scales"))?,
         _ => numbers(b, v, 1, "scales")?
             .iter()
             .map(|&s| s as f32)

@@ -1,12 +1,10 @@
 //! Operators that give elements another shape or order.
 
 use super::builder::Builder;
-use super::table::Table;
-use super::view::{View, at_least, axes_of, axis_of, few};
+use super::table::{Made, Table};
+use super::view::{View, at_least, axes_of, axis_of, few, required};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId, broadcast};
-
-type Made = Result<Vec<ValueId>, Fault>;
 
 pub(super) const TABLE: Table = &[
     ("Concat", concat),
@@ -33,17 +31,12 @@ pub(super) fn sizes(sizes: &[i64]) -> Result<Vec<usize>, Fault> {
 
 /// Makes the fault of an operand with another number of dimensions than it should have.
 pub(super) fn of_rank(b: &Builder, x: ValueId, expected: &str) -> Fault {
-    Fault::Shape {
-        what: "operand",
-        found: b.shape(x).to_vec(),
-        expected: expected.to_string(),
-    }
+    Fault::shape("operand", b.shape(x), expected)
 }
 
 fn concat(b: &mut Builder, v: &View<'_>) -> Made {
     let all = v.all()?;
-    let axis = v.maybe_int("axis")?;
-    let axis = axis.ok_or(Fault::AttributeMissing { name: "axis" })?;
+    let axis = required("axis", v.maybe_int("axis"))?;
     let axis = axis_of(axis, b.shape(all[0]).len())?;
     Ok(vec![b.push(Op::Concat { axis }, &all)?])
 }
@@ -111,8 +104,7 @@ fn squeeze(b: &mut Builder, v: &View<'_>) -> Made {
 
 fn unsqueeze(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
-    let axes = v.ints_from(b, "axes", (1, 13))?;
-    let axes = axes.ok_or(Fault::AttributeMissing { name: "axes" })?;
+    let axes = required("axes", v.ints_from(b, "axes", (1, 13)))?;
     let mut old = b.shape(x).to_vec().into_iter();
     let rank = old.len() + axes.len();
     let axes = axes_of(&axes, rank)?;
@@ -181,11 +173,11 @@ fn split(b: &mut Builder, v: &View<'_>) -> Made {
             .map(|&part| at_least(0, part, "part", "at least 0"))
             .collect::<Result<_, _>>()?,
         Some(parts) => {
-            return Err(Fault::Number {
-                what: "number of parts",
-                found: parts.len() as i64,
-                expected: "that of outputs",
-            });
+            return Err(Fault::number(
+                "number of parts",
+                parts.len() as i64,
+                "that of outputs",
+            ));
         }
         None => {
             // All of the same size but the last.
@@ -213,8 +205,7 @@ fn split(b: &mut Builder, v: &View<'_>) -> Made {
 /// Batch, channels, height, width, and the size of blocks.
 fn blocks(b: &Builder, v: &View<'_>) -> Result<([usize; 4], usize), Fault> {
     let x = v.input(0)?;
-    let size = v.maybe_int("blocksize")?;
-    let size = size.ok_or(Fault::AttributeMissing { name: "blocksize" })?;
+    let size = required("blocksize", v.maybe_int("blocksize"))?;
     let size = at_least(1, size, "blocksize", "at least 1")?;
     // So that its square can be computed.
     if size > 1 << 16 {

@@ -5,8 +5,11 @@ use super::view::View;
 use crate::error::Fault;
 use crate::graph::ValueId;
 
-/// Imports a node: the values that it makes, as many as it can.
-pub(super) type Importer = fn(&mut Builder, &View<'_>) -> Result<Vec<ValueId>, Fault>;
+/// Values that a node makes, as many as are known.
+pub(super) type Made = Result<Vec<ValueId>, Fault>;
+
+/// Imports a node.
+pub(super) type Importer = fn(&mut Builder, &View<'_>) -> Made;
 
 /// Operators by name.
 pub(super) type Table = &'static [(&'static str, Importer)];

@@ -142,6 +142,20 @@ impl View<'_> {
         }))
     }
 
+    /// A string that is one of those in `supported`, which lie between commas.
+    pub(super) fn choice(
+        &self,
+        name: &'static str,
+        default: &str,
+        supported: &'static str,
+    ) -> Result<String, Fault> {
+        let found = self.string(name, default)?;
+        match supported.split(", ").any(|one| one == found) {
+            true => Ok(found),
+            false => Err(Fault::attribute(name, found, supported)),
+        }
+    }
+
     pub(super) fn tensor(&self, b: &Builder, name: &'static str) -> Result<Option<Tensor>, Fault> {
         let Some(found) = self.attribute(name, kinds::TENSOR, "a tensor")? else {
             return Ok(None);
@@ -214,11 +228,7 @@ impl View<'_> {
         let tensor = self.constant(builder, index, what)?;
         match tensor.to_f64()[..] {
             [value] => Ok(value),
-            _ => Err(Fault::Shape {
-                what,
-                found: tensor.shape().to_vec(),
-                expected: "one element".into(),
-            }),
+            _ => Err(Fault::shape(what, tensor.shape(), "one element")),
         }
     }
 
@@ -236,6 +246,11 @@ impl View<'_> {
         let sources = self.sources.iter().filter(|(_, id)| needed[id.index()]);
         sources.map(|(name, _)| name.clone()).collect()
     }
+}
+
+/// An attribute, or an input that was one, that must be there.
+pub(super) fn required<T>(name: &'static str, found: Result<Option<T>, Fault>) -> Result<T, Fault> {
+    found?.ok_or(Fault::AttributeMissing { name })
 }
 
 /// An axis as the model says it: below 0 counted from the end. `rank` may be that of a result.
@@ -274,9 +289,5 @@ pub(super) fn at_least(
     expected: &'static str,
 ) -> Result<usize, Fault> {
     let number = usize::try_from(found).ok().filter(|_| found >= least);
-    number.ok_or(Fault::Number {
-        what,
-        found,
-        expected,
-    })
+    number.ok_or(Fault::number(what, found, expected))
 }
