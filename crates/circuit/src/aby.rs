@@ -17,9 +17,9 @@
 
 use std::collections::HashMap;
 
-use crate::bristol::Limits;
+use crate::bristol::{Limits, within};
 use crate::builder::{Builder, Wire};
-use crate::error::{AbyError, HeaderError, ReadError, ReadErrorKind};
+use crate::error::{AbyError, ReadError, ReadErrorKind};
 use crate::netlist::{MAX_WIRES, Netlist};
 use crate::text::{Lines, number, shown, tokens};
 use crate::values::BYTE_ORDER_MARK;
@@ -49,29 +49,17 @@ impl Netlist {
         let mut lines = Lines::without_comments(text);
         let mut reading = Reading::new(name, limits);
         // The client's inputs come first, wherever they stand.
-        let mut done = Ok(());
-        for kind in [&b"C"[..], b"S"] {
+        let done = [&b"C"[..], b"S"].into_iter().try_for_each(|kind| {
             lines = Lines::without_comments(text);
-            for line in lines.by_ref() {
-                done = reading.inputs(kind, line);
-                if done.is_err() {
-                    break;
-                }
-            }
-            if done.is_err() {
-                break;
-            }
-        }
-        if done.is_ok() {
+            lines
+                .by_ref()
+                .try_for_each(|line| reading.inputs(kind, line))
+        });
+        let done = done.and_then(|()| {
             lines = Lines::without_comments(text);
-            for line in lines.by_ref() {
-                done = reading.line(line);
-                if done.is_err() {
-                    break;
-                }
-            }
-        }
-        let done = done.and_then(|()| reading.finish());
+            lines.by_ref().try_for_each(|line| reading.line(line))?;
+            reading.finish()
+        });
         done.map_err(|kind| ReadError {
             name: name.into(),
             line: lines.number().max(1),
@@ -229,12 +217,4 @@ fn id(token: &[u8]) -> Result<i64, AbyError> {
         found: shown(token),
     })?;
     Ok(if negative { -magnitude } else { magnitude })
-}
-
-fn within(what: &'static str, found: u64, limit: u32) -> Result<(), HeaderError> {
-    let limit = u64::from(limit);
-    match found > limit {
-        true => Err(HeaderError::Limit { what, found, limit }),
-        false => Ok(()),
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Not;
 
 use crate::compile::Folding;
-use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Mand, Netlist};
+use crate::netlist::{Assembler, Format, Gate, Logic, MAX_WIRES, Netlist};
 
 /// A wire of a [`Builder`]; of no use with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -218,36 +218,22 @@ impl Builder {
             "a circuit with inputs of {:?} bits",
             netlist.inputs()
         );
+        let mut made = self.replay(netlist, inputs.concat()).into_iter();
+        let values = netlist.outputs().iter();
+        let values = values.map(|&width| made.by_ref().take(width as usize).collect());
+        values.collect()
+    }
+
+    /// Makes the gates of a netlist on wires in the place of its inputs; gives those of its outputs.
+    pub(crate) fn replay(&mut self, netlist: &Netlist, inputs: Vec<Wire>) -> Vec<Wire> {
         let zero = self.constant(false);
-        let mut wires = vec![zero; netlist.wires() as usize];
-        for (to, &from) in wires.iter_mut().zip(inputs.iter().flatten()) {
-            *to = from;
-        }
-        for &gate in netlist.gates() {
-            let (made, out) = match gate {
-                Gate::Xor { a, b, out } => (self.xor(wires[a as usize], wires[b as usize]), out),
-                Gate::And { a, b, out } => (self.and(wires[a as usize], wires[b as usize]), out),
-                Gate::Or { a, b, out } => (self.or(wires[a as usize], wires[b as usize]), out),
-                Gate::Inv { a, out } => (self.not(wires[a as usize]), out),
-                Gate::Const { bit, out } => (self.constant(bit), out),
-                Gate::Copy { a, out } => (wires[a as usize], out),
-                Gate::Mand(mand) => {
-                    let Mand { x, y, z } = netlist.mand(mand);
-                    for ((&x, &y), &z) in x.iter().zip(y).zip(z) {
-                        wires[z as usize] = self.and(wires[x as usize], wires[y as usize]);
-                    }
-                    continue;
-                }
-            };
-            wires[out as usize] = made;
-        }
-        let mut next = netlist.output_wires().start as usize;
-        let outputs = netlist.outputs().iter().map(|&width| {
-            let from = next;
-            next += width as usize;
-            wires[from..next].to_vec()
-        });
-        outputs.collect()
+        netlist.replay(inputs, zero, |gate| match gate {
+            Logic::Xor(a, b) => self.xor(a, b),
+            Logic::And(a, b) => self.and(a, b),
+            Logic::Or(a, b) => self.or(a, b),
+            Logic::Not(a) => self.not(a),
+            Logic::Constant(bit) => self.constant(bit),
+        })
     }
 
     /// The netlist. Inputs get the first wires and outputs the last ones, by way of a copy where an
@@ -296,36 +282,23 @@ impl Builder {
         let (name, format) = (&self.name, Format::BristolFashion);
         let widths = (widths(&self.inputs), widths(&self.outputs));
         let mut assembler = Assembler::new(name, format, wires, widths.0, widths.1).expect(valid);
-        let at = |wire: Wire| number[wire.0 as usize];
-        for (node, &out) in self.nodes.iter().zip(&number) {
+        let at = |wire: u32| number[wire as usize];
+        for (out, node) in (0..).zip(&self.nodes) {
             let gate = match *node {
-                _ if out == NONE => continue,
+                _ if at(out) == NONE => continue,
                 Node::Input => continue,
                 Node::Constant(bit) => Gate::Const { bit, out },
-                Node::Not(a) => Gate::Inv { a: at(a), out },
-                Node::Xor(a, b) => Gate::Xor {
-                    a: at(a),
-                    b: at(b),
-                    out,
-                },
-                Node::And(a, b) => Gate::And {
-                    a: at(a),
-                    b: at(b),
-                    out,
-                },
-                Node::Or(a, b) => Gate::Or {
-                    a: at(a),
-                    b: at(b),
-                    out,
-                },
+                Node::Not(Wire(a)) => Gate::Inv { a, out },
+                Node::Xor(Wire(a), Wire(b)) => Gate::Xor { a, b, out },
+                Node::And(Wire(a), Wire(b)) => Gate::And { a, b, out },
+                Node::Or(Wire(a), Wire(b)) => Gate::Or { a, b, out },
                 Node::Result { .. } => unreachable!("they are decided"),
             };
-            assembler.gate(gate).expect(valid);
+            assembler.gate(gate.renumbered(at)).expect(valid);
         }
-        for (wire, out) in copies {
-            assembler
-                .gate(Gate::Copy { a: at(wire), out })
-                .expect(valid);
+        for (Wire(a), out) in copies {
+            let copy = Gate::Copy { a: at(a), out };
+            assembler.gate(copy).expect(valid);
         }
         assembler.finish().expect(valid)
     }

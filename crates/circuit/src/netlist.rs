@@ -54,6 +54,26 @@ pub enum Gate {
     Mand(MandGate),
 }
 
+impl Gate {
+    /// Changes the numbers of all wires. Those of a [`Gate::Mand`] are not in the gate.
+    pub(crate) fn renumber(&mut self, mut change: impl FnMut(&mut u32)) {
+        match self {
+            Self::Xor { a, b, out } | Self::And { a, b, out } | Self::Or { a, b, out } => {
+                [a, b, out].into_iter().for_each(change);
+            }
+            Self::Inv { a, out } | Self::Copy { a, out } => [a, out].into_iter().for_each(change),
+            Self::Const { out, .. } => change(out),
+            Self::Mand(_) => {}
+        }
+    }
+
+    /// Gives the same gate over wires of other numbers.
+    pub(crate) fn renumbered(mut self, of: impl Fn(u32) -> u32) -> Self {
+        self.renumber(|wire| *wire = of(*wire));
+        self
+    }
+}
+
 /// A MAND gate; [`Netlist::mand`] gives its wires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MandGate {
@@ -88,7 +108,51 @@ pub struct Netlist {
     mands: Vec<u32>,
 }
 
+/// A gate over values that stand for its operands.
+#[derive(Clone, Copy)]
+pub(crate) enum Logic<T> {
+    Xor(T, T),
+    And(T, T),
+    Or(T, T),
+    Not(T),
+    Constant(bool),
+}
+
 impl Netlist {
+    /// Goes through all gates with values in the place of wires: `inputs` has one for each input wire, and `make` gives
+    /// the value of each gate. Gives the values of the output wires; `unset` is that of wires that have none yet.
+    pub(crate) fn replay<T: Copy>(
+        &self,
+        inputs: Vec<T>,
+        unset: T,
+        mut make: impl FnMut(Logic<T>) -> T,
+    ) -> Vec<T> {
+        let mut wires = inputs;
+        wires.resize(self.wires as usize, unset);
+        for &gate in &self.gates {
+            let of = |wire: u32| wires[wire as usize];
+            let (made, out) = match gate {
+                Gate::Xor { a, b, out } => (make(Logic::Xor(of(a), of(b))), out),
+                Gate::And { a, b, out } => (make(Logic::And(of(a), of(b))), out),
+                Gate::Or { a, b, out } => (make(Logic::Or(of(a), of(b))), out),
+                Gate::Inv { a, out } => (make(Logic::Not(of(a))), out),
+                Gate::Const { bit, out } => (make(Logic::Constant(bit)), out),
+                Gate::Copy { a, out } => (of(a), out),
+                Gate::Mand(gate) => {
+                    let Mand { x, y, z } = self.mand(gate);
+                    for ((&x, &y), &z) in x.iter().zip(y).zip(z) {
+                        let (x, y) = (wires[x as usize], wires[y as usize]);
+                        wires[z as usize] = make(Logic::And(x, y));
+                    }
+                    continue;
+                }
+            };
+            wires[out as usize] = made;
+        }
+        let outputs = self.output_wires();
+        outputs.map(|wire| wires[wire as usize]).collect()
+    }
+
     /// The name its file or builder gave it; for messages only.
     pub fn name(&self) -> &str {
         &self.name
@@ -127,13 +191,6 @@ impl Netlist {
     /// The wires of all output values, in order: the last ones.
     pub fn output_wires(&self) -> Range<u32> {
         self.wires - self.output_bits()..self.wires
-    }
-
-    /// The wires of input value `index`, or `None` if there is no such value.
-    pub fn input_wires(&self, index: usize) -> Option<Range<u32>> {
-        let width = *self.inputs.get(index)?;
-        let start: u32 = self.inputs[..index].iter().sum();
-        Some(start..start + width)
     }
 
     /// Makes the same circuit with its input bits in values of these widths, in order: as where a file has the values of
@@ -290,7 +347,14 @@ impl Assembler {
 
     /// Adds a gate. A [`Gate::Mand`] comes through [`Assembler::mand`] only.
     pub(crate) fn gate(&mut self, gate: Gate) -> Result<(), GateError> {
-        let out = match gate {
+        self.drive(&gate)?;
+        self.netlist.gates.push(gate);
+        Ok(())
+    }
+
+    /// Reads a gate's operands and assigns its output, which is the result.
+    fn drive(&mut self, gate: &Gate) -> Result<u32, GateError> {
+        let out = match *gate {
             Gate::Xor { a, b, out } | Gate::And { a, b, out } | Gate::Or { a, b, out } => {
                 self.read(a)?;
                 self.read(b)?;
@@ -304,30 +368,23 @@ impl Assembler {
             Gate::Mand(_) => unreachable!("its wires live in the netlist: `mand` is the way in"),
         };
         self.assign(out)?;
-        self.netlist.gates.push(gate);
-        Ok(())
+        Ok(out)
     }
 
-    /// Adds the gate that `gate` makes for a wire of its own, and `out` as the inverse of that wire.
-    pub(crate) fn inverted(
-        &mut self,
-        out: u32,
-        gate: impl FnOnce(u32) -> Gate,
-    ) -> Result<(), GateError> {
+    /// Adds a gate of two operands whose output is inverted: the gate makes a wire of its own, and its output is the
+    /// inverse of that.
+    pub(crate) fn inverted(&mut self, mut gate: Gate) -> Result<(), GateError> {
         let inner = self.netlist.wires.saturating_add(self.inner);
         if inner >= MAX_WIRES {
             return Err(GateError::Wires { limit: MAX_WIRES });
         }
-        let gate = gate(inner);
-        if let Gate::Xor { a, b, .. } | Gate::And { a, b, .. } | Gate::Or { a, b, .. } = gate {
-            self.read(a)?;
-            self.read(b)?;
+        let out = self.drive(&gate)?;
+        if let Gate::Xor { out, .. } | Gate::And { out, .. } | Gate::Or { out, .. } = &mut gate {
+            *out = inner;
         }
-        self.assign(out)?;
         self.inner += 1;
-        self.netlist
-            .gates
-            .extend([gate, Gate::Inv { a: inner, out }]);
+        let inverse = Gate::Inv { a: inner, out };
+        self.netlist.gates.extend([gate, inverse]);
         Ok(())
     }
 
@@ -373,15 +430,10 @@ impl Assembler {
     /// Every wire must have been driven by now.
     pub(crate) fn finish(self) -> Result<Netlist, HeaderError> {
         if self.driven != self.netlist.wires {
-            let full = self
-                .assigned
-                .iter()
-                .take_while(|&&word| word == u64::MAX)
-                .count();
-            let bits = self
-                .assigned
-                .get(full)
-                .map_or(0, |word| word.trailing_ones());
+            let words = self.assigned.iter().take_while(|&&word| word == u64::MAX);
+            let full = words.count();
+            let rest = self.assigned.get(full);
+            let bits = rest.map_or(0, |word| word.trailing_ones());
             let wire = self.input_bits + 64 * full as u32 + bits;
             let is_output = self.netlist.output_wires().contains(&wire);
             return Err(HeaderError::Unassigned {
@@ -397,17 +449,20 @@ impl Assembler {
         }
     }
 
+    /// Gives the place, above the inputs, of a wire that is none of these.
+    fn above(&self, wire: u32) -> Result<usize, GateError> {
+        let wires = self.netlist.wires;
+        match wire < wires {
+            true => Ok((wire - self.input_bits) as usize),
+            false => Err(GateError::Range { wire, wires }),
+        }
+    }
+
     fn read(&self, wire: u32) -> Result<(), GateError> {
         if wire < self.input_bits {
             return Ok(());
         }
-        if wire >= self.netlist.wires {
-            return Err(GateError::Range {
-                wire,
-                wires: self.netlist.wires,
-            });
-        }
-        let at = (wire - self.input_bits) as usize;
+        let at = self.above(wire)?;
         match self.assigned.get(at / 64) {
             Some(word) if word >> (at % 64) & 1 == 1 => Ok(()),
             _ => Err(GateError::Undefined { wire }),
@@ -421,13 +476,7 @@ impl Assembler {
                 inputs: self.input_bits,
             });
         }
-        if wire >= self.netlist.wires {
-            return Err(GateError::Range {
-                wire,
-                wires: self.netlist.wires,
-            });
-        }
-        let at = (wire - self.input_bits) as usize;
+        let at = self.above(wire)?;
         if self.assigned.len() <= at / 64 {
             self.assigned.resize(at / 64 + 1, 0);
         }
@@ -466,17 +515,7 @@ fn with_inner(mut netlist: Netlist, inner: u32) -> Result<Netlist, HeaderError> 
         _ => {}
     };
     for gate in &mut netlist.gates {
-        match gate {
-            Gate::Xor { a, b, out } | Gate::And { a, b, out } | Gate::Or { a, b, out } => {
-                [a, b, out].into_iter().for_each(renumber);
-            }
-            Gate::Inv { a, out } | Gate::Copy { a, out } => {
-                [a, out].into_iter().for_each(renumber);
-            }
-            Gate::Const { out, .. } => renumber(out),
-            // Each wire of the gate is below.
-            Gate::Mand(_) => {}
-        }
+        gate.renumber(renumber);
     }
     netlist.mands.iter_mut().for_each(renumber);
     // Below the limit: each inner wire was.

@@ -175,7 +175,8 @@ impl Sums {
 }
 
 impl Rows {
-    fn product(&self, a: u32, b: u32) -> Vec<u8> {
+    /// Gives the AND of two rows.
+    pub(crate) fn product(&self, a: u32, b: u32) -> Vec<u8> {
         let (a, b) = (self.row(a as usize), self.row(b as usize));
         a.iter().zip(b).map(|(a, b)| a & b).collect()
     }

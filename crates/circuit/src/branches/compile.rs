@@ -198,18 +198,18 @@ impl Guarded {
     /// If there are not as many rows as input bits.
     pub fn interpret(&self, inputs: &Rows) -> Rows {
         assert_eq!(inputs.rows(), self.input_bits, "input rows");
-        let lanes = inputs.lanes();
-        let mut arena: Vec<Vec<u8>> = vec![vec![0; Rows::stride_for(lanes)]; self.rows()];
+        let mut arena = Rows::new(self.rows(), inputs.lanes());
         for &(wire, row) in &self.inputs {
-            arena[row as usize].copy_from_slice(inputs.row(wire as usize));
+            let wire = inputs.row(wire as usize);
+            arena.row_mut(row as usize).copy_from_slice(wire);
         }
         let and = |a: &[u8], b: &[u8]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a & b).collect() };
-        let is = |arena: &[Vec<u8>], conditional: &Conditional, branch: u32| {
+        let is = |arena: &Rows, conditional: &Conditional, branch: u32| {
             let code = conditional.code_of(branch, self.form);
-            let mut active = vec![0xff; Rows::stride_for(lanes)];
+            let mut active = vec![0xff; arena.stride()];
             for (bit, &row) in conditional.code.iter().enumerate() {
                 let invert = if code >> bit & 1 == 1 { 0 } else { 0xff };
-                for (active, value) in active.iter_mut().zip(&arena[row as usize]) {
+                for (active, value) in active.iter_mut().zip(arena.row(row as usize)) {
                     *active &= value ^ invert;
                 }
             }
@@ -218,15 +218,15 @@ impl Guarded {
         // The activity of each branch stays true when the rows of the code have gone.
         let mut active: Vec<Vec<u8>> = vec![Vec::new(); self.guards.len()];
         for layer in self.layers() {
-            local(&mut arena, layer.local);
+            arena.local(layer.local);
             let mut writes: Vec<(u32, Vec<u8>)> = Vec::new();
             for &conditional in layer.enter {
                 let conditional = &self.conditionals[conditional as usize];
                 for (branch, guard) in (0..).zip(conditional.guards.clone()) {
                     let is = is(&arena, conditional, branch);
                     for &(input, row) in &conditional.gated[branch as usize] {
-                        let input = &arena[conditional.inputs[input as usize] as usize];
-                        writes.push((row, and(input, &is)));
+                        let input = conditional.inputs[input as usize];
+                        writes.push((row, and(arena.row(input as usize), &is)));
                     }
                     if let Some(row) = conditional.active[branch as usize] {
                         writes.push((row, is.clone()));
@@ -235,55 +235,29 @@ impl Guarded {
                 }
             }
             for group in layer.groups {
-                for gate in self.ands(group) {
-                    let (a, b) = (&arena[gate.a as usize], &arena[gate.b as usize]);
-                    writes.push((gate.dst, and(a, b)));
-                }
+                let ands = self.ands(group).iter();
+                writes.extend(ands.map(|gate| (gate.dst, arena.product(gate.a, gate.b))));
             }
             for &conditional in layer.exit {
                 let conditional = &self.conditionals[conditional as usize];
                 for (bit, &row) in conditional.chosen.iter().enumerate() {
-                    let mut chosen = vec![0; Rows::stride_for(lanes)];
-                    for (outputs, guard) in
-                        conditional.outputs.iter().zip(conditional.guards.clone())
-                    {
-                        let made = and(&arena[outputs[bit] as usize], &active[guard as usize]);
-                        chosen
-                            .iter_mut()
-                            .zip(made)
-                            .for_each(|(to, made)| *to ^= made);
+                    let mut chosen = vec![0; arena.stride()];
+                    let branches = conditional.outputs.iter().zip(conditional.guards.clone());
+                    for (outputs, guard) in branches {
+                        let made = arena.row(outputs[bit] as usize);
+                        let made = and(made, &active[guard as usize]);
+                        let pairs = chosen.iter_mut().zip(made);
+                        pairs.for_each(|(to, made)| *to ^= made);
                     }
                     writes.push((row, chosen));
                 }
             }
             for (row, value) in writes {
-                arena[row as usize] = value;
+                arena.row_mut(row as usize).copy_from_slice(&value);
             }
         }
-        local(&mut arena, self.tail());
-        let mut outputs = Rows::new(self.outputs.len(), lanes);
-        for (to, &row) in self.outputs.iter().enumerate() {
-            outputs.row_mut(to).copy_from_slice(&arena[row as usize]);
-        }
-        outputs.clear_padding();
-        outputs
-    }
-}
-
-fn local(arena: &mut [Vec<u8>], ops: &[LocalOp]) {
-    for &op in ops {
-        let (dst, value): (u32, Vec<u8>) = match op {
-            LocalOp::Xor { dst, a, b } => {
-                let pairs = arena[a as usize].iter().zip(&arena[b as usize]);
-                (dst, pairs.map(|(a, b)| a ^ b).collect())
-            }
-            LocalOp::Not { dst, a } => (dst, arena[a as usize].iter().map(|a| !a).collect()),
-            LocalOp::Const { dst, bit } => {
-                let value = if bit { 0xff } else { 0 };
-                (dst, vec![value; arena[dst as usize].len()])
-            }
-        };
-        arena[dst as usize] = value;
+        arena.local(self.tail());
+        arena.outputs(&self.outputs)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Branching, Step};
 use crate::builder::{Builder, Wire};
-use crate::netlist::{Gate, Netlist};
+use crate::netlist::Netlist;
 
 impl Branching {
     /// A netlist that computes every branch and takes the active one's outputs: what protocols without
@@ -41,7 +41,7 @@ impl Branching {
             let made = match step {
                 Step::Circuit { netlist, inputs } => {
                     let given = of(inputs);
-                    replay(netlist, builder, given)
+                    builder.replay(netlist, given)
                 }
                 Step::Choice {
                     index,
@@ -86,30 +86,4 @@ fn choose(builder: &mut Builder, index: &[Wire], made: &[Vec<Wire>]) -> Vec<Wire
         level = pairs.collect();
     }
     level.swap_remove(0)
-}
-
-/// The gates of a netlist once more, on other wires.
-fn replay(netlist: &Netlist, builder: &mut Builder, inputs: Vec<Wire>) -> Vec<Wire> {
-    let zero = builder.constant(false);
-    let mut wires = inputs;
-    wires.resize(netlist.wires() as usize, zero);
-    for &gate in netlist.gates() {
-        let of = |wire: u32| wires[wire as usize];
-        match gate {
-            Gate::Xor { a, b, out } => wires[out as usize] = builder.xor(of(a), of(b)),
-            Gate::And { a, b, out } => wires[out as usize] = builder.and(of(a), of(b)),
-            Gate::Or { a, b, out } => wires[out as usize] = builder.or(of(a), of(b)),
-            Gate::Inv { a, out } => wires[out as usize] = builder.not(of(a)),
-            Gate::Const { bit, out } => wires[out as usize] = builder.constant(bit),
-            Gate::Copy { a, out } => wires[out as usize] = of(a),
-            Gate::Mand(gate) => {
-                let mand = netlist.mand(gate);
-                for ((&x, &y), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
-                    wires[z as usize] = builder.and(wires[x as usize], wires[y as usize]);
-                }
-            }
-        }
-    }
-    let outputs = netlist.output_wires();
-    outputs.map(|wire| wires[wire as usize]).collect()
 }

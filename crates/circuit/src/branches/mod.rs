@@ -284,15 +284,8 @@ impl Branching {
         let mut draft = Draft::new(&name, netlist.inputs());
         let inputs: Vec<u32> = (0..netlist.input_bits()).collect();
         let wires = draft.circuit(netlist, &inputs);
-        let mut rest = &wires.expect("a netlist fits itself")[..];
-        let values: Vec<&[u32]> = outputs
-            .iter()
-            .map(|&width| {
-                let (value, after) = rest.split_at(width as usize);
-                rest = after;
-                value
-            })
-            .collect();
+        let wires = wires.expect("a netlist fits itself");
+        let values = cut(&wires, &outputs);
         draft.finish(&values).expect("its own wires")
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Branching, Step};
 use crate::compile::Folding;
-use crate::netlist::{Gate, Netlist};
+use crate::netlist::{Logic, Netlist};
 
 /// The circuit outside of all branches.
 pub(super) const ROOT: u32 = 0;
@@ -198,37 +198,20 @@ impl Nodes {
     }
 
     fn netlist(&mut self, netlist: &Netlist, guard: u32, inputs: Vec<u32>) -> Vec<u32> {
-        let mut wires = inputs;
-        wires.resize(netlist.wires() as usize, ZERO);
-        for &gate in netlist.gates() {
-            let of = |wire: u32| wires[wire as usize];
-            match gate {
-                Gate::Xor { a, b, out } => wires[out as usize] = self.xor(guard, of(a), of(b)),
-                Gate::And { a, b, out } => wires[out as usize] = self.and(guard, of(a), of(b)),
-                Gate::Or { a, b, out } => {
-                    let (a, b) = (of(a), of(b));
-                    let (both, either) = (self.and(guard, a, b), self.xor(guard, a, b));
-                    wires[out as usize] = self.xor(guard, both, either);
-                }
-                Gate::Inv { a, out } => {
-                    let one = self.one(guard);
-                    wires[out as usize] = self.xor(guard, of(a), one);
-                }
-                Gate::Const { bit, out } => {
-                    wires[out as usize] = if bit { self.one(guard) } else { ZERO };
-                }
-                Gate::Copy { a, out } => wires[out as usize] = of(a),
-                Gate::Mand(gate) => {
-                    let mand = netlist.mand(gate);
-                    for ((&x, &y), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
-                        let (x, y) = (wires[x as usize], wires[y as usize]);
-                        wires[z as usize] = self.and(guard, x, y);
-                    }
-                }
+        netlist.replay(inputs, ZERO, |gate| match gate {
+            Logic::Xor(a, b) => self.xor(guard, a, b),
+            Logic::And(a, b) => self.and(guard, a, b),
+            Logic::Or(a, b) => {
+                let (both, either) = (self.and(guard, a, b), self.xor(guard, a, b));
+                self.xor(guard, both, either)
             }
-        }
-        let outputs = netlist.output_wires();
-        outputs.map(|wire| wires[wire as usize]).collect()
+            Logic::Not(a) => {
+                let one = self.one(guard);
+                self.xor(guard, a, one)
+            }
+            Logic::Constant(true) => self.one(guard),
+            Logic::Constant(false) => ZERO,
+        })
     }
 
     /// Gives the node of 1: where branches are gated, 1 in the active one alone.

@@ -17,6 +17,7 @@
 mod read;
 mod write;
 
+use crate::error::HeaderError;
 use crate::netlist::MAX_WIRES;
 
 /// Limits of the netlist that a reader accepts. Memory grows with the text itself, never with what a header
@@ -46,6 +47,15 @@ impl Default for Limits {
             values: 1 << 16,
             bytes: 1 << 30,
         }
+    }
+}
+
+/// Checks that a text has no more of something than its reader accepts.
+pub(crate) fn within(what: &'static str, found: u64, limit: u32) -> Result<(), HeaderError> {
+    let limit = u64::from(limit);
+    match found > limit {
+        true => Err(HeaderError::Limit { what, found, limit }),
+        false => Ok(()),
     }
 }
 

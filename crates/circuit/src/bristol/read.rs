@@ -1,6 +1,6 @@
 //! Readers: lines to checked gates.
 
-use super::Limits;
+use super::{Limits, within};
 use crate::error::{GateError, HeaderError, ReadError, ReadErrorKind};
 use crate::netlist::{Assembler, Format, Gate, Netlist};
 use crate::text::{Lines, number, shown, tokens};
@@ -78,8 +78,8 @@ impl Header {
                 found: counts.len(),
             });
         };
-        within("gates", gates.into(), limits.gates.into())?;
-        within("wires", wires.into(), limits.wires().into())?;
+        within("gates", gates.into(), limits.gates)?;
+        within("wires", wires.into(), limits.wires())?;
 
         let second = numbers(lines, "the second line, the widths")?;
         let third: Option<Vec<u32>> = lines
@@ -107,10 +107,10 @@ impl Header {
             };
             (Format::Bristol, inputs, vec![output])
         };
-        within("input values", inputs.len() as u64, limits.values.into())?;
-        within("output values", outputs.len() as u64, limits.values.into())?;
+        within("input values", inputs.len() as u64, limits.values)?;
+        within("output values", outputs.len() as u64, limits.values)?;
         let input_bits = inputs.iter().map(|&width| u64::from(width)).sum();
-        within("input bits", input_bits, limits.input_bits.into())?;
+        within("input bits", input_bits, limits.input_bits)?;
         Ok(Self {
             format,
             gates,
@@ -118,14 +118,6 @@ impl Header {
             inputs,
             outputs,
         })
-    }
-}
-
-fn within(what: &'static str, found: u64, limit: u64) -> Result<(), HeaderError> {
-    if found > limit {
-        Err(HeaderError::Limit { what, found, limit })
-    } else {
-        Ok(())
     }
 }
 
@@ -183,20 +175,14 @@ fn gate(
             found: shown(token),
         });
     }
-    let [ins, outs, wires @ ..] = &numbers[..] else {
-        return Err(GateError::Operands {
-            ins: 0,
-            outs: 0,
-            found: numbers.len(),
-        });
+    let (ins, outs, wires) = match &numbers[..] {
+        [ins, outs, wires @ ..] => (*ins, *outs, wires),
+        few => (0, 0, few),
     };
-    let (ins, outs) = (*ins, *outs);
-    if u64::from(ins) + u64::from(outs) != wires.len() as u64 {
-        return Err(GateError::Operands {
-            ins,
-            outs,
-            found: wires.len(),
-        });
+    let counted = u64::from(ins) + u64::from(outs) == wires.len() as u64;
+    if !counted || numbers.len() < 2 {
+        let found = wires.len();
+        return Err(GateError::Operands { ins, outs, found });
     }
     let arity = |op, expected| GateError::Arity {
         op,
@@ -218,16 +204,13 @@ fn gate(
         b"AND" => two("AND").map(|(a, b, out)| Gate::And { a, b, out })?,
         b"OR" => two("OR").map(|(a, b, out)| Gate::Or { a, b, out })?,
         b"XNOR" => {
-            let (a, b, out) = two("XNOR")?;
-            return assembler.inverted(out, |out| Gate::Xor { a, b, out });
+            return assembler.inverted(two("XNOR").map(|(a, b, out)| Gate::Xor { a, b, out })?);
         }
         b"NAND" => {
-            let (a, b, out) = two("NAND")?;
-            return assembler.inverted(out, |out| Gate::And { a, b, out });
+            return assembler.inverted(two("NAND").map(|(a, b, out)| Gate::And { a, b, out })?);
         }
         b"NOR" => {
-            let (a, b, out) = two("NOR")?;
-            return assembler.inverted(out, |out| Gate::Or { a, b, out });
+            return assembler.inverted(two("NOR").map(|(a, b, out)| Gate::Or { a, b, out })?);
         }
         b"INV" | b"NOT" => one("INV").map(|(a, out)| Gate::Inv { a, out })?,
         b"EQW" if new => one("EQW").map(|(a, out)| Gate::Copy { a, out })?,

@@ -123,7 +123,7 @@ impl OldGates {
             return Err(WriteError::InputIsOutput);
         }
         let first = outputs.start;
-        let at = |wire| {
+        let at = |wire: u32| {
             if wire < first {
                 wire
             } else {
@@ -134,69 +134,33 @@ impl OldGates {
         let mut gates = Vec::with_capacity(netlist.gates().len());
         for &gate in netlist.gates() {
             match gate {
-                Gate::Xor { a, b, out } => gates.push(Gate::Xor {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                }),
-                Gate::And { a, b, out } => gates.push(Gate::And {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                }),
-                Gate::Or { a, b, out } => gates.push(Gate::Or {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                }),
-                Gate::Inv { a, out } => gates.push(Gate::Inv {
-                    a: at(a),
-                    out: at(out),
-                }),
                 Gate::Mand(gate) => {
                     let mand = netlist.mand(gate);
                     let lanes = mand.x.iter().zip(mand.y).zip(mand.z);
-                    gates.extend(lanes.map(|((&a, &b), &out)| Gate::And {
-                        a: at(a),
-                        b: at(b),
-                        out: at(out),
-                    }));
+                    let ands = lanes.map(|((&a, &b), &out)| Gate::And { a, b, out });
+                    gates.extend(ands.map(|and| and.renumbered(at)));
                 }
                 Gate::Const { bit, out } => {
                     if netlist.input_bits() == 0 {
                         return Err(WriteError::Constant);
                     }
+                    let (a, b, out) = (0, 0, at(out));
                     match spare_if(bit, &mut spare) {
                         Some(zero) => {
-                            gates.push(Gate::Xor {
-                                a: 0,
-                                b: 0,
-                                out: zero,
-                            });
-                            gates.push(Gate::Inv {
-                                a: zero,
-                                out: at(out),
-                            });
+                            gates.push(Gate::Xor { a, b, out: zero });
+                            gates.push(Gate::Inv { a: zero, out });
                         }
-                        None => gates.push(Gate::Xor {
-                            a: 0,
-                            b: 0,
-                            out: at(out),
-                        }),
+                        None => gates.push(Gate::Xor { a, b, out }),
                     }
                 }
                 Gate::Copy { a, out } => {
                     if let Some(inverse) = spare.next() {
-                        gates.push(Gate::Inv {
-                            a: at(a),
-                            out: inverse,
-                        });
-                        gates.push(Gate::Inv {
-                            a: inverse,
-                            out: at(out),
-                        });
+                        let (a, out) = (at(a), at(out));
+                        gates.push(Gate::Inv { a, out: inverse });
+                        gates.push(Gate::Inv { a: inverse, out });
                     }
                 }
+                _ => gates.push(gate.renumbered(at)),
             }
         }
         Ok(Self {

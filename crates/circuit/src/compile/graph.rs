@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::hash::Folding;
 use crate::layered::{Layered, LocalOp};
-use crate::netlist::{Gate, Netlist};
+use crate::netlist::{Logic, Netlist};
 
 /// A node, perhaps inverted: `2 * node + inverted`. Node 0 is the constant 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,40 +96,15 @@ impl Graph {
         let input_bits = netlist.input_bits() as usize;
         let mut graph = Self::with_inputs(input_bits);
         graph.nodes.reserve(netlist.gates().len());
-        let mut wires = vec![Lit::ZERO; netlist.wires() as usize];
-        for (wire, lit) in wires[..input_bits].iter_mut().enumerate() {
-            *lit = Lit::of(1 + wire);
-        }
-        for &gate in netlist.gates() {
-            match gate {
-                Gate::Xor { a, b, out } => {
-                    wires[out as usize] = graph.xor(wires[a as usize], wires[b as usize])
-                }
-                Gate::And { a, b, out } => {
-                    wires[out as usize] = graph.and(wires[a as usize], wires[b as usize])
-                }
-                Gate::Or { a, b, out } => {
-                    wires[out as usize] = graph
-                        .and(wires[a as usize].not(), wires[b as usize].not())
-                        .not();
-                }
-                Gate::Inv { a, out } => wires[out as usize] = wires[a as usize].not(),
-                Gate::Const { bit, out } => {
-                    wires[out as usize] = if bit { Lit::ONE } else { Lit::ZERO }
-                }
-                Gate::Copy { a, out } => wires[out as usize] = wires[a as usize],
-                Gate::Mand(gate) => {
-                    let mand = netlist.mand(gate);
-                    for ((&a, &b), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
-                        wires[z as usize] = graph.and(wires[a as usize], wires[b as usize]);
-                    }
-                }
-            }
-        }
-        graph.outputs = netlist
-            .output_wires()
-            .map(|wire| wires[wire as usize])
-            .collect();
+        let inputs = (1..=input_bits).map(Lit::of).collect();
+        graph.outputs = netlist.replay(inputs, Lit::ZERO, |gate| match gate {
+            Logic::Xor(a, b) => graph.xor(a, b),
+            Logic::And(a, b) => graph.and(a, b),
+            Logic::Or(a, b) => graph.and(a.not(), b.not()).not(),
+            Logic::Not(a) => a.not(),
+            Logic::Constant(true) => Lit::ONE,
+            Logic::Constant(false) => Lit::ZERO,
+        });
         graph
     }
 

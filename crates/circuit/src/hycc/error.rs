@@ -134,6 +134,14 @@ pub enum ModuleErrorKind {
     },
 }
 
+impl ModuleErrorKind {
+    /// A number that cannot be there.
+    pub(super) fn value(what: &'static str, found: impl Into<u64>) -> Self {
+        let found = found.into();
+        Self::Value { what, found }
+    }
+}
+
 /// A bundle that could not be read; names the file and the line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use super::bundle::BitSharing;
 use super::flat::{Flat, Op};
 use super::module::{Input, Variable};
 use super::types::Type;
-use crate::netlist::{Gate, Netlist};
+use crate::netlist::{Logic, Netlist};
 
 impl Flat {
     /// Adds an input: an array of `count` signed integers of `width` bits, which are words in protocol A. Gives their nodes.
@@ -46,37 +46,19 @@ impl Flat {
             widths.eq(circuit.inputs().iter().copied()),
             "inputs of a circuit"
         );
-        let mut wires = vec![u32::MAX; circuit.wires() as usize];
-        for (index, &word) in words.iter().enumerate() {
-            let bits = self.split(word, sharing);
-            let to = circuit.input_wires(index).unwrap_or_default();
-            wires[to.start as usize..to.end as usize].copy_from_slice(&bits);
-        }
-        for gate in circuit.gates() {
-            let at = |wire: u32| wires[wire as usize];
-            let (op, out) = match *gate {
-                Gate::Xor { a, b, out } => (Op::Xor(at(a), at(b)), out),
-                Gate::And { a, b, out } => (Op::And(at(a), at(b)), out),
-                Gate::Or { a, b, out } => (Op::Or(at(a), at(b)), out),
-                Gate::Inv { a, out } => (Op::Not(at(a)), out),
-                Gate::Const { bit, out } => (Op::Bit(bit), out),
-                Gate::Copy { a, out } => {
-                    wires[out as usize] = at(a);
-                    continue;
-                }
-                Gate::Mand(gate) => {
-                    let gate = circuit.mand(gate);
-                    let pairs = gate.x.iter().zip(gate.y);
-                    for ((&x, &y), &z) in pairs.zip(gate.z) {
-                        let (x, y) = (wires[x as usize], wires[y as usize]);
-                        wires[z as usize] = self.push(Op::And(x, y), 1, sharing);
-                    }
-                    continue;
-                }
+        let inputs = words.iter().flat_map(|&word| self.split(word, sharing));
+        let inputs = inputs.collect();
+        let made = circuit.replay(inputs, u32::MAX, |gate| {
+            let op = match gate {
+                Logic::Xor(a, b) => Op::Xor(a, b),
+                Logic::And(a, b) => Op::And(a, b),
+                Logic::Or(a, b) => Op::Or(a, b),
+                Logic::Not(a) => Op::Not(a),
+                Logic::Constant(bit) => Op::Bit(bit),
             };
-            wires[out as usize] = self.push(op, 1, sharing);
-        }
-        let mut bits = &wires[circuit.output_wires().start as usize..];
+            self.push(op, 1, sharing)
+        });
+        let mut bits = &made[..];
         let words = circuit.outputs().iter().map(|&width| {
             let (own, rest) = bits.split_at(width as usize);
             bits = rest;

@@ -115,13 +115,7 @@ impl Reader<'_> {
                 call.to.push(pins);
             }
         }
-        if next as usize != widths.len() {
-            return Err(Kind::Count {
-                what: "input pins",
-                expected: next.into(),
-                found: widths.len() as u64,
-            });
-        }
+        counted("input pins", next, widths.len() as u64)?;
 
         // A gate has a byte at least: what a header announces beyond that is not believed. Neither list grows in steps,
         // which would take twice as much.
@@ -143,13 +137,7 @@ impl Reader<'_> {
                 call.from.push(self.fan_in(&widths, one, &mut fan_ins)?);
             }
         }
-        if fan_ins != u64::from(num_fan_ins) {
-            return Err(Kind::Count {
-                what: "output pins",
-                expected: num_fan_ins.into(),
-                found: fan_ins,
-            });
-        }
+        counted("output pins", num_fan_ins, fan_ins)?;
         if self.at < self.bytes.len() {
             let bytes = self.bytes.len() - self.at;
             return Err(Kind::Trailing { bytes });
@@ -179,10 +167,10 @@ impl Reader<'_> {
             }
             let ty = self.ty(0)?;
             if ty.bits() != 32 {
-                return Err(Kind::Value {
-                    what: "a property of a number of bits other than 32:",
-                    found: ty.bits(),
-                });
+                return Err(Kind::value(
+                    "a property of a number of bits other than 32:",
+                    ty.bits(),
+                ));
             }
             self.u32("a property")?;
         }
@@ -225,16 +213,10 @@ impl Reader<'_> {
             }
             (5, 1) => Type::Bool,
             (1 | 2 | 5, _) => {
-                return Err(Kind::Value {
-                    what: "a number of bits of",
-                    found: count,
-                });
+                return Err(Kind::value("a number of bits of", count));
             }
             _ => {
-                return Err(Kind::Value {
-                    what: "a type of kind",
-                    found: kind.into(),
-                });
+                return Err(Kind::value("a type of kind", kind));
             }
         };
         self.within("bits of a type", ty.bits(), self.limits.input_bits)?;
@@ -246,15 +228,8 @@ impl Reader<'_> {
         let tree = self.partition(0)?;
         let mut pins = Vec::new();
         expand(&tree, u64::from(expected), &mut pins)?;
-        let found = pins.len() as u64;
-        match found == u64::from(expected) {
-            true => Ok(pins),
-            false => Err(Kind::Count {
-                what: "input pins",
-                expected: expected.into(),
-                found,
-            }),
-        }
+        counted("input pins", expected, pins.len() as u64)?;
+        Ok(pins)
     }
 
     fn partition(&mut self, depth: usize) -> Result<Partition, Kind> {
@@ -269,10 +244,7 @@ impl Reader<'_> {
         match byte >> 6 {
             0 => match u8::try_from(size) {
                 Ok(width @ (1 | 8 | 16 | 32 | 64)) => Ok(Partition::Pin(width)),
-                _ => Err(Kind::Value {
-                    what: "an input pin of width",
-                    found: size,
-                }),
+                _ => Err(Kind::value("an input pin of width", size)),
             },
             1 => Ok(Partition::Repeat(
                 size,
@@ -285,10 +257,7 @@ impl Reader<'_> {
                 }
                 Ok(Partition::All(all))
             }
-            kind => Err(Kind::Value {
-                what: "a group of pins of kind",
-                found: kind.into(),
-            }),
+            kind => Err(Kind::value("a group of pins of kind", kind)),
         }
     }
 
@@ -353,10 +322,7 @@ impl Reader<'_> {
                 Gate::Split(a)
             }
             _ => {
-                return Err(Kind::Value {
-                    what: "a gate with the opcode",
-                    found: opcode.into(),
-                });
+                return Err(Kind::value("a gate with the opcode", opcode));
             }
         };
         first.push(widths.len() as u32);
@@ -379,14 +345,8 @@ impl Reader<'_> {
             wires.push(wire);
         }
         *count += wires.len() as u64;
-        match found == expected {
-            true => Ok(wires),
-            false => Err(Kind::Pins {
-                name: variable.name.clone(),
-                expected,
-                found,
-            }),
-        }
+        filled(&variable.name, expected, found)?;
+        Ok(wires)
     }
 
     /// A wire that is there already, of a width that fits.
@@ -452,10 +412,10 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        Err(Kind::Value {
-            what: "a number of more than 64 bits that begins with",
-            found: value,
-        })
+        Err(Kind::value(
+            "a number of more than 64 bits that begins with",
+            value,
+        ))
     }
 
     /// Bytes to the next zero.
@@ -473,11 +433,36 @@ impl Reader<'_> {
     }
 }
 
+/// Checks that the file has as many of something as its header announces.
+fn counted(what: &'static str, expected: u32, found: u64) -> Result<(), Kind> {
+    let expected = expected.into();
+    match found == expected {
+        true => Ok(()),
+        false => Err(Kind::Count {
+            what,
+            expected,
+            found,
+        }),
+    }
+}
+
+/// Checks that pins have the bits of their variable.
+fn filled(name: &str, expected: u64, found: u64) -> Result<(), Kind> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(Kind::Pins {
+            name: name.to_owned(),
+            expected,
+            found,
+        }),
+    }
+}
+
 /// A width that words have.
 fn word(bits: u64, what: &'static str) -> Result<u8, Kind> {
     match bits {
         8 | 16 | 32 | 64 => Ok(bits as u8),
-        found => Err(Kind::Value { what, found }),
+        found => Err(Kind::value(what, found)),
     }
 }
 
@@ -526,14 +511,8 @@ fn take_pins(widths: &[u8], next: &mut u32, name: &str, ty: &Type) -> Result<Ran
         found += u64::from(width);
         *next += 1;
     }
-    match found == expected {
-        true => Ok(first..*next),
-        false => Err(Kind::Pins {
-            name: name.into(),
-            expected,
-            found,
-        }),
-    }
+    filled(name, expected, found)?;
+    Ok(first..*next)
 }
 
 fn distinct<'a>(side: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), Kind> {
