@@ -300,105 +300,54 @@ impl Error {
 
     /// Says who has to act.
     pub fn blame(&self) -> Blame {
-        match self {
-            Self::Lost { .. }
-            | Self::Silent { .. }
-            | Self::Stalled { .. }
-            | Self::Backlog { .. }
-            | Self::Late { .. }
-            | Self::Deadline { .. }
-            | Self::Mixed { .. }
-            | Self::Stopped { .. }
-            | Self::Aborted { network: true, .. } => Blame::Network,
-            Self::Frame {
-                problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
-                ..
-            } => Blame::Network,
-            Self::Frame { .. }
-            | Self::Control { .. }
-            | Self::Length { .. }
-            | Self::Content { .. }
-            | Self::Flood { .. }
-            | Self::Version { .. }
-            | Self::Session { .. }
-            | Self::Run { .. }
-            | Self::Program { .. }
-            | Self::Tally { .. }
-            | Self::Aborted { .. } => Blame::Peer,
-            Self::Store { .. } => Blame::Files,
-            Self::Correlations { .. }
-            | Self::Short { .. }
-            | Self::Ended { .. }
-            | Self::Bug { .. }
-            | Self::Ungreeted
-            | Self::Reused { .. } => Blame::Caller,
-        }
+        self.facts().1
     }
 
     /// The other party involved, if there is one.
     pub fn peer(&self) -> Option<Party> {
+        self.facts().0
+    }
+
+    /// Whether the text may show what parties of a job agree on: facts, and the names of operations.
+    pub(crate) fn shows_facts(&self) -> bool {
+        self.facts().2
+    }
+
+    /// Gives the other party involved, who has to act, and whether the text may show what parties of a job agree on.
+    fn facts(&self) -> (Option<Party>, Blame, bool) {
         match self {
             Self::Lost { peer, .. }
             | Self::Silent { peer, .. }
             | Self::Stalled { peer, .. }
             | Self::Backlog { peer, .. }
             | Self::Late { peer, .. }
-            | Self::Frame { peer, .. }
+            | Self::Mixed { peer }
+            | Self::Frame {
+                peer,
+                problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
+            } => (Some(*peer), Blame::Network, false),
+            Self::Deadline { .. } | Self::Stopped { .. } => (None, Blame::Network, false),
+            Self::Aborted { peer, network, .. } => match network {
+                true => (Some(*peer), Blame::Network, false),
+                false => (Some(*peer), Blame::Peer, true),
+            },
+            Self::Frame { peer, .. }
             | Self::Control { peer, .. }
             | Self::Length { peer, .. }
             | Self::Content { peer, .. }
             | Self::Flood { peer, .. }
             | Self::Version { peer, .. }
             | Self::Session { peer, .. }
-            | Self::Run { peer, .. }
-            | Self::Mixed { peer }
-            | Self::Program { peer, .. }
-            | Self::Tally { peer, .. }
-            | Self::Aborted { peer, .. } => Some(*peer),
-            Self::Deadline { .. }
-            | Self::Stopped { .. }
-            | Self::Store { .. }
-            | Self::Correlations { .. }
+            | Self::Run { peer, .. } => (Some(*peer), Blame::Peer, false),
+            Self::Program { peer, .. } | Self::Tally { peer, .. } => {
+                (Some(*peer), Blame::Peer, true)
+            }
+            Self::Store { .. } => (None, Blame::Files, true),
+            Self::Correlations { .. }
             | Self::Short { .. }
             | Self::Ended { .. }
-            | Self::Bug { .. }
-            | Self::Ungreeted
-            | Self::Reused { .. } => None,
-        }
-    }
-}
-
-impl Error {
-    /// Whether the text may show what parties of a job agree on: facts, and the names of operations.
-    pub(crate) fn shows_facts(&self) -> bool {
-        match self {
-            Self::Program { .. }
-            | Self::Tally { .. }
-            | Self::Ended { .. }
-            | Self::Bug { .. }
-            | Self::Short { .. }
-            | Self::Correlations { .. }
-            | Self::Store { .. }
-            | Self::Aborted { network: false, .. } => true,
-            Self::Lost { .. }
-            | Self::Silent { .. }
-            | Self::Stalled { .. }
-            | Self::Backlog { .. }
-            | Self::Late { .. }
-            | Self::Deadline { .. }
-            | Self::Aborted { network: true, .. }
-            | Self::Frame { .. }
-            | Self::Control { .. }
-            | Self::Length { .. }
-            | Self::Content { .. }
-            | Self::Flood { .. }
-            | Self::Version { .. }
-            | Self::Session { .. }
-            | Self::Run { .. }
-            | Self::Mixed { .. }
-            | Self::Stopped { .. }
-            | Self::Ungreeted
-            | Self::Reused { .. } => false,
+            | Self::Bug { .. } => (None, Blame::Caller, true),
+            Self::Ungreeted | Self::Reused { .. } => (None, Blame::Caller, false),
         }
     }
 

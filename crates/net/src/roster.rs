@@ -28,6 +28,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest;
+pub use madrigal_core::MAX_PARTIES;
 use madrigal_core::domains;
 use serde::Deserialize;
 use toml::Spanned;
@@ -39,8 +40,6 @@ pub use address::{Address, AddressError};
 
 /// The fewest parties that can compute together.
 pub const MIN_PARTIES: usize = 2;
-/// The most parties in one roster.
-pub const MAX_PARTIES: usize = 64;
 /// The longest name of a party, in characters.
 pub const MAX_NAME: usize = 64;
 
