@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, Kind, MAX_PAYLOAD, WIRE_VERSION, decode_packet};
+use madrigal_net::frame::{Frame, Header, FrameKind, MAX_PAYLOAD, WIRE_VERSION, decode_packet};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Error, Session, SessionConfig, block_on};
 
@@ -29,7 +29,7 @@ impl Transport for Void {
 
 fn control(job: u32, payload: &[u8]) -> Frame {
     let header = Header {
-        kind: Kind::Control,
+        kind: FrameKind::Control,
         last: true,
         job,
         step: 0,
@@ -72,7 +72,7 @@ fn script(mut bytes: &[u8], open: u64) -> Vec<Frame> {
             }
         };
         let header = Header {
-            kind: [Kind::Data, Kind::Credit, Kind::Control, Kind::Blocked]
+            kind: [FrameKind::Data, FrameKind::Credit, FrameKind::Control, FrameKind::Blocked]
                 [usize::from(head[0] & 3)],
             last: head[0] & 4 == 4,
             job: spread(head[1]),

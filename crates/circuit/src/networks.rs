@@ -69,8 +69,8 @@ pub enum Passing {
 /// # Panics
 /// If there are not one or two numbers, or not in order.
 pub fn carry_network(ends: &[usize]) -> Arc<CarryNetwork> {
-    type Kept = (Search, HashMap<Vec<usize>, Arc<CarryNetwork>>);
-    static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    type Found = (Search, HashMap<Vec<usize>, Arc<CarryNetwork>>);
+    static KEPT: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);
     // The search that a panic left is what was found before.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let (search, networks) = &mut *kept;

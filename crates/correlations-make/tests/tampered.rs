@@ -14,7 +14,7 @@ use std::time::Duration;
 use madrigal_core::{Convolution, Party, Product};
 use madrigal_correlations::{MatrixShape, Source, Tripled};
 use madrigal_correlations_make::{Extension, OtSource};
-use madrigal_net::frame::Kind;
+use madrigal_net::frame::FrameKind;
 use madrigal_net::transport::{Closing, Inbox, Packet, Transport, mesh};
 use madrigal_net::{Context, Result};
 use madrigal_testkit::{World, seed};
@@ -59,7 +59,7 @@ impl<T: Transport> Transport for Tampering<T> {
             let mut frames = Vec::new();
             let mut moved = self.moved.lock().unwrap();
             for mut frame in packet.frames {
-                if frame.header.kind != Kind::Data {
+                if frame.header.kind != FrameKind::Data {
                     frames.push(frame);
                     continue;
                 }

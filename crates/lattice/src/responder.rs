@@ -115,7 +115,7 @@ impl Responder {
         );
         let blocks: Vec<_> = layout.answered(columns).collect();
         let mut answer = Vec::new();
-        let mut work = Work::new(self.params.moduli);
+        let mut work = Scratch::new(self.params.moduli);
         for tile in blocks.chunks(TILE) {
             work.multiply(asked, tile, y);
             for (place, columns) in tile.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Responder {
     /// public half is what the proof rests on; the rounding leaves nothing of it to see.)
     fn finish<T: Ring>(
         &mut self,
-        work: &mut Work,
+        work: &mut Scratch,
         place: usize,
         results: &[(usize, usize)],
         z: &mut [T],
@@ -199,7 +199,7 @@ fn signed<T: Ring>(x: T) -> i64 {
 const TILE: usize = 2;
 
 /// Memory in which products are computed.
-struct Work {
+struct Scratch {
     moduli: &'static [Modulus],
     /// Zero between uses.
     plain: Zeroizing<Vec<i64>>,
@@ -208,7 +208,7 @@ struct Work {
     sums: [[Vec<Sums>; 2]; TILE],
 }
 
-impl Work {
+impl Scratch {
     fn new(moduli: &'static [Modulus]) -> Self {
         let sums = || moduli.iter().map(|_| Sums::new(N)).collect();
         Self {

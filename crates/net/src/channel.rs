@@ -13,7 +13,7 @@ use madrigal_core::Party;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::flow::{ChannelState, Reserved, Taken};
-use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD, message_cost};
+use crate::frame::{Frame, FrameKind, Header, MAX_PAYLOAD, message_cost};
 
 /// Our end of the messages between us and one peer in one step: both directions, which can be used
 /// one after the other through the channel or side by side through its halves.
@@ -169,7 +169,7 @@ impl Receiver {
         if let Some(round_trip) = end.context.round_trip(end.peer)
             && let Some(allowed) = end.state.expect(bytes, round_trip)
         {
-            end.tell(Kind::Credit, allowed);
+            end.tell(FrameKind::Credit, allowed);
         }
     }
 
@@ -238,7 +238,7 @@ impl End {
             let payload = rest.split_to(size);
             let last = rest.is_empty();
             let header = Header {
-                kind: Kind::Data,
+                kind: FrameKind::Data,
                 last,
                 job: self.context.job_id(),
                 step: self.step,
@@ -318,7 +318,7 @@ impl End {
             Reserved::Place(sequence) => Poll::Ready(Ok(sequence)),
             Reserved::Full { complain } => {
                 if let Some(limit) = complain {
-                    self.tell(Kind::Blocked, limit);
+                    self.tell(FrameKind::Blocked, limit);
                 }
                 self.wait()
             }
@@ -343,13 +343,13 @@ impl End {
             Taken::GivenUp => return Poll::Ready(Err(self.out_of_step())),
         };
         if let Some(allowed) = credit {
-            self.tell(Kind::Credit, allowed);
+            self.tell(FrameKind::Credit, allowed);
         }
         Poll::Ready(Ok(frame))
     }
 
     /// Tells the peer a total of bytes.
-    fn tell(&self, kind: Kind, total: u64) {
+    fn tell(&self, kind: FrameKind, total: u64) {
         let header = Header {
             kind,
             last: true,

@@ -36,7 +36,7 @@ const MAGIC: u8 = b'M';
 
 /// Kinds of payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FrameKind {
     /// A part of a protocol message.
     Data,
     /// Permission to send more on one channel: a little-endian `u64`, the total so far allowed.
@@ -52,7 +52,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Kind of the payload.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Whether this frame ends its message.
     pub last: bool,
     /// The job; 0 is the session itself.
@@ -168,10 +168,10 @@ impl Frame {
         out[0] = MAGIC;
         out[1] = WIRE_VERSION;
         out[2] = match h.kind {
-            Kind::Data => 0,
-            Kind::Credit => 1,
-            Kind::Control => 2,
-            Kind::Blocked => 3,
+            FrameKind::Data => 0,
+            FrameKind::Credit => 1,
+            FrameKind::Control => 2,
+            FrameKind::Blocked => 3,
         };
         out[3] = u8::from(h.last);
         out[4..8].copy_from_slice(&(self.payload.len() as u32).to_le_bytes());
@@ -203,7 +203,7 @@ impl Frame {
             let got = u32::try_from(got).unwrap_or(u32::MAX);
             return Err(FrameError::TooLong { got });
         }
-        if self.header.kind == Kind::Data && !self.header.last && got < MAX_PAYLOAD {
+        if self.header.kind == FrameKind::Data && !self.header.last && got < MAX_PAYLOAD {
             return Err(FrameError::Part { got });
         }
         Ok(())
@@ -254,10 +254,10 @@ fn decode_one(mut payload: Bytes, checked: Checked) -> Result<Frame, FrameError>
         return Err(FrameError::Checksum { got, computed });
     }
     let kind = match head[2] {
-        0 => Kind::Data,
-        1 => Kind::Credit,
-        2 => Kind::Control,
-        3 => Kind::Blocked,
+        0 => FrameKind::Data,
+        1 => FrameKind::Credit,
+        2 => FrameKind::Control,
+        3 => FrameKind::Blocked,
         got => return Err(FrameError::Kind { got }),
     };
     if head[3] > 1 {
@@ -359,7 +359,7 @@ mod tests {
 
     prop_compose! {
         fn frames()(
-            kind in prop::sample::select(vec![Kind::Data, Kind::Credit, Kind::Control, Kind::Blocked]),
+            kind in prop::sample::select(vec![FrameKind::Data, FrameKind::Credit, FrameKind::Control, FrameKind::Blocked]),
             last: bool, job: u32, step: u64, sequence: u32, round: u32,
             payload in prop::collection::vec(any::<u8>(), 0..300),
         ) -> Frame {
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn the_checksum_under_tls_is_that_of_the_document() {
         let header = Header {
-            kind: Kind::Data,
+            kind: FrameKind::Data,
             last: true,
             job: 1,
             step: crate::context::step_id("job/hello"),

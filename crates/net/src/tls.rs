@@ -186,7 +186,7 @@ impl TlsParty {
     ///
     /// # Errors
     /// [`TlsError`]: `party` is this party or not in the roster.
-    pub fn dial(&self, party: usize) -> Result<(ClientConnection, Link), TlsError> {
+    pub fn dial(&self, party: usize) -> Result<(ClientConnection, OtherSide), TlsError> {
         let (config, link) = self.dial_config(party)?;
         let connection = ClientConnection::new(config, server_name()).map_err(TlsError::Setup)?;
         Ok((connection, link))
@@ -197,7 +197,7 @@ impl TlsParty {
     ///
     /// # Errors
     /// [`TlsError`] in the same cases as [`TlsParty::dial`].
-    pub fn dial_config(&self, party: usize) -> Result<(Arc<ClientConfig>, Link), TlsError> {
+    pub fn dial_config(&self, party: usize) -> Result<(Arc<ClientConfig>, OtherSide), TlsError> {
         if party == self.own.party || party >= self.own.roster.len() {
             return Err(TlsError::NoSuchPeer {
                 party,
@@ -220,7 +220,7 @@ impl TlsParty {
         config.resumption = Resumption::disabled();
         config.enable_sni = false;
         config.alpn_protocols = vec![ALPN.to_vec()];
-        let link = Link {
+        let link = OtherSide {
             own: self.own.clone(),
             end: End::Dialed(party),
         };
@@ -232,7 +232,7 @@ impl TlsParty {
     ///
     /// # Errors
     /// [`TlsError`]: the cryptographic library refused.
-    pub fn accept(&self, from: &str) -> Result<(ServerConnection, Link), TlsError> {
+    pub fn accept(&self, from: &str) -> Result<(ServerConnection, OtherSide), TlsError> {
         let (config, link) = self.accept_config(from)?;
         let connection = ServerConnection::new(config).map_err(TlsError::Setup)?;
         Ok((connection, link))
@@ -243,7 +243,7 @@ impl TlsParty {
     ///
     /// # Errors
     /// [`TlsError`] in the same cases as [`TlsParty::accept`].
-    pub fn accept_config(&self, from: &str) -> Result<(Arc<ServerConfig>, Link), TlsError> {
+    pub fn accept_config(&self, from: &str) -> Result<(Arc<ServerConfig>, OtherSide), TlsError> {
         let claimed = Arc::new(OnceLock::new());
         let verifier = PinnedClients {
             roster: self.own.roster.clone(),
@@ -261,7 +261,7 @@ impl TlsParty {
         config.send_tls13_tickets = 0;
         config.alpn_protocols = vec![ALPN.to_vec()];
         let from = from.to_owned();
-        let link = Link {
+        let link = OtherSide {
             own: self.own.clone(),
             end: End::Accepted { from, claimed },
         };
@@ -284,7 +284,7 @@ pub fn server_name() -> ServerName<'static> {
 /// A connection, seen from here: turns rustls' errors into errors that name the party
 /// and the remedy.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct OtherSide {
     own: Own,
     end: End,
 }
@@ -299,7 +299,7 @@ enum End {
     },
 }
 
-impl Link {
+impl OtherSide {
     /// Gives the number of the other side's party, proved by the handshake that `connection` has completed.
     /// Pass a rustls connection of either side.
     ///
@@ -374,7 +374,7 @@ impl Link {
 pub fn handshake<C, D>(
     connection: &mut C,
     stream: &mut (impl Read + Write),
-    link: &Link,
+    link: &OtherSide,
 ) -> Result<usize, TlsError>
 where
     C: DerefMut + Deref<Target = ConnectionCommon<D>>,

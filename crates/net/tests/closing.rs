@@ -9,7 +9,7 @@ use std::task::Context;
 use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, Kind};
+use madrigal_net::frame::{Frame, FrameKind, Header};
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
@@ -178,7 +178,7 @@ fn who_sends_rubbish_hears_why_it_is_refused() {
 #[test]
 fn a_payload_damaged_on_the_way_is_noticed() {
     let header = Header {
-        kind: Kind::Data,
+        kind: FrameKind::Data,
         last: true,
         job: 1,
         step: 7,

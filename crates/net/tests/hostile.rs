@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::join;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, FrameError, Header, Kind, MAX_PAYLOAD, WIRE_VERSION};
+use madrigal_net::frame::{Frame, FrameError, FrameKind, Header, MAX_PAYLOAD, WIRE_VERSION};
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
 use madrigal_net::{Context, Error, Result, Session, block_on, exchange};
 use madrigal_testkit::{World, seed};
@@ -77,7 +77,7 @@ fn told(speak: impl Fn(&Context) -> Vec<Frame> + Sync) -> Vec<Result<()>> {
 fn data(context: &Context, sequence: u32, last: bool, bytes: usize) -> Frame {
     Frame {
         header: Header {
-            kind: Kind::Data,
+            kind: FrameKind::Data,
             last,
             job: 1,
             step: madrigal_net::context::step_id(context.path()),
@@ -91,7 +91,7 @@ fn data(context: &Context, sequence: u32, last: bool, bytes: usize) -> Frame {
 pub(crate) fn control(job: u32, bytes: &[u8]) -> Frame {
     Frame {
         header: Header {
-            kind: Kind::Control,
+            kind: FrameKind::Control,
             last: true,
             job,
             step: 0,

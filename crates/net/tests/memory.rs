@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use madrigal_core::Party;
-use madrigal_net::frame::{FRAME_COST, Frame, Header, Kind, MAX_PAYLOAD};
+use madrigal_net::frame::{FRAME_COST, Frame, FrameKind, Header, MAX_PAYLOAD};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Context, Session, SessionConfig, block_on};
 
@@ -97,7 +97,12 @@ fn memory(what: &str) -> u64 {
     number.parse::<u64>().unwrap() << 10
 }
 
-fn frame(kind: Kind, (job, step): (u32, u64), sequence: u32, payload: impl Into<Bytes>) -> Frame {
+fn frame(
+    kind: FrameKind,
+    (job, step): (u32, u64),
+    sequence: u32,
+    payload: impl Into<Bytes>,
+) -> Frame {
     Frame {
         header: Header {
             kind,
@@ -112,7 +117,7 @@ fn frame(kind: Kind, (job, step): (u32, u64), sequence: u32, payload: impl Into<
 }
 
 fn data(address: (u32, u64), sequence: u32, bytes: usize) -> Frame {
-    frame(Kind::Data, address, sequence, vec![7; bytes])
+    frame(FrameKind::Data, address, sequence, vec![7; bytes])
 }
 
 /// A job message with a fact whose name was long and is short: a reader may keep the room of both.
@@ -162,7 +167,7 @@ const FLOODS: [Flood; 14] = [
     Flood("one message each for jobs that are not open", 8 * MIB,
         || short_steps(8 * MIB, |n| data((n + 2, 1), 1, 0))),
     Flood("credit for steps that are not open", 2 * MIB,
-        || short_steps(2 * MIB, |n| frame(Kind::Credit, (1, n.into()), 0, vec![0; 8]))),
+        || short_steps(2 * MIB, |n| frame(FrameKind::Credit, (1, n.into()), 0, vec![0; 8]))),
     Flood("messages for steps that nobody will read", 0, unread),
     Flood("announcements of jobs", 0, || jobs(2)),
     Flood("ends of jobs", 0, || jobs(3)),
@@ -216,7 +221,7 @@ fn grown() -> u64 {
                 let mut task = Task::from_waker(Waker::noop());
                 assert!(next.as_mut().poll(&mut task).is_pending());
                 let used_up = (4 * MIB).to_le_bytes().to_vec();
-                assert!(!peer.say([frame(Kind::Blocked, address, 0, used_up)]));
+                assert!(!peer.say([frame(FrameKind::Blocked, address, 0, used_up)]));
                 sleep(Duration::from_millis(50));
                 assert!(!peer.say([data(address, 16, len)]));
                 block_on(next).unwrap();

@@ -37,7 +37,7 @@ const HONEST: Splice<'_> = Splice {
 };
 
 /// The parties of one run: where each listens, and where others dial it.
-struct Run {
+struct SplicedRun {
     listeners: Vec<TcpListener>,
     addresses: Vec<String>,
 }
@@ -58,7 +58,7 @@ impl Splice<'_> {
             let listeners: Vec<_> = (0..self.parties).map(|_| listener()).collect();
             let between: Vec<_> = (0..self.parties).map(|_| listener()).collect();
             let addresses = between.iter().map(address).collect();
-            runs.push(Run {
+            runs.push(SplicedRun {
                 listeners,
                 addresses,
             });
@@ -71,7 +71,7 @@ impl Splice<'_> {
             }
         }
         std::thread::scope(|scope| {
-            let take_part = |(run, name): (Run, &&str)| {
+            let take_part = |(run, name): (SplicedRun, &&str)| {
                 let entries = run.addresses.iter().zip(&keys);
                 let entry = |(address, key): (&String, &Identity)| {
                     (address.parse().unwrap(), key.fingerprint())
@@ -235,7 +235,11 @@ fn two_runs_of_three_parties_that_are_forwarded_crosswise_compute_nothing() {
             crossed,
             ..HONEST
         };
-        runs.ends(2, |error| matches!(error, Error::Run { .. }), "crosswise");
+        runs.ends(
+            2,
+            |error| matches!(error, Error::Run { .. }),
+            "crosswise",
+        );
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
-use madrigal_net::tls::{Link, TlsError, TlsParty, handshake, server_name};
+use madrigal_net::tls::{OtherSide, TlsError, TlsParty, handshake, server_name};
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::TimeProvider;
 use rustls::{ClientConnection, Stream};
@@ -80,7 +80,7 @@ fn accept(tls: &TlsParty, mut socket: TcpStream) -> Result<usize, TlsError> {
 }
 
 fn dial(
-    (mut connection, link): (ClientConnection, Link),
+    (mut connection, link): (ClientConnection, OtherSide),
     mut socket: TcpStream,
 ) -> Result<usize, TlsError> {
     let peer = handshake(&mut connection, &mut socket, &link)?;

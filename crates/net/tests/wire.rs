@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use madrigal_core::Party;
 use madrigal_kernels::{Aes128, Block};
 use madrigal_net::context::step_id;
-use madrigal_net::frame::{self, Frame, Header, Kind};
+use madrigal_net::frame::{self, Frame, FrameKind, Header};
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
 use madrigal_testkit::{World, seed};
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ fn example() -> Vec<u8> {
 fn the_example_is_a_frame() {
     let bytes = example();
     let header = Header {
-        kind: Kind::Data,
+        kind: FrameKind::Data,
         last: true,
         job: 1,
         step: step_id("job/hello"),
@@ -65,7 +65,7 @@ fn a_frame_built_from_the_table_is_read() {
     bytes.extend(checksum.to_le_bytes());
     bytes.extend(payload);
     let frames = frame::decode_packet(bytes.into()).unwrap();
-    let kind = Kind::Credit;
+    let kind = FrameKind::Credit;
     let last = true;
     let header = Header {
         kind,
@@ -137,7 +137,10 @@ fn shared_generators_are_those_of_the_document() {
     let fields = |frames: &Arc<Mutex<Vec<Frame>>>| {
         let frames = frames.lock().unwrap();
         let hello = &frames[0].payload;
-        assert_eq!((frames[0].header.kind, hello[0]), (Kind::Control, 0x0a));
+        assert_eq!(
+            (frames[0].header.kind, hello[0]),
+            (FrameKind::Control, 0x0a)
+        );
         let mut rest = &hello[..];
         [6, 8].map(|tag| {
             let at = rest.windows(2).position(|pair| pair == [tag << 3 | 2, 16]);
@@ -187,10 +190,10 @@ fn the_conversation_is_that_of_the_document() {
         .iter()
         .map(|frame| {
             let what = match frame.header.kind {
-                Kind::Data => format!("data {} {}", frame.header.sequence, frame.header.last),
-                Kind::Credit => "credit".into(),
-                Kind::Control => format!("control {}", frame.payload[0] >> 3),
-                Kind::Blocked => "blocked".into(),
+                FrameKind::Data => format!("data {} {}", frame.header.sequence, frame.header.last),
+                FrameKind::Credit => "credit".into(),
+                FrameKind::Control => format!("control {}", frame.payload[0] >> 3),
+                FrameKind::Blocked => "blocked".into(),
             };
             (frame.header.job, what)
         })

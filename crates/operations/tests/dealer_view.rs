@@ -10,7 +10,7 @@ use madrigal_engine::{
     Given, Origin, Outcome, Phases, Plan, PlanSpec, RunError, Shares, Sharing, Stages,
     evaluate_program, run_program, serve,
 };
-use madrigal_net::frame::{Frame, Kind};
+use madrigal_net::frame::{Frame, FrameKind};
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
 use madrigal_net::{Error, Session, block_on};
 use madrigal_operations::{BooleanGmwTool, Circuit, Constant, Netlist, Open, Public};
@@ -92,9 +92,10 @@ fn watched(
         let frames = heard[party].lock().unwrap();
         // Frames of a job; acknowledgements and signs of life depend on time.
         let said = frames.iter().filter(|frame| frame.header.job > 0);
-        let said = said.filter(|frame| matches!(frame.header.kind, Kind::Control | Kind::Data));
+        let said =
+            said.filter(|frame| matches!(frame.header.kind, FrameKind::Control | FrameKind::Data));
         let of = |frame: &Frame| {
-            let control = frame.header.kind == Kind::Control;
+            let control = frame.header.kind == FrameKind::Control;
             (control, frame.header.step, frame.payload.to_vec())
         };
         said.map(of).collect()

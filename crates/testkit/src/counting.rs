@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Context as TaskContext;
 
 use madrigal_core::Party;
-use madrigal_net::frame::Kind;
+use madrigal_net::frame::FrameKind;
 use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 
 /// A transport that counts what is sent over it.
@@ -37,7 +37,7 @@ impl<T: Transport> Transport for Counting<T> {
     }
 
     fn send(&self, to: Party, packet: Packet) {
-        let is_data = |frame: &madrigal_net::frame::Frame| frame.header.kind == Kind::Data;
+        let is_data = |frame: &madrigal_net::frame::Frame| frame.header.kind == FrameKind::Data;
         if packet.frames.iter().any(is_data) {
             self.packets.fetch_add(1, Ordering::Relaxed);
         }

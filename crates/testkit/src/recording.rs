@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Context as TaskContext;
 
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, Kind};
+use madrigal_net::frame::{Frame, FrameKind, Header};
 use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 
 /// Payloads of all data frames that go to one party, in the order of their channels and places.
@@ -134,7 +134,7 @@ impl<T: Transport> Transport for Recording<T> {
             let data = packet
                 .frames
                 .iter()
-                .filter(|frame| frame.header.kind == Kind::Data)
+                .filter(|frame| frame.header.kind == FrameKind::Data)
                 .map(|frame| (self.me, frame.clone()));
             kept.lock()
                 .unwrap_or_else(PoisonError::into_inner)

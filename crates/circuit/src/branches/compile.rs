@@ -7,7 +7,7 @@ use madrigal_kernels::{And, LocalOp};
 
 use super::Branching;
 use super::levels::{DEAD, Levels};
-use super::nodes::{Form, Kind, Nodes, ROOT, ZERO};
+use super::nodes::{Form, NodeKind, Nodes, ROOT, ZERO};
 use crate::rows::Rows;
 
 /// A program over an arena of [`Guarded::rows`] rows: load the inputs, do the layers, do the tail, take
@@ -294,23 +294,23 @@ impl<'a> Emitter<'a> {
                 continue;
             }
             match nodes.nodes[node].kind {
-                Kind::Zero | Kind::Input => {}
-                Kind::Not(ZERO) => {}
-                Kind::Not(a) => emitter.uses[a as usize] += 1,
-                Kind::Xor(a, b) | Kind::And(a, b) => {
+                NodeKind::Zero | NodeKind::Input => {}
+                NodeKind::Not(ZERO) => {}
+                NodeKind::Not(a) => emitter.uses[a as usize] += 1,
+                NodeKind::Xor(a, b) | NodeKind::And(a, b) => {
                     emitter.uses[a as usize] += 1;
                     emitter.uses[b as usize] += 1;
                 }
-                Kind::Active => {
+                NodeKind::Active => {
                     let conditional = emitter.conditional(node);
                     emitter.makes[conditional].push(node as u32);
                 }
-                Kind::Gated(input) => {
+                NodeKind::Gated(input) => {
                     let conditional = emitter.conditional(node);
                     emitter.makes[conditional].push(node as u32);
                     emitter.inputs[conditional].push(input);
                 }
-                Kind::Chosen(conditional, bit) => {
+                NodeKind::Chosen(conditional, bit) => {
                     emitter.makes[conditional as usize].push(node as u32);
                     for outputs in &nodes.choices[conditional as usize].outputs {
                         emitter.uses[outputs[bit as usize] as usize] += 1;
@@ -374,14 +374,14 @@ impl<'a> Emitter<'a> {
                 continue;
             }
             match made.kind {
-                Kind::Input => inputs.push((node - 1, self.take(node))),
-                Kind::Zero | Kind::Not(_) | Kind::Xor(..) => {
-                    if made.kind != Kind::Zero || self.uses[node as usize] > 0 {
+                NodeKind::Input => inputs.push((node - 1, self.take(node))),
+                NodeKind::Zero | NodeKind::Not(_) | NodeKind::Xor(..) => {
+                    if made.kind != NodeKind::Zero || self.uses[node as usize] > 0 {
                         local_nodes[layer as usize].push(node);
                     }
                 }
-                Kind::And(..) => and_nodes[layer as usize].push((made.guard, node)),
-                Kind::Active | Kind::Gated(_) | Kind::Chosen(..) => {}
+                NodeKind::And(..) => and_nodes[layer as usize].push((made.guard, node)),
+                NodeKind::Active | NodeKind::Gated(_) | NodeKind::Chosen(..) => {}
             }
         }
         for (list, exits) in [(&self.levels.enter, false), (&self.levels.exit, true)] {
@@ -426,20 +426,20 @@ impl<'a> Emitter<'a> {
             for &node in &local_nodes[layer] {
                 let mut gone = Vec::new();
                 let op = match nodes.nodes[node as usize].kind {
-                    Kind::Zero => LocalOp::Const {
+                    NodeKind::Zero => LocalOp::Const {
                         dst: self.take(node),
                         bit: false,
                     },
-                    Kind::Not(ZERO) => LocalOp::Const {
+                    NodeKind::Not(ZERO) => LocalOp::Const {
                         dst: self.take(node),
                         bit: true,
                     },
-                    Kind::Not(a) => {
+                    NodeKind::Not(a) => {
                         let dst = self.take(node);
                         let a = self.read(a, &mut gone);
                         LocalOp::Not { dst, a }
                     }
-                    Kind::Xor(a, b) => {
+                    NodeKind::Xor(a, b) => {
                         let dst = self.take(node);
                         let (a, b) = (self.read(a, &mut gone), self.read(b, &mut gone));
                         LocalOp::Xor { dst, a, b }
@@ -470,7 +470,7 @@ impl<'a> Emitter<'a> {
                 let choice = &nodes.choices[conditional as usize];
                 for outputs in &choice.outputs {
                     let rows = makes.iter().map(|&node| {
-                        let Kind::Chosen(_, bit) = nodes.nodes[node as usize].kind else {
+                        let NodeKind::Chosen(_, bit) = nodes.nodes[node as usize].kind else {
                             unreachable!("an exit makes what is chosen");
                         };
                         self.read(outputs[bit as usize], &mut gone)
@@ -483,7 +483,7 @@ impl<'a> Emitter<'a> {
             if layer < depth {
                 and_nodes[layer].sort_unstable();
                 for &(guard, node) in &and_nodes[layer] {
-                    let Kind::And(a, b) = nodes.nodes[node as usize].kind else {
+                    let NodeKind::And(a, b) = nodes.nodes[node as usize].kind else {
                         unreachable!("ANDs alone");
                     };
                     let (a, b) = (self.read(a, &mut gone), self.read(b, &mut gone));
@@ -511,8 +511,8 @@ impl<'a> Emitter<'a> {
                     let branch = nodes.guards[made.guard as usize].branch as usize;
                     let entry = &mut conditionals[conditional as usize];
                     match made.kind {
-                        Kind::Active => entry.active[branch] = Some(self.take(node)),
-                        Kind::Gated(input) => {
+                        NodeKind::Active => entry.active[branch] = Some(self.take(node)),
+                        NodeKind::Gated(input) => {
                             let place = self.inputs[conditional as usize].binary_search(&input);
                             let place = place.expect("inputs that are read are listed") as u32;
                             entry.gated[branch].push((place, self.take(node)));

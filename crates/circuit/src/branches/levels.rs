@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::nodes::{Form, Kind, Nodes, ROOT};
+use super::nodes::{Form, NodeKind, Nodes, ROOT};
 
 /// Layer of nodes that no output needs.
 pub(super) const DEAD: u32 = u32::MAX;
@@ -46,23 +46,23 @@ impl Nodes {
         let guard = self.nodes[node].guard;
         let choice = |guard: u32| &self.choices[self.guards[guard as usize].conditional as usize];
         match self.nodes[node].kind {
-            Kind::Zero | Kind::Input => {}
-            Kind::Not(a) => each(a),
-            Kind::Xor(a, b) => [a, b].into_iter().for_each(each),
-            Kind::And(a, b) => {
+            NodeKind::Zero | NodeKind::Input => {}
+            NodeKind::Not(a) => each(a),
+            NodeKind::Xor(a, b) => [a, b].into_iter().for_each(each),
+            NodeKind::And(a, b) => {
                 each(a);
                 each(b);
                 if self.form == Form::Free && guard != ROOT {
                     choice(guard).code.iter().copied().for_each(each);
                 }
             }
-            Kind::Active => choice(guard).code.iter().copied().for_each(each),
-            Kind::Gated(input) => {
+            NodeKind::Active => choice(guard).code.iter().copied().for_each(each),
+            NodeKind::Gated(input) => {
                 let choice = choice(guard);
                 each(choice.inputs[input as usize]);
                 choice.code.iter().copied().for_each(each);
             }
-            Kind::Chosen(conditional, bit) => {
+            NodeKind::Chosen(conditional, bit) => {
                 let choice = &self.choices[conditional as usize];
                 choice.code.iter().copied().for_each(&mut each);
                 let made = choice.outputs.iter();
@@ -75,8 +75,10 @@ impl Nodes {
     fn conditional(&self, node: usize) -> Option<usize> {
         let guard = self.nodes[node].guard;
         match self.nodes[node].kind {
-            Kind::Active | Kind::Gated(_) => Some(self.guards[guard as usize].conditional as usize),
-            Kind::Chosen(conditional, _) => Some(conditional as usize),
+            NodeKind::Active | NodeKind::Gated(_) => {
+                Some(self.guards[guard as usize].conditional as usize)
+            }
+            NodeKind::Chosen(conditional, _) => Some(conditional as usize),
             _ => None,
         }
     }
@@ -103,7 +105,7 @@ impl Nodes {
                 continue;
             }
             self.operands(node, |operand| alive[operand as usize] = true);
-            if self.form == Form::Free && matches!(self.nodes[node].kind, Kind::And(..)) {
+            if self.form == Form::Free && matches!(self.nodes[node].kind, NodeKind::And(..)) {
                 for guard in self.around(self.nodes[node].guard) {
                     let choice = self.guards[guard as usize].conditional as usize;
                     let code = &self.choices[choice].code;
@@ -130,10 +132,10 @@ impl Nodes {
                 continue;
             };
             match self.nodes[node].kind {
-                Kind::Gated(input) => {
+                NodeKind::Gated(input) => {
                     through[conditional].push(self.choices[conditional].inputs[input as usize]);
                 }
-                Kind::Chosen(_, bit) => {
+                NodeKind::Chosen(_, bit) => {
                     let made = self.choices[conditional].outputs.iter();
                     chosen[conditional].extend(made.map(|outputs| outputs[bit as usize]));
                 }
@@ -152,7 +154,7 @@ impl Nodes {
                 continue;
             }
             let guard = self.nodes[node].guard;
-            if let (Form::Free, Kind::And(..)) = (self.form, self.nodes[node].kind) {
+            if let (Form::Free, NodeKind::And(..)) = (self.form, self.nodes[node].kind) {
                 // From the outside in.
                 let around: Vec<u32> = self.around(guard).collect();
                 for &guard in around.iter().rev() {
@@ -172,17 +174,17 @@ impl Nodes {
                 enter[conditional] = code.max(at(&first, &through[conditional]));
             }
             first[node] = match self.nodes[node].kind {
-                Kind::Zero | Kind::Input => 0,
-                Kind::Not(a) => first[a as usize],
-                Kind::Xor(a, b) => first[a as usize].max(first[b as usize]),
-                Kind::And(a, b) => {
+                NodeKind::Zero | NodeKind::Input => 0,
+                NodeKind::Not(a) => first[a as usize],
+                NodeKind::Xor(a, b) => first[a as usize].max(first[b as usize]),
+                NodeKind::And(a, b) => {
                     let ready = first[a as usize].max(first[b as usize]);
                     ready.max(begins[guard as usize]) + 1
                 }
-                Kind::Active | Kind::Gated(_) => {
+                NodeKind::Active | NodeKind::Gated(_) => {
                     enter[self.guards[guard as usize].conditional as usize] + 1
                 }
-                Kind::Chosen(conditional, _) => {
+                NodeKind::Chosen(conditional, _) => {
                     let conditional = conditional as usize;
                     if exit[conditional] == DEAD {
                         let ready = at(&first, &chosen[conditional]);
@@ -196,22 +198,22 @@ impl Nodes {
         let mut needed = vec![depth; count];
         for node in (0..count).rev().filter(|&node| alive[node]) {
             let before = match self.nodes[node].kind {
-                Kind::And(..) => needed[node] - 1,
-                Kind::Active | Kind::Gated(_) => {
+                NodeKind::And(..) => needed[node] - 1,
+                NodeKind::Active | NodeKind::Gated(_) => {
                     enter[self.guards[self.nodes[node].guard as usize].conditional as usize]
                 }
-                Kind::Chosen(conditional, _) => exit[conditional as usize],
+                NodeKind::Chosen(conditional, _) => exit[conditional as usize],
                 _ => needed[node],
             };
             let code = self.conditional(node).map(|conditional| enter[conditional]);
             let in_branch =
-                self.form == Form::Free && matches!(self.nodes[node].kind, Kind::And(..));
+                self.form == Form::Free && matches!(self.nodes[node].kind, NodeKind::And(..));
             let mut lower = |operand: u32, before: u32| {
                 let needed = &mut needed[operand as usize];
                 *needed = before.min(*needed);
             };
             match self.nodes[node].kind {
-                Kind::And(a, b) | Kind::Xor(a, b) => {
+                NodeKind::And(a, b) | NodeKind::Xor(a, b) => {
                     lower(a, before);
                     lower(b, before);
                 }
@@ -258,7 +260,7 @@ impl Nodes {
                 *layer = before.min(*layer);
             };
             match self.nodes[node].kind {
-                Kind::And(a, b) => {
+                NodeKind::And(a, b) => {
                     lower(a, ands[node]);
                     lower(b, ands[node]);
                     if self.form == Form::Free {
@@ -271,7 +273,7 @@ impl Nodes {
                     }
                     continue;
                 }
-                Kind::Chosen(conditional, bit) => {
+                NodeKind::Chosen(conditional, bit) => {
                     let conditional = conditional as usize;
                     let choice = &self.choices[conditional];
                     let code = choice.code.iter();
@@ -279,7 +281,7 @@ impl Nodes {
                     let made = choice.outputs.iter();
                     made.for_each(|outputs| lower(outputs[bit as usize], window.exit[conditional]));
                 }
-                Kind::Active | Kind::Gated(_) => {
+                NodeKind::Active | NodeKind::Gated(_) => {
                     let conditional = self.conditional(node).expect("an entry");
                     self.operands(node, |operand| lower(operand, window.enter[conditional]));
                 }
@@ -293,7 +295,7 @@ impl Nodes {
             }
         }
         for (node, &and) in ands.iter().enumerate() {
-            if matches!(self.nodes[node].kind, Kind::And(..)) {
+            if matches!(self.nodes[node].kind, NodeKind::And(..)) {
                 layer[node] = and;
             } else if !window.alive[node] {
                 layer[node] = DEAD;
@@ -340,7 +342,7 @@ impl Nodes {
             return due;
         }
         for (node, made) in self.nodes.iter().enumerate() {
-            if window.alive[node] && matches!(made.kind, Kind::And(..)) {
+            if window.alive[node] && matches!(made.kind, NodeKind::And(..)) {
                 due[made.guard as usize].push(window.needed[node] - 1);
             }
         }
@@ -358,8 +360,8 @@ impl Nodes {
                 continue;
             }
             match self.nodes[node].kind {
-                Kind::Not(_) => missing[node] = 1,
-                Kind::Xor(..) | Kind::And(..) => missing[node] = 2,
+                NodeKind::Not(_) => missing[node] = 1,
+                NodeKind::Xor(..) | NodeKind::And(..) => missing[node] = 2,
                 _ => comes[window.first[node] as usize].push(node as u32),
             }
         }
@@ -382,7 +384,7 @@ impl Nodes {
                     if missing[reader as usize] > 0 {
                         continue;
                     }
-                    if !matches!(self.nodes[reader as usize].kind, Kind::And(..)) {
+                    if !matches!(self.nodes[reader as usize].kind, NodeKind::And(..)) {
                         there.push(reader);
                         continue;
                     }
@@ -434,8 +436,8 @@ impl Readers {
             let gates = gates.filter(|&(node, _)| alive[node]);
             gates.flat_map(|(node, made)| {
                 let operands = match made.kind {
-                    Kind::Not(a) => [Some(a), None],
-                    Kind::Xor(a, b) | Kind::And(a, b) => [Some(a), Some(b)],
+                    NodeKind::Not(a) => [Some(a), None],
+                    NodeKind::Xor(a, b) | NodeKind::And(a, b) => [Some(a), Some(b)],
                     _ => [None, None],
                 };
                 operands

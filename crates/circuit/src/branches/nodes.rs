@@ -23,7 +23,7 @@ pub enum Form {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Zero,
     Input,
     Not(u32),
@@ -39,7 +39,7 @@ pub(super) enum Kind {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
     /// The branch that it is in.
     pub(super) guard: u32,
 }
@@ -73,12 +73,12 @@ pub(super) struct Nodes {
     pub(super) outputs: Vec<u32>,
     /// Nodes that are made already, by the branches around the place that we are at, from the outside in. The list goes with
     /// its branch, so that it stays in the cache.
-    made: Vec<Made>,
+    made: Vec<MadeNodes>,
 }
 
 /// Nodes of one branch by what they are, so that the same is not made twice.
 #[derive(Default)]
-struct Made {
+struct MadeNodes {
     active: Option<u32>,
     nots: HashMap<u32, u32, Folding>,
     xors: HashMap<u64, u32, Folding>,
@@ -89,8 +89,8 @@ impl Nodes {
     pub(super) fn of(branching: &Branching, form: Form) -> Self {
         let input_bits = branching.input_bits();
         let node = |kind| Node { kind, guard: ROOT };
-        let mut nodes = vec![node(Kind::Zero)];
-        nodes.extend((0..input_bits).map(|_| node(Kind::Input)));
+        let mut nodes = vec![node(NodeKind::Zero)];
+        nodes.extend((0..input_bits).map(|_| node(NodeKind::Input)));
         let mut all = Self {
             form,
             nodes,
@@ -101,7 +101,7 @@ impl Nodes {
             choices: Vec::new(),
             input_bits,
             outputs: Vec::new(),
-            made: vec![Made::default()],
+            made: vec![MadeNodes::default()],
         };
         let inputs = (1..=input_bits as u32).collect();
         all.outputs = all.add(branching, ROOT, inputs);
@@ -169,10 +169,10 @@ impl Nodes {
         });
         let mut outputs: Vec<Vec<u32>> = Vec::new();
         for (branch, guard) in branches.iter().zip(guards) {
-            self.made.push(Made::default());
+            self.made.push(MadeNodes::default());
             let given = if gated {
                 (0..inputs.len() as u32)
-                    .map(|input| self.node(guard, Kind::Gated(input)))
+                    .map(|input| self.node(guard, NodeKind::Gated(input)))
                     .collect()
             } else {
                 inputs.clone()
@@ -193,7 +193,7 @@ impl Nodes {
         }
         self.choices[conditional as usize].outputs = outputs;
         (0..width as u32)
-            .map(|bit| self.node(parent, Kind::Chosen(conditional, bit)))
+            .map(|bit| self.node(parent, NodeKind::Chosen(conditional, bit)))
             .collect()
     }
 
@@ -219,15 +219,15 @@ impl Nodes {
         if self.form == Form::Gated && guard != ROOT {
             self.active(guard)
         } else {
-            self.node(ROOT, Kind::Not(ZERO))
+            self.node(ROOT, NodeKind::Not(ZERO))
         }
     }
 
     fn active(&mut self, guard: u32) -> u32 {
-        self.node(guard, Kind::Active)
+        self.node(guard, NodeKind::Active)
     }
 
-    fn kind(&self, node: u32) -> Kind {
+    fn kind(&self, node: u32) -> NodeKind {
         self.nodes[node as usize].kind
     }
 
@@ -242,35 +242,35 @@ impl Nodes {
             return a;
         }
         for (one, other) in [(a, b), (b, a)] {
-            if self.kind(one) == Kind::Not(ZERO) {
+            if self.kind(one) == NodeKind::Not(ZERO) {
                 return self.not(guard, other);
             }
-            if let Kind::Not(inner) = self.kind(one) {
+            if let NodeKind::Not(inner) = self.kind(one) {
                 let sum = self.xor(guard, inner, other);
                 return self.not(guard, sum);
             }
             // Two inversions of a gated value.
-            if let Kind::Xor(x, y) = self.kind(one) {
-                if y == other && self.kind(y) == Kind::Active {
+            if let NodeKind::Xor(x, y) = self.kind(one) {
+                if y == other && self.kind(y) == NodeKind::Active {
                     return x;
                 }
-                if x == other && self.kind(x) == Kind::Active {
+                if x == other && self.kind(x) == NodeKind::Active {
                     return y;
                 }
             }
         }
-        self.node(guard, Kind::Xor(a.min(b), a.max(b)))
+        self.node(guard, NodeKind::Xor(a.min(b), a.max(b)))
     }
 
     fn not(&mut self, guard: u32, a: u32) -> u32 {
         match self.kind(a) {
-            Kind::Not(inner) => inner,
-            _ => self.node(guard, Kind::Not(a)),
+            NodeKind::Not(inner) => inner,
+            _ => self.node(guard, NodeKind::Not(a)),
         }
     }
 
     fn and(&mut self, guard: u32, a: u32, b: u32) -> u32 {
-        let one = Kind::Not(ZERO);
+        let one = NodeKind::Not(ZERO);
         if a == ZERO || b == ZERO {
             return ZERO;
         }
@@ -280,14 +280,14 @@ impl Nodes {
         if self.kind(b) == one {
             return a;
         }
-        if self.kind(a) == Kind::Not(b) || self.kind(b) == Kind::Not(a) {
+        if self.kind(a) == NodeKind::Not(b) || self.kind(b) == NodeKind::Not(a) {
             return ZERO;
         }
         // All values of a gated branch are 0 where it is not active. The bit that says that a branch inside of it
         // is active is a value like others: it may have been chosen as an output.
         let always = |node: u32| {
             let node = self.nodes[node as usize];
-            node.kind == Kind::Active && node.guard == guard
+            node.kind == NodeKind::Active && node.guard == guard
         };
         if always(a) {
             return b;
@@ -295,25 +295,26 @@ impl Nodes {
         if always(b) {
             return a;
         }
-        self.node(guard, Kind::And(a.min(b), a.max(b)))
+        self.node(guard, NodeKind::And(a.min(b), a.max(b)))
     }
 
     /// The node of this kind, made if it is not there.
-    fn node(&mut self, guard: u32, kind: Kind) -> u32 {
+    fn node(&mut self, guard: u32, kind: NodeKind) -> u32 {
         // Where branches are gated, nothing in two of them has the same operands. Else the same sum in two branches is
         // one node; an AND belongs to its branch's triples.
-        let shared = self.form == Form::Free && matches!(kind, Kind::Xor(..) | Kind::Not(_));
+        let shared =
+            self.form == Form::Free && matches!(kind, NodeKind::Xor(..) | NodeKind::Not(_));
         let at = if shared { 0 } else { self.made.len() - 1 };
         let made = &mut self.made[at];
         let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
         let next = self.nodes.len() as u32;
         let node = match kind {
-            Kind::Active => *made.active.get_or_insert(next),
-            Kind::Not(a) => *made.nots.entry(a).or_insert(next),
-            Kind::Xor(a, b) => *made.xors.entry(pair(a, b)).or_insert(next),
-            Kind::And(a, b) => *made.ands.entry(pair(a, b)).or_insert(next),
+            NodeKind::Active => *made.active.get_or_insert(next),
+            NodeKind::Not(a) => *made.nots.entry(a).or_insert(next),
+            NodeKind::Xor(a, b) => *made.xors.entry(pair(a, b)).or_insert(next),
+            NodeKind::And(a, b) => *made.ands.entry(pair(a, b)).or_insert(next),
             // Those are made once.
-            Kind::Zero | Kind::Input | Kind::Gated(_) | Kind::Chosen(..) => next,
+            NodeKind::Zero | NodeKind::Input | NodeKind::Gated(_) | NodeKind::Chosen(..) => next,
         };
         if node == next {
             self.nodes.push(Node { kind, guard });

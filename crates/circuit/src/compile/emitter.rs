@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::graph::{Graph, Lit, Node};
+use super::graph::{Lit, LogicGraph, Node};
 use crate::layered::{And, Layered, LocalOp};
 
 const NONE: u32 = u32::MAX;
@@ -14,7 +14,7 @@ struct Readers {
 }
 
 impl Readers {
-    fn new(graph: &Graph, uses: &[u32]) -> Self {
+    fn new(graph: &LogicGraph, uses: &[u32]) -> Self {
         let each = |f: &mut dyn FnMut(Lit, Lit)| {
             for (node, &kind) in graph.nodes.iter().enumerate().skip(1) {
                 let lit = Lit::of(node);
@@ -49,7 +49,7 @@ impl Readers {
 }
 
 pub(super) struct Emitter<'a> {
-    graph: &'a Graph,
+    graph: &'a LogicGraph,
     readers: Readers,
     /// Reads still to come, per literal.
     pub(super) uses: Vec<u32>,
@@ -68,7 +68,7 @@ pub(super) struct Emitter<'a> {
 }
 
 /// Result of a layer.
-pub(super) struct Done {
+pub(super) struct EmittedLayer {
     /// Local operations until then.
     pub(super) local: u32,
     pub(super) ands: Vec<And>,
@@ -79,7 +79,7 @@ pub(super) struct Done {
 }
 
 impl<'a> Emitter<'a> {
-    pub(super) fn new(graph: &'a Graph) -> Self {
+    pub(super) fn new(graph: &'a LogicGraph) -> Self {
         let uses = graph.uses();
         let program = Layered {
             rows: 0,
@@ -156,7 +156,12 @@ impl<'a> Emitter<'a> {
 
     /// One layer: the ANDs that are due and have not run, and those that free a row by running now; the products that
     /// are due, and the sums of them.
-    pub(super) fn layer(&mut self, mut ands: Vec<Lit>, products: &[Lit], sums: &[Lit]) -> Done {
+    pub(super) fn layer(
+        &mut self,
+        mut ands: Vec<Lit>,
+        products: &[Lit],
+        sums: &[Lit],
+    ) -> EmittedLayer {
         self.settle();
         ands.retain(|&lit| self.row[lit.index()] == NONE && self.uses[lit.index()] > 0);
         for &lit in ands.iter().chain(products) {
@@ -211,7 +216,7 @@ impl<'a> Emitter<'a> {
         let unread = sums.iter().zip(&rows);
         let unread = unread.filter(|(lit, _)| self.uses[lit.index()] == 0);
         self.free.extend(unread.map(|(_, &row)| row));
-        Done {
+        EmittedLayer {
             local,
             ands: done,
             products: products_of,

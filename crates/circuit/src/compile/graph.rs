@@ -61,7 +61,7 @@ fn pair(a: Lit, b: Lit) -> u64 {
 }
 
 /// Nodes in topological order: the constant, the inputs, then the gates that are left.
-pub(super) struct Graph {
+pub(super) struct LogicGraph {
     pub(super) nodes: Vec<Node>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<Lit>,
@@ -69,7 +69,7 @@ pub(super) struct Graph {
     distinct: Option<Distinct>,
 }
 
-impl Graph {
+impl LogicGraph {
     /// Makes a graph without gates or outputs.
     pub(super) fn with_inputs(input_bits: usize) -> Self {
         Self {

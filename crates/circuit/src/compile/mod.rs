@@ -1,6 +1,6 @@
 //! From a netlist to a layered program, and from that to one of sums of products.
 //!
-//! 1. [`Graph`]: wires become literals (a node, perhaps inverted), which makes copies, double
+//! 1. [`LogicGraph`]: wires become literals (a node, perhaps inverted), which makes copies, double
 //!    inversions and constants disappear; OR becomes an inverted AND of inverses.
 //! 2. Uses are counted from the outputs, so that dead nodes are never emitted.
 //! 3. [`Emitter`]: each AND runs no later than its depth from the outputs allows, so there are as many
@@ -28,14 +28,14 @@ use crate::layered::{And, Layered};
 use crate::netlist::Netlist;
 use crate::sums::{SumStep, Sums};
 use emitter::Emitter;
-use graph::Graph;
+use graph::LogicGraph;
 pub(crate) use hash::Folding;
 use parts::Summed;
 
 impl Layered {
     /// Compiles a netlist. Time and memory are linear in its gates and wires.
     pub fn compile(netlist: &Netlist) -> Self {
-        let graph = Graph::of(netlist);
+        let graph = LogicGraph::of(netlist);
         let emitter = Emitter::new(&graph);
         let (deadline, layers) = graph.deadlines(&emitter.uses);
         let due = emitter.by_layer(&deadline, layers);
@@ -46,7 +46,7 @@ impl Layered {
     /// first layer of a round or in the second one, so that few layers have operands of several results of the layer
     /// before. There are more rows, and more layers than the AND depth where that saves rounds.
     pub fn in_pairs(&self) -> Self {
-        let graph = Graph::again(self);
+        let graph = LogicGraph::again(self);
         let mut emitter = Emitter::new(&graph);
         emitter.ahead = false;
         let (layer, layers) = graph.halves_of_rounds(&emitter.uses);
@@ -60,7 +60,7 @@ impl Sums {
     /// but for the search of cuts, whose time grows with the square root of a component's size at most; in a component of
     /// more than 131,072 products and sums nothing smaller is looked for than the sums that are read.
     pub fn of(program: &Layered) -> Self {
-        let Some(Summed { graph, due }) = Summed::of(&Graph::distinct_of(program)) else {
+        let Some(Summed { graph, due }) = Summed::of(&LogicGraph::distinct_of(program)) else {
             return Self::of_products(program);
         };
         let mut emitter = Emitter::new(&graph);

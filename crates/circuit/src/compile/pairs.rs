@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::graph::{Graph, Lit, Node};
+use super::graph::{Lit, LogicGraph, Node};
 use crate::rounds::Part;
 
 /// Time when a node is there, in rounds of two layers.
@@ -15,7 +15,7 @@ struct There {
     of: Part,
 }
 
-impl Graph {
+impl LogicGraph {
     /// The layer in which each AND runs, two layers to a round, for as few rounds as can be, and the number of layers.
     /// Meaningless for other and for dead nodes.
     ///

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use super::cut::Separation;
-use super::graph::{Graph, Lit, Node};
+use super::graph::{Lit, LogicGraph, Node};
 use super::hash::Folding;
 
 /// Parts of a component in which a smallest cut is looked for. The sums of a larger component are the parts that are read.
@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 
 /// Products and sums of one layer.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(super) struct LayerSums {
     /// Products that are sums themselves.
     pub(super) ands: Vec<Lit>,
     /// Products that sums are made of.
@@ -58,13 +58,13 @@ impl Cones {
 
 /// The graph of a program whose layers make sums, and what is due in each.
 pub(super) struct Summed {
-    pub(super) graph: Graph,
-    pub(super) due: Vec<Due>,
+    pub(super) graph: LogicGraph,
+    pub(super) due: Vec<LayerSums>,
 }
 
 impl Summed {
     /// None if there would be hardly fewer sums than products.
-    pub(super) fn of(graph: &Graph) -> Option<Self> {
+    pub(super) fn of(graph: &LogicGraph) -> Option<Self> {
         let schedule = Schedule::of(graph);
         let late = Parts::of(graph, &schedule);
         let late_cuts = late.cuts(graph);
@@ -92,7 +92,7 @@ struct Schedule {
 
 impl Schedule {
     /// Schedules each product as late as can be.
-    fn of(graph: &Graph) -> Self {
+    fn of(graph: &LogicGraph) -> Self {
         let uses = graph.uses();
         let (layer, layers) = graph.deadlines(&uses);
         let depth = graph.depths();
@@ -118,7 +118,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(graph: &Graph, schedule: &Schedule) -> Self {
+    fn of(graph: &LogicGraph, schedule: &Schedule) -> Self {
         let nodes = graph.nodes.len();
         let live = |node: usize| schedule.uses[Lit::of(node).index()] > 0;
         let mut parts = Self {
@@ -171,7 +171,7 @@ impl Parts {
     }
 
     /// Reads the operands of each live gate.
-    fn each_read(&self, graph: &Graph, mut read: impl FnMut(usize, usize)) {
+    fn each_read(&self, graph: &LogicGraph, mut read: impl FnMut(usize, usize)) {
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if let (true, Node::And(a, b) | Node::Xor(a, b)) = (self.live[node], kind) {
                 read(node, a.node());
@@ -181,7 +181,7 @@ impl Parts {
     }
 
     /// Makes the parts with products pulled to earlier layers, if any can be.
-    fn pulled(&self, graph: &Graph, mut schedule: Schedule) -> Option<Self> {
+    fn pulled(&self, graph: &LogicGraph, mut schedule: Schedule) -> Option<Self> {
         let latest = self.pull(graph, &schedule.depth)?;
         let Schedule { uses, depth, .. } = &schedule;
         (schedule.layer, _) = graph.deadlines_within(uses, depth, |node| latest[node]);
@@ -191,7 +191,7 @@ impl Parts {
     /// The layer in which each AND is to run at the latest, for values to be sums of one layer: where a product of an
     /// earlier one is read only as it is added to others, these run in that layer if they can. None if there is no such
     /// product.
-    fn pull(&self, graph: &Graph, depth: &[u32]) -> Option<Vec<u32>> {
+    fn pull(&self, graph: &LogicGraph, depth: &[u32]) -> Option<Vec<u32>> {
         let nodes = graph.nodes.len();
         let mut factor = vec![false; nodes];
         self.each_read(graph, |reader, operand| {
@@ -238,7 +238,7 @@ impl Parts {
     }
 
     /// Gives the operands whose sum a part is: none if it is a product.
-    fn operands(&self, graph: &Graph, part: usize) -> Option<[usize; 2]> {
+    fn operands(&self, graph: &LogicGraph, part: usize) -> Option<[usize; 2]> {
         match graph.nodes[part] {
             Node::Xor(a, b) => Some([a, b].map(|lit| self.part[lit.node()] as usize)),
             _ => None,
@@ -250,7 +250,7 @@ impl Parts {
     }
 
     /// The cut of each component whose cut has fewer parts than the component has products.
-    fn cuts(&self, graph: &Graph) -> Cuts {
+    fn cuts(&self, graph: &LogicGraph) -> Cuts {
         let nodes = graph.nodes.len();
         let mut wanted = vec![false; nodes];
         for node in (0..nodes).filter(|&node| self.read[node] && self.level[node] > 0) {
@@ -314,10 +314,10 @@ impl Parts {
     }
 
     /// Makes the same graph with sums where cuts are.
-    fn rebuild(&self, graph: &Graph, cuts: &Cuts) -> Summed {
+    fn rebuild(&self, graph: &LogicGraph, cuts: &Cuts) -> Summed {
         let nodes = graph.nodes.len();
-        let mut to = Graph::with_inputs(graph.input_bits).distinct();
-        let mut due: Vec<Due> = (0..self.layers).map(|_| Due::default()).collect();
+        let mut to = LogicGraph::with_inputs(graph.input_bits).distinct();
+        let mut due: Vec<LayerSums> = (0..self.layers).map(|_| LayerSums::default()).collect();
         // Values: of a node; of what it is beside its part; of a part.
         let [mut whole, mut rest, mut part] = [(); 3].map(|()| Values::none(nodes));
         to.nodes.reserve_exact(nodes);
@@ -390,7 +390,14 @@ impl Parts {
     }
 
     /// Collects the products below the cuts of each layer, and the sums that are made of them.
-    fn cones(&self, graph: &Graph, cuts: &Cuts, products: &[Lit], sums: &Values, due: &mut [Due]) {
+    fn cones(
+        &self,
+        graph: &LogicGraph,
+        cuts: &Cuts,
+        products: &[Lit],
+        sums: &Values,
+        due: &mut [LayerSums],
+    ) {
         let nodes = graph.nodes.len();
         let mut below = cuts.cut.clone();
         for node in (0..nodes).rev().filter(|&node| cuts.summed[node]) {

@@ -1,6 +1,6 @@
 //! Gates and calls in an order of their data: calls may stand in a file in any order.
 
-use super::error::ModuleErrorKind as Kind;
+use super::error::ModuleErrorKind;
 use super::module::{Gate, Item, Module};
 
 /// The wires that a gate reads.
@@ -20,7 +20,7 @@ pub(super) fn operands(gate: &Gate) -> impl Iterator<Item = u32> + '_ {
 }
 
 /// Each gate and call once, after those whose wires it reads.
-pub(super) fn of(module: &Module) -> Result<Vec<Item>, Kind> {
+pub(super) fn of(module: &Module) -> Result<Vec<Item>, ModuleErrorKind> {
     let gates = module.gates().len();
     if module.calls().is_empty() {
         return Ok((0..gates as u32).map(Item::Gate).collect());
@@ -85,7 +85,7 @@ pub(super) fn of(module: &Module) -> Result<Vec<Item>, Kind> {
                     let call = call.find_map(|(number, _)| (*number as usize).checked_sub(gates));
                     let callee = call.map(|call| module.calls()[call].callee.clone());
                     let callee = callee.unwrap_or_default();
-                    return Err(Kind::Circular { callee });
+                    return Err(ModuleErrorKind::Circular { callee });
                 }
             }
         }

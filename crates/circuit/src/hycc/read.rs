@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use madrigal_core::text::is_plain;
 
-use super::error::{ModuleError, ModuleErrorKind as Kind};
+use super::error::{ModuleError, ModuleErrorKind};
 use super::module::{Call, Gate, Input, Module, Variable};
 use super::order;
 use super::types::{MOST_NESTED, Type};
@@ -47,15 +47,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn module(&mut self, file: &str) -> Result<Module, Kind> {
+    fn module(&mut self, file: &str) -> Result<Module, ModuleErrorKind> {
         let magic = self.u32("the header")?;
         if magic != MAGIC {
             self.at = 0;
-            return Err(Kind::Magic { found: magic });
+            return Err(ModuleErrorKind::Magic { found: magic });
         }
         let version = self.u8("the header")?;
         if version != VERSION {
-            return Err(Kind::Version { found: version });
+            return Err(ModuleErrorKind::Version { found: version });
         }
         let mut counts = [0; 6];
         for count in &mut counts {
@@ -140,7 +140,7 @@ impl Reader<'_> {
         counted("output pins", num_fan_ins, fan_ins)?;
         if self.at < self.bytes.len() {
             let bytes = self.bytes.len() - self.at;
-            return Err(Kind::Trailing { bytes });
+            return Err(ModuleErrorKind::Trailing { bytes });
         }
         let mut module = Module {
             file: file.into(),
@@ -160,14 +160,14 @@ impl Reader<'_> {
     }
 
     /// Names with types and values, to an empty name. None that are known mean anything.
-    fn properties(&mut self) -> Result<(), Kind> {
+    fn properties(&mut self) -> Result<(), ModuleErrorKind> {
         loop {
             if self.name("the properties")?.is_empty() {
                 return Ok(());
             }
             let ty = self.ty(0)?;
             if ty.bits() != 32 {
-                return Err(Kind::value(
+                return Err(ModuleErrorKind::value(
                     "a property of a number of bits other than 32:",
                     ty.bits(),
                 ));
@@ -176,7 +176,11 @@ impl Reader<'_> {
         }
     }
 
-    fn variables(&mut self, count: u32, what: &'static str) -> Result<Vec<Variable>, Kind> {
+    fn variables(
+        &mut self,
+        count: u32,
+        what: &'static str,
+    ) -> Result<Vec<Variable>, ModuleErrorKind> {
         let mut variables = Vec::new();
         for _ in 0..count {
             let name = self.name(what)?;
@@ -186,7 +190,7 @@ impl Reader<'_> {
         Ok(variables)
     }
 
-    fn ty(&mut self, depth: usize) -> Result<Type, Kind> {
+    fn ty(&mut self, depth: usize) -> Result<Type, ModuleErrorKind> {
         const WHAT: &str = "a type";
         let kind = self.u8(WHAT)? & 0x3f;
         let count = self.var(WHAT)?;
@@ -213,10 +217,10 @@ impl Reader<'_> {
             }
             (5, 1) => Type::Bool,
             (1 | 2 | 5, _) => {
-                return Err(Kind::value("a number of bits of", count));
+                return Err(ModuleErrorKind::value("a number of bits of", count));
             }
             _ => {
-                return Err(Kind::value("a type of kind", kind));
+                return Err(ModuleErrorKind::value("a type of kind", kind));
             }
         };
         self.within("bits of a type", ty.bits(), self.limits.input_bits)?;
@@ -224,7 +228,7 @@ impl Reader<'_> {
     }
 
     /// The widths of all pins.
-    fn pins(&mut self, expected: u32) -> Result<Vec<u8>, Kind> {
+    fn pins(&mut self, expected: u32) -> Result<Vec<u8>, ModuleErrorKind> {
         let tree = self.partition(0)?;
         let mut pins = Vec::new();
         expand(&tree, u64::from(expected), &mut pins)?;
@@ -232,7 +236,7 @@ impl Reader<'_> {
         Ok(pins)
     }
 
-    fn partition(&mut self, depth: usize) -> Result<Partition, Kind> {
+    fn partition(&mut self, depth: usize) -> Result<Partition, ModuleErrorKind> {
         const WHAT: &str = "the partition of the input pins";
         let what = "groups of pins, one in the other,";
         self.within(what, depth as u64, 2 * MOST_NESTED as u32)?;
@@ -244,7 +248,7 @@ impl Reader<'_> {
         match byte >> 6 {
             0 => match u8::try_from(size) {
                 Ok(width @ (1 | 8 | 16 | 32 | 64)) => Ok(Partition::Pin(width)),
-                _ => Err(Kind::value("an input pin of width", size)),
+                _ => Err(ModuleErrorKind::value("an input pin of width", size)),
             },
             1 => Ok(Partition::Repeat(
                 size,
@@ -257,11 +261,15 @@ impl Reader<'_> {
                 }
                 Ok(Partition::All(all))
             }
-            kind => Err(Kind::value("a group of pins of kind", kind)),
+            kind => Err(ModuleErrorKind::value("a group of pins of kind", kind)),
         }
     }
 
-    fn gate(&mut self, widths: &mut Vec<u8>, first: &mut Vec<u32>) -> Result<Gate, Kind> {
+    fn gate(
+        &mut self,
+        widths: &mut Vec<u8>,
+        first: &mut Vec<u32>,
+    ) -> Result<Gate, ModuleErrorKind> {
         const WHAT: &str = "a gate";
         let opcode = self.u8(WHAT)?;
         let bits = "bits";
@@ -322,7 +330,7 @@ impl Reader<'_> {
                 Gate::Split(a)
             }
             _ => {
-                return Err(Kind::value("a gate with the opcode", opcode));
+                return Err(ModuleErrorKind::value("a gate with the opcode", opcode));
             }
         };
         first.push(widths.len() as u32);
@@ -336,7 +344,7 @@ impl Reader<'_> {
         widths: &[u8],
         variable: &Variable,
         count: &mut u64,
-    ) -> Result<Vec<u32>, Kind> {
+    ) -> Result<Vec<u32>, ModuleErrorKind> {
         let expected = variable.ty.bits();
         let (mut found, mut wires) = (0, Vec::new());
         while found < expected {
@@ -356,16 +364,16 @@ impl Reader<'_> {
         gate: &'static str,
         expected: &'static str,
         fits: impl Fn(u8) -> bool,
-    ) -> Result<u32, Kind> {
+    ) -> Result<u32, ModuleErrorKind> {
         let wire = self.u32(gate)?;
         let width = widths.get(wire as usize).copied();
-        let found = width.ok_or(Kind::Wire {
+        let found = width.ok_or(ModuleErrorKind::Wire {
             wire,
             wires: widths.len() as u32,
         })?;
         match fits(found) {
             true => Ok(wire),
-            false => Err(Kind::Width {
+            false => Err(ModuleErrorKind::Width {
                 gate,
                 expected,
                 wire,
@@ -374,32 +382,32 @@ impl Reader<'_> {
         }
     }
 
-    fn within(&self, what: &'static str, found: u64, limit: u32) -> Result<(), Kind> {
+    fn within(&self, what: &'static str, found: u64, limit: u32) -> Result<(), ModuleErrorKind> {
         let limit = u64::from(limit);
         match found > limit {
-            true => Err(Kind::Limit { what, found, limit }),
+            true => Err(ModuleErrorKind::Limit { what, found, limit }),
             false => Ok(()),
         }
     }
 
-    fn u8(&mut self, expected: &'static str) -> Result<u8, Kind> {
+    fn u8(&mut self, expected: &'static str) -> Result<u8, ModuleErrorKind> {
         let byte = self.bytes.get(self.at).copied();
         self.at += usize::from(byte.is_some());
-        byte.ok_or(Kind::Short { expected })
+        byte.ok_or(ModuleErrorKind::Short { expected })
     }
 
-    fn u32(&mut self, expected: &'static str) -> Result<u32, Kind> {
+    fn u32(&mut self, expected: &'static str) -> Result<u32, ModuleErrorKind> {
         let bytes = self
             .bytes
             .get(self.at..)
             .and_then(|rest| rest.first_chunk());
-        let bytes = bytes.ok_or(Kind::Short { expected })?;
+        let bytes = bytes.ok_or(ModuleErrorKind::Short { expected })?;
         self.at += 4;
         Ok(u32::from_le_bytes(*bytes))
     }
 
     /// Seven bits in each byte, the lowest first; the highest bit says that another byte follows.
-    fn var(&mut self, expected: &'static str) -> Result<u64, Kind> {
+    fn var(&mut self, expected: &'static str) -> Result<u64, ModuleErrorKind> {
         let mut value = 0u64;
         for shift in (0..70).step_by(7) {
             let byte = self.u8(expected)?;
@@ -412,21 +420,21 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        Err(Kind::value(
+        Err(ModuleErrorKind::value(
             "a number of more than 64 bits that begins with",
             value,
         ))
     }
 
     /// Bytes to the next zero.
-    fn name(&mut self, expected: &'static str) -> Result<String, Kind> {
+    fn name(&mut self, expected: &'static str) -> Result<String, ModuleErrorKind> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let end = rest.iter().position(|&byte| byte == 0);
-        let end = end.ok_or(Kind::Short { expected })?;
-        let name = std::str::from_utf8(&rest[..end]).map_err(|_| Kind::Name)?;
+        let end = end.ok_or(ModuleErrorKind::Short { expected })?;
+        let name = std::str::from_utf8(&rest[..end]).map_err(|_| ModuleErrorKind::Name)?;
         // Names go to terminals, and into texts of values, where one that ends a line would be read as another's value.
         if !name.chars().all(is_plain) {
-            return Err(Kind::Name);
+            return Err(ModuleErrorKind::Name);
         }
         self.at += end + 1;
         Ok(name.to_owned())
@@ -434,11 +442,11 @@ impl Reader<'_> {
 }
 
 /// Checks that the file has as many of something as its header announces.
-fn counted(what: &'static str, expected: u32, found: u64) -> Result<(), Kind> {
+fn counted(what: &'static str, expected: u32, found: u64) -> Result<(), ModuleErrorKind> {
     let expected = expected.into();
     match found == expected {
         true => Ok(()),
-        false => Err(Kind::Count {
+        false => Err(ModuleErrorKind::Count {
             what,
             expected,
             found,
@@ -447,10 +455,10 @@ fn counted(what: &'static str, expected: u32, found: u64) -> Result<(), Kind> {
 }
 
 /// Checks that pins have the bits of their variable.
-fn filled(name: &str, expected: u64, found: u64) -> Result<(), Kind> {
+fn filled(name: &str, expected: u64, found: u64) -> Result<(), ModuleErrorKind> {
     match found == expected {
         true => Ok(()),
-        false => Err(Kind::Pins {
+        false => Err(ModuleErrorKind::Pins {
             name: name.to_owned(),
             expected,
             found,
@@ -459,17 +467,17 @@ fn filled(name: &str, expected: u64, found: u64) -> Result<(), Kind> {
 }
 
 /// A width that words have.
-fn word(bits: u64, what: &'static str) -> Result<u8, Kind> {
+fn word(bits: u64, what: &'static str) -> Result<u8, ModuleErrorKind> {
     match bits {
         8 | 16 | 32 | 64 => Ok(bits as u8),
-        found => Err(Kind::value(what, found)),
+        found => Err(ModuleErrorKind::value(what, found)),
     }
 }
 
 /// The pins of a partition, `most` at the utmost.
-fn expand(tree: &Partition, most: u64, pins: &mut Vec<u8>) -> Result<(), Kind> {
+fn expand(tree: &Partition, most: u64, pins: &mut Vec<u8>) -> Result<(), ModuleErrorKind> {
     let within = |found: u64| match found > most {
-        true => Err(Kind::Count {
+        true => Err(ModuleErrorKind::Count {
             what: "input pins",
             expected: most,
             found,
@@ -501,7 +509,12 @@ fn expand(tree: &Partition, most: u64, pins: &mut Vec<u8>) -> Result<(), Kind> {
 }
 
 /// The next pins, as many as a variable's bits fill.
-fn take_pins(widths: &[u8], next: &mut u32, name: &str, ty: &Type) -> Result<Range<u32>, Kind> {
+fn take_pins(
+    widths: &[u8],
+    next: &mut u32,
+    name: &str,
+    ty: &Type,
+) -> Result<Range<u32>, ModuleErrorKind> {
     let (first, expected) = (*next, ty.bits());
     let mut found = 0;
     while found < expected {
@@ -515,12 +528,15 @@ fn take_pins(widths: &[u8], next: &mut u32, name: &str, ty: &Type) -> Result<Ran
     Ok(first..*next)
 }
 
-fn distinct<'a>(side: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), Kind> {
+fn distinct<'a>(
+    side: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), ModuleErrorKind> {
     let mut known = HashSet::new();
     for name in names {
         if !known.insert(name) {
             let name = name.to_owned();
-            return Err(Kind::Twice { side, name });
+            return Err(ModuleErrorKind::Twice { side, name });
         }
     }
     Ok(())

@@ -69,7 +69,7 @@ impl Hashed {
         let bytes = shape.plane_bytes(layered);
         let plane = || Zeroizing::new(vec![0; bytes]);
         let peer_of = |place: usize| place + usize::from(place >= me);
-        let mut work = Work {
+        let mut work = RowBuffers {
             first,
             offset: offset.expose(),
             waiting: 0,
@@ -187,7 +187,7 @@ pub(crate) fn flip(
 }
 
 /// Rows on their way through the hash.
-struct Work {
+struct RowBuffers {
     first: u64,
     offset: Block,
     /// Rows of each kind in the buffers, and those before.
@@ -200,7 +200,7 @@ struct Work {
     made: Hashed,
 }
 
-impl Work {
+impl RowBuffers {
     /// Takes the rows of one AND, and hashes what makes a group whole.
     fn add(&mut self, rows: &[Block], lanes: usize, number: usize) {
         let tweak = Block::new(0, number as u64);

@@ -11,7 +11,7 @@ use super::shared::{MAX_ANNOUNCED, Peer, Shared, lock};
 use crate::control::{self, Message, printable};
 use crate::error::Error;
 use crate::flow::{CHANNEL_COST, ChannelState, Refused};
-use crate::frame::{Frame, FrameError, Kind};
+use crate::frame::{Frame, FrameError, FrameKind};
 use crate::transport::Listener;
 
 /// The most steps that a peer may address before we have opened them.
@@ -93,7 +93,7 @@ impl Shared {
             problem,
         })?;
         match header.kind {
-            Kind::Data => {
+            FrameKind::Data => {
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
                     return Ok(());
                 };
@@ -101,7 +101,7 @@ impl Shared {
                     .deliver(frame, &peer.early, self.config.store)
                     .map_err(|refused| refused.into_error(peer, &channel))
             }
-            Kind::Credit | Kind::Blocked => {
+            FrameKind::Credit | FrameKind::Blocked => {
                 let total: [u8; 8] = frame.payload[..].try_into().map_err(|_| Error::Control {
                     peer: peer.party,
                     problem: "a credit, or a wish for one, that has not 8 bytes",
@@ -110,14 +110,14 @@ impl Shared {
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
                     return Ok(());
                 };
-                if header.kind == Kind::Blocked {
+                if header.kind == FrameKind::Blocked {
                     channel.blocked(total);
                     return Ok(());
                 }
                 let credited = channel.credit(total);
                 credited.map_err(|refused| refused.into_error(peer, &channel))
             }
-            Kind::Control => {
+            FrameKind::Control => {
                 let message = control::read(&frame.payload).map_err(|problem| Error::Control {
                     peer: peer.party,
                     problem,

@@ -6,7 +6,7 @@ use madrigal_core::Party;
 
 use super::shared::{Gathered, Peer, Shared, lock};
 use crate::control::Control;
-use crate::frame::{Frame, Header, Kind};
+use crate::frame::{Frame, FrameKind, Header};
 use crate::transport::Packet;
 
 /// Frames gather until this many bytes wait for one peer, or until the party waits for something.
@@ -95,7 +95,7 @@ impl Shared {
 
     pub(super) fn tell(&self, peer: &Peer, job: u32, control: &Control) {
         let header = Header {
-            kind: Kind::Control,
+            kind: FrameKind::Control,
             last: true,
             job,
             step: 0,

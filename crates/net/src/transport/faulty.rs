@@ -11,7 +11,7 @@ use madrigal_core::{MAX_PARTIES, Party};
 use super::dice::Dice;
 use super::{Closing, Fault, FaultKind, Flood, Inbox, Packet, Transport};
 use crate::control::{Control, Message, OpenJob};
-use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD};
+use crate::frame::{Frame, FrameKind, Header, MAX_PAYLOAD};
 
 /// One party's end of a session to which a [`Fault`] happens.
 ///
@@ -137,8 +137,11 @@ impl<T: Transport> Faulty<T> {
 
     fn flood(&self, flood: Flood, to: Party, packet: &Packet, dice: &mut Dice) {
         // A step that the other party knows, if this packet has one.
-        let known = packet.frames.iter().find(|f| f.header.kind == Kind::Data);
-        let known = known.map_or_else(|| header(Kind::Data, dice), |frame| frame.header);
+        let known = packet
+            .frames
+            .iter()
+            .find(|f| f.header.kind == FrameKind::Data);
+        let known = known.map_or_else(|| header(FrameKind::Data, dice), |frame| frame.header);
         let frames: Vec<Frame> = match flood {
             Flood::Bytes => {
                 for _ in 0..1000 {
@@ -159,7 +162,7 @@ impl<T: Transport> Faulty<T> {
                 return;
             }
             Flood::Steps => (0..20_000)
-                .map(|_| frame(header(Kind::Data, dice), vec![7; dice.below(20)]))
+                .map(|_| frame(header(FrameKind::Data, dice), vec![7; dice.below(20)]))
                 .collect(),
             Flood::Window => {
                 let payload = Bytes::from(vec![7; MAX_PAYLOAD]);
@@ -197,7 +200,7 @@ impl<T: Transport> Faulty<T> {
                 .collect(),
             Flood::Credits => (0..1000)
                 .map(|_| {
-                    let kind = Kind::Credit;
+                    let kind = FrameKind::Credit;
                     let credit = dice.next() | 1 << 40;
                     frame(Header { kind, ..known }, credit.to_le_bytes().to_vec())
                 })
@@ -208,7 +211,7 @@ impl<T: Transport> Faulty<T> {
                         facts: vec![],
                         identity: vec![0; 32],
                     });
-                    let header = header(Kind::Control, dice);
+                    let header = header(FrameKind::Control, dice);
                     frame(header, Control::new(message).to_bytes().to_vec())
                 })
                 .collect(),
@@ -216,7 +219,7 @@ impl<T: Transport> Faulty<T> {
                 .map(|_| {
                     let mut bytes = vec![0; 1 + dice.below(200)];
                     dice.fill(&mut bytes);
-                    frame(header(Kind::Control, dice), bytes)
+                    frame(header(FrameKind::Control, dice), bytes)
                 })
                 .collect(),
         };
@@ -239,7 +242,7 @@ impl<T: Transport> Faulty<T> {
 }
 
 /// An address that nobody knows.
-fn header(kind: Kind, dice: &mut Dice) -> Header {
+fn header(kind: FrameKind, dice: &mut Dice) -> Header {
     Header {
         kind,
         last: true,

@@ -10,8 +10,8 @@
 //! wait for them goes on. The cost of such strangers is bounded ([`newcomers`]).
 
 mod card;
+mod connecting;
 mod error;
-mod line;
 mod newcomers;
 mod refusals;
 
@@ -26,8 +26,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use super::tcp::{Met, TcpTransport};
 use crate::tls::TlsParty;
 use card::{CARD_BYTES, Card};
+use connecting::Connecting;
 pub use error::ConnectError;
-use line::Line;
 use newcomers::Newcomers;
 use refusals::Refusals;
 
@@ -212,7 +212,7 @@ impl Ours<'_> {
         address: &str,
         stream: TcpStream,
     ) -> Result<Met, ConnectError> {
-        let mut line = Line::new(stream, address)?;
+        let mut line = Connecting::new(stream, address)?;
         if let Security::Tls(tls) = self.security {
             let (connection, link) = tls.dial(peer.index())?;
             line.secure(connection.into(), link).await?;
@@ -283,7 +283,7 @@ impl Ours<'_> {
     }
 
     async fn receive_patiently(&self, stream: TcpStream, from: &str) -> Result<Met, ConnectError> {
-        let mut line = Line::new(stream, from)?;
+        let mut line = Connecting::new(stream, from)?;
         let parties = self.parties();
         // Party that the key proves; nothing that the other side says makes up for it.
         let mut proved = None;
@@ -351,7 +351,7 @@ fn of_a_stranger(error: &ConnectError) -> bool {
     )
 }
 
-async fn receive_card(line: &mut Line<'_>) -> Result<Card, ConnectError> {
+async fn receive_card(line: &mut Connecting<'_>) -> Result<Card, ConnectError> {
     let bytes = line.receive::<CARD_BYTES>().await?;
     Card::decode(bytes).map_err(|got| ConnectError::Foreign {
         address: line.address().to_owned(),
@@ -359,7 +359,7 @@ async fn receive_card(line: &mut Line<'_>) -> Result<Card, ConnectError> {
     })
 }
 
-fn met(line: Line<'_>, peer: Party, meeting: &str) -> Met {
+fn met(line: Connecting<'_>, peer: Party, meeting: &str) -> Met {
     let (stream, tls, early) = line.into_parts();
     Met {
         peer,

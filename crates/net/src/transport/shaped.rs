@@ -20,11 +20,11 @@ const EARLY: Duration = Duration::from_micros(50);
 /// delayed by their sender.
 #[derive(Debug)]
 pub struct Shaped<T: Transport> {
-    line: Arc<Line<T>>,
+    line: Arc<SlowNetwork<T>>,
 }
 
 #[derive(Debug)]
-struct Line<T> {
+struct SlowNetwork<T> {
     inner: T,
     links: Vec<Profile>,
     /// Time from which all links have another profile, and that profile.
@@ -35,7 +35,7 @@ struct Line<T> {
 
 #[derive(Debug)]
 struct State {
-    under_way: BinaryHeap<Reverse<Due>>,
+    under_way: BinaryHeap<Reverse<Delivery>>,
     /// Time until which the link to each party is busy.
     busy: Vec<Instant>,
     dice: Dice,
@@ -47,7 +47,7 @@ struct State {
 
 /// A packet and when it arrives.
 #[derive(Debug)]
-struct Due {
+struct Delivery {
     at: Instant,
     number: u64,
     to: Party,
@@ -79,7 +79,7 @@ impl<T: Transport> Shaped<T> {
         profile: impl Fn(Party) -> Profile,
         later: Option<(Instant, Profile)>,
     ) -> Self {
-        let line = Arc::new(Line {
+        let line = Arc::new(SlowNetwork {
             inner,
             links: Party::all(MAX_PARTIES).map(profile).collect(),
             later,
@@ -103,14 +103,14 @@ impl<T: Transport> Shaped<T> {
     }
 }
 
-impl<T: Transport> Line<T> {
+impl<T: Transport> SlowNetwork<T> {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Delivers each packet when its time has come; closes the inner transport after the last.
     fn run(&self) {
-        while let Some(Due { to, packet, .. }) = self.next_due() {
+        while let Some(Delivery { to, packet, .. }) = self.next_due() {
             self.inner.send(to, packet);
         }
         self.inner.close();
@@ -122,7 +122,7 @@ impl<T: Transport> Line<T> {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    fn next_due(&self) -> Option<Due> {
+    fn next_due(&self) -> Option<Delivery> {
         let mut state = self.lock();
         loop {
             let Some(Reverse(first)) = state.under_way.peek() else {
@@ -185,7 +185,7 @@ impl<T: Transport> Transport for Shaped<T> {
         let number = state.count;
         state.count += 1;
         let first = state.under_way.peek().is_none_or(|first| first.0.at > at);
-        state.under_way.push(Reverse(Due {
+        state.under_way.push(Reverse(Delivery {
             at,
             number,
             to,
@@ -225,27 +225,27 @@ impl<T: Transport> Drop for Shaped<T> {
     }
 }
 
-impl Due {
+impl Delivery {
     fn key(&self) -> (Instant, u64) {
         (self.at, self.number)
     }
 }
 
-impl PartialEq for Due {
+impl PartialEq for Delivery {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Due {}
+impl Eq for Delivery {}
 
-impl PartialOrd for Due {
+impl PartialOrd for Delivery {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Due {
+impl Ord for Delivery {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }

@@ -33,7 +33,7 @@ const READ_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub struct TcpTransport {
     me: Party,
-    links: Vec<Arc<Link>>,
+    links: Vec<Arc<Connection>>,
     runtime: Handle,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Met {
 }
 
 /// The connection to one party.
-struct Link {
+struct Connection {
     peer: Party,
     meeting: String,
     stream: TcpStream,
@@ -60,9 +60,9 @@ struct Link {
     inbox: OnceLock<Inbox>,
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Link(to {})", self.peer)
+        write!(f, "Connection(to {})", self.peer)
     }
 }
 
@@ -85,7 +85,7 @@ impl TcpTransport {
     /// Called in the runtime that the streams belong to.
     pub(super) fn new(me: Party, met: Vec<Met>) -> Self {
         let links = met.into_iter().map(|met| {
-            Arc::new(Link {
+            Arc::new(Connection {
                 peer: met.peer,
                 meeting: met.meeting,
                 stream: met.stream,
@@ -209,7 +209,7 @@ impl Wire {
     }
 }
 
-impl Link {
+impl Connection {
     fn lock(&self) -> MutexGuard<'_, Wire> {
         self.wire.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,7 +2,7 @@
 
 use super::arithmetic::unary;
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Unary, ValueId};
@@ -45,17 +45,17 @@ fn exponential(b: &mut Builder, x: ValueId, factors: [f64; 3]) -> Result<ValueId
     b.add(above, below)
 }
 
-fn elu(b: &mut Builder, v: &View<'_>) -> Made {
+fn elu(b: &mut Builder, v: &View<'_>) -> Imported {
     let alpha = v.float("alpha", 1.0)?;
     Ok(vec![exponential(b, v.input(0)?, [1.0, alpha, 1.0])?])
 }
 
-fn celu(b: &mut Builder, v: &View<'_>) -> Made {
+fn celu(b: &mut Builder, v: &View<'_>) -> Imported {
     let alpha = v.float("alpha", 1.0)?;
     Ok(vec![exponential(b, v.input(0)?, [1.0, alpha, alpha])?])
 }
 
-fn selu(b: &mut Builder, v: &View<'_>) -> Made {
+fn selu(b: &mut Builder, v: &View<'_>) -> Imported {
     // The defaults are ONNX's: those of the paper in single precision.
     let alpha = v.float("alpha", 1.673_263_192_176_818_8)?;
     let gamma = v.float("gamma", 1.050_701_022_148_132_3)?;
@@ -66,39 +66,39 @@ fn selu(b: &mut Builder, v: &View<'_>) -> Made {
     )?])
 }
 
-fn gelu(b: &mut Builder, v: &View<'_>) -> Made {
+fn gelu(b: &mut Builder, v: &View<'_>) -> Imported {
     let tanh = v.choice("approximate", "none", "none, tanh")? == "tanh";
     unary(b, v, Unary::Gelu { tanh })
 }
 
-fn hard_sigmoid(b: &mut Builder, v: &View<'_>) -> Made {
+fn hard_sigmoid(b: &mut Builder, v: &View<'_>) -> Imported {
     let (alpha, beta) = (v.float("alpha", 0.2)?, v.float("beta", 0.5)?);
     let line = b.affine(v.input(0)?, alpha, beta)?;
     Ok(vec![b.clip(line, 0.0, 1.0)?])
 }
 
-fn hard_swish(b: &mut Builder, v: &View<'_>) -> Made {
+fn hard_swish(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let line = b.affine(x, 1.0 / 6.0, 0.5)?;
     let gate = b.clip(line, 0.0, 1.0)?;
     Ok(vec![b.mul(x, gate)?])
 }
 
-fn mish(b: &mut Builder, v: &View<'_>) -> Made {
+fn mish(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let gate = b.unary(Unary::Softplus, x)?;
     let gate = b.unary(Unary::Tanh, gate)?;
     Ok(vec![b.mul(x, gate)?])
 }
 
-fn swish(b: &mut Builder, v: &View<'_>) -> Made {
+fn swish(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let gate = b.affine(x, v.float("alpha", 1.0)?, 0.0)?;
     let gate = b.unary(Unary::Sigmoid, gate)?;
     Ok(vec![b.mul(x, gate)?])
 }
 
-fn softsign(b: &mut Builder, v: &View<'_>) -> Made {
+fn softsign(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let size = b.unary(Unary::Abs, x)?;
     let divisor = b.affine(size, 1.0, 1.0)?;
@@ -106,7 +106,7 @@ fn softsign(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// `max(x, 0) + slope * min(x, 0)`, of which the second is `x - max(x, 0)`.
-fn prelu(b: &mut Builder, v: &View<'_>) -> Made {
+fn prelu(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, slope) = (v.input(0)?, v.input(1)?);
     let above = b.unary(Unary::Relu, x)?;
     let below = b.sub(x, above)?;
@@ -114,7 +114,7 @@ fn prelu(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.add(above, below)?])
 }
 
-fn thresholded(b: &mut Builder, v: &View<'_>) -> Made {
+fn thresholded(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let alpha = b.scalar(x, v.float("alpha", 1.0)?);
     let zero = b.scalar(x, 0.0);
@@ -123,7 +123,7 @@ fn thresholded(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// 0 between `-lambd` and `lambd`, beyond that moved towards 0 by `bias`.
-fn shrink(b: &mut Builder, v: &View<'_>) -> Made {
+fn shrink(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let (bias, lambda) = (v.float("bias", 0.0)?, v.float("lambd", 0.5)?);
     let zero = b.scalar(x, 0.0);
@@ -151,7 +151,7 @@ fn flattened(b: &mut Builder, v: &View<'_>) -> Result<(ValueId, usize), Fault> {
     }
 }
 
-fn softmax(b: &mut Builder, v: &View<'_>, logarithm: bool) -> Made {
+fn softmax(b: &mut Builder, v: &View<'_>, logarithm: bool) -> Imported {
     let (x, axis) = flattened(b, v)?;
     let op = match logarithm {
         true => Op::LogSoftmax { axis },
@@ -163,7 +163,7 @@ fn softmax(b: &mut Builder, v: &View<'_>, logarithm: bool) -> Made {
 }
 
 /// 1 at the first of the greatest elements, else 0.
-fn hardmax(b: &mut Builder, v: &View<'_>) -> Made {
+fn hardmax(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, axis) = flattened(b, v)?;
     let (shape, element) = (b.shape(x).to_vec(), b.element(x));
     let place = b.push(

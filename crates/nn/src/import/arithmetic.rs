@@ -1,7 +1,7 @@
 //! Arithmetic, element by element.
 
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::View;
 use crate::error::Fault;
 use crate::graph::{Binary, Unary, ValueId};
@@ -34,16 +34,16 @@ pub(super) const TABLE: Table = &[
     ("Sum", |b, v| chain(b, v, Binary::Add)),
 ];
 
-pub(super) fn unary(b: &mut Builder, v: &View<'_>, unary: Unary) -> Made {
+pub(super) fn unary(b: &mut Builder, v: &View<'_>, unary: Unary) -> Imported {
     Ok(vec![b.unary(unary, v.input(0)?)?])
 }
 
-pub(super) fn binary(b: &mut Builder, v: &View<'_>, binary: Binary) -> Made {
+pub(super) fn binary(b: &mut Builder, v: &View<'_>, binary: Binary) -> Imported {
     Ok(vec![b.binary(binary, v.input(0)?, v.input(1)?)?])
 }
 
 /// Any number of operands, one after the other.
-fn chain(b: &mut Builder, v: &View<'_>, binary: Binary) -> Made {
+fn chain(b: &mut Builder, v: &View<'_>, binary: Binary) -> Imported {
     let all = v.all()?;
     let mut result = all[0];
     for &next in &all[1..] {
@@ -52,18 +52,18 @@ fn chain(b: &mut Builder, v: &View<'_>, binary: Binary) -> Made {
     Ok(vec![result])
 }
 
-fn mean(b: &mut Builder, v: &View<'_>) -> Made {
+fn mean(b: &mut Builder, v: &View<'_>) -> Imported {
     let sum = chain(b, v, Binary::Add)?[0];
     Ok(vec![b.affine(sum, 1.0 / v.inputs.len() as f64, 0.0)?])
 }
 
-fn modulo(b: &mut Builder, v: &View<'_>) -> Made {
+fn modulo(b: &mut Builder, v: &View<'_>) -> Imported {
     let dividend = v.flag("fmod", false)?;
     binary(b, v, Binary::Mod { dividend })
 }
 
 /// Powers that are products, roots or quotients become these.
-fn pow(b: &mut Builder, v: &View<'_>) -> Made {
+fn pow(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, y) = (v.input(0)?, v.input(1)?);
     let single = b.ty(y).elements() == 1;
     // An exponent that is known decides on what is computed, whatever its dimensions.
@@ -97,7 +97,7 @@ fn pow(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Bounds are attributes before version 11, and inputs since.
-fn clip(b: &mut Builder, v: &View<'_>) -> Made {
+fn clip(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     if v.opset < 11 {
         let low = v.float("min", f64::NEG_INFINITY)?;

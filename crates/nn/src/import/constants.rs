@@ -1,7 +1,7 @@
 //! Values that depend on no input, and operators that only pass values on.
 
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, required};
 use crate::error::Fault;
 use crate::read::element;
@@ -38,7 +38,7 @@ pub(super) fn element_of(v: &View<'_>, name: &'static str) -> Result<Option<Elem
     element(code).map(Some).ok_or(Fault::ElementCode { code })
 }
 
-fn constant(b: &mut Builder, v: &View<'_>) -> Made {
+fn constant(b: &mut Builder, v: &View<'_>) -> Imported {
     let (tensor, name) = if let Some(tensor) = v.tensor(b, "value")? {
         (tensor, "value")
     } else if let Some(value) = v.maybe_float("value_float")? {
@@ -68,7 +68,7 @@ fn constant(b: &mut Builder, v: &View<'_>) -> Made {
     }])
 }
 
-fn filled(b: &mut Builder, v: &View<'_>) -> Made {
+fn filled(b: &mut Builder, v: &View<'_>) -> Imported {
     let sizes = v.const_ints(b, 0, "shape")?;
     let value = v.tensor(b, "value")?;
     let value = match value {
@@ -84,7 +84,7 @@ fn filled(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Imports Dropout, which drops nothing at work.
-fn dropout(b: &mut Builder, v: &View<'_>) -> Made {
+fn dropout(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     if v.opset >= 12 && v.optional(2).is_some() {
         // Without a ratio there is nothing to drop even in training.
@@ -111,7 +111,7 @@ fn dropout(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(made)
 }
 
-fn eye(b: &mut Builder, v: &View<'_>) -> Made {
+fn eye(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let to = element_of(v, "dtype")?.unwrap_or(b.element(x));
     let shift = v.int("k", 0)?;
@@ -125,7 +125,7 @@ fn eye(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.cast(mask, to)?])
 }
 
-fn range(b: &mut Builder, v: &View<'_>) -> Made {
+fn range(b: &mut Builder, v: &View<'_>) -> Imported {
     let start = v.const_number(b, 0, "start")?;
     let limit = v.const_number(b, 1, "limit")?;
     let delta = v.const_number(b, 2, "delta")?;
@@ -150,7 +150,7 @@ fn range(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// A range of integers, which floats may not have.
-fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Made {
+fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Imported {
     let of = |index: usize, what: &'static str| {
         let tensor = v.constant(b, index, what)?;
         match tensor.to_integers().as_deref() {
@@ -175,7 +175,7 @@ fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Made {
     Ok(vec![b.constant(values)])
 }
 
-fn shape(b: &mut Builder, v: &View<'_>) -> Made {
+fn shape(b: &mut Builder, v: &View<'_>) -> Imported {
     let shape = b.shape(v.input(0)?).to_vec();
     let rank = shape.len() as i64;
     let bound = |axis: i64| {

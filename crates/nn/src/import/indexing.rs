@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, axis_of, required};
 use crate::error::Fault;
 use crate::evaluate::{place, split};
@@ -21,7 +21,7 @@ pub(super) const TABLE: Table = &[
 ];
 
 /// Places that are constants are counted from the start, so that nobody need look again.
-fn gather(b: &mut Builder, v: &View<'_>) -> Made {
+fn gather(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, mut places) = (v.input(0)?, v.input(1)?);
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
     if let Some(known) = b.read(places).cloned()
@@ -42,7 +42,7 @@ fn gather(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Elements of `x`, seen as one line, in a new shape.
-fn pick(b: &mut Builder, x: ValueId, offsets: Vec<usize>, shape: Vec<usize>) -> Made {
+fn pick(b: &mut Builder, x: ValueId, offsets: Vec<usize>, shape: Vec<usize>) -> Imported {
     let count = b.ty(x).elements();
     let line = b.reshape(x, vec![count])?;
     let picked = b.gather(line, 0, offsets)?;
@@ -79,7 +79,7 @@ fn offsets_along(
     Ok((offsets.collect::<Result<_, Fault>>()?, own))
 }
 
-fn gather_elements(b: &mut Builder, v: &View<'_>) -> Made {
+fn gather_elements(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let (offsets, shape) = offsets_along(v, b, b.shape(x))?;
     pick(b, x, offsets, shape)
@@ -124,7 +124,7 @@ fn offsets_of_rows(
     Ok((offsets, shape[batch + width..].to_vec()))
 }
 
-fn gather_nd(b: &mut Builder, v: &View<'_>) -> Made {
+fn gather_nd(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let batch = v.int("batch_dims", 0)?;
@@ -139,7 +139,7 @@ fn gather_nd(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Elements of `x` of which some are replaced: places in `x` followed by `updates`.
-fn replace(b: &mut Builder, v: &View<'_>, offsets: &[usize]) -> Made {
+fn replace(b: &mut Builder, v: &View<'_>, offsets: &[usize]) -> Imported {
     let (x, updates) = (v.input(0)?, v.input(2)?);
     v.choice("reduction", "none", "none")?;
     let shape = b.shape(x).to_vec();
@@ -162,12 +162,12 @@ fn replace(b: &mut Builder, v: &View<'_>, offsets: &[usize]) -> Made {
     pick(b, both, from, shape)
 }
 
-fn scatter_elements(b: &mut Builder, v: &View<'_>) -> Made {
+fn scatter_elements(b: &mut Builder, v: &View<'_>) -> Imported {
     let (offsets, _) = offsets_along(v, b, b.shape(v.input(0)?))?;
     replace(b, v, &offsets)
 }
 
-fn scatter_nd(b: &mut Builder, v: &View<'_>) -> Made {
+fn scatter_nd(b: &mut Builder, v: &View<'_>) -> Imported {
     let shape = b.shape(v.input(0)?).to_vec();
     let (starts, part) = offsets_of_rows(v, b, &shape, 0)?;
     let size: usize = part.iter().product();
@@ -178,7 +178,7 @@ fn scatter_nd(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Bounds are attributes before version 10, and inputs since.
-fn slice(b: &mut Builder, v: &View<'_>) -> Made {
+fn slice(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let starts = required("starts", v.ints_from(b, "starts", (1, 10)))?;
@@ -228,7 +228,7 @@ fn slice(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// 1s where an index points, as the second of two values; the first is for all else.
-fn one_hot(b: &mut Builder, v: &View<'_>) -> Made {
+fn one_hot(b: &mut Builder, v: &View<'_>) -> Imported {
     let (indices, values) = (v.input(0)?, v.input(2)?);
     let depth = v.const_number(b, 1, "depth")? as i64;
     let depth = at_least(0, depth, "depth", "at least 0")?;
@@ -259,7 +259,7 @@ fn one_hot(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// The upper or lower triangle of (stacks of) matrices.
-fn trilu(b: &mut Builder, v: &View<'_>) -> Made {
+fn trilu(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let [.., rows, columns] = shape[..] else {

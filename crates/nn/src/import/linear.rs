@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::pool::{Padding, window};
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};
@@ -53,7 +53,7 @@ fn kernel(b: &Builder, v: &View<'_>, weights: ValueId) -> Result<Vec<usize>, Fau
 }
 
 /// Padding is taken off the result; it may be chosen so that this has a certain size.
-fn transposed(b: &mut Builder, v: &View<'_>) -> Made {
+fn transposed(b: &mut Builder, v: &View<'_>) -> Imported {
     let inputs = operands(v)?;
     let (x, weights) = (inputs[0], inputs[1]);
     let kernel = kernel(b, v, weights)?;
@@ -112,7 +112,7 @@ fn transposed(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// `alpha * A * B + beta * C`, with either matrix transposed.
-fn gemm(b: &mut Builder, v: &View<'_>) -> Made {
+fn gemm(b: &mut Builder, v: &View<'_>) -> Imported {
     let (mut left, mut right) = (v.input(0)?, v.input(1)?);
     for x in [left, right] {
         if b.shape(x).len() != 2 {

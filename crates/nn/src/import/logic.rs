@@ -2,7 +2,7 @@
 
 use super::arithmetic::{binary, unary};
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::View;
 use crate::graph::{Binary, Op, Unary};
 
@@ -23,6 +23,6 @@ pub(super) const TABLE: Table = &[
     ("Xor", |b, v| binary(b, v, Binary::Xor)),
 ];
 
-fn swapped(b: &mut Builder, v: &View<'_>, binary: Binary) -> Made {
+fn swapped(b: &mut Builder, v: &View<'_>, binary: Binary) -> Imported {
     Ok(vec![b.binary(binary, v.input(1)?, v.input(0)?)?])
 }

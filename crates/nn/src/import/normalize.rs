@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::constants::element_of;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, axes_of, axis_of, required};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId};
@@ -26,7 +26,7 @@ fn channels(b: &mut Builder, x: ValueId, rank: usize) -> Result<ValueId, Fault> 
 }
 
 /// `x * scale + shift`, of which both are computed beforehand if they are known.
-fn batch(b: &mut Builder, v: &View<'_>) -> Made {
+fn batch(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     if v.flag("training_mode", false)? {
         return Err(Fault::attribute(
@@ -64,7 +64,7 @@ fn batch(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Normalises as in training: each channel by the mean and the variance that it has in this batch.
-fn by_own_statistics(b: &mut Builder, v: &View<'_>) -> Made {
+fn by_own_statistics(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let mut swapped: Vec<usize> = (0..shape.len()).collect();
@@ -106,7 +106,7 @@ fn trailing(
     b.cast(x, own)
 }
 
-fn layer(b: &mut Builder, v: &View<'_>) -> Made {
+fn layer(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let rank = b.shape(x).len();
     let axis = axis_of(v.int("axis", -1)?, rank)?;
@@ -129,7 +129,7 @@ fn layer(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(made)
 }
 
-fn rms(b: &mut Builder, v: &View<'_>) -> Made {
+fn rms(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axis = axis_of(v.int("axis", -1)?, b.shape(x).len())?;
     let y = trailing(b, v, x, (axis, false))?;
@@ -152,7 +152,7 @@ fn in_groups(b: &mut Builder, v: &View<'_>, groups: usize) -> Result<ValueId, Fa
     b.reshape(rows, shape)
 }
 
-fn instance(b: &mut Builder, v: &View<'_>) -> Made {
+fn instance(b: &mut Builder, v: &View<'_>) -> Imported {
     let shape = b.shape(v.input(0)?).to_vec();
     let groups = shape.get(1).copied().unwrap_or(0);
     let y = in_groups(b, v, groups)?;
@@ -163,7 +163,7 @@ fn instance(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Imports group normalisation: before version 21 scale and bias are of groups, since then of channels.
-fn group(b: &mut Builder, v: &View<'_>) -> Made {
+fn group(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let groups = required("num_groups", v.maybe_int("num_groups"))?;
     let groups = at_least(1, groups, "num_groups", "at least 1")?;
@@ -183,7 +183,7 @@ fn group(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// `x` divided by the sum of its sizes, or the root of the sum of its squares, along an axis.
-fn lp(b: &mut Builder, v: &View<'_>) -> Made {
+fn lp(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axis = axis_of(v.int("axis", -1)?, b.shape(x).len())?;
     let norm = match v.int("p", 2)? {
@@ -209,7 +209,7 @@ fn lp(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// `(x - mean) / (deviation + 1e-9)` over some axes.
-fn mean_variance(b: &mut Builder, v: &View<'_>) -> Made {
+fn mean_variance(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axes = v.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]);
     let axes = axes_of(&axes, b.shape(x).len())?;

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, axis_of, required};
 use crate::error::Fault;
 use crate::graph::Op;
@@ -10,7 +10,7 @@ use crate::graph::Op;
 pub(super) const TABLE: Table = &[("Pad", pad)];
 
 /// Counts are an attribute before version 11, and an input since. A mode that repeats the operand is a choice of places.
-fn pad(b: &mut Builder, v: &View<'_>) -> Made {
+fn pad(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let rank = shape.len();

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, required};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, Window};
@@ -123,7 +123,7 @@ fn pooling(b: &Builder, v: &View<'_>) -> Result<(Window, Vec<usize>), Fault> {
     window(v, b.shape(v.input(0)?), kernel, padding)
 }
 
-fn max(b: &mut Builder, v: &View<'_>) -> Made {
+fn max(b: &mut Builder, v: &View<'_>) -> Imported {
     let (window, _) = pooling(b, v)?;
     if v.makes(1) {
         let what = "Indices";
@@ -132,7 +132,7 @@ fn max(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.push(Op::MaxPool(window), &[v.input(0)?])?])
 }
 
-fn average(b: &mut Builder, v: &View<'_>) -> Made {
+fn average(b: &mut Builder, v: &View<'_>) -> Imported {
     let (window, declared) = pooling(b, v)?;
     let counted = v.flag("count_include_pad", false)?.then_some(declared);
     let op = Op::AveragePool { window, counted };
@@ -140,7 +140,7 @@ fn average(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// The root of the sum of powers: the sum is a convolution of each channel with ones.
-fn lp(b: &mut Builder, v: &View<'_>) -> Made {
+fn lp(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let (window, _) = pooling(b, v)?;
     let power = v.int("p", 2)?;
@@ -170,14 +170,14 @@ fn lp(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// All dimensions behind the first two.
-fn global(b: &mut Builder, v: &View<'_>, by: Reduction) -> Made {
+fn global(b: &mut Builder, v: &View<'_>, by: Reduction) -> Imported {
     let x = v.input(0)?;
     let axes = (2..b.shape(x).len()).collect();
     Ok(vec![b.reduce(by, x, axes)?])
 }
 
 /// `x / (bias + alpha / size * sum of squares in neighbouring channels) ^ beta`
-fn lrn(b: &mut Builder, v: &View<'_>) -> Made {
+fn lrn(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let size = required("size", v.maybe_int("size"))?;
     let size = at_least(1, size, "size", "at least 1")?;

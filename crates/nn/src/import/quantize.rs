@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::constants::element_of;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, axis_of};
 use crate::error::Fault;
 use crate::graph::{Binary, Op, Reduction, Unary, ValueId};
@@ -132,7 +132,7 @@ fn spread(b: &mut Builder, v: &View<'_>, x: ValueId, of: ValueId) -> Result<Valu
     b.part(of, axis, 0, shape[axis])
 }
 
-fn quantize(b: &mut Builder, v: &View<'_>) -> Made {
+fn quantize(b: &mut Builder, v: &View<'_>) -> Imported {
     let (mut x, scale) = (v.input(0)?, v.input(1)?);
     let scale = spread(b, v, x, scale)?;
     let zero = match v.optional(2) {
@@ -153,7 +153,7 @@ fn quantize(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![saturate(b, x, zero, to)?])
 }
 
-fn dequantize(b: &mut Builder, v: &View<'_>) -> Made {
+fn dequantize(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, scale) = (v.input(0)?, v.input(1)?);
     let zero = match v.optional(2) {
         Some(zero) => Some(spread(b, v, x, zero)?),
@@ -166,7 +166,7 @@ fn dequantize(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// The scale and zero point that fit the range of the data, and 0.
-fn dynamic(b: &mut Builder, v: &View<'_>) -> Made {
+fn dynamic(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axes: Vec<usize> = (0..b.shape(x).len()).collect();
     let low = b.reduce(Reduction::Min, x, axes.clone())?;
@@ -201,7 +201,7 @@ fn rescaled(
     saturate(b, sums, Some(zero), to)
 }
 
-fn matmul(b: &mut Builder, v: &View<'_>) -> Made {
+fn matmul(b: &mut Builder, v: &View<'_>) -> Imported {
     let zero = rows(b, Some(v.input(2)?))?;
     let x = shifted(b, v.input(0)?, zero)?;
     let y = shifted(b, v.input(3)?, Some(v.input(5)?))?;
@@ -211,7 +211,7 @@ fn matmul(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![rescaled(b, sums, scales, v.input(7)?)?])
 }
 
-fn conv(b: &mut Builder, v: &View<'_>) -> Made {
+fn conv(b: &mut Builder, v: &View<'_>) -> Imported {
     let (x, w) = (v.input(0)?, v.input(3)?);
     let x = shifted(b, x, Some(v.input(2)?))?;
     let zero = weights_zero(b, w, Some(v.input(5)?))?;

@@ -1,7 +1,7 @@
 //! Reductions and orders along axes.
 
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, axes_of, axis_of, required};
 use crate::error::Fault;
 use crate::graph::{Op, Reduction, Unary, ValueId};
@@ -74,7 +74,7 @@ fn drop_axes(b: &mut Builder, v: &View<'_>, x: ValueId, axes: &[usize]) -> Resul
     b.reshape(x, left)
 }
 
-fn reduce(b: &mut Builder, v: &View<'_>, by: Reduction, before: Step, after: Step) -> Made {
+fn reduce(b: &mut Builder, v: &View<'_>, by: Reduction, before: Step, after: Step) -> Imported {
     let axes = axes(b, v)?;
     let mut x = before(b, v.input(0)?)?;
     if let Some(axes) = axes {
@@ -85,7 +85,7 @@ fn reduce(b: &mut Builder, v: &View<'_>, by: Reduction, before: Step, after: Ste
 }
 
 /// Reduces to the largest or the least; Booleans since version 20.
-fn extreme(b: &mut Builder, v: &View<'_>, by: Reduction) -> Made {
+fn extreme(b: &mut Builder, v: &View<'_>, by: Reduction) -> Imported {
     if b.element(v.input(0)?) != Element::Bool {
         return reduce(b, v, by, as_is, as_is);
     }
@@ -94,7 +94,7 @@ fn extreme(b: &mut Builder, v: &View<'_>, by: Reduction) -> Made {
 }
 
 /// Shifted by the greatest, so that no exponential overflows.
-fn log_sum_exp(b: &mut Builder, v: &View<'_>) -> Made {
+fn log_sum_exp(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let Some(axes) = axes(b, v)? else {
         return Ok(vec![x]);
@@ -113,7 +113,7 @@ fn log_sum_exp(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![drop_axes(b, v, x, &axes)?])
 }
 
-fn arg(b: &mut Builder, v: &View<'_>, greatest: bool) -> Made {
+fn arg(b: &mut Builder, v: &View<'_>, greatest: bool) -> Imported {
     let x = v.input(0)?;
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
     let last = v.flag("select_last_index", false)?;
@@ -126,7 +126,7 @@ fn arg(b: &mut Builder, v: &View<'_>, greatest: bool) -> Made {
     Ok(vec![drop_axes(b, v, place, &[axis])?])
 }
 
-fn cumsum(b: &mut Builder, v: &View<'_>) -> Made {
+fn cumsum(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axis = v.const_number(b, 1, "axis")? as i64;
     let op = Op::CumSum {
@@ -138,7 +138,7 @@ fn cumsum(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// The number is an input since version 10.
-fn top(b: &mut Builder, v: &View<'_>) -> Made {
+fn top(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let count = match v.opset < 10 {
         true => required("k", v.maybe_int("k"))?,

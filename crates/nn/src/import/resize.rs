@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::indexing::named_axes;
 use super::shapes::of_rank;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, required};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId};
@@ -139,7 +139,7 @@ fn method(v: &View<'_>) -> Result<Method, Fault> {
 }
 
 /// Scales are an attribute in version 7, and an input since version 9; before there is one for rows and one for columns.
-fn upsample(b: &mut Builder, v: &View<'_>) -> Made {
+fn upsample(b: &mut Builder, v: &View<'_>) -> Imported {
     let scales = match v.opset {
         ..7 => {
             let scale = |name| Ok::<_, Fault>(required(name, v.maybe_float(name))? as f32);
@@ -159,7 +159,7 @@ fn upsample(b: &mut Builder, v: &View<'_>) -> Made {
     resample(b, v, &method, &axes)
 }
 
-fn resize(b: &mut Builder, v: &View<'_>) -> Made {
+fn resize(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let method = method(v)?;
     let named = named_axes(b, x, v.ints("axes")?)?;
@@ -254,7 +254,7 @@ fn axes(
     Ok(axes)
 }
 
-fn resample(b: &mut Builder, v: &View<'_>, method: &Method, axes: &[Axis]) -> Made {
+fn resample(b: &mut Builder, v: &View<'_>, method: &Method, axes: &[Axis]) -> Imported {
     let mut x = v.input(0)?;
     let rank = axes.len();
     let crops = method.places == "tf_crop_and_resize";

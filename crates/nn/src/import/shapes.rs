@@ -1,7 +1,7 @@
 //! Operators that give elements another shape or order.
 
 use super::builder::Builder;
-use super::table::{Made, Table};
+use super::table::{Imported, Table};
 use super::view::{View, at_least, axes_of, axis_of, few, required};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId, broadcast};
@@ -34,14 +34,14 @@ pub(super) fn of_rank(b: &Builder, x: ValueId, expected: &str) -> Fault {
     Fault::shape("operand", b.shape(x), expected)
 }
 
-fn concat(b: &mut Builder, v: &View<'_>) -> Made {
+fn concat(b: &mut Builder, v: &View<'_>) -> Imported {
     let all = v.all()?;
     let axis = required("axis", v.maybe_int("axis"))?;
     let axis = axis_of(axis, b.shape(all[0]).len())?;
     Ok(vec![b.push(Op::Concat { axis }, &all)?])
 }
 
-fn flatten(b: &mut Builder, v: &View<'_>) -> Made {
+fn flatten(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let axis = v.int("axis", 1)?;
@@ -56,7 +56,7 @@ fn flatten(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// 0 is the input's own size, unless `allowzero` is set; -1 is what is left.
-fn reshape(b: &mut Builder, v: &View<'_>) -> Made {
+fn reshape(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let wanted = v.const_ints(b, 1, "shape")?;
     few(&wanted)?;
@@ -87,7 +87,7 @@ fn reshape(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Axes are an input since version 13.
-fn squeeze(b: &mut Builder, v: &View<'_>) -> Made {
+fn squeeze(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();
     let axes = match v.ints_from(b, "axes", (1, 13))? {
@@ -102,7 +102,7 @@ fn squeeze(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.reshape(x, left)?])
 }
 
-fn unsqueeze(b: &mut Builder, v: &View<'_>) -> Made {
+fn unsqueeze(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axes = required("axes", v.ints_from(b, "axes", (1, 13)))?;
     let mut old = b.shape(x).to_vec().into_iter();
@@ -116,7 +116,7 @@ fn unsqueeze(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.reshape(x, sizes)?])
 }
 
-fn transpose(b: &mut Builder, v: &View<'_>) -> Made {
+fn transpose(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let rank = b.shape(x).len();
     let axes = match v.ints("perm")? {
@@ -130,7 +130,7 @@ fn transpose(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// The shape to expand to may itself be broadcast.
-fn expand(b: &mut Builder, v: &View<'_>) -> Made {
+fn expand(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let wanted = sizes(&v.const_ints(b, 1, "shape")?)?;
     let shape = broadcast(b.shape(x), &wanted)?;
@@ -138,7 +138,7 @@ fn expand(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Repeats by expanding new dimensions before those that are repeated.
-fn tile(b: &mut Builder, v: &View<'_>) -> Made {
+fn tile(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let repeats = sizes(&v.const_ints(b, 1, "repeats")?)?;
     let shape = b.shape(x).to_vec();
@@ -161,7 +161,7 @@ fn tile(b: &mut Builder, v: &View<'_>) -> Made {
 }
 
 /// Sizes are an input since version 13; since 18 there may be a number of parts instead.
-fn split(b: &mut Builder, v: &View<'_>) -> Made {
+fn split(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
     let whole = b.shape(x)[axis];
@@ -217,7 +217,7 @@ fn blocks(b: &Builder, v: &View<'_>) -> Result<([usize; 4], usize), Fault> {
     }
 }
 
-fn depth_to_space(b: &mut Builder, v: &View<'_>) -> Made {
+fn depth_to_space(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let ([batch, channels, height, width], size) = blocks(b, v)?;
     if !channels.is_multiple_of(size * size) {
@@ -246,7 +246,7 @@ fn depth_to_space(b: &mut Builder, v: &View<'_>) -> Made {
     )?])
 }
 
-fn space_to_depth(b: &mut Builder, v: &View<'_>) -> Made {
+fn space_to_depth(b: &mut Builder, v: &View<'_>) -> Imported {
     let x = v.input(0)?;
     let ([batch, channels, height, width], size) = blocks(b, v)?;
     if !height.is_multiple_of(size) || !width.is_multiple_of(size) {

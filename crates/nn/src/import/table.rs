@@ -6,10 +6,10 @@ use crate::error::Fault;
 use crate::graph::ValueId;
 
 /// Values that a node makes, as many as are known.
-pub(super) type Made = Result<Vec<ValueId>, Fault>;
+pub(super) type Imported = Result<Vec<ValueId>, Fault>;
 
 /// Imports a node.
-pub(super) type Importer = fn(&mut Builder, &View<'_>) -> Made;
+pub(super) type Importer = fn(&mut Builder, &View<'_>) -> Imported;
 
 /// Operators by name.
 pub(super) type Table = &'static [(&'static str, Importer)];

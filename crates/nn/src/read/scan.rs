@@ -8,7 +8,7 @@ use crate::proto;
 
 /// The messages whose parts are counted.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MessageKind {
     Model,
     Graph,
     Node,
@@ -26,21 +26,21 @@ enum Kind {
     Leaf,
 }
 
-impl Kind {
+impl MessageKind {
     /// Bytes of memory: its own, which a growing list may have twice.
     fn bytes(self) -> u64 {
         let own = match self {
-            Kind::Model => size_of::<proto::Model>(),
-            Kind::Graph => size_of::<proto::Graph>(),
-            Kind::Node => size_of::<proto::Node>(),
-            Kind::Attribute => size_of::<proto::Attribute>(),
-            Kind::Tensor => size_of::<proto::Tensor>(),
-            Kind::ValueInfo => size_of::<proto::ValueInfo>(),
-            Kind::Type | Kind::TensorType => size_of::<proto::TensorType>(),
-            Kind::Shape => size_of::<proto::Shape>(),
-            Kind::Name => size_of::<String>(),
-            Kind::OwnName => 0,
-            Kind::Leaf => size_of::<proto::Property>(),
+            MessageKind::Model => size_of::<proto::Model>(),
+            MessageKind::Graph => size_of::<proto::Graph>(),
+            MessageKind::Node => size_of::<proto::Node>(),
+            MessageKind::Attribute => size_of::<proto::Attribute>(),
+            MessageKind::Tensor => size_of::<proto::Tensor>(),
+            MessageKind::ValueInfo => size_of::<proto::ValueInfo>(),
+            MessageKind::Type | MessageKind::TensorType => size_of::<proto::TensorType>(),
+            MessageKind::Shape => size_of::<proto::Shape>(),
+            MessageKind::Name => size_of::<String>(),
+            MessageKind::OwnName => 0,
+            MessageKind::Leaf => size_of::<proto::Property>(),
         };
         2 * own as u64
     }
@@ -48,25 +48,25 @@ impl Kind {
 
 /// Gives the message that a field of a message holds, if that is decoded with a size of its own. The numbers are those of
 /// schema/onnx.proto.
-fn inside(kind: Kind, field: u64) -> Option<Kind> {
+fn inside(kind: MessageKind, field: u64) -> Option<MessageKind> {
     Some(match (kind, field) {
-        (Kind::Model, 7) => Kind::Graph,
-        (Kind::Model, 8 | 14 | 20 | 25) => Kind::Leaf,
-        (Kind::Graph, 1) => Kind::Node,
-        (Kind::Graph, 5) | (Kind::Attribute, 5) => Kind::Tensor,
-        (Kind::Graph, 15) => Kind::Leaf,
-        (Kind::Tensor, 13) => Kind::Leaf,
-        (Kind::Graph, 11 | 12) => Kind::ValueInfo,
-        (Kind::Node, 1 | 2) => Kind::Name,
-        (Kind::Node, 3 | 4 | 7) | (Kind::Attribute | Kind::ValueInfo, 1) | (Kind::Tensor, 8) => {
-            Kind::OwnName
-        }
-        (Kind::Node, 5) => Kind::Attribute,
-        (Kind::Attribute, 9) => Kind::Leaf,
-        (Kind::ValueInfo, 2) => Kind::Type,
-        (Kind::Type, 1) => Kind::TensorType,
-        (Kind::TensorType, 2) => Kind::Shape,
-        (Kind::Shape, 1) => Kind::Leaf,
+        (MessageKind::Model, 7) => MessageKind::Graph,
+        (MessageKind::Model, 8 | 14 | 20 | 25) => MessageKind::Leaf,
+        (MessageKind::Graph, 1) => MessageKind::Node,
+        (MessageKind::Graph, 5) | (MessageKind::Attribute, 5) => MessageKind::Tensor,
+        (MessageKind::Graph, 15) => MessageKind::Leaf,
+        (MessageKind::Tensor, 13) => MessageKind::Leaf,
+        (MessageKind::Graph, 11 | 12) => MessageKind::ValueInfo,
+        (MessageKind::Node, 1 | 2) => MessageKind::Name,
+        (MessageKind::Node, 3 | 4 | 7)
+        | (MessageKind::Attribute | MessageKind::ValueInfo, 1)
+        | (MessageKind::Tensor, 8) => MessageKind::OwnName,
+        (MessageKind::Node, 5) => MessageKind::Attribute,
+        (MessageKind::Attribute, 9) => MessageKind::Leaf,
+        (MessageKind::ValueInfo, 2) => MessageKind::Type,
+        (MessageKind::Type, 1) => MessageKind::TensorType,
+        (MessageKind::TensorType, 2) => MessageKind::Shape,
+        (MessageKind::Shape, 1) => MessageKind::Leaf,
         _ => return None,
     })
 }
@@ -79,7 +79,7 @@ pub(super) fn count(file: &[u8], limit: usize, budget: &Budget) -> Result<(), Re
         budget,
     };
     // Depth is bounded by `inside`: no message holds one of its own kind.
-    parts.message(file, Kind::Model)
+    parts.message(file, MessageKind::Model)
 }
 
 /// Parts that may still be counted.
@@ -90,7 +90,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn message(&mut self, mut bytes: &[u8], kind: Kind) -> Result<(), ReadError> {
+    fn message(&mut self, mut bytes: &[u8], kind: MessageKind) -> Result<(), ReadError> {
         while !bytes.is_empty() {
             let key = varint(&mut bytes)?;
             match key & 7 {
@@ -114,19 +114,20 @@ impl Parts<'_> {
         Ok(())
     }
 
-    fn part(&mut self, content: &[u8], kind: Kind) -> Result<(), ReadError> {
-        if matches!(kind, Kind::Name | Kind::OwnName) && content.len() > LONGEST_NAME {
+    fn part(&mut self, content: &[u8], kind: MessageKind) -> Result<(), ReadError> {
+        if matches!(kind, MessageKind::Name | MessageKind::OwnName) && content.len() > LONGEST_NAME
+        {
             let found = content.len();
             return Err(ReadError::Name { found });
         }
-        if !matches!(kind, Kind::OwnName) {
+        if !matches!(kind, MessageKind::OwnName) {
             let limit = self.limit;
             let left = self.left.checked_sub(1);
             self.left = left.ok_or(ReadError::TooManyParts { limit })?;
             self.budget.take(kind.bytes()).map_err(ReadError::Memory)?;
         }
         match kind {
-            Kind::Leaf | Kind::Name | Kind::OwnName => Ok(()),
+            MessageKind::Leaf | MessageKind::Name | MessageKind::OwnName => Ok(()),
             kind => self.message(content, kind),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use madrigal_kernels::{Ntt, Sums};
 use madrigal_ot::OtError;
 
-use crate::targets::{Draw, Work};
+use crate::targets::{Draw, TimedCall};
 
 const N: usize = 8192;
 /// The largest below 2^50 that is 1 mod 65536.
@@ -22,7 +22,7 @@ fn elements(draw: &mut Draw, fixed: bool) -> Vec<u64> {
         .collect()
 }
 
-pub(crate) fn forward(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn forward(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let mut values = elements(draw, fixed);
     LazyLock::force(&NTT);
     Ok(Box::new(move || {
@@ -32,7 +32,7 @@ pub(crate) fn forward(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-pub(crate) fn inverse(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn inverse(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let mut values = elements(draw, fixed);
     LazyLock::force(&NTT);
     Ok(Box::new(move || {
@@ -42,7 +42,7 @@ pub(crate) fn inverse(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-pub(crate) fn multiply(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn multiply(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (x, y) = (elements(draw, fixed), elements(draw, false));
     let mut out = vec![1; N];
     LazyLock::force(&NTT);
@@ -54,7 +54,7 @@ pub(crate) fn multiply(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 }
 
 /// The factor is secret too, and its quotient is a division.
-pub(crate) fn scale(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn scale(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (mut x, factor) = (elements(draw, false), draw.secret(8, fixed));
     let factor = u64::from_le_bytes(*factor.first_chunk().unwrap_or(&[0; 8])) % PRIME;
     LazyLock::force(&NTT);
@@ -65,7 +65,7 @@ pub(crate) fn scale(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-pub(crate) fn add(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn add(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (x, y) = (elements(draw, fixed), elements(draw, false));
     let mut sums = Sums::new(N);
     sums.add(&y, &x);
@@ -76,7 +76,7 @@ pub(crate) fn add(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-pub(crate) fn take(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+pub(crate) fn take(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (x, y) = (elements(draw, fixed), elements(draw, false));
     let (mut sums, mut out) = (Sums::new(N), vec![1; N]);
     (0..5).for_each(|_| sums.add(&x, &y));

@@ -17,8 +17,8 @@ use rand_core::Rng;
 use crate::ntt;
 
 /// Work with its inputs, ready to be timed.
-pub(crate) type Work = Box<dyn FnOnce() -> Result<(), OtError>>;
-type Prepare = Box<dyn Fn(&mut Draw, bool) -> Result<Work, OtError>>;
+pub(crate) type TimedCall = Box<dyn FnOnce() -> Result<(), OtError>>;
+type Prepare = Box<dyn Fn(&mut Draw, bool) -> Result<TimedCall, OtError>>;
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
@@ -79,7 +79,7 @@ pub(crate) fn all() -> Vec<Target> {
 
 fn target(
     name: &'static str,
-    prepare: impl Fn(&mut Draw, bool) -> Result<Work, OtError> + 'static,
+    prepare: impl Fn(&mut Draw, bool) -> Result<TimedCall, OtError> + 'static,
 ) -> Target {
     Target {
         name,
@@ -137,7 +137,7 @@ const FEW: usize = 8;
 const OTS: usize = 2048;
 
 /// Compares byte by byte and stops at the first difference: the classic.
-fn control(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn control(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let secret = draw.secret(4096, fixed);
     Ok(Box::new(move || {
         black_box(secret.iter().position(|&byte| black_box(byte) != 0));
@@ -145,7 +145,7 @@ fn control(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn base_respond(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn base_respond(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
     let (_, message) = BaseSender::new(&mut draw.0, INSTANCE);
     let mut rng = draw.rng();
@@ -156,7 +156,7 @@ fn base_respond(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn endemic_new(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn endemic_new(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
     let mut rng = draw.rng();
     Ok(Box::new(move || {
@@ -165,7 +165,7 @@ fn endemic_new(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn endemic_finish(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn endemic_finish(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
     let (receiver, _) = EndemicReceiver::new(&mut draw.0, INSTANCE, &choices, FEW)?;
     let (_, message) = EndemicSender::new(&mut draw.0, INSTANCE);
@@ -183,7 +183,7 @@ mod kem {
 
     /// ML-KEM draws its public matrix by rejection: that is noise, and public. The rest takes as many
     /// bytes of the hash and of the generator whatever the choices are.
-    pub(super) fn new(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+    pub(super) fn new(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
         let choices = draw.secret(FEW / 8, fixed);
         let mut rng = draw.rng();
         Ok(Box::new(move || {
@@ -192,7 +192,7 @@ mod kem {
         }))
     }
 
-    pub(super) fn finish(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+    pub(super) fn finish(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
         let choices = draw.secret(FEW / 8, fixed);
         let (receiver, message) = KemReceiver::new(&mut draw.0, INSTANCE, &choices, FEW)?;
         let response = respond(INSTANCE, &message, FEW)?;
@@ -211,7 +211,7 @@ fn a_sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<SoftSpokenSender, OtE
     SoftSpokenSender::new(INSTANCE, k, delta, &keys, &setup)
 }
 
-fn sender_new(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
+fn sender_new(draw: &mut Draw, fixed: bool, k: u8) -> Result<TimedCall, OtError> {
     let k = FieldBits::new(k)?;
     let delta = Delta::from_block(draw.delta(fixed));
     let (keys, setup) = (draw.blocks(KAPPA), draw.bytes(k.setup_len()));
@@ -221,7 +221,7 @@ fn sender_new(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
     }))
 }
 
-fn sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
+fn sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<TimedCall, OtError> {
     let mut sender = a_sender(draw, fixed, k)?;
     let u = draw.bytes(sender.message_len(OTS));
     let mut rows = vec![Block::ZERO; OTS];
@@ -233,7 +233,7 @@ fn sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
     }))
 }
 
-fn receiver(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
+fn receiver(draw: &mut Draw, fixed: bool, k: u8) -> Result<TimedCall, OtError> {
     let pairs: Vec<[Block; 2]> = (0..KAPPA).map(|_| [draw.block(), draw.block()]).collect();
     let (mut receiver, _) = SoftSpokenReceiver::new(INSTANCE, FieldBits::new(k)?, &pairs)?;
     let choices = draw.secret(OTS / 8, fixed);
@@ -251,7 +251,7 @@ fn receiver(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
 const SILENT: SilentParams = SilentParams::SMALL;
 
 /// The code is public, and the same for both classes: its reads of memory are not what is looked at.
-fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let Block([lo, hi]) = draw.delta(fixed);
     let delta = Delta::from_block(Block::new(lo | 1, hi));
     let base = draw.blocks(SILENT.base_rows());
@@ -265,7 +265,7 @@ fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 }
 
 /// The base's choices are the secret of the code and the places of the errors.
-fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let base = draw.blocks(SILENT.base_rows());
     let secret = draw.secret(base.len().div_ceil(8), fixed);
     let mut receiver = SilentReceiver::new(INSTANCE, SILENT, &secret, &base)?;
@@ -291,7 +291,7 @@ fn rows(draw: &mut Draw, fixed: bool) -> Result<(Delta, Tweaks, Vec<Block>), OtE
     Ok((Delta::from_block(sender.delta().expose()), tweaks, rows))
 }
 
-fn random_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn random_bits(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (delta, tweaks, rows) = rows(draw, fixed)?;
     let (mut k0, mut k1) = (vec![0; OTS / 8], vec![0; OTS / 8]);
     Ok(Box::new(move || {
@@ -301,7 +301,7 @@ fn random_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn random_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn random_blocks(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (delta, tweaks, rows) = rows(draw, fixed)?;
     let (mut k0, mut k1) = (vec![Block::ZERO; OTS], vec![Block::ZERO; OTS]);
     Ok(Box::new(move || {
@@ -314,7 +314,7 @@ fn random_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 /// Bytes of a string.
 const LEN: usize = 40;
 
-fn random_strings(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn random_strings(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (delta, tweaks, rows) = rows(draw, fixed)?;
     let (mut k0, mut k1) = (vec![0; LEN * OTS], vec![0; LEN * OTS]);
     Ok(Box::new(move || {
@@ -328,7 +328,7 @@ fn random_strings(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 const SIXTEEN: usize = 16;
 const CHOSEN: usize = OTS / 4;
 
-fn random_one_of(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn random_one_of(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (delta, tweaks, rows) = rows(draw, fixed)?;
     let n = OneOf::new(SIXTEEN)?;
     let mut out = vec![Block::ZERO; SIXTEEN * CHOSEN];
@@ -339,7 +339,7 @@ fn random_one_of(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn correlated_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn correlated_bits(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (corrections, mut out) = (draw.bytes(OTS / 8), draw.bytes(OTS / 8));
     Ok(Box::new(move || {
@@ -349,7 +349,7 @@ fn correlated_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn correlated_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn correlated_blocks(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (corrections, mut out) = (draw.bytes(16 * OTS), draw.blocks(OTS));
     Ok(Box::new(move || {
@@ -359,7 +359,7 @@ fn correlated_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn correlated_strings(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn correlated_strings(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (corrections, mut out) = (draw.bytes(LEN * OTS), draw.bytes(LEN * OTS));
     Ok(Box::new(move || {
@@ -369,7 +369,7 @@ fn correlated_strings(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn additive(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn additive(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (corrections, k) = (draw.bytes(8 * OTS), Zeroizing::new(draw.bytes(8 * OTS)));
     let mut out = vec![0u64; OTS];
@@ -380,7 +380,7 @@ fn additive(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn chosen_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn chosen_blocks(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (masked, mut out) = (draw.bytes(32 * OTS), draw.blocks(OTS));
     Ok(Box::new(move || {
@@ -390,7 +390,7 @@ fn chosen_blocks(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn chosen_strings(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn chosen_strings(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let choices = draw.secret(OTS / 8, fixed);
     let (masked, mut out) = (draw.bytes(2 * LEN * OTS), draw.bytes(LEN * OTS));
     Ok(Box::new(move || {
@@ -406,7 +406,7 @@ fn indices(draw: &mut Draw, fixed: bool) -> Vec<u16> {
     secret.iter().map(|byte| u16::from(byte & 15)).collect()
 }
 
-fn chosen_one_of(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn chosen_one_of(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let n = OneOf::new(SIXTEEN)?;
     let indices = indices(draw, fixed);
     let (masked, mut out) = (draw.bytes(16 * SIXTEEN * CHOSEN), draw.blocks(CHOSEN));
@@ -417,7 +417,7 @@ fn chosen_one_of(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn choice_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn choice_bits(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let n = OneOf::new(SIXTEEN)?;
     let indices = indices(draw, fixed);
     Ok(Box::new(move || {
@@ -426,7 +426,7 @@ fn choice_bits(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     }))
 }
 
-fn choice_flips(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
+fn choice_flips(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     let (random, wanted) = (draw.bytes(OTS / 8), draw.secret(OTS / 8, fixed));
     Ok(Box::new(move || {
         black_box(flavour::choice_flips(OTS, &random, &wanted)?);

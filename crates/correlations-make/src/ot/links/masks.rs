@@ -67,7 +67,7 @@ impl TryRng for NoGenerator {
 impl TryCryptoRng for NoGenerator {}
 
 /// Way in which some OTs are extended.
-struct Run<'a> {
+struct BatchRoom<'a> {
     /// Room for their packed choices.
     choices: &'a mut [u8],
     message: &'a mut [u8],
@@ -112,10 +112,11 @@ impl Ask<'_> {
         mut choices: impl FnMut(Range<usize>, &mut [u8]),
         use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
-        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
-            choices(ots.clone(), run.choices);
-            receiver.extend(run.choices, ots.len(), run.message, run.rows)
-        };
+        let extend =
+            |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: BatchRoom<'_>| {
+                choices(ots.clone(), run.choices);
+                receiver.extend(run.choices, ots.len(), run.message, run.rows)
+            };
         self.runs(extend, use_up)
     }
 
@@ -125,17 +126,18 @@ impl Ask<'_> {
         mut chosen: impl FnMut(Range<usize>, &[u8]),
         use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
-        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
-            let m = ots.len();
-            let Run {
-                choices,
-                message,
-                rows,
-            } = run;
-            let tweaks = receiver.extend_random(&mut NoGenerator, m, choices, message, rows)?;
-            chosen(ots, choices);
-            Ok(tweaks)
-        };
+        let extend =
+            |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: BatchRoom<'_>| {
+                let m = ots.len();
+                let BatchRoom {
+                    choices,
+                    message,
+                    rows,
+                } = run;
+                let tweaks = receiver.extend_random(&mut NoGenerator, m, choices, message, rows)?;
+                chosen(ots, choices);
+                Ok(tweaks)
+            };
         self.runs(extend, use_up)
     }
 
@@ -146,7 +148,9 @@ impl Ask<'_> {
         mut use_up: impl FnMut(Range<usize>, &[Block]),
     ) -> Result<(), OtError> {
         let random = self.random;
-        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
+        let extend = |receiver: &mut dyn ExtensionReceiver,
+                      ots: Range<usize>,
+                      run: BatchRoom<'_>| {
             let (choices, m) = (&mut choices[bytes(&ots)], ots.len());
             match random {
                 true => receiver.extend_random(&mut NoGenerator, m, choices, run.message, run.rows),
@@ -185,7 +189,7 @@ impl Ask<'_> {
         mut extend: impl FnMut(
             &mut dyn ExtensionReceiver,
             Range<usize>,
-            Run<'_>,
+            BatchRoom<'_>,
         ) -> Result<Tweaks, OtError>,
         mut use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
@@ -204,7 +208,7 @@ impl Ask<'_> {
             let u;
             (u, message) = message.split_at_mut(len);
             let rows = &mut rows[..count];
-            let run = Run {
+            let run = BatchRoom {
                 choices: &mut bits[..count.div_ceil(8)],
                 message: u,
                 rows,

@@ -15,14 +15,14 @@ const MOST: usize = 128;
 /// the place that has the most goes: whoever fills the room from one place pushes out none but itself.
 pub(super) struct Newcomers<'a, T> {
     most: usize,
-    all: FuturesUnordered<Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>>,
+    all: FuturesUnordered<Pin<Box<dyn Future<Output = Introduced<T>> + Send + 'a>>>,
     /// Newcomers in the order in which they came.
     held: Vec<Held>,
     next: u64,
 }
 
 /// A newcomer whose introduction is over, and how it ended unless it was pushed out.
-type Done<T> = (u64, SocketAddr, Option<T>);
+type Introduced<T> = (u64, SocketAddr, Option<T>);
 
 struct Held {
     number: u64,

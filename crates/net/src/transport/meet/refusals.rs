@@ -14,13 +14,13 @@ const KEPT: usize = 3;
 
 #[derive(Default)]
 pub(super) struct Refusals {
-    known: HashSet<(IpAddr, Kind)>,
+    known: HashSet<(IpAddr, RefusalKind)>,
     /// Refusals that tell most, of each kind and place the first.
     kept: Vec<ConnectError>,
 }
 
 /// Kind of a refusal, without its particulars.
-type Kind = (Discriminant<ConnectError>, Option<Discriminant<TlsError>>);
+type RefusalKind = (Discriminant<ConnectError>, Option<Discriminant<TlsError>>);
 
 impl Refusals {
     /// Notes one more. A refusal that is to be told is told to `tell`, and whether it is the last.

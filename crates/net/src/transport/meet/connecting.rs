@@ -6,18 +6,18 @@ use bytes::{Buf, BytesMut};
 use tokio::net::TcpStream;
 
 use super::error::ConnectError;
-use crate::tls::Link;
+use crate::tls::OtherSide;
 use crate::transport::tcp::Nonblocking;
 
 /// A connection that is being made.
-pub(super) struct Line<'a> {
+pub(super) struct Connecting<'a> {
     stream: TcpStream,
     address: &'a str,
-    tls: Option<(rustls::Connection, Link)>,
+    tls: Option<(rustls::Connection, OtherSide)>,
     early: BytesMut,
 }
 
-impl<'a> Line<'a> {
+impl<'a> Connecting<'a> {
     pub(super) fn new(stream: TcpStream, address: &'a str) -> Result<Self, ConnectError> {
         // Sizes of buffers are left to the system, which lets them grow as the line needs: one of our own
         // would end that (docs/NETWORKS.md).
@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
     pub(super) async fn secure(
         &mut self,
         mut connection: rustls::Connection,
-        link: Link,
+        link: OtherSide,
     ) -> Result<usize, ConnectError> {
         connection.set_buffer_limit(None);
         self.tls = Some((connection, link));
