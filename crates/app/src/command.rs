@@ -163,7 +163,10 @@ impl<H> App<H> {
             let rules: String = own
                 .map(|rule| format!(", {}", rule.required(&numbers).must.told()))
                 .collect();
-            (name, format!("{} of {}{rules}", port.tensor_type, port.owner))
+            (
+                name,
+                format!("{} of {}{rules}", port.tensor_type, port.owner),
+            )
         });
         let outputs = program.outputs().iter().enumerate();
         let outputs = outputs.map(|(place, port)| {

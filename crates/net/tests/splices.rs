@@ -235,11 +235,7 @@ fn two_runs_of_three_parties_that_are_forwarded_crosswise_compute_nothing() {
             crossed,
             ..HONEST
         };
-        runs.ends(
-            2,
-            |error| matches!(error, Error::Run { .. }),
-            "crosswise",
-        );
+        runs.ends(2, |error| matches!(error, Error::Run { .. }), "crosswise");
     }
 }
 

@@ -20,7 +20,7 @@ use madrigal_net::identity::Identity;
 use madrigal_net::roster::{Roster, RosterEntry, RosterError, RosterProblem};
 use madrigal_net::rustls::pki_types::UnixTime;
 use madrigal_net::rustls::{self, ConnectionCommon, SideData};
-use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
+use madrigal_net::tls::{OtherSide, TlsError, TlsParty, handshake};
 use serde::Serialize;
 
 use crate::args::Doctor;
