@@ -292,7 +292,7 @@ fn receive(tls: &TlsParty, stream: TcpStream, from: &str) -> News {
 /// A secured connection to a party that has proved who it is.
 struct PeerStream<S> {
     stream: S,
-    link: Link,
+    link: OtherSide,
 }
 
 impl<C, D> PeerStream<rustls::StreamOwned<C, TcpStream>>
@@ -303,7 +303,7 @@ where
     fn secure(
         mut connection: C,
         mut stream: TcpStream,
-        link: Link,
+        link: OtherSide,
     ) -> Result<(Self, usize), Problem> {
         let set = stream
             .set_nodelay(true)
