@@ -71,9 +71,7 @@ pub fn measure_kernels(kernels: Kernels, only: &str) -> Vec<Against> {
     let mut bounds = Bounds::new(kernels);
     let mut all = Vec::new();
     let mut add = |name: &'static str,
-                   unit: Unit,
-                   bound: Bound,
-                   each: f64,
+                   Yardstick { unit, bound, each }: Yardstick,
                    per_call: usize,
                    call: &mut dyn FnMut()| {
         if !name.contains(only) {
@@ -100,9 +98,30 @@ pub fn measure_kernels(kernels: Kernels, only: &str) -> Vec<Against> {
     all
 }
 
-/// Takes a name, the unit, the bound, how much of the bound's work one unit is, the units of one call,
-/// and the call.
-type Add<'a> = &'a mut dyn FnMut(&'static str, Unit, Bound, f64, usize, &mut dyn FnMut());
+/// Units of a kernel, and what bounds their rate.
+#[derive(Clone, Copy)]
+struct Yardstick {
+    unit: Unit,
+    bound: Bound,
+    /// Amount of the bound's work that one unit is.
+    each: f64,
+}
+
+const fn yardstick(unit: Unit, bound: Bound, each: f64) -> Yardstick {
+    Yardstick { unit, bound, each }
+}
+
+const STREAM: Yardstick = yardstick(Unit::Blocks, Bound::Aes, 1.0);
+const HASHES: Yardstick = yardstick(Unit::Hashes, Bound::Aes, 1.0);
+const ONE_XOR: Yardstick = yardstick(Unit::Bytes, Bound::Xors, 1.0);
+const TWO_XORS: Yardstick = yardstick(Unit::Bytes, Bound::Xors, 2.0);
+const ONE_PRODUCT: Yardstick = yardstick(Unit::Products, Bound::Products, 1.0);
+const TWO_PRODUCTS: Yardstick = yardstick(Unit::Products, Bound::Products, 2.0);
+const ONE_SCALING: Yardstick = yardstick(Unit::Products, Bound::Scalings, 1.0);
+const TWO_SCALINGS: Yardstick = yardstick(Unit::Products, Bound::Scalings, 2.0);
+
+/// Takes a name, the yardstick, the units of one call, and the call.
+type Add<'a> = &'a mut dyn FnMut(&'static str, Yardstick, usize, &mut dyn FnMut());
 
 const KEY: Block = Block::new(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210);
 
@@ -171,63 +190,28 @@ fn hashes(kernels: Kernels, add: Add<'_>) {
     let mut bits = vec![0_u8; BLOCKS / 8];
     let mut bytes = vec![0_u8; 16 * BLOCKS];
     let mut prg = kernels.prg(KEY);
-    add(
-        "stream of a generator",
-        Unit::Blocks,
-        Bound::Aes,
-        1.0,
-        BLOCKS,
-        &mut || {
-            prg.fill(black_box(&mut bytes));
-        },
-    );
-    add(
-        "hash of rows",
-        Unit::Hashes,
-        Bound::Aes,
-        1.0,
-        BLOCKS,
-        &mut || {
-            hash.hash_blocks(0, black_box(&x), black_box(&mut k0));
-        },
-    );
-    add(
-        "both hashes of rows",
-        Unit::Hashes,
-        Bound::Aes,
-        1.0,
-        2 * BLOCKS,
-        &mut || {
-            hash.hash_pairs(
-                0,
-                KEY,
-                black_box(&x),
-                black_box(&mut k0),
-                black_box(&mut k1),
-            );
-        },
-    );
-    add(
-        "hash of rows, one bit",
-        Unit::Hashes,
-        Bound::Aes,
-        1.0,
-        BLOCKS,
-        &mut || {
-            hash.hash_bits(0, KEY, black_box(&x), black_box(&mut bits));
-        },
-    );
+    add("stream of a generator", STREAM, BLOCKS, &mut || {
+        prg.fill(black_box(&mut bytes))
+    });
+    add("hash of rows", HASHES, BLOCKS, &mut || {
+        hash.hash_blocks(0, black_box(&x), black_box(&mut k0))
+    });
+    add("both hashes of rows", HASHES, 2 * BLOCKS, &mut || {
+        hash.hash_pairs(
+            0,
+            KEY,
+            black_box(&x),
+            black_box(&mut k0),
+            black_box(&mut k1),
+        );
+    });
+    add("hash of rows, one bit", HASHES, BLOCKS, &mut || {
+        hash.hash_bits(0, KEY, black_box(&x), black_box(&mut bits))
+    });
     let mut stretch = kernels.stretch(KEY, 0);
-    add(
-        "seeds stretched",
-        Unit::Blocks,
-        Bound::Aes,
-        1.0,
-        BLOCKS,
-        &mut || {
-            stretch.stretch(0, KEY, black_box(&mut bytes));
-        },
-    );
+    add("seeds stretched", STREAM, BLOCKS, &mut || {
+        stretch.stretch(0, KEY, black_box(&mut bytes))
+    });
 }
 
 fn folds(kernels: Kernels, add: Add<'_>) {
@@ -247,7 +231,7 @@ fn folds(kernels: Kernels, add: Add<'_>) {
         let seeds: Vec<Block> = (0..1 << width).map(|i| Block::new(i, 1)).collect();
         let mut leaves = kernels.leaves(&seeds, 0);
         let blocks = (BYTES / 16) << width;
-        add(name, Unit::Blocks, Bound::Aes, 1.0, blocks, &mut || {
+        add(name, STREAM, blocks, &mut || {
             leaves.fold(
                 black_box(&mut columns),
                 STRIDE,
@@ -263,13 +247,9 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     // A bit matrix is read and written once.
     add(
         "transposition of 128 columns",
-        Unit::Bytes,
-        Bound::Xors,
-        1.0,
+        ONE_XOR,
         128 * LONG,
-        &mut || {
-            kernels.transpose_128(black_box(&columns), LONG + 64, black_box(&mut blocks));
-        },
+        &mut || kernels.transpose_128(black_box(&columns), LONG + 64, black_box(&mut blocks)),
     );
 }
 
@@ -310,7 +290,12 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
             hash.garble(scheme, number, Block::ONES, &coins, &pieces, c, table);
             number += PIECES as u64;
         };
-        add(garbling, Unit::Gates, Bound::Aes, each, ANDS, &mut garble);
+        add(
+            garbling,
+            yardstick(Unit::Gates, Bound::Aes, each),
+            ANDS,
+            &mut garble,
+        );
         let (mut hash, mut number) = (kernels.gate_hash(KEY), 0);
         let each = scheme.evaluate_aes() as f64;
         let mut evaluate = || {
@@ -320,9 +305,7 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
         };
         add(
             evaluation,
-            Unit::Gates,
-            Bound::Aes,
-            each,
+            yardstick(Unit::Gates, Bound::Aes, each),
             ANDS,
             &mut evaluate,
         );
@@ -336,9 +319,7 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
     };
     add(
         "garbling, a column of BMR",
-        Unit::Gates,
-        Bound::Aes,
-        4.0,
+        yardstick(Unit::Gates, Bound::Aes, 4.0),
         ANDS_PER_KEY,
         &mut garble,
     );
@@ -346,9 +327,7 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
     let mut nodes = vec![KEY; BLOCKS];
     add(
         "level of GGM trees",
-        Unit::Blocks,
-        Bound::Aes,
-        0.5,
+        yardstick(Unit::Blocks, Bound::Aes, 0.5),
         BLOCKS,
         &mut || {
             black_box(trees.expand(black_box(&mut nodes)));
@@ -369,24 +348,13 @@ fn rows(kernels: Kernels, add: Add<'_>) {
     // Three of the six passes of a row are those of an XOR.
     add(
         "products of bits from triples",
-        Unit::Bytes,
-        Bound::Xors,
-        2.0,
+        TWO_XORS,
         BYTES,
-        &mut || {
-            kernels.beaver_bits(black_box(&mut z), &r[0], &r[1], &r[2], &r[3], &r[4], true);
-        },
+        &mut || kernels.beaver_bits(black_box(&mut z), &r[0], &r[1], &r[2], &r[3], &r[4], true),
     );
-    add(
-        "replicated products of bits",
-        Unit::Bytes,
-        Bound::Xors,
-        2.0,
-        BYTES,
-        &mut || {
-            kernels.replicated_and([&r[0], &r[1]], [&r[2], &r[3]], black_box(&mut z));
-        },
-    );
+    add("replicated products of bits", TWO_XORS, BYTES, &mut || {
+        kernels.replicated_and([&r[0], &r[1]], [&r[2], &r[3]], black_box(&mut z))
+    });
     // Rows of 512 lanes in two components.
     let shape = RowShape {
         components: 2,
@@ -401,16 +369,9 @@ fn rows(kernels: Kernels, add: Add<'_>) {
         })
         .collect();
     let bytes = ops.len() * 8 * shape.width();
-    add(
-        "programs of XORs on rows",
-        Unit::Bytes,
-        Bound::Xors,
-        1.0,
-        bytes,
-        &mut || {
-            kernels.local_rows(black_box(&mut arena), shape, black_box(&ops), [true, false]);
-        },
-    );
+    add("programs of XORs on rows", ONE_XOR, bytes, &mut || {
+        kernels.local_rows(black_box(&mut arena), shape, black_box(&ops), [true, false])
+    });
 }
 
 fn rings(kernels: Kernels, add: Add<'_>) {
@@ -422,12 +383,9 @@ fn rings(kernels: Kernels, add: Add<'_>) {
         vec![5; BLOCKS],
     ];
     let mut z = vec![0_u64; BLOCKS];
-    let (unit, bound) = (Unit::Products, Bound::Products);
     add(
         "products of 64 bits from triples",
-        unit,
-        bound,
-        2.0,
+        TWO_PRODUCTS,
         BLOCKS,
         &mut || {
             let (triples, opened) = ([&*r[0], &r[1], &r[2]], [&*r[3], &r[4]]);
@@ -436,9 +394,7 @@ fn rings(kernels: Kernels, add: Add<'_>) {
     );
     add(
         "replicated products of 64 bits",
-        unit,
-        bound,
-        2.0,
+        TWO_PRODUCTS,
         BLOCKS,
         &mut || {
             let (x, y) = ([&*r[0], &r[1]], [&*r[2], &r[3]]);
@@ -447,9 +403,7 @@ fn rings(kernels: Kernels, add: Add<'_>) {
     );
     add(
         "replicated inner products, 64 bits",
-        unit,
-        bound,
-        2.0,
+        TWO_PRODUCTS,
         BLOCKS,
         &mut || {
             let (x, y) = ([&*r[0], &r[1]], [&*r[2], &r[3]]);
@@ -460,25 +414,17 @@ fn rings(kernels: Kernels, add: Add<'_>) {
     let mut z = vec![0_u64; SIDE * SIDE];
     add(
         "matrix products of 64 bits",
-        unit,
-        bound,
-        1.0,
-        SIDE * SIDE * SIDE,
-        &mut || {
-            kernels.multiply_add(&x, black_box(&y), black_box(&mut z), SIDE, SIDE);
-        },
+        ONE_PRODUCT,
+        SIDE.pow(3),
+        &mut || kernels.multiply_add(&x, black_box(&y), black_box(&mut z), SIDE, SIDE),
     );
     let (x, y) = (vec![3_u32; SIDE * SIDE], vec![5_u32; SIDE * SIDE]);
     let mut z = vec![0_u32; SIDE * SIDE];
     add(
         "matrix products of 32 bits",
-        unit,
-        bound,
-        1.0,
-        SIDE * SIDE * SIDE,
-        &mut || {
-            kernels.multiply_add(&x, black_box(&y), black_box(&mut z), SIDE, SIDE);
-        },
+        ONE_PRODUCT,
+        SIDE.pow(3),
+        &mut || kernels.multiply_add(&x, black_box(&y), black_box(&mut z), SIDE, SIDE),
     );
 }
 
@@ -491,57 +437,34 @@ fn transforms(kernels: Kernels, add: Add<'_>) {
     let mut z = vec![0; DEGREE];
     let mut sums = kernels.sums(DEGREE);
     let butterflies = DEGREE / 2 * DEGREE.ilog2() as usize;
-    let (unit, bound) = (Unit::Products, Bound::Scalings);
     add(
         "butterflies of the transform",
-        unit,
-        bound,
-        1.0,
+        ONE_SCALING,
         butterflies,
-        &mut || {
-            ntt.forward(black_box(&mut x));
-        },
+        &mut || ntt.forward(black_box(&mut x)),
     );
     add(
         "butterflies of the inverse",
-        unit,
-        bound,
-        1.0,
+        ONE_SCALING,
         butterflies,
-        &mut || {
-            ntt.inverse(black_box(&mut x));
-        },
+        &mut || ntt.inverse(black_box(&mut x)),
     );
-    add("products mod p", unit, bound, 2.0, DEGREE, &mut || {
-        ntt.multiply(black_box(&x), &y, black_box(&mut z));
+    add("products mod p", TWO_SCALINGS, DEGREE, &mut || {
+        ntt.multiply(black_box(&x), &y, black_box(&mut z))
     });
-    add(
-        "sums of products mod p",
-        unit,
-        bound,
-        1.0,
-        DEGREE,
-        &mut || {
-            sums.add(black_box(&x), &y);
-        },
-    );
+    add("sums of products mod p", ONE_SCALING, DEGREE, &mut || {
+        sums.add(black_box(&x), &y)
+    });
 }
 
 fn gather(kernels: Kernels, add: Add<'_>) {
     let code = kernels.local_code(KEY, TABLE);
     let table = vec![Block::ONES; TABLE];
     let mut rows = vec![Block::ZERO; BLOCKS];
-    let (unit, each) = (Unit::Rows, LOCALITY as f64);
+    let reads = yardstick(Unit::Rows, Bound::Reads, LOCALITY as f64);
     let mut first = 0;
-    add(
-        "rows of silent OT's code",
-        unit,
-        Bound::Reads,
-        each,
-        BLOCKS,
-        &mut || {
-            code.encode(first, &table, black_box(&mut rows));
-            first += BLOCKS as u64;
-        },
-    );
+    add("rows of silent OT's code", reads, BLOCKS, &mut || {
+        code.encode(first, &table, black_box(&mut rows));
+        first += BLOCKS as u64;
+    });
 }

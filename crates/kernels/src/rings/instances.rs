@@ -4,13 +4,9 @@
 
 use core::mem::{ManuallyDrop, transmute_copy};
 
-use super::masks::Masks;
-use crate::Kernels;
-use crate::dispatch::dispatch;
-
 /// Defines a module for each ring that has all kernels; in it, `T` is that ring.
 macro_rules! instances {
-    ($(fn $kernel:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
+    ($(fn $kernel:ident($($argument:ident: $type:ty),*);)*) => {
         instances! {@ring bits_8 u8 $($kernel($($argument: $type),*))*}
         instances! {@ring bits_16 u16 $($kernel($($argument: $type),*))*}
         instances! {@ring bits_32 u32 $($kernel($($argument: $type),*))*}
@@ -18,8 +14,9 @@ macro_rules! instances {
         instances! {@ring bits_128 u128 $($kernel($($argument: $type),*))*}
     };
     (@ring $module:ident $ring:ident $($kernel:ident($($argument:ident: $type:ty),*))*) => {
-        pub(super) mod $module {
+        mod $module {
             use super::*;
+            use $crate::dispatch::dispatch;
 
             type T = $ring;
 
@@ -32,31 +29,7 @@ macro_rules! instances {
     };
 }
 
-instances! {
-    fn multiply_add(x: &[T], y: &[T], z: &mut [T], inner: usize, columns: usize);
-    fn add_into(z: &mut [T], x: &[T]);
-    fn sub_into(z: &mut [T], x: &[T]);
-    fn mul_into(z: &mut [T], x: &[T]);
-    fn replicated_products(x: [&[T]; 2], y: [&[T]; 2], minus: &[T], z: &mut [T]);
-    fn replicated_dots(x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]);
-    fn unpack_bits(bits: &[u8], z: &mut [T]);
-    fn pack_bits(x: &[T], bits: &mut [u8]);
-    fn beaver_products(z: &mut [T], triples: [&[T]; 3], opened: [&[T]; 2], leader: bool);
-    fn beaver_squares(z: &mut [T], pairs: [&[T]; 2], opened: &[T], leader: bool);
-    fn beaver_dots(
-        z: &mut [T],
-        triples: [&[T]; 3],
-        opened: [&[T]; 2],
-        length: usize,
-        leader: bool,
-    );
-    fn add_flipped(z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize);
-    fn flip_from(z: &mut [T], x: &[T], bits: &[u8]);
-    fn add_strings(z: &mut [u8], x: &[u8]);
-    fn add_shifted(z: &mut [T], h: &[u8], down: usize, up: usize);
-    fn offer_strings(y: &[T], z: &mut [T], masks: Masks<'_>, bit: usize, out: &mut [u8]);
-    fn correct_strings(x: T, bit: usize, unit: &[u8], z: &mut [T]);
-}
+pub(super) use instances;
 
 /// Calls a kernel for the ring that the type `$ring` is.
 macro_rules! by_ring {
@@ -74,7 +47,7 @@ macro_rules! by_ring {
         // SAFETY: `Ring` is sealed and has one type of each width, so `$ring` is the type that the
         // module has for T; what is given for each parameter has that parameter's type but for that.
         unsafe {
-            $crate::rings::instances::$module::$kernel(
+            $crate::rings::$module::$kernel(
                 $kernels,
                 $($crate::rings::instances::same($argument)),*
             )
