@@ -112,6 +112,18 @@ impl<T: ?Sized, Z: Wipe + AsRef<T>> AsRef<T> for Zeroizing<Z> {
     }
 }
 
+/// Implements [`Debug`](fmt::Debug) for types that hold secrets: it shows the name of the type alone.
+#[macro_export]
+macro_rules! opaque {
+    ($name:ident $(<$life:lifetime>)?) => {
+        impl core::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    };
+}
+
 impl<Z: Wipe> fmt::Debug for Zeroizing<Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Zeroizing(..)")

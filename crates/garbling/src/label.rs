@@ -1,7 +1,5 @@
 //! Labels: the offset between those of 0 and of 1, encoding, colours.
 
-use core::fmt;
-
 use madrigal_kernels::{Block, Prg};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -65,11 +63,7 @@ impl Drop for Offset {
 
 impl ZeroizeOnDrop for Offset {}
 
-impl fmt::Debug for Offset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Offset(..)")
-    }
-}
+madrigal_core::opaque!(Offset);
 
 /// The colours of labels, packed: that of label `i` is bit `i % 8` of byte `i / 8`. The colours of the garbler's
 /// labels of 0 and of the evaluator's add up to the bits of the wire; each alone says nothing. Bits past

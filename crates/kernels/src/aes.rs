@@ -1,7 +1,5 @@
 //! AES-128, encryption only (FIPS 197).
 
-use core::fmt;
-
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::block::RoundKeys;
@@ -80,8 +78,4 @@ impl Drop for Aes128 {
 
 impl ZeroizeOnDrop for Aes128 {}
 
-impl fmt::Debug for Aes128 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Aes128(..)")
-    }
-}
+madrigal_core::opaque!(Aes128);

@@ -1,6 +1,5 @@
 //! The 128-bit value that all kernels work on, and byte views of word slices.
 
-use core::fmt;
 use core::ops::{BitAnd, BitAndAssign, BitXor, BitXorAssign, Not};
 
 use zeroize::Zeroize;
@@ -77,11 +76,7 @@ impl Block {
     }
 }
 
-impl fmt::Debug for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Block(..)")
-    }
-}
+madrigal_core::opaque!(Block);
 
 impl BitXor for Block {
     type Output = Self;

@@ -104,12 +104,7 @@ pub struct SummedColumn<'a> {
     pub ahead: &'a [u8],
 }
 
-/// Shows nothing.
-impl core::fmt::Debug for OwnColumn<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("OwnColumn(..)")
-    }
-}
+madrigal_core::opaque!(OwnColumn<'_>);
 
 impl Kernels {
     /// Makes of random blocks keys of 0: clears their lowest bits.

@@ -9,8 +9,6 @@
 //! leaf costs one addition to a running sum, done by its last round of AES, and one of that sum to a column,
 //! instead of w / 2 + 1. None of the streams is ever stored.
 
-use core::fmt;
-
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::block::RoundKeys;
@@ -182,8 +180,4 @@ impl Drop for Leaves {
 
 impl ZeroizeOnDrop for Leaves {}
 
-impl fmt::Debug for Leaves {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Leaves(..)")
-    }
-}
+madrigal_core::opaque!(Leaves);

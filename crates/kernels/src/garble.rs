@@ -59,8 +59,6 @@
 //! the paper with other bases: those for which `G` and `z` mask by one unknown hash each, and `C` is what the
 //! evaluator has for colours (0, 1) and (1, 0), where their product is 0.
 
-use core::fmt;
-
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels, meter};
 
@@ -258,12 +256,8 @@ impl GateHash {
     }
 }
 
-/// Shows nothing: the key is public, but says which instance it is.
-impl fmt::Debug for GateHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GateHash(..)")
-    }
-}
+// The key is public, but says which instance it is.
+madrigal_core::opaque!(GateHash);
 
 /// Counts of pieces: ANDs, and bytes of the tables.
 fn size(scheme: Scheme, pieces: &[Operands<'_>]) -> (usize, usize) {

@@ -13,7 +13,6 @@
 //! makes all their outputs targets of one computation. With a key for each few outputs a guess under
 //! one key says nothing of the others, and one application of AES is enough.
 
-use core::fmt;
 use core::ops::Range;
 
 use zeroize::Zeroize;
@@ -220,12 +219,8 @@ impl PartialEq for RowHash {
 
 impl Eq for RowHash {}
 
-/// Shows nothing: the key is public, but says which instance it is.
-impl fmt::Debug for RowHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RowHash(..)")
-    }
-}
+// The key is public, but says which instance it is.
+madrigal_core::opaque!(RowHash);
 
 /// Makes long strings of short seeds, a seed for each of an instance's rows.
 ///
@@ -343,11 +338,7 @@ fn key_at(place: u128) -> (u128, usize) {
     (place / per_key, (per_key - place % per_key) as usize)
 }
 
-impl fmt::Debug for Stretch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Stretch(..)")
-    }
-}
+madrigal_core::opaque!(Stretch);
 
 fn assert_same_length(x: &[Block], out: &[Block]) {
     assert_eq!(

@@ -310,11 +310,7 @@ impl Drop for Sums {
 
 impl ZeroizeOnDrop for Sums {}
 
-impl fmt::Debug for Sums {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sums(..)")
-    }
-}
+madrigal_core::opaque!(Sums);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,5 @@
 //! The pseudorandom generator: AES-128 in counter mode.
 
-use core::fmt;
-
 use crate::block::{blocks_as_bytes_mut, words_as_bytes_mut};
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
@@ -118,8 +116,4 @@ impl Prg {
     }
 }
 
-impl fmt::Debug for Prg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Prg(..)")
-    }
-}
+madrigal_core::opaque!(Prg);

@@ -1,6 +1,5 @@
 //! Generators of a step, which count what they compute.
 
-use std::fmt;
 use std::sync::Arc;
 
 use madrigal_core::Phase;
@@ -42,8 +41,4 @@ impl Generator {
     }
 }
 
-impl fmt::Debug for Generator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Generator(..)")
-    }
-}
+madrigal_core::opaque!(Generator);

@@ -37,8 +37,6 @@ pub mod endemic;
 #[cfg(feature = "ml-kem")]
 pub mod kem;
 
-use core::fmt;
-
 use curve25519_dalek::{
     RistrettoPoint, Scalar,
     ristretto::{CompressedRistretto, RistrettoBasepointTable},
@@ -122,11 +120,7 @@ impl BaseSender {
     }
 }
 
-impl fmt::Debug for BaseSender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BaseSender(..)")
-    }
-}
+madrigal_core::opaque!(BaseSender);
 
 /// The receiver, waiting for the sender's message.
 #[derive(Debug)]
@@ -142,11 +136,7 @@ pub struct BaseResponse {
     pub keys: Zeroizing<Vec<Block>>,
 }
 
-impl fmt::Debug for BaseResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BaseResponse(..)")
-    }
-}
+madrigal_core::opaque!(BaseResponse);
 
 impl BaseReceiver {
     /// Starts a run.

@@ -27,10 +27,16 @@ pub struct Cost {
 }
 
 impl Cost {
-    const fn without_round(mut self) -> Self {
-        self.rounds = 0;
-        self
-    }
+    /// Cost of a step that does nothing.
+    const NONE: Self = Self {
+        sender_bytes: 0,
+        receiver_bytes: 0,
+        rounds: 0,
+        sender_aes: 0,
+        receiver_aes: 0,
+        sender_multiplications: 0,
+        receiver_multiplications: 0,
+    };
 }
 
 impl Add for Cost {
@@ -99,13 +105,11 @@ pub const fn softspoken(k: FieldBits, m: u64) -> Cost {
     let groups = m.div_ceil(KAPPA as u64);
     let (leaves, blocks) = (k.leaves() as u64, k.blocks() as u64);
     Cost {
-        sender_bytes: 0,
         receiver_bytes: 16 * blocks * groups,
         rounds: 1,
         sender_aes: (leaves - blocks) * groups,
         receiver_aes: leaves * groups,
-        sender_multiplications: 0,
-        receiver_multiplications: 0,
+        ..Cost::NONE
     }
 }
 
@@ -121,32 +125,24 @@ pub fn softspoken_setup(k: FieldBits) -> Cost {
         rounds: u64::from(k != FieldBits::MIN),
         sender_aes: receiver_aes - 2 * (KAPPA as u64 - blocks),
         receiver_aes,
-        ..Cost::default()
+        ..Cost::NONE
     }
 }
 
 /// Random OTs of bits or blocks from `m` rows.
 pub const fn random(m: u64) -> Cost {
     Cost {
-        sender_bytes: 0,
-        receiver_bytes: 0,
-        rounds: 0,
         sender_aes: 2 * HASH * m,
         receiver_aes: HASH * m,
-        sender_multiplications: 0,
-        receiver_multiplications: 0,
+        ..Cost::NONE
     }
 }
 
 const fn from_sender(sender_bytes: u64) -> Cost {
     Cost {
         sender_bytes,
-        receiver_bytes: 0,
         rounds: 1,
-        sender_aes: 0,
-        receiver_aes: 0,
-        sender_multiplications: 0,
-        receiver_multiplications: 0,
+        ..Cost::NONE
     }
 }
 
@@ -177,7 +173,7 @@ pub const fn random_strings(m: u64, len: u64) -> Cost {
     Cost {
         sender_aes: 2 * each * m,
         receiver_aes: each * m,
-        ..from_sender(0).without_round()
+        ..Cost::NONE
     }
 }
 
@@ -201,7 +197,7 @@ pub const fn random_one_of(m: u64, n: OneOf) -> Cost {
     Cost {
         sender_aes: HASH * m * n.get() as u64,
         receiver_aes: HASH * m,
-        ..from_sender(0).without_round()
+        ..Cost::NONE
     }
 }
 
@@ -214,12 +210,8 @@ pub const fn chosen_one_of(m: u64, n: OneOf) -> Cost {
 /// the corrections cross, so that the two together take one round, not two.
 pub const fn choice_flips(m: u64) -> Cost {
     Cost {
-        sender_bytes: 0,
         receiver_bytes: m.div_ceil(8),
         rounds: 1,
-        sender_aes: 0,
-        receiver_aes: 0,
-        sender_multiplications: 0,
-        receiver_multiplications: 0,
+        ..Cost::NONE
     }
 }

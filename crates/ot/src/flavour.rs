@@ -45,7 +45,7 @@ mod one_of_n;
 mod precomputed;
 mod strings;
 
-pub use additive::{Word, receiver_additive, sender_additive};
+pub use additive::{receiver_additive, sender_additive};
 pub use bits::{
     receiver_correlated_bits, receiver_random_bits, sender_correlated_bits, sender_random_bits,
 };

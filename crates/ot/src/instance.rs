@@ -1,7 +1,5 @@
 //! An instance of OTs: its name, its secret offset, and its supply of hash tweaks.
 
-use core::fmt;
-
 use madrigal_core::{KeyNumbers, domains};
 use madrigal_kernels::{Block, RowHash, Stretch};
 use rand_core::CryptoRng;
@@ -130,11 +128,7 @@ impl Drop for Delta {
     }
 }
 
-impl fmt::Debug for Delta {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Delta(..)")
-    }
-}
+madrigal_core::opaque!(Delta);
 
 /// The rows of one instance, counted, and the public keys that hash them.
 #[derive(Clone, Copy)]

@@ -33,11 +33,7 @@ impl SeededRng {
     }
 }
 
-impl core::fmt::Debug for SeededRng {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("SeededRng(..)")
-    }
-}
+madrigal_core::opaque!(SeededRng);
 
 impl TryRng for SeededRng {
     type Error = Infallible;

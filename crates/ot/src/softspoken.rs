@@ -136,11 +136,6 @@ impl SoftSpokenSender {
         })
     }
 
-    /// The k of the field.
-    pub fn field_bits(&self) -> FieldBits {
-        self.k
-    }
-
     fn read_chunk(&mut self, u: &[u8], m: usize) {
         let len = column_len(m);
         for ((columns, leaves), u) in self
@@ -247,11 +242,6 @@ impl SoftSpokenReceiver {
             matrix: Matrix::new(instance),
         };
         Ok((receiver, setup))
-    }
-
-    /// The k of the field.
-    pub fn field_bits(&self) -> FieldBits {
-        self.k
     }
 
     /// `choices` may go on past the chunk.

@@ -6,11 +6,11 @@
 )]
 
 use crate::common::{INSTANCE, TestRng, bit, extend, ideal_softspoken, row_hash};
-use madrigal_core::Zeroizing;
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_kernels::{Block, blocks_as_bytes};
 use madrigal_ot::{
     ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost,
-    flavour::{self, OneOf, Word},
+    flavour::{self, OneOf},
     softspoken::FieldBits,
 };
 use proptest::prelude::*;
@@ -111,13 +111,13 @@ fn short_strings_begin_the_block() {
     }
 }
 
-fn additive<W: Word>(rng: &mut TestRng, m: usize, each: usize) {
-    let s = random_strings(rng, m, each * W::BYTES);
-    let words = |bytes: Vec<u8>| -> Vec<W> { bytes.chunks(W::BYTES).map(W::read).collect() };
-    let a = words(rng.bytes(m * each * W::BYTES));
-    let (mut x, mut out) = (vec![W::default(); m * each], vec![W::default(); m * each]);
+fn additive<T: Ring>(rng: &mut TestRng, m: usize, each: usize) {
+    let s = random_strings(rng, m, each * T::BYTES);
+    let words = |bytes: Vec<u8>| -> Vec<T> { bytes.chunks(T::BYTES).map(T::read).collect() };
+    let a = words(rng.bytes(m * each * T::BYTES));
+    let (mut x, mut out) = (vec![T::default(); m * each], vec![T::default(); m * each]);
     let message = flavour::sender_additive(&a, s.k0, s.k1, &mut x).unwrap();
-    let cost = cost::additive(m as u64, each as u64, W::BITS as u64);
+    let cost = cost::additive(m as u64, each as u64, T::BITS as u64);
     assert_eq!(message.len() as u64, cost.sender_bytes);
     let choices = if each > 0 { &s.choices[..] } else { &[] };
     flavour::receiver_additive(choices, each, &message, s.k, &mut out).unwrap();
@@ -125,9 +125,9 @@ fn additive<W: Word>(rng: &mut TestRng, m: usize, each: usize) {
         let ra = if bit(&s.choices, i / each) {
             a[i]
         } else {
-            W::default()
+            T::default()
         };
-        assert_eq!(out[i], x[i].add(ra), "element {i}, {} bits", W::BITS);
+        assert_eq!(out[i], x[i].add(ra), "element {i}, {} bits", T::BITS);
         assert_eq!(out[i].sub(x[i]), ra);
     }
 }

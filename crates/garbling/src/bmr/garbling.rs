@@ -29,11 +29,7 @@ pub struct Products<'a> {
     pub flips: &'a [&'a [u8]],
 }
 
-impl fmt::Debug for Products<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Products(..)")
-    }
-}
+madrigal_core::opaque!(Products<'_>);
 
 /// Garbles a circuit, chunk by chunk, for one block of lanes. Its rows hold our keys of 0, and our rows with each
 /// peer.

@@ -36,11 +36,7 @@ impl Drop for BlockSeed {
     }
 }
 
-impl fmt::Debug for BlockSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BlockSeed(..)")
-    }
-}
+madrigal_core::opaque!(BlockSeed);
 
 /// Keys of 0 from place `at` on.
 pub(crate) fn keys_of_zero(prg: &mut Prg, at: usize, keys: &mut [Block]) {

@@ -21,8 +21,6 @@
 //! session, the parties, the stream, B, i, b, M_{i,0} and M_{i,1}; T is SHA-512 and the Ristretto
 //! map and binds the same but B. Neither time nor memory access depends on a secret.
 
-use core::fmt;
-
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::RistrettoBasepointTable};
 use madrigal_core::Zeroizing;
 use madrigal_core::domains::{ENDEMIC_GROUP, ENDEMIC_KEY};
@@ -86,11 +84,7 @@ impl EndemicSender {
     }
 }
 
-impl fmt::Debug for EndemicSender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EndemicSender(..)")
-    }
-}
+madrigal_core::opaque!(EndemicSender);
 
 /// The receiver between its own message and the sender's. Holds the choices and the x_i.
 pub struct EndemicReceiver {
@@ -169,11 +163,7 @@ impl EndemicReceiver {
     }
 }
 
-impl fmt::Debug for EndemicReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EndemicReceiver(..)")
-    }
-}
+madrigal_core::opaque!(EndemicReceiver);
 
 /// A uniform element with an unknown logarithm.
 fn random_element(rng: &mut impl CryptoRng) -> RistrettoPoint {

@@ -26,8 +26,6 @@
 //! ML-KEM is that of aws-lc. Its key pairs and ciphertexts draw from the library's own generator,
 //! which the operating system seeds.
 
-use core::fmt;
-
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
 use madrigal_core::Zeroizing;
 use madrigal_core::domains::{KEM_KEY, KEM_VECTOR};
@@ -74,11 +72,7 @@ pub struct KemResponse {
     pub keys: Zeroizing<Vec<[Block; 2]>>,
 }
 
-impl fmt::Debug for KemResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KemResponse(..)")
-    }
-}
+madrigal_core::opaque!(KemResponse);
 
 /// The sender's only step: reads the receiver's message for `n` OTs ([`keys_len`] bytes) and answers.
 ///
@@ -226,11 +220,7 @@ impl KemReceiver {
     }
 }
 
-impl fmt::Debug for KemReceiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KemReceiver(..)")
-    }
-}
+madrigal_core::opaque!(KemReceiver);
 
 /// A vector over Z_q; every coefficient is below q.
 struct Vector([u16; COEFFICIENTS]);

@@ -8,84 +8,13 @@
 //! A vector serves matrix products: one choice bit, one extension row and one hash for a whole row
 //! of products with the same bit.
 
-use core::fmt::Debug;
-
-use madrigal_core::Zeroizing;
+use madrigal_core::{Ring, Zeroizing};
 
 use crate::{
     OtError,
     error::{Message, check_argument, check_message},
     select::bit,
 };
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// An element of the ring of integers modulo `2^BITS`: one of the unsigned integer types.
-pub trait Word: Copy + Debug + Default + PartialEq + sealed::Sealed {
-    /// Width of the ring in bits.
-    const BITS: usize;
-    /// Bytes of an element on the wire.
-    const BYTES: usize = Self::BITS / 8;
-
-    /// The sum in the ring.
-    #[must_use]
-    fn add(self, other: Self) -> Self;
-
-    /// The difference in the ring.
-    #[must_use]
-    fn sub(self, other: Self) -> Self;
-
-    /// The element where the bit is 1, zero where it is 0, without a branch.
-    #[must_use]
-    fn times_bit(self, bit: u8) -> Self;
-
-    /// Reads [`BYTES`](Self::BYTES) bytes, least significant first; what is missing is zero.
-    fn read(bytes: &[u8]) -> Self;
-
-    /// Writes [`BYTES`](Self::BYTES) bytes, least significant first, as far as there is room.
-    fn write(self, bytes: &mut [u8]);
-}
-
-macro_rules! word {
-    ($($word:ident)*) => { $(
-        impl sealed::Sealed for $word {}
-
-        impl Word for $word {
-            const BITS: usize = $word::BITS as usize;
-
-            #[inline]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-
-            #[inline]
-            fn sub(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-
-            #[inline]
-            fn times_bit(self, bit: u8) -> Self {
-                self & $word::from(bit).wrapping_neg()
-            }
-
-            #[inline]
-            fn read(bytes: &[u8]) -> Self {
-                bytes.first_chunk().map_or(0, |bytes| $word::from_le_bytes(*bytes))
-            }
-
-            #[inline]
-            fn write(self, bytes: &mut [u8]) {
-                if let Some(bytes) = bytes.first_chunk_mut() {
-                    *bytes = self.to_le_bytes();
-                }
-            }
-        }
-    )* };
-}
-
-word! { u8 u16 u32 u64 u128 }
 
 /// Additively correlated OT, sender: writes x and returns the message, as long as the strings
 /// together.
@@ -96,22 +25,22 @@ word! { u8 u16 u32 u64 u128 }
 ///
 /// # Errors
 /// [`OtError::ArgumentLength`] if the lengths do not fit the number of correlations.
-pub fn sender_additive<W: Word>(
-    correlation: &[W],
+pub fn sender_additive<T: Ring>(
+    correlation: &[T],
     k0: Zeroizing<Vec<u8>>,
     k1: Zeroizing<Vec<u8>>,
-    x: &mut [W],
+    x: &mut [T],
 ) -> Result<Vec<u8>, OtError> {
-    let bytes = correlation.len().saturating_mul(W::BYTES);
+    let bytes = correlation.len().saturating_mul(T::BYTES);
     check_argument("k0", bytes, k0.len())?;
     check_argument("k1", bytes, k1.len())?;
     check_argument("x", correlation.len(), x.len())?;
     let mut message = vec![0; bytes];
-    let masks = k0.chunks_exact(W::BYTES).zip(k1.chunks_exact(W::BYTES));
-    let outputs = message.chunks_exact_mut(W::BYTES).zip(x);
+    let masks = k0.chunks_exact(T::BYTES).zip(k1.chunks_exact(T::BYTES));
+    let outputs = message.chunks_exact_mut(T::BYTES).zip(x);
     for (((k0, k1), (y, x)), a) in masks.zip(outputs).zip(correlation) {
-        *x = W::read(k0);
-        x.add(*a).sub(W::read(k1)).write(y);
+        *x = T::read(k0);
+        x.add(*a).sub(T::read(k1)).write(y);
     }
     Ok(message)
 }
@@ -124,14 +53,14 @@ pub fn sender_additive<W: Word>(
 /// # Errors
 /// [`OtError::MessageLength`] for the message, [`OtError::ArgumentLength`] if `out` has not `each`
 /// elements per OT, or if `k` or `choices` do not fit it.
-pub fn receiver_additive<W: Word>(
+pub fn receiver_additive<T: Ring>(
     choices: &[u8],
     each: usize,
     corrections: &[u8],
     k: Zeroizing<Vec<u8>>,
-    out: &mut [W],
+    out: &mut [T],
 ) -> Result<(), OtError> {
-    let bytes = out.len().saturating_mul(W::BYTES);
+    let bytes = out.len().saturating_mul(T::BYTES);
     let ots = out.len().checked_div(each).unwrap_or(0);
     check_argument("out", ots.saturating_mul(each), out.len())?;
     check_argument("choices", ots.div_ceil(8), choices.len())?;
@@ -140,13 +69,13 @@ pub fn receiver_additive<W: Word>(
     if out.is_empty() {
         return Ok(());
     }
-    let masks = k.chunks_exact(each * W::BYTES);
-    let values = masks.zip(corrections.chunks_exact(each * W::BYTES));
+    let masks = k.chunks_exact(each * T::BYTES);
+    let values = masks.zip(corrections.chunks_exact(each * T::BYTES));
     for (i, (out, (k, y))) in out.chunks_exact_mut(each).zip(values).enumerate() {
-        let choice = bit(choices, i);
-        let pairs = k.chunks_exact(W::BYTES).zip(y.chunks_exact(W::BYTES));
+        let choice = T::from_u128(bit(choices, i).into()).spread(0);
+        let pairs = k.chunks_exact(T::BYTES).zip(y.chunks_exact(T::BYTES));
         for (out, (k, y)) in out.iter_mut().zip(pairs) {
-            *out = W::read(k).add(W::read(y).times_bit(choice));
+            *out = T::read(k).add(T::read(y).and(choice));
         }
     }
     Ok(())

@@ -77,14 +77,6 @@ impl Builder {
         self.flip_sign(a)
     }
 
-    /// `|a|`.
-    pub fn float_abs(&mut self, format: Format, a: &[Wire]) -> Vec<Wire> {
-        check(format, a);
-        let mut a = a.to_vec();
-        a[format.width() - 1] = self.constant(false);
-        a
-    }
-
     fn float_parts(&mut self, format: Format, a: &[Wire]) -> Parts {
         check(format, a);
         let (fraction, rest) = a.split_at(format.fraction);
