@@ -115,7 +115,7 @@ pub trait Source {
     where
         Self: Sized,
     {
-        async move { self.typed(Kind::BitTriples, count, made).await }
+        self.typed(Kind::BitTriples, count, made)
     }
 
     /// Makes triples over Z_2^l.
@@ -130,10 +130,7 @@ pub trait Source {
     where
         Self: Sized,
     {
-        async move {
-            self.typed(Kind::RingTriples(Width::of::<T>()), count, made)
-                .await
-        }
+        self.typed(Kind::RingTriples(Width::of::<T>()), count, made)
     }
 
     /// Makes square pairs over Z_2^l.
@@ -148,10 +145,7 @@ pub trait Source {
     where
         Self: Sized,
     {
-        async move {
-            self.typed(Kind::SquarePairs(Width::of::<T>()), count, made)
-                .await
-        }
+        self.typed(Kind::SquarePairs(Width::of::<T>()), count, made)
     }
 
     /// Makes random bits over Z_2^l.
@@ -166,10 +160,7 @@ pub trait Source {
     where
         Self: Sized,
     {
-        async move {
-            self.typed(Kind::SharedBits(Width::of::<T>()), count, made)
-                .await
-        }
+        self.typed(Kind::SharedBits(Width::of::<T>()), count, made)
     }
 
     /// Makes a matrix triple over Z_2^l. `made` hears of products of elements.
@@ -237,9 +228,6 @@ pub trait Source {
     where
         Self: Sized,
     {
-        async move {
-            self.typed(Kind::VectorTriples { length }, count, made)
-                .await
-        }
+        self.typed(Kind::VectorTriples { length }, count, made)
     }
 }

@@ -312,53 +312,29 @@ impl Op {
     }
 }
 
+/// Gives the name of the variant that a value has.
+macro_rules! variant {
+    ($value:expr, $($variant:ident)*) => {
+        match $value {
+            $(Self::$variant { .. } => stringify!($variant),)*
+        }
+    };
+}
+
 impl Unary {
     /// A short name: that of its variant.
     pub fn name(&self) -> &'static str {
-        match self {
-            Unary::Neg => "Neg",
-            Unary::Abs => "Abs",
-            Unary::Sign => "Sign",
-            Unary::Floor => "Floor",
-            Unary::Ceil => "Ceil",
-            Unary::Round => "Round",
-            Unary::Sqrt => "Sqrt",
-            Unary::Exp => "Exp",
-            Unary::Log => "Log",
-            Unary::Reciprocal => "Reciprocal",
-            Unary::Sin => "Sin",
-            Unary::Cos => "Cos",
-            Unary::Erf => "Erf",
-            Unary::Relu => "Relu",
-            Unary::LeakyRelu { .. } => "LeakyRelu",
-            Unary::Sigmoid => "Sigmoid",
-            Unary::Tanh => "Tanh",
-            Unary::Softplus => "Softplus",
-            Unary::Gelu { .. } => "Gelu",
-            Unary::Not => "Not",
-            Unary::IsNan => "IsNan",
-        }
+        variant!(
+            self,
+            Neg Abs Sign Floor Ceil Round Sqrt Exp Log Reciprocal Sin Cos Erf Relu LeakyRelu Sigmoid Tanh Softplus Gelu
+            Not IsNan
+        )
     }
 }
 
 impl Binary {
     /// A short name: that of its variant.
     pub fn name(&self) -> &'static str {
-        match self {
-            Binary::Add => "Add",
-            Binary::Sub => "Sub",
-            Binary::Mul => "Mul",
-            Binary::Div => "Div",
-            Binary::Mod { .. } => "Mod",
-            Binary::Pow => "Pow",
-            Binary::Min => "Min",
-            Binary::Max => "Max",
-            Binary::And => "And",
-            Binary::Or => "Or",
-            Binary::Xor => "Xor",
-            Binary::Equal => "Equal",
-            Binary::Less => "Less",
-            Binary::LessOrEqual => "LessOrEqual",
-        }
+        variant!(self, Add Sub Mul Div Mod Pow Min Max And Or Xor Equal Less LessOrEqual)
     }
 }
