@@ -44,68 +44,59 @@ impl Default for ValueLimits {
     }
 }
 
-/// A text of values that could not be read; names the file, the line and the value.
+/// A text of values that could not be read; names the file, and the line and the value where they are known.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{name}{}{}: {kind}", numbered(", line", *.line), numbered(", value", *.value))]
+pub struct ValuesError {
+    /// The name that the caller gave the text.
+    pub name: String,
+    /// The line, counted from 1.
+    pub line: Option<usize>,
+    /// The value on the line, counted from 1.
+    pub value: Option<usize>,
+    /// Kind of the error there.
+    pub kind: ValuesErrorKind,
+}
+
+fn numbered(what: &str, number: Option<usize>) -> String {
+    number.map_or_else(String::new, |number| format!("{what} {number}"))
+}
+
+/// Errors in a text of values.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum ValuesError {
+pub enum ValuesErrorKind {
     /// No lines.
-    #[error(
-        "{name}: no values; expected one line per lane with {values} hexadecimal numbers on it"
-    )]
+    #[error("no values; expected one line per lane with {values} hexadecimal numbers on it")]
     Empty {
-        /// The name that the caller gave the text.
-        name: String,
         /// Values per line.
         values: usize,
     },
     /// A blank line before the end.
-    #[error("{name}, line {line}: the line is blank, but lines follow; give every lane its line")]
-    Blank {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
-    },
+    #[error("the line is blank, but lines follow; give every lane its line")]
+    Blank,
     /// Too few or too many numbers on a line.
     #[error(
-        "{name}, line {line}: expected {expected} value{}, found {found}; give each value of this party once, in circuit order",
+        "expected {expected} value{}, found {found}; give each value of this party once, in circuit order",
         if *.expected == 1 { "" } else { "s" }
     )]
     Count {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
         /// Values per line.
         expected: usize,
         /// Values on this line.
         found: usize,
     },
     /// Something that is not hexadecimal.
-    #[error(
-        "{name}, line {line}, value {value}: {found} is not a hexadecimal digit; write 0-9 a-f, with or without 0x before them"
-    )]
+    #[error("{found} is not a hexadecimal digit; write 0-9 a-f, with or without 0x before them")]
     Digit {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
-        /// The value on the line, counted from 1.
-        value: usize,
         /// The first character that is none; the digits around it are not told in any case.
         found: OwnData,
     },
     /// More digits than the value's width takes.
     #[error(
-        "{name}, line {line}, value {value}: {found} hexadecimal digits, but {width} bits take at most {most}; does the value belong to this circuit?"
+        "{found} hexadecimal digits, but {width} bits take at most {most}; does the value belong to this circuit?"
     )]
     TooLong {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
-        /// The value on the line, counted from 1.
-        value: usize,
         /// Digits that stand there.
         found: usize,
         /// Most digits.
@@ -114,26 +105,14 @@ pub enum ValuesError {
         width: u32,
     },
     /// A first digit with bits above the width.
-    #[error(
-        "{name}, line {line}, value {value}: the number does not fit {width} bits; does the value belong to this circuit?"
-    )]
+    #[error("the number does not fit {width} bits; does the value belong to this circuit?")]
     TooLarge {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
-        /// The value on the line, counted from 1.
-        value: usize,
         /// Width of the value in bits.
         width: u32,
     },
     /// More than the caller's limits allow.
-    #[error("{name}, line {line}: {found} {what}, the limit is {limit}; split the input")]
+    #[error("{found} {what}, the limit is {limit}; split the input")]
     Limit {
-        /// The name that the caller gave the text.
-        name: String,
-        /// The line, counted from 1.
-        line: u64,
         /// Name of what is too many.
         what: &'static str,
         /// Number that there is.
@@ -163,25 +142,22 @@ pub fn read(
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let text = text.trim_ascii_end();
     let lanes = count_lines(text);
+    let wrong = |line, value, kind| ValuesError {
+        name: name.into(),
+        line,
+        value,
+        kind,
+    };
     if lanes == 0 {
-        return Err(ValuesError::Empty {
-            name: name.into(),
-            values: widths.len(),
-        });
+        let values = widths.len();
+        return Err(wrong(None, None, ValuesErrorKind::Empty { values }));
     }
-    let limit = |line: usize, what, found: u64, limit: u64| {
-        let line = line as u64;
-        if found > limit {
-            Err(ValuesError::Limit {
-                name: name.into(),
-                line,
-                what,
-                found,
-                limit,
-            })
-        } else {
-            Ok(())
+    let limit = |line, what, found: u64, limit: u64| match found > limit {
+        true => {
+            let kind = ValuesErrorKind::Limit { what, found, limit };
+            Err(wrong(Some(line), None, kind))
         }
+        false => Ok(()),
     };
     limit(lanes, "lanes", lanes as u64, limits.lanes as u64)?;
     let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
@@ -210,7 +186,7 @@ pub fn read(
             let to = &mut block[lane * layout.bytes..][..layout.bytes];
             layout
                 .decode(line, to)
-                .map_err(|wrong| wrong.at(name, number as u64, widths))?;
+                .map_err(|(value, kind)| wrong(Some(number), value, kind))?;
         }
         layout.to_rows(&block, count, &mut rows, first);
     }
@@ -335,30 +311,34 @@ impl Layout {
         }
     }
 
-    fn decode(&self, line: &[u8], to: &mut [u8]) -> Result<(), Wrong> {
-        let mut tokens = line
-            .split(u8::is_ascii_whitespace)
-            .filter(|token| !token.is_empty());
+    /// Reads a lane's values; an error comes with the number of the value that is wrong.
+    fn decode(&self, line: &[u8], to: &mut [u8]) -> Result<(), (Option<usize>, ValuesErrorKind)> {
+        let tokens = || {
+            let tokens = line.split(u8::is_ascii_whitespace);
+            tokens.filter(|token| !token.is_empty())
+        };
+        let wrong_count = || {
+            let kind = match tokens().count() {
+                0 => ValuesErrorKind::Blank,
+                found => ValuesErrorKind::Count {
+                    expected: self.values.len(),
+                    found,
+                },
+            };
+            (None, kind)
+        };
+        let mut rest = tokens();
         for (value, place) in self.values.iter().enumerate() {
-            let token = tokens.next().ok_or_else(|| self.count(line))?;
+            let token = rest.next().ok_or_else(wrong_count)?;
             let to = &mut to[place.byte..][..(place.width as usize).div_ceil(8)];
             place
                 .decode(token, to)
-                .map_err(|what| Wrong::Value(value, what))?;
+                .map_err(|kind| (Some(value + 1), kind))?;
         }
-        if tokens.next().is_some() {
-            Err(self.count(line))
-        } else {
-            Ok(())
+        match rest.next() {
+            Some(_) => Err(wrong_count()),
+            None => Ok(()),
         }
-    }
-
-    fn count(&self, line: &[u8]) -> Wrong {
-        Wrong::Count(
-            line.split(u8::is_ascii_whitespace)
-                .filter(|token| !token.is_empty())
-                .count(),
-        )
     }
 
     fn encode(&self, lane: &[u8], text: &mut Vec<u8>) {
@@ -410,21 +390,25 @@ impl Layout {
 }
 
 impl Place {
-    fn decode(&self, token: &[u8], to: &mut [u8]) -> Result<(), What> {
+    fn decode(&self, token: &[u8], to: &mut [u8]) -> Result<(), ValuesErrorKind> {
         let token = token
             .strip_prefix(b"0x")
             .or_else(|| token.strip_prefix(b"0X"))
             .unwrap_or(token);
         let most = digits(self.width);
         if token.is_empty() {
-            return Err(What::Digit(OwnData::new(CHARACTER, "0x")));
+            let found = OwnData::new(CHARACTER, "0x");
+            return Err(ValuesErrorKind::Digit { found });
         }
         if token.len() > most {
             let wrong = token.iter().fold(0, |wrong, &digit| wrong | nibble(digit));
-            return Err(if wrong > 15 {
-                What::digit(token)
-            } else {
-                What::TooLong(token.len())
+            return Err(match wrong > 15 {
+                true => no_number(token),
+                false => ValuesErrorKind::TooLong {
+                    found: token.len(),
+                    most,
+                    width: self.width,
+                },
             });
         }
         let mut wrong = 0;
@@ -447,7 +431,7 @@ impl Place {
             wrong = nibble(token[0]);
         }
         if wrong > 15 {
-            return Err(What::digit(token));
+            return Err(no_number(token));
         }
         // Only the top digit can stand above the width.
         let mut last = if self.width == 0 {
@@ -458,7 +442,10 @@ impl Place {
         let over =
             (!self.width.is_multiple_of(8) || self.width == 0) && last >> (self.width % 8) != 0;
         last.zeroize();
-        if over { Err(What::TooLarge) } else { Ok(()) }
+        match over {
+            true => Err(ValuesErrorKind::TooLarge { width: self.width }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -472,69 +459,17 @@ fn nibble(digit: u8) -> u8 {
     (number & is_number) | (letter.wrapping_add(10) & is_letter) | (!(is_number | is_letter) & 0x80)
 }
 
-enum Wrong {
-    Count(usize),
-    Value(usize, What),
-}
-
 /// Name of a digit that is none.
 const CHARACTER: &str = "a character";
 
-enum What {
-    Digit(OwnData),
-    TooLong(usize),
-    TooLarge,
-}
-
-impl What {
-    /// Makes the error of a token that is no number: its first character that is no digit.
-    fn digit(token: &[u8]) -> Self {
-        let at = token.iter().position(|&digit| nibble(digit) > 15);
-        // Bytes of the longest character.
-        let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
-        let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
-        let found: String = text.chars().take(1).collect();
-        Self::Digit(OwnData::new(CHARACTER, &found))
-    }
-}
-
-impl Wrong {
-    fn at(self, name: &str, line: u64, widths: &[u32]) -> ValuesError {
-        let name = name.into();
-        match self {
-            Self::Count(0) => ValuesError::Blank { name, line },
-            Self::Count(found) => ValuesError::Count {
-                name,
-                line,
-                expected: widths.len(),
-                found,
-            },
-            Self::Value(value, what) => {
-                let width = widths[value];
-                let value = value + 1;
-                match what {
-                    What::Digit(found) => ValuesError::Digit {
-                        name,
-                        line,
-                        value,
-                        found,
-                    },
-                    What::TooLong(found) => ValuesError::TooLong {
-                        name,
-                        line,
-                        value,
-                        found,
-                        most: digits(width),
-                        width,
-                    },
-                    What::TooLarge => ValuesError::TooLarge {
-                        name,
-                        line,
-                        value,
-                        width,
-                    },
-                }
-            }
-        }
+/// Makes the error of a token that is no number: its first character that is no digit.
+fn no_number(token: &[u8]) -> ValuesErrorKind {
+    let at = token.iter().position(|&digit| nibble(digit) > 15);
+    // Bytes of the longest character.
+    let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
+    let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
+    let found: String = text.chars().take(1).collect();
+    ValuesErrorKind::Digit {
+        found: OwnData::new(CHARACTER, &found),
     }
 }
