@@ -379,7 +379,9 @@ fn thousands_of_nodes_in_a_row_are_planned() {
         });
         done.unwrap().join().unwrap()
     };
-    let (short, long) = (plan(3000), plan(12_000));
+    // The least of three, since other tests have the processor too.
+    let least = |length| (0..3).map(|_| plan(length)).min().unwrap();
+    let (short, long) = (least(3000), least(12_000));
     println!("3,000 nodes: {short:?}, 12,000: {long:?}");
     // Sixteen times as long if it were quadratic; a busy machine has some of it.
     assert!(long < short * 10 + std::time::Duration::from_secs(1));

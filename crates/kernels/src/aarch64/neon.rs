@@ -239,7 +239,7 @@ instructions! {
 
     /// The lower half of the block.
     fn store_low(bytes: &mut [u8; 8], x: Vector) =
-        *bytes = vgetq_lane_u64::<0>(vreinterpretq_u64_u8(x)).to_le_bytes();;
+        *bytes = vgetq_lane_u64::<0>(vreinterpretq_u64_u8(x)).to_le_bytes();
 
     /// A byte, in both halves.
     fn load_bytes(bytes: &[u8; LANES]) -> Vector = set_words(bytes[0].into());
