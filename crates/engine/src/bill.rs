@@ -269,9 +269,9 @@ impl Bill {
     }
 
     /// All that is in it.
-    pub(crate) fn into_parts(self) -> Parts {
+    pub(crate) fn into_parts(self) -> BillParts {
         let [setup, online] = self.phases;
-        Parts {
+        BillParts {
             setup,
             online,
             kept: self.kept,
@@ -281,7 +281,7 @@ impl Bill {
 }
 
 /// A bill, taken apart.
-pub(crate) struct Parts {
+pub(crate) struct BillParts {
     pub(crate) setup: PhaseBill,
     pub(crate) online: PhaseBill,
     pub(crate) kept: Vec<u64>,

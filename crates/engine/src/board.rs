@@ -3,7 +3,6 @@
 
 mod wholes;
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -16,7 +15,7 @@ use madrigal_correlations::{BitTriples, Steps, Stock, TriplePieces};
 use madrigal_net::{Context, Error, Result};
 
 use crate::graph::{Graph, Node, Value};
-use crate::operation::{Mismatch, Prepared};
+use crate::operation::{Mismatch, Prepared, PreparedState};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
 use wholes::Wholes;
@@ -45,7 +44,7 @@ struct State {
     blocks: Vec<Vec<usize>>,
     /// Tasks that wait for the end of a block.
     gated: Vec<Vec<Vec<u32>>>,
-    parts: Vec<Part>,
+    parts: Vec<PartState>,
     maker: Option<Waker>,
     /// Tasks that are prepared ahead and have not been.
     ahead_left: usize,
@@ -61,7 +60,7 @@ struct State {
 
 /// A part of the correlations.
 #[derive(Default)]
-struct Part {
+struct PartState {
     /// Tasks that have not ended.
     unfinished: usize,
     /// Tasks that are prepared ahead and have not been.
@@ -77,7 +76,7 @@ struct TaskState {
     turns: [TurnState; 2],
     stock: Option<Stock>,
     /// Memory that its preparation left for its work online.
-    kept: Option<Box<dyn Any + Send>>,
+    kept: Option<PreparedState>,
     /// Number of times that its preparation told of its results.
     told: usize,
     /// Boolean triples of later steps, in order.
@@ -117,7 +116,7 @@ pub(crate) struct Start {
     pub(crate) inputs: Vec<Arc<Shares>>,
     pub(crate) stock: Stock,
     /// Memory that the preparation left.
-    pub(crate) kept: Option<Box<dyn Any + Send>>,
+    pub(crate) kept: Option<PreparedState>,
     /// When everything was there.
     pub(crate) ready: Instant,
 }
@@ -154,7 +153,11 @@ impl Board {
                 inputs: given,
                 blocks: Vec::new(),
                 gated: Vec::new(),
-                parts: schedule.parts.iter().map(|_| Part::default()).collect(),
+                parts: schedule
+                    .parts
+                    .iter()
+                    .map(|_| PartState::default())
+                    .collect(),
                 maker: None,
                 ahead_left: 0,
                 prepared: None,

@@ -49,7 +49,9 @@ pub use explain::OperationEstimate;
 pub use graph::{Graph, GraphError, Value};
 pub use groups::GroupEstimate;
 pub use local::Local;
-pub use operation::{Early, Mismatch, Online, Operation, Prepared, Preparing, Tool, Turn};
+pub use operation::{
+    Early, Mismatch, Online, Operation, Prepared, PreparedState, Preparing, Tool, Turn,
+};
 pub use phases::Phases;
 pub use plan::{CORRELATIONS, OperationCost, Plan, PlanError, PlanSpec, TRIPLE_MEMORY};
 pub use policy::{DeepestFirst, FirstCome, LayerByLayer, Policy, Ready, Soonest};

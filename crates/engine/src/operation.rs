@@ -16,6 +16,9 @@ use crate::bill::Bill;
 use crate::shares::Shares;
 use crate::sort::Sort;
 
+/// Memory that the preparation of an operation leaves for its work online.
+pub type PreparedState = Box<dyn Any + Send>;
+
 /// Work of an operation online, which gives its results.
 pub type Online<'a> = LocalBoxFuture<'a, Result<Vec<Shares>>>;
 
@@ -144,7 +147,7 @@ pub struct Prepared {
     /// Results as far as they are known, unless they were [told](Early::tell).
     pub results: Vec<Shares>,
     /// Memory that the operation finds when it is online.
-    pub kept: Box<dyn Any + Send>,
+    pub kept: PreparedState,
 }
 
 /// Why values do not fit an operation.
@@ -219,7 +222,7 @@ pub struct Turn<'a> {
     strand: &'a mut Strand,
     context: Context,
     stock: Stock,
-    prepared: Option<Box<dyn Any + Send>>,
+    prepared: Option<PreparedState>,
     early: Early<'a>,
 }
 
@@ -230,7 +233,7 @@ impl<'a> Turn<'a> {
         strand: &'a mut Strand,
         context: Context,
         stock: Stock,
-        prepared: Option<Box<dyn Any + Send>>,
+        prepared: Option<PreparedState>,
     ) -> Self {
         Self {
             strand,
@@ -259,7 +262,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Takes what was [prepared](Operation::prepare), if it was, whatever its type.
-    pub fn kept(&mut self) -> Option<Box<dyn Any + Send>> {
+    pub fn kept(&mut self) -> Option<PreparedState> {
         self.prepared.take()
     }
 

@@ -5,7 +5,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Needs;
 use madrigal_protocols::{Opening, Rounds};
 
-use crate::bill::{Bill, Parts, PhaseBill};
+use crate::bill::{Bill, BillParts, PhaseBill};
 use crate::graph::{Graph, Node};
 use crate::strands::Lead;
 
@@ -69,7 +69,7 @@ impl Price {
         let none = [(); 2].map(|()| Rounds::new(graph.parties()));
         let prepares = limits.ahead.prepares(graph.node(node));
         let parts = call(graph, node, len, none, limits.opening, prepares);
-        let Parts {
+        let BillParts {
             setup,
             online,
             kept,
@@ -105,7 +105,7 @@ pub(crate) fn call(
     clocks: [Rounds; 2],
     opening: Opening,
     prepares: bool,
-) -> Parts {
+) -> BillParts {
     let mut bill = Bill::after(clocks, graph.parties(), opening, prepares);
     let operation = graph.node(node).operation.as_ref();
     if let Some(operation) = operation.filter(|_| !graph.node(node).is_empty()) {

@@ -18,7 +18,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::{Kind, Needs};
 use madrigal_protocols::{Opening, Rounds};
 
-use crate::bill::Parts;
+use crate::bill::BillParts;
 use crate::graph::{Graph, Value};
 use crate::policy::{Policy, Ready};
 use crate::price::{Ahead, Limits, Price, Spending, call};
@@ -207,7 +207,7 @@ impl Schedule {
                 .filter_map(|&source| made[source as usize].as_ref());
             before.for_each(|before| clock.join(before));
             // Only the order of messages counts here, whichever way they are opened.
-            let Parts { setup, known, .. } = self.call(graph, task, [clock, none()]);
+            let BillParts { setup, known, .. } = self.call(graph, task, [clock, none()]);
             end.join(&setup.clock);
             made[index] = Some(known.unwrap_or_else(|| setup.clock.clone()));
             preparers[preparer] = setup.clock;
@@ -218,7 +218,7 @@ impl Schedule {
     }
 
     /// Goes through the messages of a task after the rounds of setup and online.
-    fn call(&self, graph: &Graph, task: &Task, clocks: [Rounds; 2]) -> Parts {
+    fn call(&self, graph: &Graph, task: &Task, clocks: [Rounds; 2]) -> BillParts {
         let prepares = self.prepares(graph, task.node);
         call(
             graph,

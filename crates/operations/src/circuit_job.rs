@@ -11,7 +11,7 @@ use madrigal_engine::{Element, Graph, PlanSpec, Sharing, Sort, Value};
 use crate::backend::Backend;
 use crate::circuit::Circuit;
 
-/// What is computed, in which protocol, and by whom.
+/// Job of one circuit: what is computed, in which protocol, and by whom.
 #[derive(Debug, Clone)]
 pub struct CircuitJob {
     /// Protocol that evaluates the circuit.

@@ -6,7 +6,7 @@ use madrigal_correlations::Width;
 use madrigal_engine::{Element, Held, Mismatch, Shares, Sharing, Sort};
 use madrigal_protocols::planes;
 
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 use crate::shared::{in_sharing, only, width};
 use crate::stepped::{Described, Stepped};
 
@@ -81,9 +81,9 @@ impl<P: Rings> Described<P> for Adding {
         Ok(vec![sort; P::addend_count(parties)])
     }
 
-    fn step(&self) -> Step {
+    fn step(&self) -> RingStep {
         let negated = self.negated;
-        Step::Addends { negated }
+        RingStep::Addends { negated }
     }
 
     /// The number itself, and zeros: they add up to it.
@@ -145,8 +145,8 @@ impl<P: Rings> Described<P> for Composing {
         2 * inputs[0].element.bits() * self.width.bits()
     }
 
-    fn step(&self) -> Step {
-        Step::Compose
+    fn step(&self) -> RingStep {
+        RingStep::Compose
     }
 
     fn width(&self, _: &[Sort]) -> Width {
@@ -216,8 +216,8 @@ impl<P: Rings> Described<P> for Choosing {
         8 * inputs[1].element.bits()
     }
 
-    fn step(&self) -> Step {
-        Step::BitTimes
+    fn step(&self) -> RingStep {
+        RingStep::BitTimes
     }
 
     fn width(&self, inputs: &[Sort]) -> Width {

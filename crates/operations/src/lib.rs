@@ -72,7 +72,7 @@ pub use madrigal_protocols::replicated::Depth;
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
 pub use over_shares::{FromShares, Mask, OverShares, ToShares, Unmask};
-pub use protocol::{Boolean, Kept, Protocol, Rings, Step};
+pub use protocol::{Boolean, Protocol, RingStep, Rings};
 pub use replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};

@@ -4,7 +4,7 @@ use madrigal_core::{MatrixShape, Product, Zeroizing};
 use madrigal_engine::{Element, Held, Mismatch, Shares, Sharing, Sort};
 use madrigal_kernels::rings;
 
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 use crate::shared::in_sharing;
 use crate::stepped::{Described, Stepped};
 
@@ -102,8 +102,8 @@ impl<P: Rings> Described<P> for Product {
         false
     }
 
-    fn step(&self) -> Step {
-        Step::Product(*self)
+    fn step(&self) -> RingStep {
+        RingStep::Product(*self)
     }
 
     fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_correlations::Stock;
 use madrigal_engine::{
-    Bill, Local, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort, Turn,
+    Bill, Local, Mismatch, Online, Operation, Prepared, PreparedState, Preparing, Shares, Sharing,
+    Sort, Turn,
 };
 use madrigal_net::Result;
 
-use crate::protocol::{Kept, Protocol};
+use crate::protocol::Protocol;
 use crate::shared::{in_sharing, same_ring, sorts_of};
 
 /// A protocol whose values can be made of shares that add up, and become such shares again without a message: one of
@@ -34,7 +35,7 @@ pub trait OverShares: Protocol {
         &mut self,
         shares: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Adds the cost of [`to_values`](Self::to_values) to a bill.

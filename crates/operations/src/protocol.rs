@@ -1,22 +1,18 @@
 //! Protocols: the traits that give a protocol its operations.
 
-use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
 use madrigal_core::{Party, Product};
 use madrigal_correlations::Stock;
 use madrigal_engine::{
-    Bill, Early, Element, Held, Mismatch, Prepared, Shares, Sharing, Sort, Tool,
+    Bill, Early, Element, Held, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
 };
 use madrigal_kernels::Block;
 use madrigal_net::Result;
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
-
-/// Memory that the preparation of an operation leaves for its work online.
-pub type Kept = Box<dyn Any + Send>;
 
 /// Knows nothing of results before they are there.
 fn nothing_known(sorts: impl Iterator<Item = Sort>) -> Prepared {
@@ -62,7 +58,7 @@ pub trait Protocol: Tool {
         owner: Party,
         values: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Adds the cost of share to a bill.
@@ -87,7 +83,7 @@ pub trait Protocol: Tool {
         values: &[Arc<Shares>],
         to: &[Party],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Adds the cost of open to a bill.
@@ -157,7 +153,7 @@ pub trait Boolean: Protocol {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Adds the cost of evaluate to a bill.
@@ -169,7 +165,7 @@ pub trait Boolean: Protocol {
 
 /// Work on ring elements in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RingStep {
     /// Multiplies two values, element by element.
     Mul,
     /// Squares a value.
@@ -191,14 +187,14 @@ pub enum Step {
 
 /// A protocol that computes on elements of rings.
 ///
-/// Each [`Step`] is done in two parts. A protocol with masks does the first one before inputs are there; any other has
+/// Each [`RingStep`] is done in two parts. A protocol with masks does the first one before inputs are there; any other has
 /// nothing to do in it.
 pub trait Rings: Protocol {
     /// The Boolean sharing that its conversions go to and come from.
     const BITS: Sharing;
 
     /// Results of the first part of a step, which are kept until the second one.
-    type Ready<T: Held>: Send + 'static;
+    type Setup<T: Held>: Send + 'static;
 
     /// Does the first part of a step on elements of T; gives what is known of the results then, unless somebody was
     /// [told](Early::tell).
@@ -207,11 +203,11 @@ pub trait Rings: Protocol {
     /// [`Error`](madrigal_net::Error): those of the network.
     fn prepare_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         stock: &mut Stock,
         early: &Early<'_>,
-    ) -> impl Future<Output = Result<(Vec<Shares>, Self::Ready<T>)>>;
+    ) -> impl Future<Output = Result<(Vec<Shares>, Self::Setup<T>)>>;
 
     /// Does the second part of a step.
     ///
@@ -219,10 +215,10 @@ pub trait Rings: Protocol {
     /// [`Error`](madrigal_net::Error): those of the network.
     fn finish_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         stock: &mut Stock,
-        ready: Self::Ready<T>,
+        ready: Self::Setup<T>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Does a whole step.
@@ -231,7 +227,7 @@ pub trait Rings: Protocol {
     /// [`Error`](madrigal_net::Error): those of the network.
     fn step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         stock: &mut Stock,
     ) -> impl Future<Output = Result<Vec<Shares>>> {
@@ -243,7 +239,7 @@ pub trait Rings: Protocol {
     }
 
     /// Adds the cost of a step on values of these sorts to a bill.
-    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill);
+    fn step_bill<T: Held>(step: RingStep, inputs: &[Sort], bill: &mut Bill);
 
     /// Counts the numbers in [`BITS`](Self::BITS) that add up to one of this protocol's, among `parties` parties.
     fn addend_count(parties: usize) -> usize;

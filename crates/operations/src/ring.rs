@@ -7,7 +7,7 @@ use madrigal_correlations::Width;
 use madrigal_engine::{Element, Held, Local, Mismatch, Shares, Sharing, Sort};
 use madrigal_kernels::rings;
 
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 use crate::shared::{in_sharing, width};
 use crate::stepped::{Described, Stepped};
 
@@ -259,8 +259,8 @@ impl<P: Rings> Described<P> for Multiplying {
         6 * inputs[0].element.bits()
     }
 
-    fn step(&self) -> Step {
-        Step::Mul
+    fn step(&self) -> RingStep {
+        RingStep::Mul
     }
 
     fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
@@ -282,8 +282,8 @@ impl<P: Rings> Described<P> for Squaring {
         4 * inputs[0].element.bits()
     }
 
-    fn step(&self) -> Step {
-        Step::Square
+    fn step(&self) -> RingStep {
+        RingStep::Square
     }
 
     fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
@@ -312,8 +312,8 @@ impl<P: Rings> Described<P> for Dotting {
         false
     }
 
-    fn step(&self) -> Step {
-        Step::Dot(self.0)
+    fn step(&self) -> RingStep {
+        RingStep::Dot(self.0)
     }
 
     fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {

@@ -13,12 +13,12 @@ use madrigal_engine::{
 };
 use madrigal_net::{Context, Session};
 
-/// What one party brings to a job. It is made from the party's inputs alone where that is all.
+/// Inputs and means that one party brings to a job. It is made from the party's inputs alone where that is all.
 #[derive(Debug)]
 pub struct Brought<'a> {
     /// A row for each bit of this party's own input values, in circuit order; all threads read them.
     pub inputs: Arc<Rows>,
-    /// What the origin of the job's correlations asks for.
+    /// Means that the origin of the job's correlations asks for.
     pub means: Means<'a>,
 }
 
@@ -66,7 +66,7 @@ pub fn run_rows<'a>(
 /// and finishing it, for jobs that do more than one thing. Gives the output, if this party is to have it.
 ///
 /// # Errors
-/// As [`run_rows`].
+/// [`RunError`] in the same cases as [`run_rows`].
 pub fn evaluate_rows<'a>(
     context: &'a Context,
     plan: &'a Plan,

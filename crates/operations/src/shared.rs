@@ -5,20 +5,21 @@ use std::sync::Arc;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_correlations::{Stock, Width};
-use madrigal_engine::{Element, Mismatch, Prepared, Shares, Sharing, Sort};
+use madrigal_engine::{Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort};
 use madrigal_kernels::Block;
 use madrigal_net::{Error, Result};
 
-use crate::protocol::Kept;
-
 /// Takes what an operation kept of its preparation.
-pub(crate) fn unpacked<K: 'static>(kept: Kept) -> Result<Box<K>> {
+pub(crate) fn unpacked<K: 'static>(kept: PreparedState) -> Result<Box<K>> {
     kept.downcast()
         .map_err(|_| Error::bug("something else was prepared"))
 }
 
 /// Takes what was prepared, if anything was, else makes it.
-pub(crate) fn unpacked_or<K: 'static>(kept: Option<Kept>, make: impl FnOnce() -> K) -> Result<K> {
+pub(crate) fn unpacked_or<K: 'static>(
+    kept: Option<PreparedState>,
+    make: impl FnOnce() -> K,
+) -> Result<K> {
     kept.map_or_else(|| Ok(make()), |kept| unpacked::<K>(kept).map(|kept| *kept))
 }
 

@@ -9,10 +9,10 @@ use madrigal_engine::{
 };
 use madrigal_net::Result;
 
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 use crate::shared::{prepared_locally, sorts_of, unpacked, width};
 
-/// A [`Step`] in protocol P as an operation, which S describes.
+/// A [`RingStep`] in protocol P as an operation, which S describes.
 pub struct Stepped<P, S> {
     pub(crate) of: S,
     protocol: PhantomData<fn() -> P>,
@@ -32,7 +32,7 @@ impl<P, S: Default> Default for Stepped<P, S> {
     }
 }
 
-/// Description of an operation that is a [`Step`] in protocol P.
+/// Description of an operation that is a [`RingStep`] in protocol P.
 pub trait Described<P: Rings>: Send + Sync {
     /// Names the operation, as [`Operation::name`] does.
     fn name(&self) -> String;
@@ -54,7 +54,7 @@ pub trait Described<P: Rings>: Send + Sync {
     }
 
     /// Says what is done.
-    fn step(&self) -> Step;
+    fn step(&self) -> RingStep;
 
     /// Finds the ring in which it is done.
     fn width(&self, inputs: &[Sort]) -> Width {
@@ -158,7 +158,7 @@ impl<P: Rings, S: Described<P>> Operation for Stepped<P, S> {
             crate::with_ring!(self.of.width(&sorts), T => {
                 let mut made = match kept {
                     Some(kept) => {
-                        let ready = *unpacked::<P::Ready<T>>(kept)?;
+                        let ready = *unpacked::<P::Setup<T>>(kept)?;
                         tool.finish_step::<T>(step, &inputs, stock, ready).await?
                     }
                     None => tool.step::<T>(step, &inputs, stock).await?,

@@ -13,7 +13,9 @@ use madrigal_engine::{
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Channel, Context, Result};
-use madrigal_operations::{ArithmeticGmwTool, Open, ReplicatedTool, Rings, Share, Square, Step};
+use madrigal_operations::{
+    ArithmeticGmwTool, Open, ReplicatedTool, RingStep, Rings, Share, Square,
+};
 use madrigal_testkit::{World, seed};
 
 use crate::programs::{Built, check_all, own};
@@ -132,8 +134,8 @@ impl<P: Rings> Operation for Cube<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        P::step_bill::<u64>(Step::Square, inputs, bill);
-        P::step_bill::<u64>(Step::Mul, &[inputs[0]; 2], bill);
+        P::step_bill::<u64>(RingStep::Square, inputs, bill);
+        P::step_bill::<u64>(RingStep::Mul, &[inputs[0]; 2], bill);
     }
 
     fn online<'a>(
@@ -143,9 +145,11 @@ impl<P: Rings> Operation for Cube<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (tool, stock) = turn.tool::<P>()?;
-            let squares = tool.step::<u64>(Step::Square, &[&inputs[0]], stock).await?;
+            let squares = tool
+                .step::<u64>(RingStep::Square, &[&inputs[0]], stock)
+                .await?;
             let factors = [&squares[0], &*inputs[0]];
-            tool.step::<u64>(Step::Mul, &factors, stock).await
+            tool.step::<u64>(RingStep::Mul, &factors, stock).await
         })
     }
 
@@ -206,7 +210,7 @@ impl Operation for Greedy {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        ArithmeticGmwTool::step_bill::<u64>(Step::Square, inputs, bill);
+        ArithmeticGmwTool::step_bill::<u64>(RingStep::Square, inputs, bill);
     }
 
     fn online<'a>(
@@ -216,8 +220,11 @@ impl Operation for Greedy {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (tool, stock) = turn.tool::<ArithmeticGmwTool>()?;
-            let squares = tool.step::<u64>(Step::Square, &[&inputs[0]], stock).await?;
-            tool.step::<u64>(Step::Square, &[&squares[0]], stock).await
+            let squares = tool
+                .step::<u64>(RingStep::Square, &[&inputs[0]], stock)
+                .await?;
+            tool.step::<u64>(RingStep::Square, &[&squares[0]], stock)
+                .await
         })
     }
 

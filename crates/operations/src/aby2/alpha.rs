@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::{Stock, Width};
-use madrigal_engine::{Bill, Element, Held, Mismatch, Prepared, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Element, Held, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
+};
 use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -19,7 +21,7 @@ use madrigal_protocols::aby2::{self, Aby2};
 
 use crate::aby2::beta::{MASK, PUBLIC, both, drawn, exchange, reveal, tell, two};
 use crate::over_shares::OverShares;
-use crate::protocol::{Kept, Protocol};
+use crate::protocol::Protocol;
 use crate::shared::{rings_alone, sorts_of, unopened, unpacked, unpacked_or};
 
 pub use mul_bits::MulBits;
@@ -114,7 +116,7 @@ impl AlphaTool {
         &mut self,
         owner: Party,
         values: &[Arc<Shares>],
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let masks = unpacked_or(prepared, || self.draw::<T>(Some(owner), total(&sorts)))?;
@@ -127,7 +129,7 @@ impl AlphaTool {
     async fn mask_ring<T: Held>(
         &mut self,
         values: &[Arc<Shares>],
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let masks = unpacked_or(prepared, || self.draw::<T>(None, total(&sorts)))?;
@@ -138,7 +140,7 @@ impl AlphaTool {
     async fn open_ring<T: Held>(
         &mut self,
         values: &[Arc<Shares>],
-        kept: Kept,
+        kept: PreparedState,
     ) -> Result<Vec<Shares>> {
         let masks = *unpacked::<Option<Elements<T>>>(kept)?;
         let Some(mut all) = masks else {
@@ -182,7 +184,7 @@ impl Protocol for AlphaTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let Some(width) = width_of(&sorts_of(values)) else {
             return Ok(Vec::new());
@@ -205,7 +207,7 @@ impl Protocol for AlphaTool {
         let Some(width) = width_of(&sorts) else {
             return Ok(crate::shared::prepared_locally(Vec::new()));
         };
-        let kept: Kept = crate::with_ring!(width, T => {
+        let kept: PreparedState = crate::with_ring!(width, T => {
             Box::new(self.aby2.open_masks(&joined::<T>(values, MASK), to).await?)
         });
         Ok(Prepared {
@@ -219,7 +221,7 @@ impl Protocol for AlphaTool {
         values: &[Arc<Shares>],
         to: &[Party],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let Some(width) = width_of(&sorts_of(values)) else {
             return Ok(Vec::new());
@@ -256,7 +258,7 @@ impl OverShares for AlphaTool {
         &mut self,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let Some(width) = width_of(&sorts_of(values)) else {
             return Ok(Vec::new());

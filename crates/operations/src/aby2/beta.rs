@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Element, Mismatch, Prepared, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
+};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -19,7 +21,7 @@ use madrigal_protocols::aby2::{self, Aby2};
 
 use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use crate::over_shares::OverShares;
-use crate::protocol::{Kept, Protocol};
+use crate::protocol::Protocol;
 use crate::shared::{bits_alone, other_of_two, sorts_of, unopened, unpacked, unpacked_or};
 use memory::CircuitMemory;
 
@@ -155,7 +157,7 @@ impl Protocol for BetaTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let masks = unpacked_or(prepared, || self.draw(Some(owner), &sorts))?;
@@ -191,7 +193,7 @@ impl Protocol for BetaTool {
         values: &[Arc<Shares>],
         to: &[Party],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let kept = match prepared {
             Some(kept) => kept,
@@ -228,7 +230,7 @@ impl OverShares for BetaTool {
         &mut self,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let masks = unpacked_or(prepared, || self.draw(None, &sorts))?;

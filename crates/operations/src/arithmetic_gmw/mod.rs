@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock, Width};
-use madrigal_engine::{Bill, Early, Element, Held, Mismatch, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Early, Element, Held, Mismatch, PreparedState, Shares, Sharing, Sort, Tool,
+};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 
-use crate::protocol::{Kept, Protocol, Rings, Step};
+use crate::protocol::{Protocol, RingStep, Rings};
 use crate::shared::{rings_alone, width};
 
 pub use known::KnownProduct;
@@ -66,7 +68,7 @@ impl Protocol for ArithmeticGmwTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let mut shared = Vec::with_capacity(values.len());
         for value in values {
@@ -100,7 +102,7 @@ impl Protocol for ArithmeticGmwTool {
         values: &[Arc<Shares>],
         to: &[Party],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let Some(first) = values.first() else {
             return Ok(Vec::new());
@@ -166,11 +168,11 @@ impl ArithmeticGmwTool {
 impl Rings for ArithmeticGmwTool {
     const BITS: Sharing = Sharing::B;
 
-    type Ready<T: Held> = ();
+    type Setup<T: Held> = ();
 
     async fn prepare_step<T: Held>(
         &mut self,
-        _: Step,
+        _: RingStep,
         _: &[&Shares],
         _: &mut Stock,
         _: &Early<'_>,
@@ -180,7 +182,7 @@ impl Rings for ArithmeticGmwTool {
 
     async fn finish_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         stock: &mut Stock,
         (): (),
@@ -190,30 +192,30 @@ impl Rings for ArithmeticGmwTool {
         let element = |place: usize| inputs[place].component::<T>(0);
         let mut z;
         match step {
-            Step::Mul => {
+            RingStep::Mul => {
                 z = zeros(len);
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (element(0), element(1));
                 self.gmw.mul(&mut triples, x, y, &mut z).await?;
             }
-            Step::Square => {
+            RingStep::Square => {
                 z = zeros(len);
                 let mut pairs = stock.square_pairs::<T>(len)?;
                 self.gmw.square(&mut pairs, element(0), &mut z).await?;
             }
-            Step::Dot(length) => {
+            RingStep::Dot(length) => {
                 z = zeros(len / length);
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (element(0), element(1));
                 self.gmw.dot(&mut triples, x, y, length, &mut z).await?;
             }
-            Step::Product(product) => {
+            RingStep::Product(product) => {
                 z = zeros(product.lengths()[2]);
                 let triple = stock.product_triple::<T>(product)?;
                 let (x, y) = (element(0), element(1));
                 self.gmw.products(triple, x, y, &mut z).await?;
             }
-            Step::Compose => {
+            RingStep::Compose => {
                 let planes = inputs[0];
                 z = zeros(len);
                 let mut shared = stock.shared_bits::<T>(planes.sort().element.bits() * len)?;
@@ -221,7 +223,7 @@ impl Rings for ArithmeticGmwTool {
                 let composing = self.gmw.compose(&mut shared, bytes, stride, &mut z);
                 composing.await?;
             }
-            Step::BitTimes => {
+            RingStep::BitTimes => {
                 z = zeros(len);
                 let mut shared = stock.shared_bits::<T>(len)?;
                 let mut triples = stock.ring_triples::<T>(len)?;
@@ -230,25 +232,25 @@ impl Rings for ArithmeticGmwTool {
                     .bit_times(&mut shared, &mut triples, bits, x, &mut z)
                     .await?;
             }
-            Step::Addends { negated } => return Ok(self.addends::<T>(inputs[0], negated)),
+            RingStep::Addends { negated } => return Ok(self.addends::<T>(inputs[0], negated)),
         }
         Ok(vec![Shares::ring_of(Sharing::A, z)])
     }
 
-    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+    fn step_bill<T: Held>(step: RingStep, inputs: &[Sort], bill: &mut Bill) {
         let (width, len, parties) = (Width::of::<T>(), inputs[0].len, bill.parties());
         match step {
-            Step::Mul | Step::Dot(_) => {
+            RingStep::Mul | RingStep::Dot(_) => {
                 bill.needs().add(Kind::RingTriples(width), len);
                 opened_to_all(2 * len * T::BYTES, bill);
                 bill.touch((12 * len * T::BYTES) as u64);
             }
-            Step::Square => {
+            RingStep::Square => {
                 bill.needs().add(Kind::SquarePairs(width), len);
                 opened_to_all(len * T::BYTES, bill);
                 bill.touch((8 * len * T::BYTES) as u64);
             }
-            Step::Product(product) => {
+            RingStep::Product(product) => {
                 bill.needs().product_triples::<T>(product);
                 let [left, right, _] = product.lengths();
                 let operands = left + right;
@@ -257,19 +259,19 @@ impl Rings for ArithmeticGmwTool {
                 let products = product.multiplications();
                 bill.touch((3 * products * T::BYTES / 16 + 6 * operands * T::BYTES) as u64);
             }
-            Step::Compose => {
+            RingStep::Compose => {
                 let count = inputs[0].element.bits() * len;
                 bill.needs().add(Kind::SharedBits(width), count);
                 opened_to_all(bits::bytes_for(count), bill);
                 bill.touch((3 * count * T::BYTES) as u64);
             }
-            Step::BitTimes => {
+            RingStep::BitTimes => {
                 bill.needs().add(Kind::SharedBits(width), len);
                 bill.needs().add(Kind::RingTriples(width), len);
                 opened_to_all(2 * len * T::BYTES + bits::bytes_for(len), bill);
                 bill.touch((16 * len * T::BYTES) as u64);
             }
-            Step::Addends { .. } => {
+            RingStep::Addends { .. } => {
                 for owner in Party::all(parties) {
                     Self::share_bill(owner, inputs, bill);
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Prepared, Shares, Sharing, Sort};
+use madrigal_engine::{Bill, Prepared, PreparedState, Shares, Sharing, Sort};
 use madrigal_garbling::colours;
 use madrigal_net::Result;
 use madrigal_protocols::bmr::Bmr;
@@ -13,7 +13,6 @@ use madrigal_protocols::gmw;
 use super::BmrTool;
 use super::wires::{groups, setup_to_shares, shape_of};
 use crate::over_shares::{FromShares, OverShares, ToShares};
-use crate::protocol::Kept;
 
 /// Bits shared in Boolean GMW become garbled by all: from B to Y (MOTION 7.2).
 pub type ToKeys = FromShares<BmrTool>;
@@ -38,7 +37,7 @@ impl OverShares for BmrTool {
         &mut self,
         shares: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         self.garbled(shares, stock, prepared).await
     }

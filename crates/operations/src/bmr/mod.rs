@@ -17,7 +17,9 @@ use std::sync::Arc;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Direction, Stock};
-use madrigal_engine::{Bill, Early, Element, Mismatch, Prepared, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Early, Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
+};
 use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
@@ -30,7 +32,7 @@ use self::wires::{
 };
 use crate::arena::Arena;
 use crate::circuit::Circuit;
-use crate::protocol::{Boolean, Kept, Protocol};
+use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, bits_of, from_rows, offset, sorts_of, unopened, unpacked};
 
 /// [`Bmr`], opened where it is first used: then the job's offset is there.
@@ -143,7 +145,7 @@ impl BmrTool {
         &mut self,
         values: &[Arc<Shares>],
         stock: &Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let fresh = match prepared {
@@ -189,7 +191,7 @@ impl Protocol for BmrTool {
         owner: Party,
         values: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let fresh = match prepared {
@@ -239,7 +241,7 @@ impl Protocol for BmrTool {
         values: &[Arc<Shares>],
         to: &[Party],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let masks = match prepared {
@@ -355,7 +357,7 @@ impl Boolean for BmrTool {
         inputs: &[Arc<Shares>],
         _: &mut Arena,
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let kept = match prepared {
             Some(kept) => kept,

@@ -17,7 +17,7 @@ use madrigal_net::Result;
 use super::BmrTool;
 use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::garbled::{ComposeGarbled, Garbled, Numbers};
-use crate::protocol::{Protocol, Rings, Step};
+use crate::protocol::{Protocol, RingStep, Rings};
 
 /// Bits that all have garbled become the numbers in A whose lowest bits they are, as
 /// [`Compose`](crate::Compose) does it: from Y, with no message online.
@@ -82,7 +82,7 @@ impl Garbled for BmrTool {
     }
 
     fn numbers_bill<T: Held>(bits: &Sort, _: Numbers, bill: &mut Bill) {
-        bill.ahead(|bill| ArithmeticGmwTool::step_bill::<T>(Step::Compose, &[*bits], bill));
+        bill.ahead(|bill| ArithmeticGmwTool::step_bill::<T>(RingStep::Compose, &[*bits], bill));
         let kept =
             bits.element.bits() * (bits.len * T::BYTES + madrigal_core::bits::bytes_for(bits.len));
         for party in Party::all(bill.parties()) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::{And, Rows};
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock};
-use madrigal_engine::{Bill, Element, Mismatch, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{Bill, Element, Mismatch, PreparedState, Shares, Sharing, Sort, Tool};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
@@ -15,7 +15,7 @@ use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
-use crate::protocol::{Boolean, Kept, Protocol};
+use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, sorts_of, unopened};
 
 /// [`BooleanGmw`] with its inputs.
@@ -60,7 +60,7 @@ impl Protocol for BooleanGmwTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let of = |value: &Arc<Shares>| {
             let mut shares = if owner == self.me {
@@ -89,7 +89,7 @@ impl Protocol for BooleanGmwTool {
         values: &[Arc<Shares>],
         to: &[Party],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let share = pack(values, 0);
@@ -114,7 +114,7 @@ impl Boolean for BooleanGmwTool {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (layered, leads) = (circuit.layered(), Self::leads(self.me));
         arena.reshape(layered.rows(), 1, lanes);

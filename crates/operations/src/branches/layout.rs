@@ -32,11 +32,11 @@ impl Scheme {
 }
 
 /// A circuit as one of the schemes evaluates it.
-pub(super) struct Layout {
+pub(super) struct BranchLayout {
     pub(super) scheme: Scheme,
     pub(super) program: Guarded,
     /// By conditional.
-    pub(super) conditionals: Vec<Place>,
+    pub(super) conditionals: Vec<ConditionalLayout>,
     /// By branch: its first triple.
     pub(super) first: Vec<usize>,
     /// Bit triples of each lane that are used online.
@@ -46,7 +46,7 @@ pub(super) struct Layout {
 
 /// A conditional's masks.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ConditionalLayout {
     pub(super) wanted: Wanted,
     /// Whether any output needs it.
     pub(super) entered: bool,
@@ -87,7 +87,7 @@ pub(super) struct Vectors {
     pub(super) columns: Vec<Vec<And>>,
 }
 
-impl Layout {
+impl BranchLayout {
     pub(super) fn new(branching: &Branching, scheme: Scheme) -> Self {
         let form = match scheme {
             Scheme::Vectors | Scheme::Merged => Form::Gated,
@@ -125,7 +125,7 @@ impl Layout {
             };
             let mut layers = layout.program.layers();
             let entered = layers.any(|layer| layer.enter.contains(&(index as u32)));
-            layout.conditionals.push(Place {
+            layout.conditionals.push(ConditionalLayout {
                 entered,
                 wanted: Wanted {
                     bits: conditional.bits(),

@@ -47,15 +47,15 @@ use madrigal_protocols::branches::{Branches, openings};
 
 pub use self::layout::Scheme;
 
-use self::layout::Layout;
-use self::work::{Ready, Work};
+use self::layout::BranchLayout;
+use self::work::{BranchSetup, BranchesAtWork};
 use crate::shared::{bits_of, from_rows, in_sharing, to_rows};
 
 /// A circuit with branches, in each element of vectors in B. Takes a value for each of its inputs and makes one of
 /// each of its outputs.
 pub struct Branch {
     branching: Arc<Branching>,
-    layout: Layout,
+    layout: BranchLayout,
     digest: [u8; 32],
 }
 
@@ -63,7 +63,7 @@ impl Branch {
     /// This circuit, evaluated like this. It has at least one input.
     pub fn new(branching: Arc<Branching>, scheme: Scheme) -> Self {
         Self {
-            layout: Layout::new(&branching, scheme),
+            layout: BranchLayout::new(&branching, scheme),
             digest: branching.digest(),
             branching,
         }
@@ -187,7 +187,7 @@ impl Operation for Branch {
         Box::pin(async move {
             let lanes = inputs.first().map_or(0, |value| value.len());
             let (tool, stock) = turn.tool::<BranchTool>()?;
-            let ready = Ready::make(&self.layout, lanes, &mut tool.0, stock).await?;
+            let ready = BranchSetup::make(&self.layout, lanes, &mut tool.0, stock).await?;
             let outputs = self.outputs(Sharing::B, lanes).into_iter();
             Ok(Prepared {
                 results: outputs.map(Shares::unknown).collect(),
@@ -199,13 +199,14 @@ impl Operation for Branch {
     fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(0, |value| value.len());
-            let (mut arena, prepared) = (turn.scratch(), turn.prepared::<Ready>());
+            let (mut arena, prepared) = (turn.scratch(), turn.prepared::<BranchSetup>());
             let (tool, stock) = turn.tool::<BranchTool>()?;
             let ready = match prepared {
                 Some(ready) => *ready,
-                None => Ready::make(&self.layout, lanes, &mut tool.0, stock).await?,
+                None => BranchSetup::make(&self.layout, lanes, &mut tool.0, stock).await?,
             };
-            let work = Work::new(&self.layout, lanes, ready, &mut arena, &mut tool.0, stock)?;
+            let work =
+                BranchesAtWork::new(&self.layout, lanes, ready, &mut arena, &mut tool.0, stock)?;
             let rows = work.run(&inputs).await?;
             let mut outputs = Vec::new();
             let mut rows = rows.into_iter();

@@ -12,20 +12,20 @@ use madrigal_net::Result;
 use madrigal_protocols::branches::{Bits, Branches, Selector, Slot, repeat};
 use madrigal_protocols::gmw::LEADER;
 
-use super::layout::{LayerLayout, Layout, Merged, Place, Scheme, Vectors};
+use super::layout::{BranchLayout, ConditionalLayout, LayerLayout, Merged, Scheme, Vectors};
 use crate::arena::Arena;
 
 /// Values that are there before inputs are.
-pub(super) struct Ready {
+pub(super) struct BranchSetup {
     /// By conditional, where it is entered.
     selectors: Vec<Option<Selector>>,
     /// a + R, b + R, c + R of each conditional's triples, which all know; rows without padding.
     pools: Vec<[Bits; 3]>,
 }
 
-impl Ready {
+impl BranchSetup {
     pub(super) async fn make(
-        layout: &Layout,
+        layout: &BranchLayout,
         lanes: usize,
         branches: &mut Branches,
         stock: &mut Stock,
@@ -71,7 +71,7 @@ impl Ready {
     }
 }
 
-impl Place {
+impl ConditionalLayout {
     /// Where R for part 0, 1, 2 of the pool's triples begins among kept masks, in rows: after those for inputs.
     fn pool_row(&self, part: usize) -> usize {
         self.wanted.kept - 3 * self.pool - 2 * self.spare + part * self.pool
@@ -92,10 +92,10 @@ struct Entered {
 }
 
 /// One block of lanes.
-pub(super) struct Work<'a> {
-    layout: &'a Layout,
+pub(super) struct BranchesAtWork<'a> {
+    layout: &'a BranchLayout,
     lanes: usize,
-    ready: Ready,
+    ready: BranchSetup,
     arena: &'a mut Arena,
     branches: &'a mut Branches,
     stock: &'a mut Stock,
@@ -155,7 +155,7 @@ fn and(mut string: Bits, with: &[u8]) -> Bits {
 }
 
 /// Values that a kind of AND keeps from its opening to its result.
-enum Kept<'a> {
+enum MaskedAnds<'a> {
     Single {
         ands: &'a [And],
         triple: [Bits; 3],
@@ -170,11 +170,11 @@ enum Kept<'a> {
     },
 }
 
-impl<'a> Work<'a> {
+impl<'a> BranchesAtWork<'a> {
     pub(super) fn new(
-        layout: &'a Layout,
+        layout: &'a BranchLayout,
         lanes: usize,
-        ready: Ready,
+        ready: BranchSetup,
         arena: &'a mut Arena,
         branches: &'a mut Branches,
         stock: &'a mut Stock,
@@ -372,7 +372,11 @@ impl<'a> Work<'a> {
     }
 
     /// ANDs with bit triples of their own.
-    fn mask_single<'b>(&mut self, ands: &'b [And], message: &mut Message) -> Result<Kept<'b>> {
+    fn mask_single<'b>(
+        &mut self,
+        ands: &'b [And],
+        message: &mut Message,
+    ) -> Result<MaskedAnds<'b>> {
         let count = ands.len() * self.lanes;
         let mut scratch = Scratch::default();
         let triples: &mut BitTriples = self.stock.bit_triples_left();
@@ -381,17 +385,27 @@ impl<'a> Work<'a> {
         Ok(self.mask(ands, triple, message))
     }
 
-    fn mask<'b>(&self, ands: &'b [And], triple: [Bits; 3], message: &mut Message) -> Kept<'b> {
+    fn mask<'b>(
+        &self,
+        ands: &'b [And],
+        triple: [Bits; 3],
+        message: &mut Message,
+    ) -> MaskedAnds<'b> {
         let count = ands.len() * self.lanes;
         for (mut operand, mask) in self.operands(ands).into_iter().zip(&triple) {
             kernels::xor_into(&mut operand, mask);
             message.put(&operand, count);
         }
-        Kept::Single { ands, triple }
+        MaskedAnds::Single { ands, triple }
     }
 
     /// ANDs with triples that other branches use too, under the masks of all branches around.
-    fn mask_again<'b>(&mut self, guard: usize, ands: &'b [And], message: &mut Message) -> Kept<'b> {
+    fn mask_again<'b>(
+        &mut self,
+        guard: usize,
+        ands: &'b [And],
+        message: &mut Message,
+    ) -> MaskedAnds<'b> {
         let (lanes, count) = (self.lanes, ands.len() * self.lanes);
         let first = self.layout.first[guard] + self.done[guard];
         self.done[guard] += ands.len();
@@ -416,7 +430,7 @@ impl<'a> Work<'a> {
         &mut self,
         vectors: &'b Vectors,
         message: &mut Message,
-    ) -> Result<Kept<'b>> {
+    ) -> Result<MaskedAnds<'b>> {
         let columns = &vectors.columns;
         if let [ands] = &columns[..] {
             return self.mask_single(ands, message);
@@ -448,7 +462,7 @@ impl<'a> Work<'a> {
         }
         message.put(&masked, items);
         seconds.iter().for_each(|y| message.put(y, items));
-        Ok(Kept::Vectors {
+        Ok(MaskedAnds::Vectors {
             columns,
             scalar,
             vectors,
@@ -456,7 +470,7 @@ impl<'a> Work<'a> {
     }
 
     /// One AND for all branches.
-    fn mask_merged<'b>(&mut self, merged: &'b Merged, message: &mut Message) -> Kept<'b> {
+    fn mask_merged<'b>(&mut self, merged: &'b Merged, message: &mut Message) -> MaskedAnds<'b> {
         let lanes = self.lanes;
         let index = merged.conditional;
         let (conditional, place) = (self.conditional(index), &self.layout.conditionals[index]);
@@ -484,13 +498,13 @@ impl<'a> Work<'a> {
         for sum in &sums {
             message.put(sum, merged.slots * lanes);
         }
-        Kept::Merged { merged }
+        MaskedAnds::Merged { merged }
     }
 
-    fn results(&mut self, kept: Kept<'_>, message: &mut Message) {
+    fn results(&mut self, kept: MaskedAnds<'_>, message: &mut Message) {
         let lanes = self.lanes;
         match kept {
-            Kept::Single { ands, triple } => {
+            MaskedAnds::Single { ands, triple } => {
                 let count = ands.len() * lanes;
                 let (d, e) = (message.take(count), message.take(count));
                 let [a, b, c] = &triple;
@@ -498,7 +512,7 @@ impl<'a> Work<'a> {
                 kernels::beaver_bits(&mut z, a, b, c, &d, &e, self.leads);
                 self.arena.scatter(ands, 0, &z);
             }
-            Kept::Vectors {
+            MaskedAnds::Vectors {
                 columns,
                 scalar,
                 vectors,
@@ -512,7 +526,7 @@ impl<'a> Work<'a> {
                     self.arena.scatter(ands, 0, &z);
                 }
             }
-            Kept::Merged { merged } => {
+            MaskedAnds::Merged { merged } => {
                 let all = merged.slots * lanes;
                 let (d, e) = (message.take(all), message.take(all));
                 for (branch, (ands, done)) in merged.branches.iter().enumerate() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use madrigal_circuit::{Rows, SumLayer, SumStep};
 use madrigal_core::{Aligned, Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Element, Held, Mismatch, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{Bill, Element, Held, Mismatch, PreparedState, Shares, Sharing, Sort, Tool};
 use madrigal_kernels as kernels;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -22,7 +22,7 @@ use crate::arena::Arena;
 use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
-use crate::protocol::{Boolean, Kept, Protocol};
+use crate::protocol::{Boolean, Protocol};
 use crate::shared::sorts_of;
 
 pub use predicates::{Predicate, Test};
@@ -192,7 +192,7 @@ impl Protocol for ReplicatedTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.share_ring::<T>(owner, values).await);
@@ -227,7 +227,7 @@ impl Protocol for ReplicatedTool {
         values: &[Arc<Shares>],
         to: &[Party],
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.open_ring::<T>(values, to).await);
@@ -264,7 +264,7 @@ impl Boolean for ReplicatedTool {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         _: &mut Stock,
-        _: Option<Kept>,
+        _: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (sums, leads) = (circuit.sums(), leads(self.me()));
         arena.reshape(sums.rows(), 2, lanes);

@@ -14,7 +14,7 @@ use madrigal_protocols::planes;
 use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, Tally};
 
 use super::{ReplicatedTool, from_ring, tally, to_ring};
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 use crate::shared::{in_sharing, only, plain_quotients, ring_of, width};
 
 /// The party that knows the first addend.
@@ -83,11 +83,11 @@ impl ReplicatedTool {
 impl Rings for ReplicatedTool {
     const BITS: Sharing = Sharing::R;
 
-    type Ready<T: Held> = ();
+    type Setup<T: Held> = ();
 
     async fn prepare_step<T: Held>(
         &mut self,
-        _: Step,
+        _: RingStep,
         _: &[&Shares],
         _: &mut Stock,
         _: &Early<'_>,
@@ -97,53 +97,53 @@ impl Rings for ReplicatedTool {
 
     async fn finish_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         _: &mut Stock,
         (): (),
     ) -> Result<Vec<Shares>> {
         let element = |place: usize| to_ring::<T>(inputs[place]);
-        if let Step::Addends { negated } = step {
+        if let RingStep::Addends { negated } = step {
             return self.addends::<T>(inputs[0], negated).await;
         }
         let rings = self.rings()?;
         let z = match step {
-            Step::Mul => rings.mul(element(0), element(1)).await?,
-            Step::Square => rings.square(element(0)).await?,
-            Step::Dot(length) => rings.dot(element(0), element(1), length).await?,
-            Step::Product(product) => rings.products(element(0), element(1), &product).await?,
-            Step::Compose => rings.compose::<T>(&to_bits(inputs[0])).await?,
-            Step::BitTimes => rings.bit_times(&to_bits(inputs[0]), element(1)).await?,
-            Step::Addends { .. } => unreachable!("addends have left"),
+            RingStep::Mul => rings.mul(element(0), element(1)).await?,
+            RingStep::Square => rings.square(element(0)).await?,
+            RingStep::Dot(length) => rings.dot(element(0), element(1), length).await?,
+            RingStep::Product(product) => rings.products(element(0), element(1), &product).await?,
+            RingStep::Compose => rings.compose::<T>(&to_bits(inputs[0])).await?,
+            RingStep::BitTimes => rings.bit_times(&to_bits(inputs[0]), element(1)).await?,
+            RingStep::Addends { .. } => unreachable!("addends have left"),
         };
         Ok(vec![from_ring(z)])
     }
 
-    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+    fn step_bill<T: Held>(step: RingStep, inputs: &[Sort], bill: &mut Bill) {
         let len = inputs[0].len;
         let touched = match step {
-            Step::Mul | Step::Square => {
+            RingStep::Mul | RingStep::Square => {
                 tally(bill, |tally| tally.mul::<T>(len));
                 14 * len * T::BYTES
             }
-            Step::Dot(length) => {
+            RingStep::Dot(length) => {
                 tally(bill, |tally| tally.mul::<T>(len / length));
                 6 * (len / length) * (length + 1) * T::BYTES
             }
-            Step::Product(product) => {
+            RingStep::Product(product) => {
                 tally(bill, |tally| tally.products::<T>(&product));
                 2 * product.multiplications() * T::BYTES / 16
             }
             // However few planes there are: the others are zeros.
-            Step::Compose => {
+            RingStep::Compose => {
                 tally(bill, |tally| tally.compose::<T>(len));
                 16 * len * T::BYTES
             }
-            Step::BitTimes => {
+            RingStep::BitTimes => {
                 tally(bill, |tally| tally.bit_times::<T>(len));
                 24 * len * T::BYTES
             }
-            Step::Addends { .. } => {
+            RingStep::Addends { .. } => {
                 let mut counts = [0; PARTIES];
                 counts[FIRST.index()] = 8 * bits::bytes_for(len) * T::BITS;
                 bill.each(|party| ReplicatedInputs::cost(party, counts));

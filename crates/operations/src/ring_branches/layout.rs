@@ -19,7 +19,7 @@ impl Gated {
 }
 
 /// Branches as they are evaluated.
-pub(super) struct Layout {
+pub(super) struct RingBranchLayout {
     pub(super) gated: Gated,
     pub(super) wanted: RingWanted,
     pub(super) inputs: usize,
@@ -28,12 +28,12 @@ pub(super) struct Layout {
     pub(super) pool: usize,
     /// Masks for products that a code has not, in all layers.
     pub(super) spare: usize,
-    pub(super) layers: Vec<Layer>,
-    pub(super) branches: Vec<Order>,
+    pub(super) layers: Vec<ProductLayer>,
+    pub(super) branches: Vec<StepOrder>,
 }
 
 /// Layer: products whose openings go together.
-pub(super) struct Layer {
+pub(super) struct ProductLayer {
     /// Products that are done as one.
     pub(super) slots: usize,
     /// From which one on some code has none.
@@ -45,7 +45,7 @@ pub(super) struct Layer {
 }
 
 /// The steps of a branch in the order in which they are done.
-pub(super) struct Order {
+pub(super) struct StepOrder {
     /// For each layer, and after the last, the sums that are computed before it.
     pub(super) sums: Vec<Vec<usize>>,
     /// For each layer its products.
@@ -56,7 +56,7 @@ pub(super) struct Order {
 
 /// Kind of mask that a row belongs to.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum MaskKind {
     /// Mask of an input.
     Input,
     /// Mask of a, b or c of a triple.
@@ -67,7 +67,7 @@ pub(super) enum Part {
     Product,
 }
 
-impl Layout {
+impl RingBranchLayout {
     pub(super) fn new(formulas: &Formulas, gated: Gated) -> Self {
         let branches = formulas.branches();
         let depth = branches.iter().map(depth).max().unwrap_or(0) as usize;
@@ -83,7 +83,7 @@ impl Layout {
                 Gated::Triples if full => lengths().min().unwrap_or(0),
                 Gated::Triples => 0,
             };
-            layers.push(Layer {
+            layers.push(ProductLayer {
                 slots,
                 from,
                 spare,
@@ -112,12 +112,12 @@ impl Layout {
     }
 
     /// The first row of masks of a kind.
-    pub(super) fn row(&self, part: Part) -> usize {
+    pub(super) fn row(&self, part: MaskKind) -> usize {
         match part {
-            Part::Input => 0,
-            Part::Product => self.inputs,
-            Part::Triple(part) => self.inputs + part * self.pool,
-            Part::Spare(part) => self.inputs + 3 * self.pool + part * self.spare,
+            MaskKind::Input => 0,
+            MaskKind::Product => self.inputs,
+            MaskKind::Triple(part) => self.inputs + part * self.pool,
+            MaskKind::Spare(part) => self.inputs + 3 * self.pool + part * self.spare,
         }
     }
 
@@ -172,14 +172,14 @@ fn deadlines(formula: &Formula, layers: usize) -> Vec<usize> {
 
 /// Products are put off where that fills layers that other branches need anyway: those with the least room
 /// choose first.
-fn orders(branches: &[Formula], layers: usize) -> Vec<Order> {
+fn orders(branches: &[Formula], layers: usize) -> Vec<StepOrder> {
     let mut first: Vec<usize> = (0..branches.len()).collect();
     first.sort_by_key(|&branch| {
         let formula = &branches[branch];
         (std::cmp::Reverse(depth(formula)), formula.products())
     });
     let mut slots = vec![0; layers];
-    let mut orders: Vec<Option<Order>> = branches.iter().map(|_| None).collect();
+    let mut orders: Vec<Option<StepOrder>> = branches.iter().map(|_| None).collect();
     for branch in first {
         orders[branch] = Some(order(&branches[branch], &mut slots));
     }
@@ -187,7 +187,7 @@ fn orders(branches: &[Formula], layers: usize) -> Vec<Order> {
 }
 
 /// The steps of one branch; `slots` is how many products each layer has so far, and grows.
-fn order(formula: &Formula, slots: &mut [usize]) -> Order {
+fn order(formula: &Formula, slots: &mut [usize]) -> StepOrder {
     let layers = slots.len();
     let deadlines = deadlines(formula, layers);
     let inputs = formula.inputs() as usize;
@@ -195,7 +195,7 @@ fn order(formula: &Formula, slots: &mut [usize]) -> Order {
     let mut ready: Vec<Option<usize>> = vec![Some(0); inputs];
     ready.resize(formula.values() as usize, None);
     let mut left: Vec<usize> = (0..formula.steps().len()).collect();
-    let mut order = Order {
+    let mut order = StepOrder {
         sums: Vec::with_capacity(layers + 1),
         products: Vec::with_capacity(layers),
         done: Vec::with_capacity(layers),
@@ -269,19 +269,19 @@ mod tests {
     #[test]
     fn branches_share_slots_whatever_their_shape() {
         let formulas = Formulas::new(Width::W32, vec![wide(10), chain(4), wide(0), chain(2)]);
-        let layout = Layout::new(&formulas, Gated::Triples);
+        let layout = RingBranchLayout::new(&formulas, Gated::Triples);
         assert_eq!((layout.pool, layout.layers.len()), (10, 4));
         assert_eq!(layout.slots(), 10);
         assert_eq!(layout.wanted.masks, 2 + 30 + 20);
-        let layout = Layout::new(&formulas, Gated::Products);
+        let layout = RingBranchLayout::new(&formulas, Gated::Products);
         assert_eq!((layout.pool, layout.wanted.masks), (10, 2 + 10));
     }
 
     #[test]
     fn what_all_codes_have_needs_no_spare_masks() {
         let formulas = Formulas::new(Width::W8, vec![wide(3), wide(3)]);
-        assert_eq!(Layout::new(&formulas, Gated::Triples).spare, 0);
+        assert_eq!(RingBranchLayout::new(&formulas, Gated::Triples).spare, 0);
         let formulas = Formulas::new(Width::W8, vec![wide(3); 3]);
-        assert_eq!(Layout::new(&formulas, Gated::Triples).spare, 3);
+        assert_eq!(RingBranchLayout::new(&formulas, Gated::Triples).spare, 3);
     }
 }

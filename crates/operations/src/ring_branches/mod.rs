@@ -63,8 +63,8 @@ use std::sync::Arc;
 use madrigal_core::{Digest256, Party, Ring, bits};
 use madrigal_correlations::Kind;
 use madrigal_engine::{
-    Bill, Element, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort,
-    Tool, Turn,
+    Bill, Element, Held, Mismatch, Online, Operation, Prepared, PreparedState, Preparing, Shares,
+    Sharing, Sort, Tool, Turn,
 };
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -72,15 +72,15 @@ use madrigal_protocols::branches::rings::RingBranches;
 
 pub use self::formula::{Formula, FormulaStep, Formulas};
 pub use self::layout::Gated;
-use self::layout::Layout;
-use self::work::{Ready, run};
+use self::layout::RingBranchLayout;
+use self::work::{RingBranchSetup, run};
 use crate::shared::in_sharing;
 
 /// The branch of elements in A whose number a value in B has, in each lane; zeros where there is none of that
 /// number. Takes the number, then a value for each input; makes one of each output.
 pub struct RingBranch {
     formulas: Arc<Formulas>,
-    layout: Layout,
+    layout: RingBranchLayout,
     digest: [u8; 32],
 }
 
@@ -88,7 +88,7 @@ impl RingBranch {
     /// These branches, evaluated like this.
     pub fn new(formulas: Arc<Formulas>, gated: Gated) -> Self {
         Self {
-            layout: Layout::new(&formulas, gated),
+            layout: RingBranchLayout::new(&formulas, gated),
             digest: formulas.digest(),
             formulas,
         }
@@ -157,12 +157,12 @@ impl RingBranch {
         turn: &mut Turn<'_>,
         inputs: &[Arc<Shares>],
     ) -> Result<Vec<Shares>> {
-        let prepared = turn.prepared::<Ready<T>>();
+        let prepared = turn.prepared::<RingBranchSetup<T>>();
         let (tool, stock) = turn.tool::<RingBranchTool>()?;
         let (code, inputs) = inputs.split_first().expect("the number of a branch");
         let ready = match prepared {
             Some(ready) => *ready,
-            None => Ready::make(&self.layout, code.len(), &mut tool.0, stock).await?,
+            None => RingBranchSetup::make(&self.layout, code.len(), &mut tool.0, stock).await?,
         };
         let (formulas, layout) = (&self.formulas, &self.layout);
         let with = (&mut tool.0, stock);
@@ -275,8 +275,8 @@ impl Operation for RingBranch {
             let lanes = inputs.first().map_or(0, |value| value.len());
             let sort = Sort::new(Sharing::A, self.element(), lanes);
             let (tool, stock) = turn.tool::<RingBranchTool>()?;
-            let kept: Box<dyn std::any::Any + Send> = crate::with_ring!(self.formulas.width(), T => {
-                Box::new(Ready::<T>::make(&self.layout, lanes, &mut tool.0, stock).await?)
+            let kept: PreparedState = crate::with_ring!(self.formulas.width(), T => {
+                Box::new(RingBranchSetup::<T>::make(&self.layout, lanes, &mut tool.0, stock).await?)
             });
             let outputs = self.formulas.outputs();
             Ok(Prepared {

@@ -10,10 +10,10 @@ use madrigal_net::Result;
 use madrigal_protocols::branches::rings::{Elements, RingBranches, RingSelector, RingSlot};
 
 use super::formula::{Formula, FormulaStep, Formulas};
-use super::layout::{Gated, Layer, Layout, Part};
+use super::layout::{Gated, MaskKind, ProductLayer, RingBranchLayout};
 
 /// Values that are there before inputs are.
-pub(super) struct Ready<T: Ring> {
+pub(super) struct RingBranchSetup<T: Ring> {
     selector: RingSelector<T>,
     /// a + R, b + R, c + R of all triples, which all know: rows of an element for each lane.
     pool: Elements<T>,
@@ -23,9 +23,9 @@ fn zeros<T: Ring>(count: usize) -> Elements<T> {
     Elements::new(vec![T::ZERO; count])
 }
 
-impl<T: Held> Ready<T> {
+impl<T: Held> RingBranchSetup<T> {
     pub(super) async fn make(
-        layout: &Layout,
+        layout: &RingBranchLayout,
         lanes: usize,
         tool: &mut RingBranches,
         stock: &mut Stock,
@@ -42,7 +42,7 @@ impl<T: Held> Ready<T> {
             for (part, of) in [triple.a, triple.b, triple.c].into_iter().enumerate() {
                 pool[part * count..(part + 1) * count].copy_from_slice(of);
             }
-            let first = layout.row(Part::Triple(0)) * lanes;
+            let first = layout.row(MaskKind::Triple(0)) * lanes;
             rings::add_into(&mut pool, &selector.kept()[first..first + 3 * count]);
             tool.open(&mut pool).await?;
         }
@@ -83,7 +83,7 @@ impl<T: Held> Running<'_, T> {
     }
 
     /// Adds the factors of products to those of all branches, first ones before second ones.
-    fn add_factors(&self, products: &[usize], to: &mut [T], layer: &Layer, lanes: usize) {
+    fn add_factors(&self, products: &[usize], to: &mut [T], layer: &ProductLayer, lanes: usize) {
         for (slot, &step) in products.iter().enumerate() {
             let FormulaStep::Product(x, y) = self.formula.steps()[step] else {
                 unreachable!("sums are not opened");
@@ -116,14 +116,14 @@ impl<T: Held> Running<'_, T> {
 /// Shares of what the active branch makes of the inputs; `code` has the number of the active branch.
 pub(super) async fn run<T: Held>(
     formulas: &Formulas,
-    layout: &Layout,
-    ready: Ready<T>,
+    layout: &RingBranchLayout,
+    ready: RingBranchSetup<T>,
     code: &Shares,
     inputs: &[Arc<Shares>],
     (tool, stock): (&mut RingBranches, &mut Stock),
 ) -> Result<Vec<Shares>> {
     let lanes = code.len();
-    let Ready { selector, pool } = ready;
+    let RingBranchSetup { selector, pool } = ready;
     // The number of the active branch under the random one's, inputs under masks of the hot code.
     let row = bits::bytes_for(lanes);
     let mut opened_code = zeros::<u8>(bits::bytes_for(selector.code().len() * lanes));
@@ -137,7 +137,7 @@ pub(super) async fn run<T: Held>(
     inputs
         .iter()
         .for_each(|input| opened.extend_from_slice(input.component::<T>(0)));
-    let first = layout.row(Part::Input) * lanes;
+    let first = layout.row(MaskKind::Input) * lanes;
     let masked = opened.len();
     let mut masks = selector.kept();
     rings::add_into(&mut opened, &masks[first..first + masked]);
@@ -160,7 +160,7 @@ pub(super) async fn run<T: Held>(
             values: zeros(formula.values() as usize * lanes),
             triples: Default::default(),
         };
-        let gated = branch.gated(&opened, layout.row(Part::Input), lanes);
+        let gated = branch.gated(&opened, layout.row(MaskKind::Input), lanes);
         branch.values[..gated.len()].copy_from_slice(&gated);
         let own = formula.products() * lanes;
         let parts = match layout.gated {
@@ -169,11 +169,11 @@ pub(super) async fn run<T: Held>(
         };
         for part in parts {
             let known = &pool[part * layout.pool * lanes..][..own];
-            branch.triples[part] = branch.gated(known, layout.row(Part::Triple(part)), lanes);
+            branch.triples[part] = branch.gated(known, layout.row(MaskKind::Triple(part)), lanes);
         }
         branches.push(branch);
     }
-    masks.drain(..layout.row(Part::Product) * lanes);
+    masks.drain(..layout.row(MaskKind::Product) * lanes);
     for number in 0..layout.layers.len() {
         for (branch, order) in branches.iter_mut().zip(&layout.branches) {
             for &step in &order.sums[number] {
@@ -203,7 +203,7 @@ pub(super) async fn run<T: Held>(
 
 /// One product for all branches in each slot, with each branch's share of its triple.
 async fn layer<T: Held>(
-    layout: &Layout,
+    layout: &RingBranchLayout,
     number: usize,
     branches: &mut [Running<'_, T>],
     others: &[RingSlot<T>],
@@ -218,7 +218,7 @@ async fn layer<T: Held>(
         let from = layer.from.max(length);
         let count = (layer.slots - from) * lanes;
         for part in 0..2 {
-            let row = layout.row(Part::Spare(part)) + layer.spare + from - layer.from;
+            let row = layout.row(MaskKind::Spare(part)) + layer.spare + from - layer.from;
             let to = &mut masked[part * all + from * lanes..][..count];
             rings::add_into(to, &slot.kept[row * lanes..][..count]);
         }
@@ -260,7 +260,7 @@ async fn layer<T: Held>(
 /// One product for all branches in each slot, opened under a mask of the active branch, of which each makes its own;
 /// `masks` has the sums of all branches' masks of products.
 async fn products<T: Held>(
-    layout: &Layout,
+    layout: &RingBranchLayout,
     number: usize,
     branches: &mut [Running<'_, T>],
     masks: &[T],
@@ -284,7 +284,7 @@ async fn products<T: Held>(
         let inputs = branch.formula.inputs() as usize;
         for (slot, &step) in order.products[number].iter().enumerate() {
             let known = &made[slot * lanes..(slot + 1) * lanes];
-            let row = layout.row(Part::Product) + layer.first + slot;
+            let row = layout.row(MaskKind::Product) + layer.first + slot;
             let product = branch.gated(known, row, lanes);
             branch.set(inputs + step, &product);
         }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Prepared, Shares, Sharing, Sort};
+use madrigal_engine::{Bill, Prepared, PreparedState, Shares, Sharing, Sort};
 use madrigal_garbling::colours;
 use madrigal_net::Result;
 
 use super::{Garbling, HalfGates, YaoTool};
 use crate::boolean_gmw::pack;
 use crate::over_shares::{FromShares, OverShares, ToShares};
-use crate::protocol::Kept;
+
 use crate::shared::sorts_of;
 
 /// Bits shared in Boolean GMW become garbled: from B to Y2.
@@ -31,7 +31,7 @@ impl<G: Garbling> OverShares for YaoTool<G> {
         &mut self,
         shares: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (sorts, bits) = (sorts_of(shares), pack(shares, 0));
         self.share_both(&sorts, Some(&bits), stock, prepared).await

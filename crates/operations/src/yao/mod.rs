@@ -15,7 +15,9 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
-use madrigal_engine::{Bill, Early, Element, Mismatch, Prepared, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Early, Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
+};
 use madrigal_garbling::Scheme;
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Result};
@@ -25,7 +27,7 @@ use madrigal_protocols::yao::{self, EVALUATOR, GARBLER, Garbled, Yao};
 use crate::arena::Arena;
 use crate::boolean_gmw::{opened_bits, pack, string_bits};
 use crate::circuit::Circuit;
-use crate::protocol::{Boolean, Kept, Protocol};
+use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, bits_of, offset, sorts_of, unopened, unpacked};
 
 /// How ANDs are garbled.
@@ -149,7 +151,7 @@ impl<G: Garbling> YaoTool<G> {
         sorts: &[Sort],
         bits: Option<&[u8]>,
         stock: &Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (offset, count) = (self.offset(stock)?, string_bits(sorts));
         let labels = match prepared {
@@ -187,7 +189,7 @@ impl<G: Garbling> YaoTool<G> {
         sorts: &[Sort],
         bits: Option<&[u8]>,
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (offset, count) = (offset(stock)?, string_bits(sorts));
         let rows = stock.correlated_ots().take((GARBLER, EVALUATOR), count)?;
@@ -261,7 +263,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
         owner: Party,
         values: &[Arc<Shares>],
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let known = values.iter().all(|value| value.is_known());
@@ -305,7 +307,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
         values: &[Arc<Shares>],
         to: &[Party],
         _: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (sorts, labels) = (sorts_of(values), labels_of(values));
         let opened = match prepared {
@@ -424,7 +426,7 @@ impl<G: Garbling> Boolean for YaoTool<G> {
         inputs: &[Arc<Shares>],
         _: &mut Arena,
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let prepared = prepared.map(unpacked::<KeptCircuit>).transpose()?;
         let garbled = match prepared {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use madrigal_core::{Zeroizing, bits};
 use madrigal_engine::{
-    Bill, Element, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sharing, Sort,
-    Turn,
+    Bill, Element, Held, Mismatch, Online, Operation, Prepared, PreparedState, Preparing, Shares,
+    Sharing, Sort, Turn,
 };
 use madrigal_kernels::Block;
 use madrigal_net::Result;
@@ -15,7 +15,7 @@ use madrigal_protocols::yao::{self, EVALUATOR, GARBLER, Labels};
 use super::{Garbling, HalfGates, YaoTool, divide, divide_ahead};
 use crate::aby2::AlphaTool;
 use crate::over_shares::OverShares;
-use crate::protocol::{Kept, Protocol, Rings};
+use crate::protocol::{Protocol, Rings};
 use crate::shared::{only, unpacked, width};
 
 /// Elements become the bits of two numbers in Y2 of which they are the sum, or of which the first less the second is
@@ -87,7 +87,7 @@ impl<P: Rings, G: Garbling> SplitLabels<P, G> {
         &self,
         turn: &mut Turn<'_>,
         value: &Shares,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<[Labels; 2]> {
         let (zero, second) = match prepared {
             Some(kept) => {

@@ -47,20 +47,20 @@ impl Depth {
 /// Two addends: the rows of t = a ^ b, and which components of a are those of t; the others are zero
 /// in `zeros`. That is how x_0 + x_1 and x_2 are shared; or a's rows themselves.
 pub(super) struct Addends {
-    pub(super) t: [Part; 2],
+    pub(super) t: [ComponentRows; 2],
     pub(super) a: Second,
     /// Elements of the block.
     pub(super) count: usize,
 }
 
 /// Rows of one component.
-pub(super) enum Part {
+pub(super) enum ComponentRows {
     Own(Zeroizing<Vec<u8>>),
     /// Bits as they came from or go to another party.
     Message(Bytes),
 }
 
-impl std::ops::Deref for Part {
+impl std::ops::Deref for ComponentRows {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -97,8 +97,8 @@ impl Addends {
         let stride = self.stride();
         let rows = self.t[0].len() / stride.max(1);
         let mut components = self.t.map(|part| match part {
-            Part::Own(rows) => rows,
-            Part::Message(rows) => Zeroizing::from(rows.to_vec()),
+            ComponentRows::Own(rows) => rows,
+            ComponentRows::Message(rows) => Zeroizing::from(rows.to_vec()),
         });
         for (t, carries) in components.iter_mut().zip(&carries.components) {
             kernels::xor_into(&mut t[stride..], carries);
@@ -157,7 +157,7 @@ impl ReplicatedBits {
     }
 
     async fn tree(&mut self, addends: &Addends, targets: &[usize]) -> Result<BitShares> {
-        let plan = Plan::new(targets);
+        let plan = CarryTree::new(targets);
         let stride = addends.stride();
         let zeros = vec![0; stride];
         // The rows of a round are those of its message.
@@ -212,7 +212,11 @@ impl ReplicatedBits {
 pub(super) fn and_rows(targets: &[usize], depth: Depth) -> Vec<usize> {
     match depth {
         Depth::Ripple => vec![1; targets.last().copied().unwrap_or(0)],
-        Depth::Tree => Plan::new(targets).levels.iter().map(Vec::len).collect(),
+        Depth::Tree => CarryTree::new(targets)
+            .levels
+            .iter()
+            .map(Vec::len)
+            .collect(),
     }
 }
 
@@ -243,14 +247,14 @@ enum And {
 
 /// A tree for some of the carries.
 #[derive(Default)]
-struct Plan {
+struct CarryTree {
     /// Levels by round.
     levels: Vec<Vec<And>>,
     /// The row of each carry.
     carries: BTreeMap<usize, Row>,
 }
 
-impl Plan {
+impl CarryTree {
     fn new(targets: &[usize]) -> Self {
         match targets.len() {
             1 | 2 => Self::of_few(targets),

@@ -18,7 +18,7 @@ use madrigal_core::{Ring, bits};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
-use super::carries::{Addends, Part, Second};
+use super::carries::{Addends, ComponentRows, Second};
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
@@ -315,17 +315,26 @@ impl ReplicatedBits {
                 kernels::xor_into(&mut rows, &mask);
                 let rows = Bytes::from(rows);
                 self.neighbours.next.send(rows.clone()).await?;
-                ([Part::Own(mask), Part::Message(rows)], [true, true])
+                (
+                    [ComponentRows::Own(mask), ComponentRows::Message(rows)],
+                    [true, true],
+                )
             }
             1 => {
                 let rows = rows_of(&split.third(1, block), width);
                 let theirs = self.neighbours.previous.recv(bytes).await?;
-                ([Part::Message(theirs), Part::Own(rows)], [true, false])
+                (
+                    [ComponentRows::Message(theirs), ComponentRows::Own(rows)],
+                    [true, false],
+                )
             }
             _ => {
                 self.zeros.second.fill(&mut mask);
                 let rows = rows_of(&split.third(0, block), width);
-                ([Part::Own(rows), Part::Own(mask)], [false, true])
+                (
+                    [ComponentRows::Own(rows), ComponentRows::Own(mask)],
+                    [false, true],
+                )
             }
         };
         Ok(Addends {

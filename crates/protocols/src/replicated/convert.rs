@@ -16,7 +16,7 @@ use madrigal_core::{Party, Ring};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
-use super::carries::{Addends, Part, Second};
+use super::carries::{Addends, ComponentRows, Second};
 use super::compare::rows_of;
 use super::shares::third;
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, RingView};
@@ -124,7 +124,7 @@ impl ReplicatedRings {
             let mut t = x.clone();
             t.xor_assign(&addend);
             let addends = Addends {
-                t: t.components.map(Part::Own),
+                t: t.components.map(ComponentRows::Own),
                 a: Second::Rows(x),
                 count: block.len(),
             };

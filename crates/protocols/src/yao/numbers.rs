@@ -13,10 +13,10 @@ use super::{GARBLER, Yao, bug};
 pub struct Projected<T: Ring> {
     planes: Planes,
     place: (Instance, u64),
-    kept: Kept<T>,
+    kept: ProjectedSide<T>,
 }
 
-enum Kept<T: Ring> {
+enum ProjectedSide<T: Ring> {
     Shares(Zeroizing<Vec<T>>),
     Table(Bytes),
 }
@@ -55,9 +55,9 @@ impl Yao {
             if bytes > 0 {
                 self.channel.send(table).await?;
             }
-            Kept::Shares(shares)
+            ProjectedSide::Shares(shares)
         } else {
-            Kept::Table(match bytes {
+            ProjectedSide::Table(match bytes {
                 0 => Bytes::new(),
                 bytes => self.channel.recv(bytes).await?,
             })
@@ -87,8 +87,8 @@ impl Yao {
             kept,
         } = projected;
         let table = match kept {
-            Kept::Shares(shares) => return Ok(shares),
-            Kept::Table(table) => table,
+            ProjectedSide::Shares(shares) => return Ok(shares),
+            ProjectedSide::Table(table) => table,
         };
         let mut shares = Zeroizing::new(vec![T::ZERO; planes.count]);
         self.context

@@ -28,7 +28,7 @@ pub struct MulBits {
 }
 
 /// Kept values: our shares of the results' masks, and what setup made of the bits' masks.
-struct Ready<T: Held>(Elements<T>, BitPairs<T>);
+struct MulBitsSetup<T: Held>(Elements<T>, BitPairs<T>);
 
 /// One component of the bits.
 fn strings(inputs: &[Arc<Shares>], component: usize) -> [Bits; 2] {
@@ -46,7 +46,7 @@ impl MulBits {
         stock: &mut Stock,
         inputs: &[Arc<Shares>],
         early: &Early<'_>,
-    ) -> Result<(Ready<T>, Vec<Shares>)> {
+    ) -> Result<(MulBitsSetup<T>, Vec<Shares>)> {
         let pairs = inputs[0].len();
         let fresh = tool.draw::<T>(None, pairs);
         let told = early.tell(results(None, fresh.clone()));
@@ -64,7 +64,7 @@ impl MulBits {
             .aby2
             .bit_pairs((&offset, &ours, &theirs), [&x, &y], pairs);
         let made = made.await?;
-        Ok((Ready(fresh, made), told))
+        Ok((MulBitsSetup(fresh, made), told))
     }
 }
 
@@ -153,8 +153,8 @@ impl Operation for MulBits {
             let (tool, stock) = turn.tool::<AlphaTool>()?;
             let [x, y] = strings(&inputs, PUBLIC);
             crate::with_ring!(self.width, T => {
-                let Ready(fresh, pairs) = match kept {
-                    Some(kept) => *unpacked::<Ready<T>>(kept)?,
+                let MulBitsSetup(fresh, pairs) = match kept {
+                    Some(kept) => *unpacked::<MulBitsSetup<T>>(kept)?,
                     None => Self::ready::<T>(tool, stock, &inputs, &Early::default()).await?.0,
                 };
                 let mut z = Zeroizing::new(vec![T::ZERO; fresh.len()]);

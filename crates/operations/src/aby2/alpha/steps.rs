@@ -13,7 +13,7 @@ use madrigal_protocols::planes;
 use super::{AlphaTool, Elements};
 use crate::aby2::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, tell};
 use crate::boolean_gmw::pack;
-use crate::protocol::{Rings, Step};
+use crate::protocol::{RingStep, Rings};
 
 /// Party whose number in bits the public part is added to.
 const FIRST: Party = aby2::LEADER;
@@ -28,7 +28,7 @@ fn value<T: Held>(public: Option<Elements<T>>, masks: &Elements<T>) -> Shares {
 }
 
 /// Masks and products that are kept of a step.
-pub enum Ready<T: Ring> {
+pub enum AlphaSetup<T: Ring> {
     /// Our shares of the masks of the results, and of products of masks less these.
     Products(Elements<T>, Elements<T>),
     /// Our shares of the masks of the results, the bits' masks opened under shared bits, and our shares of the products
@@ -42,7 +42,11 @@ impl AlphaTool {
     /// Both numbers of a value before it is there. Of the second one all is known: its owner's share of the value's mask
     /// is its mask, and its public part is always 0, which tells nothing; whatever is sent of it later is under a
     /// triple's factor or a fresh mask, or is an opened value less what its receiver has.
-    fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> (Vec<Shares>, Ready<T>) {
+    fn prepare_numbers<T: Held>(
+        &mut self,
+        x: &Shares,
+        negated: bool,
+    ) -> (Vec<Shares>, AlphaSetup<T>) {
         let sorts = [number_of::<T>(x.len())];
         let mut first = Zeroizing::new(vec![0; bits::bytes_for(T::BITS * x.len())]);
         self.aby2.draw_input(FIRST, &mut first);
@@ -56,7 +60,7 @@ impl AlphaTool {
         }
         let mut results = masked(&sorts, &first);
         results.extend(masked(&sorts, &second));
-        (results, Ready::Numbers([first, second]))
+        (results, AlphaSetup::Numbers([first, second]))
     }
 
     async fn finish_numbers<T: Held>(
@@ -123,113 +127,113 @@ fn flips_bill<T: Held>(results: usize, told: usize, kept: usize, bill: &mut Bill
 impl Rings for AlphaTool {
     const BITS: Sharing = Sharing::BETA;
 
-    type Ready<T: Held> = Ready<T>;
+    type Setup<T: Held> = AlphaSetup<T>;
 
     async fn prepare_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         stock: &mut Stock,
         early: &Early<'_>,
-    ) -> Result<(Vec<Shares>, Ready<T>)> {
+    ) -> Result<(Vec<Shares>, AlphaSetup<T>)> {
         let mask = |place: usize| inputs[place].component::<T>(MASK);
         let bit_masks = || pack(&[Arc::new(inputs[0].clone())], MASK);
         let len = inputs[0].len();
         let results = match step {
-            Step::Addends { negated } => return Ok(self.prepare_numbers(inputs[0], negated)),
-            Step::Mul | Step::Square | Step::Compose | Step::BitTimes => len,
-            Step::Dot(length) => len / length,
-            Step::Product(product) => product.lengths()[2],
+            RingStep::Addends { negated } => return Ok(self.prepare_numbers(inputs[0], negated)),
+            RingStep::Mul | RingStep::Square | RingStep::Compose | RingStep::BitTimes => len,
+            RingStep::Dot(length) => len / length,
+            RingStep::Product(product) => product.lengths()[2],
         };
         let fresh = self.draw::<T>(None, results);
         let told = early.tell(vec![value(None, &fresh)]);
         let mut products = Zeroizing::new(vec![T::ZERO; results]);
         let aby2 = &mut self.aby2;
         match step {
-            Step::Mul => {
+            RingStep::Mul => {
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let making = aby2.products(&mut triples, mask(0), mask(1), &mut products);
                 making.await?;
             }
-            Step::Square => {
+            RingStep::Square => {
                 let mut pairs = stock.square_pairs::<T>(len)?;
                 let making = aby2.squares(&mut pairs, mask(0), &mut products);
                 making.await?;
             }
-            Step::Dot(length) => {
+            RingStep::Dot(length) => {
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let making = aby2.dots(&mut triples, mask(0), mask(1), length, &mut products);
                 making.await?;
             }
-            Step::Product(product) => {
+            RingStep::Product(product) => {
                 let triple = stock.product_triple::<T>(product)?;
                 let making = aby2.product_masks(triple, mask(0), mask(1), &mut products);
                 making.await?;
             }
-            Step::Compose => {
+            RingStep::Compose => {
                 let count = inputs[0].sort().element.bits() * len;
                 let mut shared = stock.shared_bits::<T>(count)?;
                 let flips = aby2.flips(&mut shared, &bit_masks(), count).await?;
-                return Ok((told, Ready::Flips(fresh, flips, Zeroizing::default())));
+                return Ok((told, AlphaSetup::Flips(fresh, flips, Zeroizing::default())));
             }
-            Step::BitTimes => {
+            RingStep::BitTimes => {
                 let masks = bit_masks();
                 let mut shared = stock.shared_bits::<T>(len)?;
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let making = aby2.bit_masks_times(&mut shared, &mut triples, &masks, mask(1));
                 let (flips, products) = making.await?;
-                return Ok((told, Ready::Flips(fresh, flips, products)));
+                return Ok((told, AlphaSetup::Flips(fresh, flips, products)));
             }
-            Step::Addends { .. } => unreachable!("numbers have left"),
+            RingStep::Addends { .. } => unreachable!("numbers have left"),
         }
         rings::sub_into(&mut products, &fresh);
-        Ok((told, Ready::Products(fresh, products)))
+        Ok((told, AlphaSetup::Products(fresh, products)))
     }
 
     async fn finish_step<T: Held>(
         &mut self,
-        step: Step,
+        step: RingStep,
         inputs: &[&Shares],
         _: &mut Stock,
-        ready: Ready<T>,
+        ready: AlphaSetup<T>,
     ) -> Result<Vec<Shares>> {
         let both = |place: usize| [PUBLIC, MASK].map(|part| inputs[place].component::<T>(part));
         let pair = |part: usize| [0, 1].map(|place| inputs[place].component::<T>(part));
         let zeros = |fresh: &Elements<T>| Zeroizing::new(vec![T::ZERO; fresh.len()]);
         let aby2 = &mut self.aby2;
         let (z, fresh) = match ready {
-            Ready::Numbers(masks) => return self.finish_numbers::<T>(inputs[0], masks).await,
-            Ready::Products(fresh, products) => {
+            AlphaSetup::Numbers(masks) => return self.finish_numbers::<T>(inputs[0], masks).await,
+            AlphaSetup::Products(fresh, products) => {
                 let mut z = zeros(&fresh);
                 match step {
-                    Step::Square => {
+                    RingStep::Square => {
                         let [public, masks] = both(0);
                         aby2.square(public, masks, &products, &mut z).await?;
                     }
-                    Step::Dot(length) => {
+                    RingStep::Dot(length) => {
                         let (public, masks) = (pair(PUBLIC), pair(MASK));
                         let dots = aby2.dot(public, masks, &products, length, &mut z);
                         dots.await?;
                     }
-                    Step::Product(product) => {
+                    RingStep::Product(product) => {
                         let (public, masks) = (pair(PUBLIC), pair(MASK));
                         let made = aby2.product_publics(&product, public, masks, &products, &mut z);
                         made.await?;
                     }
-                    Step::Mul => {
+                    RingStep::Mul => {
                         let (public, masks) = (pair(PUBLIC), pair(MASK));
                         aby2.mul(public, masks, &products, &mut z).await?;
                     }
-                    Step::Compose | Step::BitTimes | Step::Addends { .. } => {
+                    RingStep::Compose | RingStep::BitTimes | RingStep::Addends { .. } => {
                         unreachable!("bits are prepared otherwise")
                     }
                 }
                 (z, fresh)
             }
-            Ready::Flips(fresh, flips, products) => {
+            AlphaSetup::Flips(fresh, flips, products) => {
                 let mut z = zeros(&fresh);
                 let public = pack(&[Arc::new(inputs[0].clone())], PUBLIC);
-                if let Step::BitTimes = step {
+                if let RingStep::BitTimes = step {
                     let products = (&flips, &products[..]);
                     let made = aby2.bit_times(&public, products, both(1), &fresh, &mut z);
                     made.await?;
@@ -243,25 +247,25 @@ impl Rings for AlphaTool {
         Ok(vec![value(Some(z), &fresh)])
     }
 
-    fn step_bill<T: Held>(step: Step, inputs: &[Sort], bill: &mut Bill) {
+    fn step_bill<T: Held>(step: RingStep, inputs: &[Sort], bill: &mut Bill) {
         let (width, len) = (Width::of::<T>(), inputs[0].len);
         match step {
-            Step::Mul => {
+            RingStep::Mul => {
                 bill.ahead(|bill| bill.needs().add(Kind::RingTriples(width), len));
                 product_bill::<T>(len, 2 * len, bill);
                 bill.touch((7 * len * T::BYTES) as u64);
             }
-            Step::Square => {
+            RingStep::Square => {
                 bill.ahead(|bill| bill.needs().add(Kind::SquarePairs(width), len));
                 product_bill::<T>(len, len, bill);
                 bill.touch((5 * len * T::BYTES) as u64);
             }
-            Step::Dot(length) => {
+            RingStep::Dot(length) => {
                 bill.ahead(|bill| bill.needs().add(Kind::RingTriples(width), len));
                 product_bill::<T>(len / length, 2 * len, bill);
                 bill.touch((5 * len * T::BYTES) as u64);
             }
-            Step::Product(product) => {
+            RingStep::Product(product) => {
                 let products = product.multiplications();
                 bill.ahead(|bill| {
                     bill.needs().product_triples::<T>(product);
@@ -273,14 +277,14 @@ impl Rings for AlphaTool {
                 // Two products of matrices; elements of the second are read once for each band of rows.
                 bill.touch((2 * products * T::BYTES / 16 + 3 * operands * T::BYTES) as u64);
             }
-            Step::Compose => {
+            RingStep::Compose => {
                 let count = inputs[0].element.bits() * len;
                 bill.ahead(|bill| bill.needs().add(Kind::SharedBits(width), count));
                 let kept = count * T::BYTES + bits::bytes_for(count) + len * T::BYTES;
                 flips_bill::<T>(len, bits::bytes_for(count), kept, bill);
                 bill.touch((3 * count * T::BYTES) as u64);
             }
-            Step::BitTimes => {
+            RingStep::BitTimes => {
                 bill.ahead(|bill| {
                     bill.needs().add(Kind::SharedBits(width), len);
                     bill.needs().add(Kind::RingTriples(width), len);
@@ -290,7 +294,7 @@ impl Rings for AlphaTool {
                 flips_bill::<T>(len, told, 3 * len * T::BYTES + bytes, bill);
                 bill.touch((8 * len * T::BYTES) as u64);
             }
-            Step::Addends { .. } => {
+            RingStep::Addends { .. } => {
                 let bytes = bits::bytes_for(T::BITS * len);
                 bill.ahead(|bill| bill.aes(FIRST, aby2::draw_aes(bytes)));
                 both().for_each(|party| bill.keep(party, 2 * bytes as u64));

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use madrigal_circuit::{And, Rows};
 use madrigal_core::{Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock};
-use madrigal_engine::{Bill, Early, Prepared, Shares, Sharing};
+use madrigal_engine::{Bill, Early, Prepared, PreparedState, Shares, Sharing};
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, Masks, TwoLayers};
 
-use super::memory::{CircuitMemory, Layer, collect, fit, part, zeros};
+use super::memory::{CircuitMemory, LayerStrings, collect, fit, part, zeros};
 use super::{BetaTool, Bits, MASK, PUBLIC, both, exchange};
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
-use crate::protocol::{Boolean, Kept, Protocol};
+use crate::protocol::{Boolean, Protocol};
 use crate::shared::unpacked;
 
-/// Values that a circuit keeps from setup: strings of all its ANDs, see [`Layout`].
-struct Garnered {
+/// Values that a circuit keeps from setup: strings of all its ANDs, see [`AndLayout`].
+struct CircuitSetup {
     /// Our shares of the masks of the operands.
     x: Bits,
     y: Bits,
@@ -32,7 +32,7 @@ struct Garnered {
 }
 
 /// Products of masks as they are made.
-struct Products {
+struct MaskProducts {
     /// Each AND's own.
     own: Bits,
     beside: Bits,
@@ -41,8 +41,8 @@ struct Products {
 /// How the bits of a circuit's ANDs lie in strings: those of the first layers of all rounds in order, and those of
 /// the second ones in order, which begin at a byte of their own. The products of the former are made in the first
 /// round of setup, those of the latter, which rest on them, in the second one.
-struct Layout<'a> {
-    steps: Vec<Step<'a>>,
+struct AndLayout<'a> {
+    steps: Vec<RoundLayout<'a>>,
     /// Bits of each kind.
     firsts: usize,
     seconds: usize,
@@ -51,14 +51,14 @@ struct Layout<'a> {
 }
 
 /// One round online.
-struct Step<'a> {
+struct RoundLayout<'a> {
     first: madrigal_circuit::Layer<'a>,
     /// At which bit the first layer begins.
     at: usize,
     second: Option<(madrigal_circuit::Layer<'a>, TwoLayers<'a>)>,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> AndLayout<'a> {
     fn of(circuit: &'a Circuit, lanes: usize) -> Self {
         let first_ands: usize = circuit.rounds().map(|round| round.first.ands.len()).sum();
         let begin = 8 * bits::bytes_for(first_ands * lanes);
@@ -82,7 +82,7 @@ impl<'a> Layout<'a> {
                 layout.beside += layers.beside_bytes();
                 (second, layers)
             });
-            layout.steps.push(Step {
+            layout.steps.push(RoundLayout {
                 first: round.first,
                 at,
                 second,
@@ -114,10 +114,10 @@ impl BetaTool {
     /// second layers are completed, and those beside them.
     async fn multiply_masks(
         &mut self,
-        layout: &Layout<'_>,
+        layout: &AndLayout<'_>,
         [x, y]: [&mut Bits; 2],
         stock: &mut Stock,
-    ) -> Result<Products> {
+    ) -> Result<MaskProducts> {
         let ([first, second], [firsts, seconds]) = (layout.bytes(), layout.products());
         let mut products = zeros(first + second);
         let (of_first, of_second) = products.split_at_mut(first);
@@ -127,7 +127,7 @@ impl BetaTool {
             .bit_products(triples, &x[..first], &y[..first], firsts, of_first);
         made.await?;
         if seconds == 0 {
-            return Ok(Products {
+            return Ok(MaskProducts {
                 own: products,
                 beside: Bits::default(),
             });
@@ -155,7 +155,7 @@ impl BetaTool {
         of_second.copy_from_slice(&made[..second]);
         drop([of_x, of_y]);
         let beside = Zeroizing::new(made[second..].to_vec());
-        Ok(Products {
+        Ok(MaskProducts {
             own: products,
             beside,
         })
@@ -171,7 +171,7 @@ impl Boolean for BetaTool {
         stock: &mut Stock,
         early: &Early<'_>,
     ) -> Result<Prepared> {
-        let (layered, layout) = (circuit.layered(), Layout::of(circuit, lanes));
+        let (layered, layout) = (circuit.layered(), AndLayout::of(circuit, lanes));
         let bytes = layout.bytes().iter().sum();
         let (mut x, mut y, mut fresh) = (zeros(bytes), zeros(bytes), zeros(bytes));
         self.aby2.draw(&mut fresh);
@@ -211,14 +211,14 @@ impl Boolean for BetaTool {
         leave(layered.outputs(), arena, MASK, &mut outputs);
         let results = early.tell(outputs.clone());
         let made = self.multiply_masks(&layout, [&mut x, &mut y], stock);
-        let Products {
+        let MaskProducts {
             own: mut products,
             beside,
         } = made.await?;
         kernels::xor_into(&mut products, &fresh);
         Ok(Prepared {
             results,
-            kept: Box::new(Garnered {
+            kept: Box::new(CircuitSetup {
                 x,
                 y,
                 products,
@@ -235,7 +235,7 @@ impl Boolean for BetaTool {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
-        prepared: Option<Kept>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let kept = match prepared {
             Some(kept) => kept,
@@ -245,10 +245,10 @@ impl Boolean for BetaTool {
                 prepared.await?.kept
             }
         };
-        let kept = *unpacked::<Garnered>(kept)?;
+        let kept = *unpacked::<CircuitSetup>(kept)?;
         let mut outputs = kept.outputs;
         let (layered, leads) = (circuit.layered(), Self::leads(self.aby2.me()));
-        let layout = Layout::of(circuit, lanes);
+        let layout = AndLayout::of(circuit, lanes);
         arena.reshape(layered.rows(), 1, lanes);
         enter(circuit.layered().inputs(), inputs, PUBLIC, arena);
         let CircuitMemory {
@@ -264,7 +264,7 @@ impl Boolean for BetaTool {
             let count = ands.len() * lanes;
             arena.local(step.first.local, leads);
             layer.gather(arena, ands, count);
-            let Layer { x, y, z, kept: own } = &mut *layer;
+            let LayerStrings { x, y, z, kept: own } = &mut *layer;
             let [own_x, own_y, own_z] = own;
             let masks = [
                 part(&kept.x, step.at, count, own_x),
@@ -309,7 +309,7 @@ impl Boolean for BetaTool {
     }
 
     fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
-        let (layered, layout) = (circuit.layered(), Layout::of(circuit, lanes));
+        let (layered, layout) = (circuit.layered(), AndLayout::of(circuit, lanes));
         let stride = Rows::stride_for(lanes);
         let bytes: usize = layout.bytes().iter().sum();
         let outputs: usize = circuit.outputs().iter().map(|&width| width as usize).sum();

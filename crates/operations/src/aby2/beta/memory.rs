@@ -13,8 +13,8 @@ pub(crate) type Bits = Zeroizing<Vec<u8>>;
 pub(super) struct CircuitMemory {
     /// Rows of masks.
     pub(super) masks: Arena,
-    pub(super) layer: Layer,
-    pub(super) second: Layer,
+    pub(super) layer: LayerStrings,
+    pub(super) second: LayerStrings,
     /// Message of two layers in one round.
     pub(super) message: Bits,
     /// Rows that the second one of two layers overwrites before the first one's results are there.
@@ -24,14 +24,14 @@ pub(super) struct CircuitMemory {
 /// Strings of one layer of ANDs: public parts of its operands and results, and what was kept for it, where that
 /// does not begin at a byte.
 #[derive(Default)]
-pub(super) struct Layer {
+pub(super) struct LayerStrings {
     pub(super) x: Bits,
     pub(super) y: Bits,
     pub(super) z: Bits,
     pub(super) kept: [Bits; 3],
 }
 
-impl Layer {
+impl LayerStrings {
     /// Makes room for `count` bits of each string, and packs a layer's operands.
     pub(super) fn gather(&mut self, arena: &Arena, ands: &[And], count: usize) {
         for string in [&mut self.x, &mut self.y, &mut self.z] {
@@ -67,7 +67,7 @@ pub(super) fn collect(
     ands: &[And],
     at: usize,
     [x, y]: [&mut Bits; 2],
-    room: &mut Layer,
+    room: &mut LayerStrings,
 ) {
     let count = ands.len() * arena.lanes();
     let bytes = bits::bytes_for(count);
