@@ -298,7 +298,7 @@ impl Graph {
     /// Computes the outputs in the clear, from all inputs.
     ///
     /// # Errors
-    /// Inputs that are missing or of other sorts, and what operations complain of.
+    /// [`GraphError`] for inputs that are missing or of other sorts, and where an operation refuses its values.
     pub fn simulate(&self, inputs: &[Shares]) -> Result<Vec<Shares>, GraphError> {
         let wrong = |problem: String| GraphError {
             label: "simulate".into(),

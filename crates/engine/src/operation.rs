@@ -56,14 +56,14 @@ pub trait Operation: Send + Sync {
     /// declares these.
     fn bill(&self, inputs: &[Sort], bill: &mut Bill);
 
-    /// Whether something can be done for it before any input is there, in [`prepare`](Self::prepare), given
-    /// that all its inputs with labels or masks were prepared too.
+    /// Whether [`prepare`](Self::prepare) can do something for it before any input is there, if all its inputs with
+    /// labels or masks were prepared too.
     fn prepares(&self, _inputs: &[Sort]) -> bool {
         false
     }
 
-    /// Whether preparing it needs the clear values among its inputs: then it is prepared where they are
-    /// [part of the program](Self::constant) alone.
+    /// Whether preparing it needs the clear values among its inputs: then it is prepared only where they are
+    /// [part of the program](Self::constant).
     fn needs_clear(&self) -> bool {
         false
     }
@@ -73,14 +73,14 @@ pub trait Operation: Send + Sync {
         None
     }
 
-    /// Does before any input is there what depends on the program alone: draws labels, garbles. Gives what
-    /// is known of the results by then, and what [`online`](Self::online) will find in
-    /// [`Turn::prepared`]. All parties call it at the same place of their schedules. `inputs` are what
-    /// preparing made of those with labels or masks, of the latter without their public parts, and what is part of the program; the others are not known
-    /// yet.
+    /// Does the work that depends on the program alone, before any input is there: draws labels, garbles. Gives the
+    /// results as far as they are known by then, and the memory that [`online`](Self::online) will find in
+    /// [`Turn::prepared`]. All parties call it at the same place of their schedules.
     ///
-    /// Where phases overlap, and where an input was not prepared, it is not called: then `online` does all
-    /// of it.
+    /// `inputs` are known as far as they were prepared: labels, shares of masks without public parts, and values that
+    /// are part of the program. Other inputs are unknown.
+    ///
+    /// It is not called where phases overlap, or where an input was not prepared: then `online` does all of it.
     ///
     /// # Errors
     /// [`Error`] of the network.
@@ -97,11 +97,10 @@ pub trait Operation: Send + Sync {
     /// [`Error`] of the network.
     fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a>;
 
-    /// Computes in the clear, on values known to all: what the tests compare with, and what a user can
-    /// look into.
+    /// Computes in the clear, on values known to all: tests compare shares with it, and users can look into it.
     ///
     /// # Errors
-    /// A value that the operation is not for, where it can tell.
+    /// [`Mismatch`] for a value that the operation is not for, where it can tell.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch>;
 }
 

@@ -505,33 +505,3 @@ fn shape_of(sort: &Sort) -> RowShape {
         stride: Rows::stride_for(sort.len) / 8,
     }
 }
-
-/// Evaluates `$body` with the type `$ring` of a width.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! with_ring {
-    ($width:expr, $ring:ident => $body:expr) => {
-        match $width {
-            $crate::Width::W8 => {
-                type $ring = u8;
-                $body
-            }
-            $crate::Width::W16 => {
-                type $ring = u16;
-                $body
-            }
-            $crate::Width::W32 => {
-                type $ring = u32;
-                $body
-            }
-            $crate::Width::W64 => {
-                type $ring = u64;
-                $body
-            }
-            $crate::Width::W128 => {
-                type $ring = u128;
-                $body
-            }
-        }
-    };
-}

@@ -101,7 +101,7 @@ impl Stages {
     /// A stage that failed ends the run: this party cannot know how far the others have come.
     ///
     /// # Errors
-    /// Inputs that do not fit the plan, and values that were kept in another run, before anything is sent; what
+    /// [`RunError`] for inputs that do not fit the plan, and values that were kept in another run, before anything is sent; for what
     /// goes wrong between the parties; of a run that has failed, the failure.
     pub fn run<'a>(
         &'a mut self,

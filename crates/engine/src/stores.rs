@@ -166,7 +166,7 @@ impl Precomputation {
     /// Makes the store's directory, so that what is wrong with it is known before the parties meet.
     ///
     /// # Errors
-    /// The directory exists and is not empty, or cannot be made; the store would hold nothing, or far
+    /// [`StoreError`] if the directory exists and is not empty, or cannot be made; if the store would hold nothing, or far
     /// too much.
     ///
     /// # Panics

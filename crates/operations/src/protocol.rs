@@ -32,10 +32,10 @@ pub trait Protocol: Tool {
         Self::SHARING.name()
     }
 
-    /// Whether it has values of this element, among `parties` parties.
+    /// Checks whether it has values of this element, among `parties` parties.
     ///
     /// # Errors
-    /// Why not.
+    /// [`Mismatch`] that says why not.
     fn holds(element: Element, parties: usize) -> std::result::Result<(), Mismatch>;
 
     /// Whether inputs, circuits and openings can be [prepared](madrigal_engine::Operation::prepare).

@@ -6,7 +6,7 @@ use madrigal_kernels::{self as kernels, marks, rings};
 use madrigal_net::Result;
 
 use super::{Aby2, LEADER};
-use crate::arithmetic::{Product, add_all, finish_products, masked_factors};
+use crate::arithmetic::{self, OpensDifferences, Product, add_all};
 
 /// Elements that are wiped.
 type Elements<T> = Zeroizing<Vec<T>>;
@@ -42,13 +42,7 @@ impl Aby2 {
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(x.len(), z.len(), "a product for each pair of factors");
-        let triple = triples.take(x.len());
-        let opened = self.open_factors([x, triple.a], [y, triple.b]).await?;
-        let (d, e) = opened.split_at(x.len());
-        let shares = [triple.a, triple.b, triple.c];
-        rings::beaver_products(z, shares, [d, e], self.leads());
-        Ok(())
+        arithmetic::multiply(self, triples, [x, y], z).await
     }
 
     /// Setup of squares: shares of `x^2` of masks, with as many square pairs: n elements each way.
@@ -58,13 +52,7 @@ impl Aby2 {
         x: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(x.len(), z.len(), "a square for each element");
-        let pair = pairs.take(x.len());
-        let mut d = Zeroizing::from(x.to_vec());
-        rings::sub_into(&mut d, pair.a);
-        self.add_up(&mut d).await?;
-        rings::beaver_squares(z, [pair.a, pair.c], &d, self.leads());
-        Ok(())
+        arithmetic::square(self, pairs, x, z).await
     }
 
     /// Setup of dot products: `z[j]` sums up the products of the `length` masks from `j * length` on, with a
@@ -77,13 +65,7 @@ impl Aby2 {
         length: usize,
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(x.len(), z.len() * length, "vectors of {length} for each");
-        let triple = triples.take(x.len());
-        let opened = self.open_factors([x, triple.a], [y, triple.b]).await?;
-        let (d, e) = opened.split_at(x.len());
-        let shares = [triple.a, triple.b, triple.c];
-        rings::beaver_dots(z, shares, [d, e], length, self.leads());
-        Ok(())
+        arithmetic::dot(self, triples, [x, y], length, z).await
     }
 
     /// Setup of a product of matrices, or of a convolution, from its triple: shares of the product of the masks `x`
@@ -95,12 +77,7 @@ impl Aby2 {
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        let product = triple.product();
-        let mut shares = triple.take();
-        let mut opened = masked_factors(&shares, x, y);
-        self.add_up(&mut opened).await?;
-        finish_products(&product, &mut shares, &opened, self.leads(), z).await;
-        Ok(())
+        arithmetic::multiply_matrices(self, triple, [x, y], z).await
     }
 
     /// The public parts of products: `public` and `masks` are those of the factors, `kept` is our share of the
@@ -329,28 +306,21 @@ impl Aby2 {
         self.add_up(z).await
     }
 
-    /// x - a and y - b, opened.
-    async fn open_factors<T: Ring>(
-        &mut self,
-        [x, a]: [&[T]; 2],
-        [y, b]: [&[T]; 2],
-    ) -> Result<Zeroizing<Vec<T>>> {
-        assert_eq!(x.len(), y.len(), "factors of one length");
-        let mut opened = Zeroizing::zeros(2 * x.len());
-        let (d, e) = opened.split_at_mut(x.len());
-        d.copy_from_slice(x);
-        e.copy_from_slice(y);
-        rings::sub_into(d, a);
-        rings::sub_into(e, b);
-        self.add_up(&mut opened).await?;
-        Ok(opened)
-    }
-
     /// Both add theirs.
     pub(super) async fn add_up<T: Ring>(&mut self, elements: &mut [T]) -> Result<()> {
         let theirs = self.exchange(rings::as_bytes(elements)).await?;
         rings::add_strings::<T>(rings::as_bytes_mut(elements), &theirs);
         Ok(())
+    }
+}
+
+impl OpensDifferences for Aby2 {
+    fn leads(&self) -> bool {
+        self.me() == LEADER
+    }
+
+    async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
+        self.add_up(differences).await
     }
 }
 

@@ -8,6 +8,7 @@ use madrigal_correlations::{RingTriples, SharedBits};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
+use super::products::OpensDifferences;
 use super::{ArithmeticGmw, opening_cost};
 use crate::inputs::InputSharing;
 use crate::{Opening, planes};

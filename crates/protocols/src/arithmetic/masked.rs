@@ -8,6 +8,7 @@ use madrigal_kernels::rings;
 use madrigal_net::Result;
 
 use super::matrices::{add_products, left};
+use super::products::OpensDifferences;
 use super::{ArithmeticGmw, MatrixShape, opening_cost};
 use crate::Opening;
 

@@ -12,6 +12,7 @@ use madrigal_correlations::Tripled;
 use madrigal_kernels::rings;
 use madrigal_net::{Channel, Result, breathe, exchange_one};
 
+use super::products::OpensDifferences;
 use super::{ArithmeticGmw, opening_cost};
 use crate::Opening;
 
@@ -33,12 +34,7 @@ impl ArithmeticGmw {
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        let product = triple.product();
-        let mut shares = triple.take();
-        let mut opened = masked_factors(&shares, x, y);
-        self.open_differences(&mut opened).await?;
-        finish_products(&product, &mut shares, &opened, self.leads(), z).await;
-        Ok(())
+        multiply_matrices(self, triple, [x, y], z).await
     }
 
     /// Multiplies between two parties, of which one knows the operand on this side, from a [split](Tripled) triple of
@@ -125,37 +121,31 @@ pub(crate) fn opened(product: &Product) -> usize {
     left + right
 }
 
-/// X - A, then Y - B.
-pub(crate) fn masked_factors<T: Ring>(
-    [a, b, _]: &[Zeroizing<Vec<T>>; 3],
-    x: &[T],
-    y: &[T],
-) -> Zeroizing<Vec<T>> {
-    let lengths = [a.len(), b.len()];
-    assert_eq!([x.len(), y.len()], lengths, "operands of a triple's sizes");
-    let mut masked = Zeroizing::zeros(a.len() + b.len());
-    let (d, e) = masked.split_at_mut(a.len());
-    for (masked, (value, mask)) in [d, e].into_iter().zip([(x, a), (y, b)]) {
+/// [`ArithmeticGmw::products`] of any party that opens differences.
+pub(crate) async fn multiply_matrices<T: Ring>(
+    party: &mut impl OpensDifferences,
+    triple: ProductTriple<T>,
+    operands: [&[T]; 2],
+    z: &mut [T],
+) -> Result<()> {
+    let product = triple.product();
+    let [a, mut b, c] = triple.take();
+    // X - A, then Y - B.
+    let mut opened = Zeroizing::zeros(a.len() + b.len());
+    let (d, e) = opened.split_at_mut(a.len());
+    for (masked, (value, mask)) in [d, e].into_iter().zip(operands.into_iter().zip([&a, &b])) {
+        assert_eq!(value.len(), mask.len(), "operands of a triple's sizes");
         masked.copy_from_slice(value);
         rings::sub_into(masked, mask);
     }
-    masked
-}
-
-/// `z = C + D B + A E`, and D E at one party alone.
-pub(crate) async fn finish_products<T: Ring>(
-    product: &Product,
-    [a, b, c]: &mut [Zeroizing<Vec<T>>; 3],
-    opened: &[T],
-    leads: bool,
-    z: &mut [T],
-) {
+    party.open_differences(&mut opened).await?;
     let (d, e) = opened.split_at(a.len());
-    if leads {
-        rings::add_into(b, e);
+    if party.leads() {
+        rings::add_into(&mut b, e);
     }
-    z.copy_from_slice(c);
-    add_all(product, [(d, b), (a, e)], z).await;
+    z.copy_from_slice(&c);
+    add_all(&product, [(d, &b[..]), (&a[..], e)], z).await;
+    Ok(())
 }
 
 /// `z += sum of x y`, piece by piece; images are unfolded here.

@@ -43,7 +43,8 @@ pub use linear::{add_constant, add_constants, scale};
 pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use masked::MaskedMatrix;
 pub use matrices::Side;
-pub(crate) use matrices::{add_all, finish_products, masked_factors};
+pub(crate) use matrices::{add_all, multiply_matrices};
+pub(crate) use products::{OpensDifferences, dot, multiply, square};
 
 use madrigal_core::{Party, PhaseCost, Ring, Zeroizing};
 use madrigal_kernels::{self as kernels, marks, rings};
@@ -126,11 +127,6 @@ impl ArithmeticGmw {
         opening.cost(me, parties, (count * T::BYTES) as u64, to)
     }
 
-    /// Whether we add what all know.
-    fn leads(&self) -> bool {
-        self.context.me() == LEADER
-    }
-
     /// Opens to all parties what is masked: uniform to everybody, whatever it masks.
     async fn open_masked(&mut self, rule: Rule<'_>, masked: &mut [u8]) -> Result<()> {
         let to = &self.everyone;
@@ -168,8 +164,13 @@ impl ArithmeticGmw {
         }
         Ok(())
     }
+}
 
-    /// Opens differences of elements.
+impl OpensDifferences for ArithmeticGmw {
+    fn leads(&self) -> bool {
+        self.context.me() == LEADER
+    }
+
     async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
         let bytes = rings::as_bytes_mut(differences);
         self.open_masked(&rings::add_strings::<T>, bytes).await

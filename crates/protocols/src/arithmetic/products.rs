@@ -1,13 +1,12 @@
 //! Products, squares and dot products, element by element, from triples and square pairs.
 
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Ring, Zeroizing};
 use madrigal_correlations::{RingTriples, SquarePairs};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
 use super::{ArithmeticGmw, opening_cost};
 use crate::Opening;
-use madrigal_core::Zeroizing;
 
 impl ArithmeticGmw {
     /// Shares of x y, element by element, with as many triples (Beaver; MOTION 6.1):
@@ -25,13 +24,7 @@ impl ArithmeticGmw {
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(x.len(), z.len(), "a product for each pair of factors");
-        let triple = triples.take(x.len());
-        let opened = self.open_factors(x, triple.a, y, triple.b).await?;
-        let (d, e) = opened.split_at(x.len());
-        let shares = [triple.a, triple.b, triple.c];
-        rings::beaver_products(z, shares, [d, e], self.leads());
-        Ok(())
+        multiply(self, triples, [x, y], z).await
     }
 
     /// Shares of x^2, element by element, with as many square pairs (MOTION 6.1): d = open(x - a), z = c +
@@ -42,13 +35,7 @@ impl ArithmeticGmw {
         x: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(x.len(), z.len(), "a square for each element");
-        let pair = pairs.take(x.len());
-        let mut d = Zeroizing::from(x.to_vec());
-        rings::sub_into(&mut d, pair.a);
-        self.open_differences(&mut d).await?;
-        rings::beaver_squares(z, [pair.a, pair.c], &d, self.leads());
-        Ok(())
+        square(self, pairs, x, z).await
     }
 
     /// Shares of dot products: `z[j]` sums up the products of the `length` elements from `j * length` on,
@@ -65,36 +52,7 @@ impl ArithmeticGmw {
         length: usize,
         z: &mut [T],
     ) -> Result<()> {
-        assert_eq!(
-            x.len(),
-            z.len() * length,
-            "vectors of {length} for each product"
-        );
-        let triple = triples.take(x.len());
-        let opened = self.open_factors(x, triple.a, y, triple.b).await?;
-        let (d, e) = opened.split_at(x.len());
-        let shares = [triple.a, triple.b, triple.c];
-        rings::beaver_dots(z, shares, [d, e], length, self.leads());
-        Ok(())
-    }
-
-    /// x - a and y - b, opened.
-    async fn open_factors<T: Ring>(
-        &mut self,
-        x: &[T],
-        a: &[T],
-        y: &[T],
-        b: &[T],
-    ) -> Result<Zeroizing<Vec<T>>> {
-        assert_eq!(x.len(), y.len(), "factors of one length");
-        let mut opened = Zeroizing::zeros(2 * x.len());
-        let (d, e) = opened.split_at_mut(x.len());
-        d.copy_from_slice(x);
-        e.copy_from_slice(y);
-        rings::sub_into(d, a);
-        rings::sub_into(e, b);
-        self.open_differences(&mut opened).await?;
-        Ok(opened)
+        dot(self, triples, [x, y], length, z).await
     }
 
     /// Cost for party `me` of one [`mul`](Self::mul) of `count` elements, but for rounds.
@@ -128,4 +86,83 @@ impl ArithmeticGmw {
     ) -> PhaseCost {
         Self::mul_cost::<T>(opening, me, parties, count * length)
     }
+}
+
+/// A party that opens differences of elements to all: beside triples, all that Beaver's products take.
+pub(crate) trait OpensDifferences {
+    /// Whether we add what all know.
+    fn leads(&self) -> bool;
+
+    /// Makes opened differences of our shares.
+    async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()>;
+}
+
+/// [`ArithmeticGmw::mul`] of any party that opens differences.
+pub(crate) async fn multiply<T: Ring>(
+    party: &mut impl OpensDifferences,
+    triples: &mut RingTriples<T>,
+    [x, y]: [&[T]; 2],
+    z: &mut [T],
+) -> Result<()> {
+    assert_eq!(x.len(), z.len(), "a product for each pair of factors");
+    let triple = triples.take(x.len());
+    let opened = open_factors(party, [x, triple.a], [y, triple.b]).await?;
+    let (d, e) = opened.split_at(x.len());
+    let shares = [triple.a, triple.b, triple.c];
+    rings::beaver_products(z, shares, [d, e], party.leads());
+    Ok(())
+}
+
+/// [`ArithmeticGmw::square`] of any party that opens differences.
+pub(crate) async fn square<T: Ring>(
+    party: &mut impl OpensDifferences,
+    pairs: &mut SquarePairs<T>,
+    x: &[T],
+    z: &mut [T],
+) -> Result<()> {
+    assert_eq!(x.len(), z.len(), "a square for each element");
+    let pair = pairs.take(x.len());
+    let mut d = Zeroizing::from(x.to_vec());
+    rings::sub_into(&mut d, pair.a);
+    party.open_differences(&mut d).await?;
+    rings::beaver_squares(z, [pair.a, pair.c], &d, party.leads());
+    Ok(())
+}
+
+/// [`ArithmeticGmw::dot`] of any party that opens differences.
+pub(crate) async fn dot<T: Ring>(
+    party: &mut impl OpensDifferences,
+    triples: &mut RingTriples<T>,
+    [x, y]: [&[T]; 2],
+    length: usize,
+    z: &mut [T],
+) -> Result<()> {
+    assert_eq!(
+        x.len(),
+        z.len() * length,
+        "vectors of {length} for each product"
+    );
+    let triple = triples.take(x.len());
+    let opened = open_factors(party, [x, triple.a], [y, triple.b]).await?;
+    let (d, e) = opened.split_at(x.len());
+    let shares = [triple.a, triple.b, triple.c];
+    rings::beaver_dots(z, shares, [d, e], length, party.leads());
+    Ok(())
+}
+
+/// Opens x - a and y - b.
+async fn open_factors<T: Ring>(
+    party: &mut impl OpensDifferences,
+    [x, a]: [&[T]; 2],
+    [y, b]: [&[T]; 2],
+) -> Result<Zeroizing<Vec<T>>> {
+    assert_eq!(x.len(), y.len(), "factors of one length");
+    let mut opened = Zeroizing::zeros(2 * x.len());
+    let (d, e) = opened.split_at_mut(x.len());
+    d.copy_from_slice(x);
+    e.copy_from_slice(y);
+    rings::sub_into(d, a);
+    rings::sub_into(e, b);
+    party.open_differences(&mut opened).await?;
+    Ok(opened)
 }
