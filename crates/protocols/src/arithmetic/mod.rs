@@ -166,17 +166,6 @@ impl ArithmeticGmw {
     }
 }
 
-impl OpensDifferences for ArithmeticGmw {
-    fn leads(&self) -> bool {
-        self.context.me() == LEADER
-    }
-
-    async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
-        let bytes = rings::as_bytes_mut(differences);
-        self.open_masked(&rings::add_strings::<T>, bytes).await
-    }
-}
-
 /// Cost for party `me` of opening `bytes` bytes to all parties.
 fn opening_cost(opening: Opening, me: Party, parties: usize, bytes: usize) -> PhaseCost {
     let all: Vec<Party> = Party::all(parties).collect();

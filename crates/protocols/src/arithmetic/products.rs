@@ -5,7 +5,7 @@ use madrigal_correlations::{RingTriples, SquarePairs};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
-use super::{ArithmeticGmw, opening_cost};
+use super::{ArithmeticGmw, LEADER, opening_cost};
 use crate::Opening;
 
 impl ArithmeticGmw {
@@ -95,6 +95,17 @@ pub(crate) trait OpensDifferences {
 
     /// Makes opened differences of our shares.
     async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()>;
+}
+
+impl OpensDifferences for ArithmeticGmw {
+    fn leads(&self) -> bool {
+        self.context.me() == LEADER
+    }
+
+    async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
+        let bytes = rings::as_bytes_mut(differences);
+        self.open_masked(&rings::add_strings::<T>, bytes).await
+    }
 }
 
 /// [`ArithmeticGmw::mul`] of any party that opens differences.
