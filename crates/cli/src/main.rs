@@ -21,28 +21,8 @@ use madrigal_app::{
     figures, files, jobs, machine, numbers, progress, rates, reach, remote, start, stores, terminal,
 };
 
-use args::{Cli, Command};
-use exit::Result;
+use args::Cli;
 
 fn main() -> ExitCode {
-    start::program("madrigal", |cli: Cli| run(cli.command))
-}
-
-fn run(command: Command) -> Result<()> {
-    match command {
-        Command::Run(args) => commands::run::run(*args),
-        Command::Infer(args) => commands::infer::run(&args),
-        Command::Circuit(args) => commands::circuit::run(args),
-        Command::Model(args) => commands::model::run(args),
-        Command::Explain(args) => commands::explain::run(args),
-        Command::Keygen(args) => commands::keygen::run(args),
-        Command::Doctor(args) => commands::doctor::run(args),
-        Command::Demo(args) => commands::demo::run(args),
-        Command::Dealer(args) => commands::dealer::run(args),
-        Command::Bench { arguments } => commands::bench::run(&arguments),
-        Command::Precompute(args) => commands::precompute::run(*args),
-        Command::Store(args) => commands::store::run(args),
-        Command::Completions { shell } => commands::pages::completions(shell),
-        Command::Man { directory } => commands::pages::man(&directory),
-    }
+    start::program("madrigal", |cli: Cli| commands::run(cli.command))
 }

@@ -1,19 +1,42 @@
 //! One module for each command.
 
-pub mod bench;
-pub mod circuit;
+mod bench;
+mod circuit;
 mod costs;
-pub mod dealer;
-pub mod demo;
-pub mod doctor;
-pub mod explain;
+mod dealer;
+mod demo;
+mod doctor;
+mod explain;
 mod html;
-pub mod hycc;
-pub mod infer;
-pub mod keygen;
-pub mod model;
-pub mod pages;
+mod hycc;
+mod infer;
+mod keygen;
+mod model;
+mod pages;
 mod peers;
-pub mod precompute;
-pub mod run;
-pub mod store;
+mod precompute;
+mod run;
+mod store;
+
+use crate::args::Command;
+use crate::exit::Result;
+
+/// Does what a command says.
+pub fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Run(args) => run::run(*args),
+        Command::Infer(args) => infer::run(&args),
+        Command::Circuit(args) => circuit::run(args),
+        Command::Model(args) => model::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Keygen(args) => keygen::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Demo(args) => demo::run(args),
+        Command::Dealer(args) => dealer::run(args),
+        Command::Bench { arguments } => bench::run(&arguments),
+        Command::Precompute(args) => precompute::run(*args),
+        Command::Store(args) => store::run(args),
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man { directory } => pages::man(&directory),
+    }
+}
