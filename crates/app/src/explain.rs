@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::failure::Result;
 use crate::figures::json_text;
 use crate::flagged::FlaggedProgram;
-use crate::groups::phases;
 use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
@@ -181,6 +180,22 @@ pub fn operations(plan: &Plan, surroundings: Option<(&Rates, &Link)>) -> Vec<Ope
         most
     };
     all.reduce(most).unwrap_or_default()
+}
+
+/// Gives the costs of setup and online of a plan at the party that has most of each, with their times.
+pub fn phases(plan: &Plan, rates: &Rates, link: &Link) -> [Costs; 2] {
+    let of = |party| {
+        let (cost, time) = (plan.cost(party), plan.time(party, rates, link));
+        [
+            Costs::new(&cost.setup, Some(time.setup.total)),
+            Costs::new(&cost.online, Some(time.online.total)),
+        ]
+    };
+    let most = |[setup, online]: [Costs; 2], other: [Costs; 2]| {
+        [setup.most(other[0]), online.most(other[1])]
+    };
+    let parties = plan.spec().graph.parties();
+    Party::all(parties).map(of).reduce(most).unwrap_or_default()
 }
 
 /// Gives the seconds of the party that takes longest, on machines with these rates over such links.

@@ -2,7 +2,7 @@
 
 use madrigal_core::Party;
 use madrigal_core::time::{Link, Rates};
-use madrigal_engine::{GroupEstimate, Plan};
+use madrigal_engine::GroupEstimate;
 use madrigal_program::Planned;
 use serde::Serialize;
 
@@ -60,21 +60,5 @@ pub fn groups(planned: &Planned, rates: &Rates, link: &Link) -> Vec<Group> {
         both.map(|(one, other)| one.most(other)).collect()
     };
     let parties = planned.plan.spec().graph.parties();
-    Party::all(parties).map(of).reduce(most).unwrap_or_default()
-}
-
-/// Gives the costs of setup and online of a plan at the party that has most of each, with their times.
-pub fn phases(plan: &Plan, rates: &Rates, link: &Link) -> [Costs; 2] {
-    let of = |party| {
-        let (cost, time) = (plan.cost(party), plan.time(party, rates, link));
-        [
-            Costs::new(&cost.setup, Some(time.setup.total)),
-            Costs::new(&cost.online, Some(time.online.total)),
-        ]
-    };
-    let most = |[setup, online]: [Costs; 2], other: [Costs; 2]| {
-        [setup.most(other[0]), online.most(other[1])]
-    };
-    let parties = plan.spec().graph.parties();
     Party::all(parties).map(of).reduce(most).unwrap_or_default()
 }

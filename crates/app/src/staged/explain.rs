@@ -8,10 +8,9 @@ use madrigal_program::{OutputPort, Planned, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::Staging;
-use crate::explain::{Costs, Operation, most_memory, operations, origin, slowest};
+use crate::explain::{Costs, Operation, most_memory, operations, origin, phases, slowest};
 use crate::failure::Result;
 use crate::figures::json_text;
-use crate::groups::phases;
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::public_numbers::Numbers;
 use crate::rates;

@@ -1,7 +1,7 @@
 //! `model explain`: what a network costs on secrets before it runs, by layer and by mix of protocols.
 
-use madrigal_app::explain::{Costs, most_memory, origin, slowest};
-use madrigal_app::groups::{Group, groups, phases};
+use madrigal_app::explain::{Costs, most_memory, origin, phases, slowest};
+use madrigal_app::groups::{Group, groups};
 use madrigal_app::ways::{AGREED, Ways};
 use madrigal_core::time::{Link, Rates};
 use madrigal_program::Planned;
