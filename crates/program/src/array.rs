@@ -18,52 +18,45 @@ pub(crate) enum Words {
     W128(Vec<u128>),
 }
 
-/// The same expression for each width of words.
+/// Evaluates one expression for each width of words, whose results are words of that width.
 macro_rules! each {
-    ($words:expr, $vec:ident => $body:expr) => {
+    ($words:expr, $vec:ident => $body:expr) => {{
+        use $crate::array::Words::{W8, W16, W32, W64, W128};
         match $words {
-            $crate::array::Words::W8($vec) => $crate::array::Words::W8($body),
-            $crate::array::Words::W16($vec) => $crate::array::Words::W16($body),
-            $crate::array::Words::W32($vec) => $crate::array::Words::W32($body),
-            $crate::array::Words::W64($vec) => $crate::array::Words::W64($body),
-            $crate::array::Words::W128($vec) => $crate::array::Words::W128($body),
+            W8($vec) => W8($body),
+            W16($vec) => W16($body),
+            W32($vec) => W32($body),
+            W64($vec) => W64($body),
+            W128($vec) => W128($body),
         }
-    };
+    }};
 }
-/// The same, for two of one width; others are the caller's mistake.
+/// Evaluates one expression for two lists of words of one width; others are the caller's mistake.
 macro_rules! pair {
-    ($a:expr, $b:expr, $x:ident, $y:ident => $body:expr) => {
+    ($a:expr, $b:expr, $x:ident, $y:ident => $body:expr) => {{
+        use $crate::array::Words::{W8, W16, W32, W64, W128};
         match ($a, $b) {
-            ($crate::array::Words::W8($x), $crate::array::Words::W8($y)) => {
-                $crate::array::Words::W8($body)
-            }
-            ($crate::array::Words::W16($x), $crate::array::Words::W16($y)) => {
-                $crate::array::Words::W16($body)
-            }
-            ($crate::array::Words::W32($x), $crate::array::Words::W32($y)) => {
-                $crate::array::Words::W32($body)
-            }
-            ($crate::array::Words::W64($x), $crate::array::Words::W64($y)) => {
-                $crate::array::Words::W64($body)
-            }
-            ($crate::array::Words::W128($x), $crate::array::Words::W128($y)) => {
-                $crate::array::Words::W128($body)
-            }
+            (W8($x), W8($y)) => W8($body),
+            (W16($x), W16($y)) => W16($body),
+            (W32($x), W32($y)) => W32($body),
+            (W64($x), W64($y)) => W64($body),
+            (W128($x), W128($y)) => W128($body),
             _ => unreachable!("operands of one type have words of one width"),
         }
-    };
+    }};
 }
-/// The same expression for each width of words, whatever it gives.
+/// Evaluates one expression for each width of words, whatever it gives.
 macro_rules! with {
-    ($words:expr, $vec:ident => $body:expr) => {
+    ($words:expr, $vec:ident => $body:expr) => {{
+        use $crate::array::Words::{W8, W16, W32, W64, W128};
         match $words {
-            $crate::array::Words::W8($vec) => $body,
-            $crate::array::Words::W16($vec) => $body,
-            $crate::array::Words::W32($vec) => $body,
-            $crate::array::Words::W64($vec) => $body,
-            $crate::array::Words::W128($vec) => $body,
+            W8($vec) => $body,
+            W16($vec) => $body,
+            W32($vec) => $body,
+            W64($vec) => $body,
+            W128($vec) => $body,
         }
-    };
+    }};
 }
 pub(crate) use {each, pair, with};
 
@@ -85,13 +78,7 @@ impl Words {
 
     /// The code of one element.
     pub(crate) fn get(&self, at: usize) -> u128 {
-        match self {
-            Self::W8(words) => words[at].into(),
-            Self::W16(words) => words[at].into(),
-            Self::W32(words) => words[at].into(),
-            Self::W64(words) => words[at].into(),
-            Self::W128(words) => words[at],
-        }
+        with!(self, words => words[at].into())
     }
 
     /// The codes of all elements.
@@ -161,6 +148,12 @@ impl Array {
         }
     }
 
+    /// A single element.
+    pub(crate) fn one(element: Type, code: u128) -> Self {
+        let words = Words::collect(element, std::iter::once(code));
+        Self::new(element, Shape::scalar(), words)
+    }
+
     /// The elements in the order of the shape, or `None` if there are not as many as it says.
     pub fn of<T: Plain>(shape: &Shape, elements: &[T]) -> Option<Self> {
         let codes = elements.iter().map(|element| element.encode());
@@ -171,21 +164,8 @@ impl Array {
     /// The numbers of a type nearest to these, in the order of the shape; `None` if there are not as many as it says, or
     /// any is out of the type's range or none.
     pub fn from_f64(element: Type, shape: &Shape, numbers: &[f64]) -> Option<Self> {
-        let (scale, bits) = (2f64.powi(element.fraction() as i32), element.bits() as i32);
-        let (least, limit) = match element.is_signed() {
-            true => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
-            false => (0.0, 2f64.powi(bits)),
-        };
-        let code = |number: &f64| {
-            let scaled = (number * scale).round();
-            let fits = scaled >= least && scaled < limit;
-            let code = match element.is_signed() {
-                true => scaled as i128 as u128,
-                false => scaled as u128,
-            };
-            fits.then_some(code & element.mask())
-        };
-        let codes: Option<Vec<u128>> = numbers.iter().map(code).collect();
+        let codes = numbers.iter().map(|&number| element.nearest(number));
+        let codes: Option<Vec<u128>> = codes.collect();
         let codes = codes.filter(|codes| shape.elements() == codes.len())?;
         let words = Words::collect(element, codes.into_iter());
         Some(Self::new(element, shape.clone(), words))
@@ -193,12 +173,7 @@ impl Array {
 
     /// The elements as numbers, rounded to the 53 bits that `f64` has.
     pub fn to_f64(&self) -> Vec<f64> {
-        let scale = 2f64.powi(self.element.fraction() as i32);
-        let number = |code: u128| match self.element.is_signed() {
-            true => self.element.extend(code) as f64 / scale,
-            false => code as f64 / scale,
-        };
-        self.codes().map(number).collect()
+        self.codes().map(|code| self.element.number(code)).collect()
     }
 
     /// The type of the elements.

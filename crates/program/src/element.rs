@@ -98,6 +98,26 @@ impl Type {
         if self.signed { 1 << (self.bits - 1) } else { 0 }
     }
 
+    /// Bits of the number nearest to `value`, or `None` if that is out of range or `value` is no number.
+    pub(crate) fn nearest(self, value: f64) -> Option<u128> {
+        let scaled = (value * 2f64.powi(self.fraction as i32)).round();
+        let limit = 2f64.powi((self.bits - u32::from(self.signed)) as i32);
+        let (least, code) = match self.signed {
+            true => (-limit, scaled as i128 as u128),
+            false => (0.0, scaled as u128),
+        };
+        (scaled >= least && scaled < limit).then_some(code & self.mask())
+    }
+
+    /// The number that an element's bits stand for, rounded to the 53 bits that `f64` has.
+    pub(crate) fn number(self, code: u128) -> f64 {
+        let whole = match self.signed {
+            true => self.extend(code) as f64,
+            false => code as f64,
+        };
+        whole / 2f64.powi(self.fraction as i32)
+    }
+
     /// The encoding with copies of the sign above it.
     pub(crate) const fn extend(self, code: u128) -> i128 {
         let unused = 128 - self.bits;
@@ -192,20 +212,14 @@ integers! {
     i8 of u8 signed; i16 of u16 signed; i32 of u32 signed; i64 of u64 signed; i128 of u128 signed;
 }
 
-impl Unsigned for u8 {}
-impl Unsigned for u16 {}
-impl Unsigned for u32 {}
-impl Unsigned for u64 {}
-impl Unsigned for u128 {}
-impl Signed for i8 {}
-impl Signed for i16 {}
-impl Signed for i32 {}
-impl Signed for i64 {}
-impl Signed for i128 {}
-impl FixedWord for i16 {}
-impl FixedWord for i32 {}
-impl FixedWord for i64 {}
-impl FixedWord for i128 {}
+macro_rules! marks {
+    ($($mark:ident: $($word:ident)*;)*) => {$($(impl $mark for $word {})*)*};
+}
+marks! {
+    Unsigned: u8 u16 u32 u64 u128;
+    Signed: i8 i16 i32 i64 i128;
+    FixedWord: i16 i32 i64 i128;
+}
 
 /// A number with `F` bits after the point, kept as the integer `W` of 2^F times its value: from
 /// -2^(l-1-F) to 2^(l-1-F) less 2^-F in steps of 2^-F, for l bits of `W`.
@@ -244,19 +258,12 @@ impl<W: FixedWord, const F: u32> Fixed<W, F> {
 
     /// The nearest number, or `None` if that is out of range or `value` is none.
     pub fn from_f64(value: f64) -> Option<Self> {
-        let scaled = (value * Self::scale()).round();
-        let limit = 2f64.powi(W::TYPE.bits() as i32 - 1);
-        let fits = scaled >= -limit && scaled < limit;
-        fits.then(|| Self::from_raw(W::decode(scaled as i128 as u128)))
+        Self::TYPE.nearest(value).map(Self::decode)
     }
 
     /// The number, rounded to the 53 bits that `f64` has.
     pub fn to_f64(self) -> f64 {
-        W::TYPE.extend(self.0.encode()) as f64 / Self::scale()
-    }
-
-    fn scale() -> f64 {
-        2f64.powi(F as i32)
+        Self::TYPE.number(self.encode())
     }
 }
 

@@ -109,20 +109,10 @@ struct Rows {
 impl Rows {
     /// Adds the nodes of a graph; gives its results.
     fn emit(&mut self, graph: &Graph, arguments: &[Option<Row>]) -> Vec<Row> {
-        let mut values: Vec<Vec<Row>> = Vec::with_capacity(graph.nodes().len());
-        for node in graph.nodes() {
-            let row = |value: &Value| values[value.node as usize][value.output as usize];
-            let inputs: Vec<Row> = node.inputs.iter().map(row).collect();
-            let outputs = match (&node.op, arguments) {
-                (&Op::Argument(number), [_, ..]) => arguments[number].into_iter().collect(),
-                _ => self.node(node, &inputs),
-            };
-            values.push(outputs);
-        }
-        let results = graph.results().iter();
-        results
-            .map(|value| values[value.node as usize][value.output as usize])
-            .collect()
+        graph.walk(|node, inputs| match (&node.op, arguments) {
+            (&Op::Argument(number), [_, ..]) => arguments[number].into_iter().collect(),
+            _ => self.node(node, &inputs),
+        })
     }
 
     fn node(&mut self, node: &Node, inputs: &[Row]) -> Vec<Row> {
@@ -154,18 +144,14 @@ impl Rows {
                 for (number, &input) in inputs.iter().enumerate() {
                     // A state that starts alike need not stay so.
                     let many = input.many || number < *carried;
-                    let value = if many {
-                        self.many(input, node.at)
-                    } else {
-                        input.value
-                    };
-                    operands.push(value);
+                    operands.push(match many {
+                        true => self.many(input, node.at),
+                        false => input.value,
+                    });
                     flags.push(many);
                 }
                 let body = body.with_rows(self.count, &flags);
-                let outputs = self.outputs(&node.outputs);
-                let first = self.graph.push(op(body), operands, outputs, node.at);
-                results(first, node.outputs.len(), true)
+                self.push(op(body), operands, node)
             }
             Op::Choose(branches) => {
                 if inputs.iter().all(|input| !input.many) {
@@ -177,10 +163,7 @@ impl Rows {
                 operands[0] = self.many(inputs[0], node.at);
                 let branches = branches.iter();
                 let branches = branches.map(|body| Arc::new(body.with_rows(self.count, &flags)));
-                let outputs = self.outputs(&node.outputs);
-                let op = Op::Choose(branches.collect());
-                let first = self.graph.push(op, operands, outputs, node.at);
-                results(first, node.outputs.len(), true)
+                self.push(Op::Choose(branches.collect()), operands, node)
             }
             op if inputs.iter().all(|input| !input.many) => self.same(op.clone(), node, inputs),
             op => self.on_all(op, node, inputs),
@@ -191,7 +174,16 @@ impl Rows {
     fn same(&mut self, op: Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
         let inputs = inputs.iter().map(|input| input.value).collect();
         let first = self.graph.push(op, inputs, node.outputs.clone(), node.at);
-        results(first, node.outputs.len(), false)
+        rows(first, node, false)
+    }
+
+    /// The node with one more axis in front of its results.
+    fn push(&mut self, op: Op, operands: Vec<Value>, node: &Node) -> Vec<Row> {
+        let typed =
+            |typed: &TensorType| TensorType::new(typed.element, self.in_front(&typed.shape));
+        let outputs = node.outputs.iter().map(typed).collect();
+        let first = self.graph.push(op, operands, outputs, node.at);
+        rows(first, node, true)
     }
 
     /// The operation with one more axis in front of its operands.
@@ -221,28 +213,21 @@ impl Rows {
                 // The counter of a loop around the map is the same for all rows.
                 let value = self.many(inputs[0], at);
                 let operands = vec![value, inputs[1].value];
-                let outputs = self.outputs(&node.outputs);
-                let first = self.graph.push(Op::Row(axis + 1), operands, outputs, at);
-                return results(first, 1, true);
+                return self.push(Op::Row(axis + 1), operands, node);
             }
             Op::MatMul | Op::LookUp => return self.matrices(op, node, inputs),
             Op::Convolve(convolution) => return self.convolutions(convolution, node, inputs),
             op => op.clone(),
         };
-        let mut operands = Vec::new();
-        for &input in inputs {
-            operands.push(self.many(input, at));
-        }
-        let outputs = self.outputs(&node.outputs);
-        let first = self.graph.push(op, operands, outputs, at);
-        results(first, node.outputs.len(), true)
+        let operands = inputs.iter().map(|&input| self.many(input, at));
+        let operands = operands.collect();
+        self.push(op, operands, node)
     }
 
     /// Operations that have an axis for batches in front: the rows join it.
     fn matrices(&mut self, op: &Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
         let at = node.at;
         let result = self.in_front(&node.outputs[0].shape);
-        let element = node.outputs[0].element;
         // One matrix or table for all rows of the other operand: these become rows of that one.
         let (one, other) = match op {
             Op::MatMul => (inputs[1], inputs[0]),
@@ -270,10 +255,16 @@ impl Rows {
             }
             made[0] *= rows;
         }
-        let typed = TensorType::new(element, Shape::of(made));
-        let product = self.graph.push(op.clone(), operands, vec![typed], at);
-        let value = self.reshape(product, result.axes().to_vec(), at);
-        results(value, 1, true)
+        self.product(op.clone(), operands, made, node)
+    }
+
+    /// A product whose results are reshaped to those of the node with one more axis in front.
+    fn product(&mut self, op: Op, operands: Vec<Value>, axes: Vec<usize>, node: &Node) -> Vec<Row> {
+        let made = TensorType::new(node.outputs[0].element, Shape::of(axes));
+        let product = self.graph.push(op, operands, vec![made], node.at);
+        let shape = self.in_front(&node.outputs[0].shape);
+        let value = self.reshape(product, shape.axes().to_vec(), node.at);
+        vec![Row { value, many: true }]
     }
 
     /// More images for the same filters; where each row has its own ones, more groups of channels.
@@ -284,22 +275,14 @@ impl Rows {
             unreachable!("a convolution's results have four axes")
         };
         let mut made = *convolution;
-        let element = node.outputs[0].element;
         let [x, y] = convolution.image;
         if !inputs[0].many {
             made.images *= rows;
             let many = self.many(inputs[1], at);
             let many = self.reshape(many, vec![rows * images, made.channels, x, y], at);
             let operands = vec![inputs[0].value, many];
-            let typed = TensorType::new(
-                element,
-                Shape::of(vec![rows * images, filters, height, width]),
-            );
-            let product = self
-                .graph
-                .push(Op::Convolve(made), operands, vec![typed], at);
-            let value = self.reshape(product, result.axes().to_vec(), at);
-            return results(value, 1, true);
+            let axes = vec![rows * images, filters, height, width];
+            return self.product(Op::Convolve(made), operands, axes, node);
         }
         made.groups *= rows;
         made.channels *= rows;
@@ -318,10 +301,8 @@ impl Rows {
         let right = self.reshape(right, vec![rows, images, channels * x * y], at);
         let right = self.exchanged(right, at);
         let right = self.reshape(right, vec![images, made.channels, x, y], at);
-        let typed = TensorType::new(
-            element,
-            Shape::of(vec![images, made.filters, height, width]),
-        );
+        let axes = Shape::of(vec![images, made.filters, height, width]);
+        let typed = TensorType::new(node.outputs[0].element, axes);
         let product = self
             .graph
             .push(Op::Convolve(made), vec![left, right], vec![typed], at);
@@ -329,31 +310,27 @@ impl Rows {
         let product = self.reshape(product, vec![images, rows, area], at);
         let product = self.exchanged(product, at);
         let value = self.reshape(product, result.axes().to_vec(), at);
-        results(value, 1, true)
+        vec![Row { value, many: true }]
     }
 
-    /// With the first two of three axes exchanged.
+    /// The value with the first two of its three axes exchanged.
     fn exchanged(&mut self, value: Value, at: Source) -> Value {
-        let typed = self.graph.type_of(value).clone();
-        let &[a, b, c] = typed.shape.axes() else {
+        let &[a, b, c] = self.graph.type_of(value).shape.axes() else {
             unreachable!("there are three axes")
         };
+        let shape = Shape::of(vec![b, a, c]);
         let view = View {
-            shape: Shape::of(vec![b, a, c]),
+            shape: shape.clone(),
             strides: [c, b * c, 1].map(|stride| stride as isize).into(),
             offset: 0,
         };
-        let typed = TensorType::new(typed.element, view.shape.clone());
-        self.graph
-            .push(Op::View(view), vec![value], vec![typed], at)
+        self.graph.moved(Op::View(view), value, shape, at)
     }
 
     fn reshape(&mut self, value: Value, axes: Vec<usize>, at: Source) -> Value {
-        let element = self.graph.type_of(value).element;
         let shape = Shape::of(axes);
-        let typed = TensorType::new(element, shape.clone());
         self.graph
-            .push(Op::Reshape(shape), vec![value], vec![typed], at)
+            .moved(Op::Reshape(shape.clone()), value, shape, at)
     }
 
     /// The value with one for each row, repeated if there was one for all.
@@ -361,19 +338,10 @@ impl Rows {
         if row.many {
             return row.value;
         }
-        let typed = self.graph.type_of(row.value).clone();
-        let shape = self.in_front(&typed.shape);
-        let view = View::broadcast(&typed.shape, &shape);
-        let typed = TensorType::new(typed.element, shape);
-        self.graph
-            .push(Op::View(view), vec![row.value], vec![typed], at)
-    }
-
-    fn outputs(&self, types: &[TensorType]) -> Vec<TensorType> {
-        let types = types.iter();
-        types
-            .map(|typed| TensorType::new(typed.element, self.in_front(&typed.shape)))
-            .collect()
+        let alone = &self.graph.type_of(row.value).shape;
+        let shape = self.in_front(alone);
+        let view = View::broadcast(alone, &shape);
+        self.graph.moved(Op::View(view), row.value, shape, at)
     }
 
     /// The shape with an axis for the rows in front; that it is not too large was checked when the map was
@@ -383,11 +351,7 @@ impl Rows {
     }
 }
 
-fn results(first: Value, count: usize, many: bool) -> Vec<Row> {
-    (0..count as u32)
-        .map(|output| Row {
-            value: Value { output, ..first },
-            many,
-        })
-        .collect()
+fn rows(first: Value, node: &Node, many: bool) -> Vec<Row> {
+    let values = first.outputs(node.outputs.len());
+    values.map(|value| Row { value, many }).collect()
 }

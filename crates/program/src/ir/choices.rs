@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Binary, Graph, Node, Op, TensorType, Unary, Value};
-use crate::array::{Array, Words};
+use crate::array::Array;
 use crate::element::Type;
-use crate::shape::{Shape, View};
+use crate::shape::Shape;
 
 impl Graph {
     /// The same graph in which those conditionals, in loops too, that `keep` says no of have become their
@@ -39,15 +39,12 @@ impl Choices {
         arguments: Option<&[Value]>,
         mut keep: Keep<'_>,
     ) -> Vec<Value> {
-        let mut values: Vec<Vec<Value>> = Vec::with_capacity(graph.nodes().len());
-        for node in graph.nodes() {
-            let value = |value: &Value| values[value.node as usize][value.output as usize];
-            let inputs: Vec<Value> = node.inputs.iter().map(value).collect();
+        graph.walk(|node, inputs| {
             let mut node = Node {
                 inputs,
                 ..node.clone()
             };
-            let made = match (&mut node.op, arguments) {
+            match (&mut node.op, arguments) {
                 (Op::Argument(number), Some(arguments)) => vec![arguments[*number]],
                 (Op::Choose(branches), _) => {
                     let branches = branches.to_vec();
@@ -60,19 +57,14 @@ impl Choices {
                     self.add(node)
                 }
                 _ => self.add(node),
-            };
-            values.push(made);
-        }
-        let results = graph.results().iter();
-        results
-            .map(|value| values[value.node as usize][value.output as usize])
-            .collect()
+            }
+        })
     }
 
     fn add(&mut self, node: Node) -> Vec<Value> {
-        let count = node.outputs.len() as u32;
+        let count = node.outputs.len();
         let first = self.graph.push(node.op, node.inputs, node.outputs, node.at);
-        (0..count).map(|output| Value { output, ..first }).collect()
+        first.outputs(count).collect()
     }
 
     fn choice(&mut self, node: &Node, branches: &[Arc<Graph>], keep: &mut Keep<'_>) -> Vec<Value> {
@@ -164,10 +156,7 @@ impl Choices {
                     let inputs = inputs.collect();
                     let outputs = node.outputs.clone();
                     let first = body.graph.push(op.clone(), inputs, outputs, node.at);
-                    let outputs = 0..node.outputs.len() as u32;
-                    outputs
-                        .map(|output| Moved::Made(Value { output, ..first }))
-                        .collect()
+                    first.outputs(node.outputs.len()).map(Moved::Made).collect()
                 }
             });
         }
@@ -194,16 +183,8 @@ impl Choices {
                 at,
             )
         };
-        let filled = |graph: &mut Graph, element: Type, code: u128| {
-            let words = Words::collect(element, std::iter::once(code));
-            let one = graph.add_constant(Array::new(element, Shape::scalar(), words), at);
-            push(
-                graph,
-                Op::View(View::broadcast(&Shape::scalar(), &shape)),
-                vec![one],
-                element,
-            )
-        };
+        let filled =
+            |graph: &mut Graph, element: Type, code: u128| graph.filled(element, &shape, code, at);
         let named = madrigal_circuit::branches::index_bits(made.len()) as u32;
         let bits: Vec<Value> = (0..named.min(element.bits()))
             .map(|bit| match element.is_bool() {

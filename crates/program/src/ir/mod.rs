@@ -279,6 +279,13 @@ impl std::hash::Hash for Graph {
     }
 }
 
+impl Value {
+    /// The first `count` results of the value's node.
+    pub(crate) fn outputs(self, count: usize) -> impl Iterator<Item = Self> {
+        (0..count as u32).map(move |output| Self { output, ..self })
+    }
+}
+
 impl Graph {
     /// The nodes.
     pub fn nodes(&self) -> &[Node] {
@@ -308,7 +315,22 @@ impl Graph {
         }
     }
 
-    /// A node without operands, whose sort its maker knows: an input, a counter.
+    /// Makes what stands for the results of each node, in order, of what stands for its operands; gives what stands for
+    /// the graph's results.
+    pub(crate) fn walk<T: Clone>(&self, mut make: impl FnMut(&Node, Vec<T>) -> Vec<T>) -> Vec<T> {
+        fn of<T: Clone>(values: &[Vec<T>], asked: &[Value]) -> Vec<T> {
+            let one = |value: &Value| values[value.node as usize][value.output as usize].clone();
+            asked.iter().map(one).collect()
+        }
+        let mut values: Vec<Vec<T>> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let made = make(node, of(&values, &node.inputs));
+            values.push(made);
+        }
+        of(&values, &self.results)
+    }
+
+    /// A node without operands, whose type its maker knows: an input, a counter.
     pub(crate) fn leaf(&mut self, op: Op, typed: TensorType, at: Source) -> Value {
         self.push(op, Vec::new(), vec![typed], at)
     }
@@ -317,6 +339,23 @@ impl Graph {
     pub(crate) fn add_constant(&mut self, array: Array, at: Source) -> Value {
         let typed = TensorType::new(array.element(), array.shape().clone());
         self.leaf(Op::Constant(Arc::new(array)), typed, at)
+    }
+
+    /// One element of a public number for each place of a shape.
+    pub(crate) fn filled(&mut self, element: Type, shape: &Shape, code: u128, at: Source) -> Value {
+        let one = self.add_constant(Array::one(element, code), at);
+        self.moved(
+            Op::View(View::broadcast(&Shape::scalar(), shape)),
+            one,
+            shape.clone(),
+            at,
+        )
+    }
+
+    /// Elements of a value in another shape.
+    pub(crate) fn moved(&mut self, op: Op, value: Value, shape: Shape, at: Source) -> Value {
+        let typed = TensorType::new(self.type_of(value).element, shape);
+        self.push(op, vec![value], vec![typed], at)
     }
 
     /// A node with operands; gives its first result.

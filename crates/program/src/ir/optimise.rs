@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Binary, Graph, Node, Op, TensorType, Unary, Value};
 use crate::array::Array;
+use crate::shape::{Shape, View};
 use crate::simulate::evaluate;
 
 impl Graph {
@@ -13,15 +14,8 @@ impl Graph {
     /// results take is the same for all inputs.
     pub(crate) fn optimised(&self) -> Graph {
         let mut simpler = Simpler::default();
-        let mut values: Vec<Vec<Value>> = Vec::with_capacity(self.nodes().len());
-        for node in self.nodes() {
-            let value = |value: &Value| values[value.node as usize][value.output as usize];
-            let inputs: Vec<Value> = node.inputs.iter().map(value).collect();
-            values.push(simpler.node(node, inputs));
-        }
-        for result in self.results() {
-            let value = values[result.node as usize][result.output as usize];
-            simpler.graph.add_result(value);
+        for result in self.walk(|node, inputs| simpler.node(node, inputs)) {
+            simpler.graph.add_result(result);
         }
         simpler.graph.alive()
     }
@@ -97,9 +91,7 @@ impl Simpler {
             inputs.sort();
         }
         let first = self.add(op, inputs, node);
-        (0..node.outputs.len() as u32)
-            .map(|output| Value { output, ..first })
-            .collect()
+        first.outputs(node.outputs.len()).collect()
     }
 
     /// A loop's body that knows which of the loop's inputs are public: those that are the same each time.
@@ -158,7 +150,7 @@ impl Simpler {
         let &first = inputs.first()?;
         let typed = self.graph.type_of(first);
         let whole = node.outputs[0] == *typed;
-        let uniform = |at: usize| self.uniform(inputs[at]);
+        let uniform = |at: usize| self.graph.uniform(inputs[at]);
         let gives_first = match &node.op {
             Op::View(view) => whole && view.is_prefix(),
             Op::Reshape(_) | Op::Cast(_) => whole,
@@ -207,10 +199,10 @@ impl Simpler {
             inputs.pop();
             return Op::Unary(Unary::Square);
         }
-        if binary == Binary::Mul && self.uniform(inputs[0]).is_some() {
+        if binary == Binary::Mul && self.graph.uniform(inputs[0]).is_some() {
             inputs.swap(0, 1);
         }
-        let Some(code) = self.uniform(inputs[1]) else {
+        let Some(code) = self.graph.uniform(inputs[1]) else {
             return node.op.clone();
         };
         let element = self.graph.type_of(inputs[0]).element;
@@ -241,25 +233,17 @@ impl Simpler {
 
     /// A public tensor of one element repeated.
     fn filled(&mut self, typed: &TensorType, code: u128, node: &Node) -> Value {
-        use crate::array::Words;
-        use crate::shape::{Shape, View};
-        let words = Words::collect(typed.element, std::iter::once(code));
-        let array = Array::new(typed.element, Shape::scalar(), words);
         let one = Node {
             outputs: vec![TensorType::new(typed.element, Shape::scalar())],
             ..node.clone()
         };
-        let one = self.constant(array, &one);
+        let one = self.constant(Array::one(typed.element, code), &one);
         let view = View::broadcast(&Shape::scalar(), &typed.shape);
         let node = Node {
             outputs: vec![typed.clone()],
             ..node.clone()
         };
         self.add(Op::View(view), vec![one], &node)
-    }
-
-    fn uniform(&self, value: Value) -> Option<u128> {
-        self.graph.uniform(value)
     }
 }
 

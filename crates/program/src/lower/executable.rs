@@ -64,15 +64,7 @@ impl Lowered {
     /// # Errors
     /// Parties or values that a protocol has not.
     pub fn executable(&self) -> Result<Executable, GraphError> {
-        let mut making = Making {
-            graph: Graph::new(self.parties),
-            inputs: Vec::new(),
-            taken: Vec::new(),
-            counter: None,
-            shared: HashMap::new(),
-            parts: Vec::new(),
-            pairs: self.pairs,
-        };
+        let mut making = Making::new(self.parties, self.pairs);
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
         Ok(Executable {
@@ -184,6 +176,18 @@ struct Making {
 }
 
 impl Making {
+    fn new(parties: usize, pairs: bool) -> Self {
+        Self {
+            graph: Graph::new(parties),
+            inputs: Vec::new(),
+            taken: Vec::new(),
+            counter: None,
+            shared: HashMap::new(),
+            parts: Vec::new(),
+            pairs,
+        }
+    }
+
     /// A circuit that makes bits in the sharing of `out`.
     fn circuit(&self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
         let mut circuit = Circuit::new(netlist);
@@ -307,15 +311,7 @@ impl Making {
         body: &Body,
         inputs: &[Value],
     ) -> Result<Arc<dyn Operation>, GraphError> {
-        let mut making = Making {
-            graph: Graph::new(self.graph.parties()),
-            inputs: Vec::new(),
-            taken: Vec::new(),
-            counter: None,
-            shared: HashMap::new(),
-            parts: Vec::new(),
-            pairs: self.pairs,
-        };
+        let mut making = Making::new(self.graph.parties(), self.pairs);
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
         let results = making.body(body, &arguments)?;

@@ -12,7 +12,7 @@ use super::domain::Domain;
 use super::draft::Operand;
 use super::state::{Lowering, Result};
 use super::steps::{Action, Places, Slot};
-use crate::array::{Array, Words};
+use crate::array::Array;
 use crate::element::Type;
 use crate::error::Fault;
 use crate::ir::Value;
@@ -59,10 +59,8 @@ impl Lowering<'_> {
         len: usize,
         domain: Domain,
     ) -> Result<Slot> {
-        let words = Words::collect(element, std::iter::once(code));
-        let array = Array::new(element, Shape::of(vec![1]), words);
         let sort = Sort::new(Sharing::PUBLIC, domain.element(element.bits()), 1);
-        let one = self.public(&array, sort)?;
+        let one = self.public(&Array::one(element, code), sort)?;
         let many = Shape::of(vec![len]);
         let view = View::broadcast(&Shape::of(vec![1]), &many);
         let shared = self.share(one, domain);

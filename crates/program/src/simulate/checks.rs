@@ -126,28 +126,30 @@ impl Exact {
         }
     }
 
-    fn add(self, other: Self) -> Wide {
+    /// The result of an operation on numbers of one kind.
+    fn with(
+        self,
+        other: Self,
+        signed: fn(i128, i128) -> Option<i128>,
+        unsigned: fn(u128, u128) -> Option<u128>,
+    ) -> Wide {
         match (self, other) {
-            (Self::Signed(a), Self::Signed(b)) => a.checked_add(b).map(Self::Signed),
-            (Self::Unsigned(a), Self::Unsigned(b)) => a.checked_add(b).map(Self::Unsigned),
+            (Self::Signed(a), Self::Signed(b)) => signed(a, b).map(Self::Signed),
+            (Self::Unsigned(a), Self::Unsigned(b)) => unsigned(a, b).map(Self::Unsigned),
             _ => None,
         }
+    }
+
+    fn add(self, other: Self) -> Wide {
+        self.with(other, i128::checked_add, u128::checked_add)
     }
 
     fn sub(self, other: Self) -> Wide {
-        match (self, other) {
-            (Self::Signed(a), Self::Signed(b)) => a.checked_sub(b).map(Self::Signed),
-            (Self::Unsigned(a), Self::Unsigned(b)) => a.checked_sub(b).map(Self::Unsigned),
-            _ => None,
-        }
+        self.with(other, i128::checked_sub, u128::checked_sub)
     }
 
     fn mul(self, other: Self) -> Wide {
-        match (self, other) {
-            (Self::Signed(a), Self::Signed(b)) => a.checked_mul(b).map(Self::Signed),
-            (Self::Unsigned(a), Self::Unsigned(b)) => a.checked_mul(b).map(Self::Unsigned),
-            _ => None,
-        }
+        self.with(other, i128::checked_mul, u128::checked_mul)
     }
 
     /// Whether a type has the number.

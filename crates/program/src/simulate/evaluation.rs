@@ -9,7 +9,6 @@ use super::ports::InputError;
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::ir::{Graph, Node, Op, TensorType};
-use crate::shape::Shape;
 
 /// Zeros in the place of what an operation refused to make.
 fn zeros(typed: &TensorType) -> Array {
@@ -77,9 +76,7 @@ impl<'a> Evaluation<'a> {
                 &Op::Argument(number) => vec![Arc::clone(&arguments[number])],
                 Op::Constant(array) => vec![Arc::clone(array)],
                 Op::Counter => {
-                    let turn = std::iter::once(turn as u128);
-                    let words = Words::collect(Type::PLACE, turn);
-                    vec![Arc::new(Array::new(Type::PLACE, Shape::scalar(), words))]
+                    vec![Arc::new(Array::one(Type::PLACE, turn as u128))]
                 }
                 Op::Repeat {
                     count,

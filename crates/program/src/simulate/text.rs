@@ -131,10 +131,7 @@ impl Type {
             };
         }
         if self.fraction() > 0 {
-            let scaled = (word.parse::<f64>().ok()? * 2f64.powi(self.fraction() as i32)).round();
-            let limit = 2f64.powi(self.bits() as i32 - 1);
-            let fits = scaled >= -limit && scaled < limit;
-            return fits.then_some(scaled as i128 as u128 & self.mask());
+            return self.nearest(word.parse().ok()?);
         }
         let (negative, digits) = match word.strip_prefix('-') {
             Some(digits) => (true, digits),
@@ -168,7 +165,7 @@ impl Type {
             (true, ..) => (code == 1).to_string(),
             (_, 0, true) => self.extend(code).to_string(),
             (_, 0, false) => code.to_string(),
-            (_, fraction, _) => (self.extend(code) as f64 / 2f64.powi(fraction as i32)).to_string(),
+            _ => self.number(code).to_string(),
         }
     }
 }

@@ -350,13 +350,7 @@ impl Trial {
         let at = Source::here();
         let element = self.element();
         let [x, other] = [self.leaf(element, axes), self.leaf(element, axes)];
-        let codes = Words::collect(element, std::iter::once(0));
-        let zero = self
-            .graph
-            .add_constant(Array::new(element, Shape::scalar(), codes), at);
-        let view = View::broadcast(&Shape::scalar(), &Shape::of(axes.to_vec()));
-        let zero = self.graph.add(Op::View(view), vec![zero], at);
-        let zero = zero.expect("operands that fit");
+        let zero = self.graph.filled(element, &Shape::of(axes.to_vec()), 0, at);
         let mut compared = vec![x, zero];
         if self.random.below(4) == 0 {
             compared.reverse();

@@ -2,30 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::array::{Array, Words};
+use crate::array::Array;
 use crate::element::Type;
 use crate::error::{Fault, Source};
 use crate::function::{Function, Kind, PRECISION};
 use crate::ir::{Binary, Each, Op, Reduction, Unary};
 use crate::secret::Tensor;
-use crate::shape::Shape;
 
 impl Tensor {
     /// A public element beside this value.
     pub(super) fn code(&self, element: Type, code: u128, at: Source) -> Self {
-        let words = Words::collect(element, std::iter::once(code & element.mask()));
-        let array = Array::new(element, Shape::scalar(), words);
+        let array = Array::one(element, code & element.mask());
         Self::constant(&self.recorder, Ok(array), at)
     }
 
     /// The nearest number of the elements' type; an error of the program if there is none.
     pub(super) fn number(&self, value: f64, at: Source) -> Self {
         let element = self.element();
-        let scaled = (value * 2f64.powi(element.fraction() as i32)).round();
-        let limit = 2f64.powi(element.bits() as i32 - 1);
-        match scaled >= -limit && scaled < limit {
-            true => self.code(element, scaled as i128 as u128, at),
-            false => self.no_number(value, element, at),
+        match element.nearest(value) {
+            Some(code) => self.code(element, code, at),
+            None => self.no_number(value, element, at),
         }
     }
 
