@@ -8,9 +8,8 @@ use std::path::Path;
 use crate::domains::sources;
 use crate::{Outcome, root};
 
-/// Crates whose comments are held to this. The others follow, one after the other, as they are cleaned: program,
-/// madrigal and xtask itself.
-const CRATES: [&str; 20] = [
+/// Crates whose comments are held to this: all.
+const CRATES: [&str; 22] = [
     "app",
     "circuit",
     "cli",
@@ -24,11 +23,13 @@ const CRATES: [&str; 20] = [
     "kernels",
     "lab",
     "lattice",
+    "madrigal",
     "net",
     "nn",
     "opcheck",
     "operations",
     "ot",
+    "program",
     "protocols",
     "testkit",
 ];

@@ -1,4 +1,4 @@
-//! What functions of secrets cost: the tables of docs/FUNCTIONS.md, from plans alone. `functions`.
+//! Costs of functions of secrets: the tables of docs/FUNCTIONS.md, from plans alone. `functions`.
 
 #![allow(clippy::print_stdout, reason = "it prints tables")]
 
@@ -66,7 +66,7 @@ const FUNCTIONS: [(&str, Function); 26] = [
     }),
 ];
 
-/// Of all parties, and the rounds of the one that waits longest.
+/// Costs of all parties together, and the rounds of the party that waits longest.
 #[derive(Default)]
 struct Cost {
     setup_bytes: u64,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madrigal_core::Wipe;
+use madrigal_core::{Ring, Wipe};
 
 use crate::element::{Plain, Type};
 use crate::shape::{Shape, View};
@@ -78,7 +78,7 @@ impl Words {
 
     /// The code of one element.
     pub(crate) fn get(&self, at: usize) -> u128 {
-        with!(self, words => words[at].into())
+        with!(self, words => Ring::to_u128(words[at]))
     }
 
     /// The codes of all elements.
@@ -196,7 +196,7 @@ impl Array {
         self.words.codes()
     }
 
-    /// The same elements in another shape of as many.
+    /// Gives the elements another shape of as many.
     pub(crate) fn reshaped(&self, shape: Shape) -> Self {
         Self::new(self.element, shape, self.words.clone())
     }
@@ -225,7 +225,7 @@ impl fmt::Debug for Array {
     }
 }
 
-/// What can be given as a tensor in the clear: an element, an array or slice or vector of elements (of
+/// A tensor in the clear, as it can be given: an element, an array or slice or vector of elements (of
 /// elements), or elements with a shape.
 pub trait IntoArray<T: Plain> {
     /// The lengths of the axes and the elements, row by row. There need not be as many as the axes say;

@@ -50,7 +50,7 @@ fn numbers<T: Ring>(value: &Shares) -> Vec<T> {
     numbers.expect("an output that is known").to_vec()
 }
 
-/// What an operation makes of clear values, each as elements of these.
+/// Carries out an operation on clear values, each as elements of these.
 ///
 /// # Errors
 /// [`Mismatch`] if the operation is not for these values.

@@ -14,26 +14,26 @@ use crate::stages::{Cell, Content, Held, StagesRun};
 #[derive(Debug, Clone)]
 pub(crate) struct KeptPort {
     pub(crate) cell: Arc<Cell>,
-    /// Where the program takes it.
+    /// Line where the program takes it.
     pub(crate) at: Source,
 }
 
 impl KeptPort {
-    /// What was kept, if it was.
+    /// The content of the cell, if the value was kept.
     pub(crate) fn content(&self) -> Result<Content, InputError> {
         let missing = InputError::Kept { at: self.at };
         self.cell.content().ok_or(missing)
     }
 }
 
-/// What makes a program a stage among others.
+/// Connections of a program, as a stage, with the other stages of its run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Between {
     /// The run that it belongs to.
     pub(crate) run: Option<Arc<StagesRun>>,
-    /// What it takes from earlier stages, by number.
+    /// Values from earlier stages, by number.
     pub(crate) taken: Vec<KeptPort>,
-    /// Where it leaves values for later ones.
+    /// Cells where it leaves values for later ones.
     pub(crate) kept: Vec<Arc<Cell>>,
 }
 
@@ -67,7 +67,7 @@ impl Computation {
         }
     }
 
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
@@ -87,22 +87,22 @@ impl Computation {
         &self.outputs
     }
 
-    /// Which sharing does what, unless whoever runs the program says otherwise.
+    /// The mix that the program is run in, unless whoever runs it names another.
     pub fn mix(&self) -> Mix {
         self.mix
     }
 
-    /// What the program takes from earlier [stages](crate::Stages), by number.
+    /// Values that the program takes from earlier [stages](crate::Stages), by number.
     pub(crate) fn taken_values(&self) -> &[KeptPort] {
         &self.between.taken
     }
 
-    /// Where the program leaves values for later stages: the last results of its graph.
+    /// Cells where the program leaves values for later stages: the last results of its graph.
     pub(crate) fn kept_values(&self) -> &[Arc<Cell>] {
         &self.between.kept
     }
 
-    /// Where it takes or keeps a value, unless it has no such place or is `own`: of the run at hand.
+    /// Line where the program takes or keeps a value, unless it has no such line or is `own`: of the run at hand.
     pub(crate) fn stray(&self, own: impl Fn(&Option<Arc<StagesRun>>) -> bool) -> Option<Source> {
         let taken = self.between.taken.iter().map(|port| port.at);
         let mut places = taken.chain(self.between.kept.iter().map(|cell| cell.at));
@@ -119,7 +119,7 @@ impl Computation {
         taken.map(of).collect()
     }
 
-    /// What the program means, line by line: parties, inputs, operations, outputs. Parties whose lines
+    /// Tells what the program means, line by line: parties, inputs, operations, outputs. Parties whose lines
     /// differ have different programs, and the first line that does says in what.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = vec![format!("a program of {} parties", self.parties)];

@@ -1,4 +1,4 @@
-//! What secrets are made of: truth values, integers, and numbers with a fixed point.
+//! Elements of secrets: truth values, integers, and numbers with a fixed point.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ pub struct Type {
 impl Type {
     /// A truth value: one bit.
     pub const BOOL: Self = Self::unsigned(1);
-    /// What places and counts are given as.
+    /// The type of places and counts.
     pub const PLACE: Self = Self::unsigned(32);
 
-    /// Numbers of so many bits with so many of them after the point, as [`Fixed`] has them: 16, 32, 64 or 128 bits,
+    /// Numbers of `bits` bits with `fraction` of them after the point, as [`Fixed`] has them: 16, 32, 64 or 128 bits,
     /// of which one at least is after the point, one before it, and one a sign.
     pub const fn fixed(bits: u32, fraction: u32) -> Option<Self> {
         let fits = fraction > 0 && fraction < bits.saturating_sub(1);
@@ -73,7 +73,7 @@ impl Type {
         self.bits == 1
     }
 
-    /// The type with so many bits more after the point, if they are not below 0.
+    /// The type with `by` more bits after the point, unless these become fewer than none.
     pub(crate) fn moved(self, by: i64) -> Option<Self> {
         let fraction = i64::from(self.fraction).checked_add(by)?;
         let fraction = u32::try_from(fraction).ok()?;
@@ -154,19 +154,19 @@ pub trait Plain:
     fn decode(code: u128) -> Self;
 }
 
-/// What is added, multiplied, divided and compared: integers and [`Fixed`].
+/// Numbers, which are added, multiplied, divided and compared: integers and [`Fixed`].
 pub trait Number: Plain {}
 
-/// What is shifted, counted and rooted, and has remainders.
+/// Integers, which are shifted and counted as well, and have roots and remainders.
 pub trait Integer: Number + Bits {}
 
-/// What has no sign: what roots are taken of, and what places and amounts of shifts are given as.
+/// Integers without a sign: roots are taken of them, and they name places and amounts of shifts.
 pub trait Unsigned: Integer {}
 
-/// What has a sign.
+/// Numbers with a sign.
 pub trait Signed: Number {}
 
-/// What `&`, `|`, `^` and `!` work on, bit by bit: `bool` and integers.
+/// Elements that `&`, `|`, `^` and `!` work on, bit by bit: `bool` and integers.
 pub trait Bits: Plain {}
 
 /// An integer that a [`Fixed`] is kept in: `i16`, `i32`, `i64` or `i128`.
@@ -251,7 +251,7 @@ impl<W: FixedWord, const F: u32> Fixed<W, F> {
         Self(raw)
     }
 
-    /// How many steps of 2^-F the number is.
+    /// The number in steps of 2^-F.
     pub const fn raw(self) -> W {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a program, and where it stands in the source.
+//! Faults of a program, each with its place in the source.
 
 use std::fmt;
 use std::panic::Location;
@@ -20,7 +20,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Where the caller was called from.
+    /// The line that the caller was called from.
     #[track_caller]
     pub(crate) fn here() -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Source {
         }
     }
 
-    /// The same as asked for by a part, unless another one did already.
+    /// The place as one of a part, unless it belongs to another part already.
     pub(crate) fn of_part(self, part: Option<u32>) -> Self {
         let part = self.part.or(part);
         Self { part, ..self }
@@ -61,13 +61,13 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{at}: {fault}")]
 pub struct ProgramError {
-    /// Where the operator stands.
+    /// Line where the operator stands.
     pub at: Source,
-    /// What is wrong with it.
+    /// The fault of the operator.
     pub fault: Fault,
 }
 
-/// What is wrong with an operator of a program.
+/// A fault of an operator of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -142,9 +142,9 @@ pub enum Fault {
     /// A value of another type.
     #[error("a value of {found} where one of {expected} is wanted; cast it, or say the other type")]
     OtherType {
-        /// What is wanted.
+        /// The type that is wanted.
         expected: Type,
-        /// What there is.
+        /// The type of the value.
         found: Type,
     },
     /// A range or an index beyond an axis.
@@ -175,7 +175,7 @@ pub enum Fault {
         /// The axis.
         axis: usize,
     },
-    /// Not as many elements as the shape says.
+    /// Fewer or more elements than the shape says.
     #[error("{found} elements for shape {axes:?}, which has {expected}")]
     Elements {
         /// The axes that were given.
@@ -242,7 +242,7 @@ pub enum Fault {
     Branches {
         /// The conditional.
         operator: String,
-        /// Which branch, counted from 0; of `if_secret` the first one is 0.
+        /// Number of the branch, counted from 0; of `if_secret` the first one is 0.
         branch: usize,
         /// Values that branch 0 gives.
         expected: usize,
@@ -259,12 +259,12 @@ pub enum Fault {
         /// The most that there can be.
         most: usize,
     },
-    /// A loop whose body changes the sort of its state.
+    /// A loop whose body changes the type or shape of its state.
     #[error(
         "part {part} of the loop's state goes into the body as {before} and comes out as {after}; it must stay the same"
     )]
     State {
-        /// Which part, counted from 0.
+        /// Number of the part, counted from 0.
         part: usize,
         /// As it goes in.
         before: TensorType,
@@ -310,7 +310,7 @@ pub enum Fault {
         "a value is opened to {to} alone, and another stage may follow: what decides it must be known to all parties; open it to everyone, or in the last stage"
     )]
     OpenedToSome {
-        /// To whom.
+        /// Parties that learn it.
         to: Words<Party>,
     },
     /// A value that is kept, or was, by a program that is no stage.
@@ -344,7 +344,7 @@ pub enum Fault {
     Operation {
         /// The operator.
         operator: String,
-        /// What the operation says.
+        /// Reason that the operation gives.
         problem: Mismatch,
     },
     /// A list that an operation takes none of.
@@ -352,7 +352,7 @@ pub enum Fault {
     Lengths {
         /// The operator.
         operator: String,
-        /// What does not fit.
+        /// The misfit, in words.
         what: String,
     },
 }

@@ -260,7 +260,7 @@ impl Cook {
         }
     }
 
-    /// What works on all types.
+    /// Operators on all types.
     fn on_any<T: Pooled>(&mut self) {
         let value: Secret<T> = self.any();
         let other: Secret<T> = self.fitting(value.shape());

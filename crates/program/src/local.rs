@@ -26,7 +26,7 @@ pub enum LocalError {
     Run {
         /// The first party that says so.
         party: Party,
-        /// What it says.
+        /// The party's error.
         error: RunError,
     },
 }

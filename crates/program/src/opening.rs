@@ -1,4 +1,4 @@
-//! What is opened, and to whom.
+//! Values that are opened, and their receivers.
 
 use std::marker::PhantomData;
 
@@ -12,9 +12,9 @@ use crate::secret::{Secret, Tensor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Everyone;
 
-/// To whom a value is opened: a [`Party`], an array, slice or vector of them, or [`Everyone`].
+/// Receivers of a value: a [`Party`], an array, slice or vector of them, or [`Everyone`].
 pub trait Receivers {
-    /// The parties, in order, each once, of a program for so many.
+    /// The parties, in order, each once, of a program for `parties` parties.
     fn receivers(&self, parties: usize) -> Vec<Party>;
 }
 
@@ -59,9 +59,9 @@ pub struct Opener<'a> {
     pub(crate) open: &'a mut dyn FnMut(&Tensor) -> usize,
 }
 
-/// What can be opened at once: secrets, references to them, tuples of up to four, vectors.
+/// Values that can be opened at once: secrets, references to them, tuples of up to four, vectors.
 pub trait Open {
-    /// What the results are fetched with.
+    /// Handles that the results are fetched with.
     type Handles;
 
     /// Opens each value.

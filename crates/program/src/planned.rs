@@ -19,39 +19,39 @@ use crate::simulate::{InputError, Inputs, Outputs};
 /// A program with its plan. Printed, it tells what it costs the party that has most of each.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// What the engine computes.
+    /// The program for the engine.
     pub executable: Executable,
-    /// In which order, and at what cost.
+    /// Order and cost of what it computes.
     pub plan: Plan,
-    /// What its circuits save.
+    /// The goal of its circuits: what they save.
     pub goal: Goal,
     /// Whether those on masked bits do two layers of ANDs in a round.
     pub pairs: bool,
-    /// Its conditionals on secrets, and how they are computed.
+    /// Conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
-    /// Where branches share their cost: what it would be if all were computed and multiplexed.
+    /// Plan of the program if all branches were computed and multiplexed, where branches share their cost.
     pub multiplexed: Option<Box<Plan>>,
-    /// In which ways the conditionals could be computed, of which the fastest was taken; nothing without any.
+    /// Ways in which the conditionals could be computed, of which the fastest was taken; nothing without any.
     pub considered: Vec<Considered>,
 }
 
 /// A way to compute a program's conditionals, and what the program costs then.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Considered {
-    /// In words.
+    /// The way in words.
     pub how: &'static str,
     /// Estimated on the line at fixed rates, of the slowest party.
     pub seconds: f64,
-    /// In setup and online, by the party that sends most.
+    /// Bytes sent in setup and online, by the party that sends most.
     pub bytes_sent: u64,
 }
 
-/// What one party has when a program has ended.
+/// Results of one party when a program has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// By their names and types.
+    /// Outputs by their names and types.
     pub outputs: Outputs,
-    /// What was spent, and when each operation was at work.
+    /// Costs that were paid, and the times at which each operation was at work.
     pub outcome: Outcome,
 }
 
@@ -77,7 +77,7 @@ impl Computation {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Computation::executable`], and a plan that cannot be.
+    /// [`ExecuteError`] in the cases of [`Computation::executable`], and for a plan that cannot be.
     pub fn plan(
         &self,
         mix: Mix,
@@ -161,7 +161,7 @@ impl Computation {
         }
         if Backend::of(mix.bits()).bits().pairs {
             let (goal, lowered) = (plain.goal(), plain.with().in_pairs());
-            // What does not fit in pairs may fit without.
+            // A program that does not fit in pairs may fit without.
             if let Ok(made) = planned(goal, &lowered) {
                 if !made.conditionals.is_empty() {
                     Considered::add(&mut considered, OneOperation::Nothing, &made);
@@ -306,7 +306,7 @@ impl<T> Fastest<T> {
 }
 
 impl Planned {
-    /// At fixed rates.
+    /// Time at fixed rates.
     fn seconds(&self) -> f64 {
         self.seconds_at(&Rates::ZEN_5)
     }
@@ -321,7 +321,7 @@ impl Planned {
             .fold(0.0, f64::max)
     }
 
-    /// What a party brings to [`Planned::run`].
+    /// Values that a party brings to [`Planned::run`].
     ///
     /// # Errors
     /// Inputs of `me` that are missing, and any that are not what the program asks for.

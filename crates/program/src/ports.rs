@@ -1,4 +1,4 @@
-//! What comes into a program, and what goes out.
+//! Values that come into a program, and those that go out.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,11 +13,11 @@ use crate::tensor_type::TensorType;
 pub struct InputPort {
     /// Who brings it.
     pub owner: Party,
-    /// What it is called, if it has a name.
+    /// Name of the input, if it has one.
     pub name: Option<String>,
-    /// Its type and shape.
+    /// Type and shape of the input.
     pub tensor_type: TensorType,
-    /// Where the program asks for it.
+    /// Line where the program asks for it.
     pub at: Source,
 }
 
@@ -26,15 +26,15 @@ pub struct InputPort {
 pub struct OutputPort {
     /// Who learns it, in order.
     pub to: Vec<Party>,
-    /// What it is called, if it has a name.
+    /// Name of the output, if it has one.
     pub name: Option<String>,
-    /// Its type and shape.
+    /// Type and shape of the output.
     pub tensor_type: TensorType,
-    /// Where the program opens it.
+    /// Line where the program opens it.
     pub at: Source,
 }
 
-/// What an opened value is fetched with from [`Outputs`](crate::Outputs), which then knows its type.
+/// A handle to an opened value, which fetches it from [`Outputs`](crate::Outputs) and knows its type.
 #[derive(Debug)]
 pub struct Opened<T> {
     pub(crate) number: usize,

@@ -31,12 +31,12 @@ pub struct Program {
     outputs: Vec<OutputPort>,
     mix: Option<Mix>,
     between: Between,
-    /// What is kept, as the graph knows it.
+    /// Kept values, as the graph knows them.
     kept: Vec<Value>,
 }
 
 impl Program {
-    /// An empty program for so many parties, at most [`MAX_PARTIES`].
+    /// An empty program for `parties` parties, at most [`MAX_PARTIES`].
     #[track_caller]
     pub fn new(parties: usize) -> Self {
         let recorder = Rc::<Recorder>::default();
@@ -59,12 +59,12 @@ impl Program {
         }
     }
 
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// The same with a default of its own for which sharing does what, which whoever runs the program may
+    /// Gives the program a default mix of its own, which whoever runs the program may
     /// replace.
     #[must_use]
     pub fn with_default(self, mix: Mix) -> Self {
@@ -74,7 +74,7 @@ impl Program {
         }
     }
 
-    /// The same, in which products with a fixed point are cut off as `rounding` says from now on: those by `*`,
+    /// Has products with a fixed point cut off as `rounding` says from now on: those by `*`,
     /// [`Secret::matmul`], [`Secret::divided_by`] and all others that do not say it themselves.
     ///
     /// [`Rounding::Probabilistic`] saves, in `A` between two parties, a circuit and two conversions for each
@@ -94,7 +94,7 @@ impl Program {
         Secret::of(input)
     }
 
-    /// The same with a name, by which programs for the terminal ask for it.
+    /// A secret that a party brings along, with a name by which programs for the terminal ask for it.
     #[track_caller]
     pub fn input_named<T: Plain>(
         &mut self,
@@ -150,7 +150,7 @@ impl Program {
         self.open_any(None, to, Source::here(), |opener| values.open(opener))
     }
 
-    /// The same with a name, by which programs for the terminal show the result; the values of a tuple
+    /// Opens values under a name, by which programs for the terminal show the result; the values of a tuple
     /// share it.
     #[track_caller]
     pub fn open_named<O: Open>(&mut self, name: &str, values: O, to: impl Receivers) -> O::Handles {
@@ -212,7 +212,7 @@ impl Program {
         ))
     }
 
-    /// What is recorded from now on belongs to this part of the program, a number of the caller's, or to none. It is of
+    /// Begins a part of the program, a number of the caller's, or ends it: all that is recorded from now on belongs to it. It is of
     /// no consequence but for reports: [`Executable::part`](crate::Executable::part) tells of each operation of a plan
     /// which part asked for it. What several parts ask for belongs to the first, and a circuit that is made of several
     /// parts' operators to the last of them.
@@ -283,7 +283,7 @@ impl Program {
     }
 }
 
-/// What a body is of.
+/// The construct that a body belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Loop,

@@ -1,4 +1,4 @@
-//! Where operators record themselves.
+//! Recording of operators.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub(crate) struct Recorder {
     whole: Rc<Whole>,
 }
 
-/// What all graphs of a program have in common.
+/// State that all graphs of a program have in common.
 #[derive(Default)]
 struct Whole {
     /// The first error of the program.
@@ -221,7 +221,7 @@ impl Recorder {
         if b.depth > a.depth { b } else { a }
     }
 
-    /// Where an operator on values of this graph and of those around it is recorded: here, or in the secret
+    /// The graph where an operator on values of this graph and of those around it is recorded: this one, or the secret
     /// branch that is being recorded.
     pub(crate) fn here(self: &Rc<Self>) -> Rc<Self> {
         match self.whole.branches.borrow().last() {

@@ -41,17 +41,17 @@ impl Shape {
         &self.0
     }
 
-    /// How many axes there are.
+    /// Number of axes.
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn elements(&self) -> usize {
         self.0.iter().product()
     }
 
-    /// From one step along each axis to how many elements further on.
+    /// Distances, in elements, from one step along each axis to the next.
     pub(crate) fn strides(&self) -> Vec<usize> {
         let mut strides = vec![1; self.rank()];
         for axis in (1..self.rank()).rev() {
@@ -67,21 +67,21 @@ impl Shape {
         [before.iter().product(), from[0], from[1..].iter().product()]
     }
 
-    /// Without one axis.
+    /// The shape without one axis.
     pub(crate) fn without(&self, axis: usize) -> Self {
         let mut axes = self.0.clone();
         axes.remove(axis);
         Self(axes)
     }
 
-    /// The same with another length of one axis.
+    /// Changes the length of one axis.
     pub(crate) fn with(&self, axis: usize, length: usize) -> Option<Self> {
         let mut axes = self.0.clone();
         axes[axis] = length;
         Self::checked(&axes)
     }
 
-    /// What two shapes become when they meet in an operator, as in NumPy: axes are compared from the last
+    /// The shape that two shapes become when they meet in an operator, as in NumPy: axes are compared from the last
     /// one on, one that is missing or has length 1 takes the other's length.
     pub(crate) fn broadcast(&self, other: &Self) -> Option<Self> {
         let rank = self.rank().max(other.rank());
@@ -114,7 +114,7 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// What can be given as a shape: `()`, a length, an array or a slice of lengths.
+/// A shape, as it can be given: `()`, a length, an array or a slice of lengths.
 pub trait IntoShape {
     /// The lengths of the axes.
     fn axes(&self) -> Vec<usize>;
@@ -156,7 +156,7 @@ impl IntoShape for &Shape {
     }
 }
 
-/// Where each element of a tensor comes from in another one's elements: element (i, j, ...) is number
+/// A rule where each element of a tensor comes from in another one's elements: element (i, j, ...) is number
 /// `offset + i * strides[0] + j * strides[1] + ...` there.
 ///
 /// Transposed, reversed, sliced and repeated tensors all are such views.
@@ -164,7 +164,7 @@ impl IntoShape for &Shape {
 pub struct View {
     /// The lengths of the view's axes.
     pub shape: Shape,
-    /// From one step along each axis to how many elements further on.
+    /// Distances, in elements, from one step along each axis to the next.
     pub strides: Vec<isize>,
     /// The first element.
     pub offset: usize,

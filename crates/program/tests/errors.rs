@@ -46,7 +46,7 @@ fn shapes_that_do_not_fit_name_the_line() {
     let y = p.input::<u32>(BOB, [2]);
     let line = line!() + 1;
     let sum = &x + &y;
-    // What follows the first error is not looked at.
+    // Operators after the first error are not looked at.
     let _ = sum.at(7, 7).sum(9).lt(&x);
     let error = refused(line, p);
     assert_eq!(

@@ -19,7 +19,7 @@ fn operations(program: &Computation, mix: Mix) -> Vec<String> {
     executable.graph().describe().collect()
 }
 
-/// How many of them know an operand, and how many share a value in A.
+/// Number of operands that one party knows, and of values that are shared in A.
 fn counted(program: &Computation, mix: Mix) -> [usize; 2] {
     let all = operations(program, mix);
     let of = |text: &str| all.iter().filter(|name| name.contains(text)).count();

@@ -1,4 +1,4 @@
-//! What programs become against what they mean: the protocols' outputs, and the oracle.
+//! Lowered programs against their meaning: the protocols' outputs, and the oracle.
 
 use madrigal_circuit::Goal;
 use madrigal_engine::{Given, Means, Origin, Plan, PlanSpec, run_program, serve};
@@ -195,7 +195,7 @@ fn shares_are_compared_by_their_carries() {
         };
     // A carry chain to the highest bit for each of a, b and a - b, and a choice.
     assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.lt(b))), [3 * 63 + 1]);
-    // Of the sign of a number one.
+    // The sign of a number takes one comparison.
     assert_eq!(ands(&compare(2, Mix::AB, |a, _| a.lt(0))), [63]);
     // One share of the difference is the negative of the other.
     assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.eq(b))), [63]);
@@ -215,7 +215,7 @@ fn among_three_servers_ring_elements_are_tested_as_they_are() {
     // The signs of a, of b and of a - b, and a choice.
     let found = compare(|a, b| a.lt(b));
     assert_eq!((tests(&found), ands(&found)), (3, vec![1]));
-    // Of a there is one sign, however often it is compared.
+    // One sign of a is enough, however often it is compared.
     let found = compare(|a, b| a.lt(b) & a.lt(0) & a.lt(7));
     assert_eq!(tests(&found), 4);
     for found in [compare(|a, _| a.lt(0)), compare(|a, b| a.eq(b))] {
@@ -239,7 +239,7 @@ fn absolute_values_of_ring_elements_are_products_with_a_sign() {
     ] {
         assert_eq!((ands(&found), times(&found)), (circuits, 1));
     }
-    // Of a number that is there as bits they are bits.
+    // Numbers that are there as bits stay bits.
     assert_eq!(times(&absolute(2, Mix::B)), 0);
 }
 

@@ -44,7 +44,7 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> (Vec<A>, Vec<B>) {
         .unzip()
 }
 
-/// What a program opens on these inputs, as codes: by the oracle, and by the protocols of some mixes. Quotients that are
+/// Runs a program on these inputs; gives what it opens as codes: by the oracle, and by the protocols of some mixes. Quotients that are
 /// rounded either way are the oracle's alone; `truncation.rs` bounds the protocols' error.
 #[track_caller]
 fn outputs(p: Program, inputs: &Inputs) -> Vec<u128> {
@@ -67,7 +67,7 @@ fn outputs(p: Program, inputs: &Inputs) -> Vec<u128> {
     first.codes().collect()
 }
 
-/// What `operator` makes of each element, against what `plain` does.
+/// Compares what `operator` makes of each element with what `plain` makes of it.
 #[track_caller]
 fn one<A: Plain, R: Plain>(
     values: &[A],
@@ -85,7 +85,7 @@ fn one<A: Plain, R: Plain>(
     );
 }
 
-/// The same for all pairs of elements: both secret, and either one public.
+/// Compares an operator with its meaning for all pairs of elements: both secret, and either one public.
 #[track_caller]
 fn two<A: Plain, B: Plain, R: Plain>(
     a: &[A],
@@ -179,7 +179,7 @@ macro_rules! bits {
             one(v, |a| a >> by, |a| a >> by);
             one(v, |a| a.rotate_left(by), |a| a.rotate_left(by));
         }
-        // What is left where all bits go: copies of the sign, or nothing.
+        // Where all bits go, copies of the sign are left, or nothing.
         let gone = |a: $word| {
             if <$word>::MIN == 0 {
                 0

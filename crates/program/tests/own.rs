@@ -1,4 +1,4 @@
-//! Circuits and operations of one's own in typed programs.
+//! A user's own circuits and operations in typed programs.
 
 use std::sync::Arc;
 

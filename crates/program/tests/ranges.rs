@@ -1,4 +1,4 @@
-//! What is known of values' ranges, against the numbers that come: a quotient between two parties takes fewer carries
+//! Known ranges of values, against the numbers that come: a quotient between two parties takes fewer carries
 //! where it is told that a value is small.
 
 use madrigal_circuit::Goal;
@@ -63,7 +63,7 @@ fn products<W: FixedWord, const F: u32>() -> (Computation, Inputs) {
         let q = a.times(&b).truncate(F, Rounding::Exact);
         let product = value.times(&q).truncate(F, Rounding::Exact);
         p.open_tensor(None, &product.times(&y.cast(product.element())), Everyone);
-        // What the function gives, to choose q by.
+        // The function's results, to choose q by.
         let arguments: Vec<i128> = (0..LANES)
             .map(|at| match at % 4 {
                 0 => 11 << F,
@@ -184,7 +184,7 @@ fn ranges_are_no_wider_than_results() {
     }
 }
 
-/// Of numbers from -2^(l - 2) on and below 2^(l - 2) a quotient takes the fewer carries, for as many bits as leave two;
+/// A quotient of numbers from -2^(l - 2) on and below 2^(l - 2) takes the fewer carries, for as many bits as leave two;
 /// of a range that reaches one further on either side it does not. Both are exact at the ends.
 #[test]
 fn fewer_carries_are_taken_up_to_a_quarter_of_the_type() {

@@ -305,7 +305,7 @@ fn the_plan_computes_on_rings_where_that_is_fastest() {
                 rings.seconds == fastest,
                 "{text}"
             );
-            // Of few branches little is saved, which a fast line need not notice, and rounds are more.
+            // Few branches save little, which a fast line need not notice, and rounds are more.
             assert!(
                 branches < 16 || bandwidth.is_none() || matches!(taken, Way::Rings(_)),
                 "{text}"

@@ -17,7 +17,7 @@ pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal,
     runs_with(program, inputs, (mix, goal), what, &|_| {});
 }
 
-/// The same, with what is to be otherwise in the plan.
+/// Runs a program with changes to the usual plan.
 #[track_caller]
 pub(crate) fn runs_with(
     program: &Computation,

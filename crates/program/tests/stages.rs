@@ -17,7 +17,7 @@ use madrigal_testkit::seed;
 const FIRST: Party = Party::new(0);
 const SECOND: Party = Party::new(1);
 
-/// That a stage has cost what was declared.
+/// Checks that a stage has cost what was declared.
 fn cost_is_as_declared(report: &StageReport<'_>) {
     let (Some(party), Some(outcome)) = (report.party, report.outcome) else {
         return;
@@ -254,7 +254,7 @@ fn stages_go_on_until_nothing_changes() {
     assert!(lengths[0] < lengths[1], "{lengths:?}");
 }
 
-/// What a stage would cost is known from a simulation, and is what it costs.
+/// A simulation tells exactly what a stage would cost.
 #[test]
 fn estimates_of_stages_are_exact() {
     let numbers = [vec![3, 9], vec![4, 1]];

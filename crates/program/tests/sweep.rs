@@ -44,7 +44,7 @@ const MIXES: [(Mix, usize); 18] = [
     (Mix::ALPHA_Y2, 2),
     (Mix::BETA, 2),
 ];
-/// How many of them are usual.
+/// Number of usual ones among them.
 const USUAL: usize = 7;
 const LANES: [usize; 4] = [1, 7, 64, 1000];
 
@@ -54,7 +54,7 @@ struct Sweep {
     inputs: Inputs,
     random: Random,
     lanes: usize,
-    /// Numbers of so many bits and lanes are too much for what takes a circuit of their square.
+    /// Types of many bits and lanes are too much for operators that take a circuit of their square.
     all: bool,
 }
 
@@ -222,7 +222,7 @@ impl Sweep {
 }
 
 const TYPES: usize = 15;
-/// Those of more than 32 bits.
+/// Types of more than 32 bits.
 const WIDE: [usize; 6] = [4, 5, 9, 10, 13, 14];
 
 #[test]

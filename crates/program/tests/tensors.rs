@@ -9,7 +9,7 @@ use crate::random::Random;
 
 const ALICE: Party = Party::new(0);
 
-/// What a program makes of one input.
+/// Runs a program on one input.
 #[track_caller]
 fn run<A: Plain, R: Plain, const N: usize>(
     shape: [usize; N],

@@ -2,7 +2,7 @@
 
 use madrigal_program::{Array, Everyone, Fixed, Inputs, Party, Plain, Program, TextError};
 
-/// What an input of this type and length makes of a text: the outputs as texts.
+/// Reads a text as an input of this type and length: gives the outputs as texts.
 fn read<T: Plain>(length: usize, text: &str) -> Result<Vec<String>, TextError> {
     let mut p = Program::new(2);
     let value = p.input::<T>(Party::new(0), [length]);

@@ -110,7 +110,7 @@ pub(crate) fn of_low_carries(program: &Computation, mix: Mix) -> bool {
     steps.iter().any(|step| step.contains("carry of shares"))
 }
 
-/// What a quotient is made of, with numbers of two parties.
+/// Makes a quotient, with numbers of two parties.
 type Made = fn(&Tensor, &Tensor) -> Tensor;
 
 /// Quotients by 2^F of what is made of numbers of 16 bits and taken as one of `element`, with F bits after the point;

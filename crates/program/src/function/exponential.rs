@@ -11,7 +11,7 @@ use crate::element::Type;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Exponential {
     pub(super) spline: Spline,
-    /// x is looked at below 2^whole, with so many bits after its point.
+    /// x is looked at below 2^whole, with `fraction` bits after its point.
     whole: u32,
     fraction: u32,
     /// log2(e), in units of 2^-factor_scale.
@@ -36,7 +36,7 @@ impl Exponential {
             end: 1 << places,
             scale,
             error: WRONG / 4.0,
-            // What y is too small by adds up to 3/32 of a step of 2^-fraction, 6 units at most.
+            // Errors by which y is too small add up to 3/32 of a step of 2^-fraction, 6 units at most.
             more: WRONG + 6.0,
             longest: places,
         });
@@ -88,7 +88,7 @@ impl Exponential {
         shifted(value, by - 2 - self.scale as i32, most)
     }
 
-    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    /// Range of all results of [`evaluate`](Self::evaluate).
     pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
         let [low, _] = self.spline.bounds();
         Some((low.into(), (element.mask() >> 1) as i128))

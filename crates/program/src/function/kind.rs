@@ -8,7 +8,7 @@ pub(crate) const PRECISION: u32 = 24;
 /// Bits below the last place of a result that a spline computes with.
 pub(super) const GUARD: u32 = 4;
 
-/// Which function.
+/// A function's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// 1 / (1 + e^-x)

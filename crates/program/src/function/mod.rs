@@ -60,7 +60,7 @@ use symmetric::Symmetric;
 pub(crate) struct Function {
     kind: Kind,
     from: Type,
-    /// What the second operand is, where there is one.
+    /// Type of the second operand, where there is one.
     second: Option<Type>,
     to: Type,
     form: Form,
@@ -149,7 +149,7 @@ impl Function {
         result as u128 & self.to.mask()
     }
 
-    /// Between which numbers all results lie, before they are put in the bits of [`to`](Self::to); `None` if an `i128`
+    /// Range of all results, before they are put in the bits of [`to`](Self::to); `None` if an `i128`
     /// does not have them. They are steps of 2^-fraction of the type that the function takes: `to` has no bits after
     /// the point.
     pub(crate) fn range(&self) -> Option<(i128, i128)> {
@@ -179,7 +179,7 @@ impl Function {
         }
     }
 
-    /// How many pieces there are, and of which degree: none of a quotient, which has its inverse from elsewhere.
+    /// Number of pieces, and their degree: none of a quotient, which has its inverse from elsewhere.
     pub(crate) fn size(&self) -> (usize, usize) {
         match &self.form {
             Form::Quotient(_) => (0, 0),

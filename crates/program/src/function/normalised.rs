@@ -18,7 +18,7 @@ use super::spline::{Columns, Spline, Wanted};
 use crate::element::Type;
 use crate::lower::one_hot;
 
-/// What a spline's values may be wrong by, in its units, and how many bits these are.
+/// Largest error of a spline's values, in its units, and the bits of this error.
 pub(super) const WRONG: f64 = 8.0;
 pub(super) const WRONG_BITS: u32 = 3;
 
@@ -46,7 +46,7 @@ enum Power {
     Log(Vec<i64>),
 }
 
-/// A number's parts: how many leading zeros it has, and what follows the first 1, as so many bits.
+/// A number's parts: the number of its leading zeros, and the bits after the first 1.
 struct Parts {
     zeros: u32,
     rest: u128,
@@ -178,7 +178,7 @@ impl Normalised {
         if negative { -result } else { result }
     }
 
-    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    /// Range of all results of [`evaluate`](Self::evaluate).
     pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
         let [low, high] = self.spline.bounds();
         let most = (self.to.mask() >> 1) as i128;
@@ -291,7 +291,7 @@ impl Power {
         }
     }
 
-    /// What the power makes of 2^(bits - 1 - F), in steps of the results, as an exponent of 2; of roots the
+    /// The exponent of 2 that the power makes of 2^(bits - 1 - F), in steps of the results; of roots the
     /// double of that.
     fn exponent(&self, element: Type, to: Type) -> i32 {
         let top = self.bits(element) as i32 - 1 - element.fraction() as i32;
@@ -315,7 +315,7 @@ impl Parts {
         }
     }
 
-    /// What follows the first 1, and above it whether the zeros are odd in number.
+    /// The bits after the first 1, and above them whether the zeros are odd in number.
     fn with_parity(&self, bits: u32) -> u128 {
         self.rest | u128::from(self.zeros & 1) << (bits - 1)
     }
@@ -333,7 +333,7 @@ pub(super) fn shifted(value: i64, by: i32, most: i128) -> i128 {
     }
 }
 
-/// The same by a secret amount of `longest` at most and a public one, as a number of the type that is not
+/// Shifts by a secret amount of `longest` at most and by a public one; gives a number of the type that is not
 /// negative.
 fn shifted_left(
     b: &mut Builder,

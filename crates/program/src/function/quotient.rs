@@ -48,7 +48,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// What is added to mantissas, in units of 2^-scale: more than all that is lost afterwards.
+    /// Amount that is added to mantissas, in units of 2^-scale: more than all that is lost afterwards.
     pub(super) const MORE: f64 = 16.0;
 
     pub(super) fn new(element: Type) -> Self {
@@ -87,7 +87,7 @@ impl Packing {
     }
 }
 
-/// What is done with a dividend and a packed inverse.
+/// Multiplies a dividend and a packed inverse.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Quotient {
     packing: Packing,

@@ -10,7 +10,7 @@ use super::real::{erfc, exp, ln_one_more, power_of_two, sigmoid_below};
 use super::spline::{Spline, Wanted};
 use crate::element::Type;
 
-/// What becomes of f(|x|).
+/// The use that is made of f(|x|).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Ending {
     /// Itself.
@@ -118,7 +118,7 @@ impl Symmetric {
         result << self.coarse
     }
 
-    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    /// Range of all results of [`evaluate`](Self::evaluate).
     pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
         let [low, high] = self.spline.bounds().map(|end| i128::from(end >> GUARD));
         let one = 1_i128 << (element.fraction() - self.coarse);

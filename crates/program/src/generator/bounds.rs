@@ -1,4 +1,4 @@
-//! What is taken to be known of values' ranges, held against the numbers that come of operands at the ends of theirs.
+//! Ranges that values are taken to have, held against the numbers that come of operands at the ends of theirs.
 //!
 //! A range is sound if it holds for each operation, given ranges of its operands that hold: so each operation is
 //! looked at by itself, on operands from ranges of all kinds, and then random programs as a whole.

@@ -3,7 +3,7 @@
 use super::cook::Cook;
 use crate::{Program, Secret};
 
-/// What branches are made of.
+/// Material that branches are made of.
 struct Material {
     values: Vec<Secret<i32>>,
     index: Secret<u8>,
@@ -96,7 +96,7 @@ impl Material {
             made = made - inner.0;
             flag = flag ^ inner.1;
         }
-        // What a branch made stays in it.
+        // Values that a branch made stay in it.
         self.values.truncate(known);
         (made, flag)
     }

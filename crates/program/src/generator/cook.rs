@@ -5,18 +5,18 @@ use crate::element::{Fixed, Plain};
 use crate::lower::Sharing;
 use crate::{Everyone, Inputs, Party, Program, Secret, Shape};
 
-/// What a random program is made of.
+/// Parameters of a random program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recipe {
     /// Everything else follows from this.
     pub seed: u64,
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub parties: usize,
     /// Operations, about.
     pub operations: usize,
-    /// What bits are shared in, where a conversion to it is written; `Replicated` for numbers too.
+    /// The sharing of bits, where a conversion to it is written; `Replicated` for numbers too.
     pub bits: Sharing,
-    /// What ring elements are in: [`Mix::ring`](crate::lower::Mix::ring).
+    /// The sharing of ring elements: [`Mix::ring`](crate::lower::Mix::ring).
     pub ring: Sharing,
     /// Whether there are functions of networks too, and products that are cut off by other than their point.
     pub functions: bool,

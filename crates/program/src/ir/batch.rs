@@ -11,7 +11,7 @@ use crate::error::Source;
 use crate::shape::{MAX_ELEMENTS, Shape, View};
 
 impl Graph {
-    /// The same graph in which each [`Op::Map`], in loops too, has become operations on all its rows.
+    /// Makes each [`Op::Map`], in loops too, into operations on all its rows.
     pub(crate) fn without_maps(&self) -> Graph {
         let mut rows = Rows {
             graph: Graph::default(),
@@ -61,7 +61,7 @@ impl Graph {
         rows.graph
     }
 
-    /// Whether each value of the body of a map over so many rows, and of maps in it, has a size that there
+    /// Whether each value of the body of a map over `rows` rows, and of maps in it, has a size that there
     /// can be.
     pub(super) fn fits(&self, rows: usize) -> bool {
         self.nodes().iter().all(|node| {
@@ -267,7 +267,7 @@ impl Rows {
         vec![Row { value, many: true }]
     }
 
-    /// More images for the same filters; where each row has its own ones, more groups of channels.
+    /// Makes a convolution of more images for the same filters; where each row has its own filters, of more groups of channels.
     fn convolutions(&mut self, convolution: &Convolution, node: &Node, inputs: &[Row]) -> Vec<Row> {
         let at = node.at;
         let result = self.in_front(&node.outputs[0].shape);

@@ -9,7 +9,7 @@ use crate::element::Type;
 use crate::shape::Shape;
 
 impl Graph {
-    /// The same graph in which those conditionals, in loops too, that `keep` says no of have become their
+    /// Makes those conditionals, in loops too, that `keep` says no of into their
     /// branches and a multiplexer. What branches do to values from around them before they compute anything
     /// (other shapes, fewer elements) is done around the others.
     pub(crate) fn with_choices(&self, keep: &mut dyn FnMut(&Graph, &Node) -> bool) -> Graph {
@@ -169,7 +169,7 @@ impl Choices {
         body.graph
     }
 
-    /// Of the results of all branches, those whose number stands in the first input.
+    /// Chooses, from the results of all branches, those whose number stands in the first input.
     fn multiplexed(&mut self, node: &Node, made: Vec<Vec<Value>>) -> Vec<Value> {
         let index = node.inputs[0];
         let element = self.graph.type_of(index).element;
@@ -201,7 +201,7 @@ impl Choices {
                 }
             })
             .collect();
-        // What the bits above say.
+        // The bits above those that name branches must be 0.
         let inside = (named < element.bits() && !element.is_bool()).then(|| {
             let bound = filled(&mut self.graph, element, 1 << named);
             let less = Op::Binary(Binary::Less);
@@ -235,7 +235,7 @@ impl Choices {
 
 /// The inputs of a conditional, more and more of them.
 struct Hoist {
-    /// Of what comes out.
+    /// Shape of the results.
     shape: Shape,
     inputs: Vec<Value>,
     /// The places of those that branches use.
@@ -245,7 +245,7 @@ struct Hoist {
 /// A value of a branch.
 #[derive(Clone)]
 enum Moved {
-    /// All know it.
+    /// A tensor that all parties know.
     Public(Arc<Array>),
     /// It is one around the branch.
     Outer(Value),
@@ -295,7 +295,7 @@ impl Body {
     }
 }
 
-/// How many elements of a value belong to each element of a conditional of shape `of`, if they do so: if
+/// Number of a value's elements that belong to each element of a conditional of shape `of`, if they do so: if
 /// the value has the conditional's axes in front.
 pub(crate) fn elements_each(shape: &Shape, of: &Shape) -> Option<usize> {
     match of.elements() {

@@ -151,7 +151,7 @@ fn names(values: &[Value]) -> String {
     values.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Of a public tensor: its sort, and enough of a hash of its elements to tell it from others.
+/// Tells public tensors apart: enough of a hash of the elements.
 fn fingerprint(array: &Array) -> String {
     let mut hash = Sha256::new_with_prefix(domains::PROGRAM_CONSTANT);
     for code in array.codes() {

@@ -9,8 +9,8 @@ use madrigal_core::Digest256;
 
 use crate::element::Type;
 
-/// An operation on the elements of values of one shape, each by itself, as a circuit. Functions of networks and circuits of
-/// one's own are such operations; [`Program::each`](crate::Program::each) puts one into a program.
+/// An operation on the elements of values of one shape, each by itself, as a circuit. Functions of networks and a user's own
+/// circuits are such operations; [`Program::each`](crate::Program::each) puts one into a program.
 pub trait Elementwise: Send + Sync {
     /// Names the operation with all of its parameters, on one line. Parties compare it: two operations of one name are
     /// the same.
@@ -24,7 +24,7 @@ pub trait Elementwise: Send + Sync {
     /// The types of the results for operands of these types.
     ///
     /// # Errors
-    /// What does not fit, in words.
+    /// Text that says what does not fit.
     fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String>;
 
     /// Numbers between which the elements of the first result lie, if that is known.

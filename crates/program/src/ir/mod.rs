@@ -28,16 +28,16 @@ pub(crate) use each::OwnCircuit;
 pub use each::{Each, Elementwise};
 pub use own::OwnOperation;
 
-/// What one node makes: which node, and which of its results.
+/// A result of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value {
     /// The node's number.
     pub node: u32,
-    /// Which of its results.
+    /// The result's number among those of the node.
     pub output: u32,
 }
 
-/// What is done to each element by itself.
+/// An operator on one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unary {
     /// `-x` modulo 2^bits.
@@ -50,9 +50,9 @@ pub enum Unary {
     Square,
     /// The root of an unsigned integer, rounded down.
     Root,
-    /// How many bits are 1, as a [`Type::PLACE`].
+    /// Number of bits that are 1, as a [`Type::PLACE`].
     CountOnes,
-    /// How many of the highest bits are 0, as a [`Type::PLACE`].
+    /// Number of the highest bits that are 0, as a [`Type::PLACE`].
     LeadingZeros,
     /// `x << by`, 0 from `by` = bits on.
     ShiftLeft(u32),
@@ -62,7 +62,7 @@ pub enum Unary {
     RotateLeft(u32),
 }
 
-/// What is done to two elements.
+/// An operator on two elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Binary {
     /// `a + b` modulo 2^bits.
@@ -97,7 +97,7 @@ pub enum Binary {
     RotateLeft,
 }
 
-/// What is made of all elements along an axis.
+/// An operator on all elements along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// The sum modulo 2^bits; 0 of none.
@@ -108,15 +108,15 @@ pub enum Reduction {
     Least,
     /// The greatest.
     Greatest,
-    /// All together by `&`; all ones of none.
+    /// The elements together by `&`; all ones of none.
     And,
-    /// All together by `|`; 0 of none.
+    /// The elements together by `|`; 0 of none.
     Or,
-    /// All together by `^`; 0 of none.
+    /// The elements together by `^`; 0 of none.
     Xor,
 }
 
-/// Which of numbers is looked for.
+/// The number that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extreme {
     /// The least one.
@@ -146,13 +146,13 @@ pub enum Op {
     Kept(usize),
     /// A public tensor.
     Constant(Arc<Array>),
-    /// In a loop's body: the loop's input of this number, or, where it is mapped, a row of it.
+    /// The loop's input of this number, in the loop's body; where it is mapped, a row of it.
     Argument(usize),
-    /// In the body of [`Op::Repeat`]: how many times the body was run before, as a [`Type::PLACE`].
+    /// The number of times that the body of [`Op::Repeat`] was run before, in this body, as a [`Type::PLACE`].
     Counter,
     /// Elements in another order, some left out, some more than once.
     View(View),
-    /// The same elements in another shape.
+    /// All elements in another shape.
     Reshape(Shape),
     /// The parts at these places of an axis.
     Pick {
@@ -170,7 +170,7 @@ pub enum Op {
     Unary(Unary),
     /// Elements of two tensors of one shape.
     Binary(Binary),
-    /// Of three tensors of one shape, the first of `bool`: the second where it is true, else the third.
+    /// A choice among three tensors of one shape, the first of `bool`: the second where it is true, else the third.
     Select,
     /// The elements' bits in another type: cut off, or with zeros above, or with copies of the sign above
     /// those of a signed type. Bits after the point do not move.
@@ -179,10 +179,10 @@ pub enum Op {
     Truncate {
         /// Bits that go.
         by: u32,
-        /// Which way.
+        /// The direction of rounding.
         rounding: Rounding,
     },
-    /// All elements along an axis to one.
+    /// An operator on all elements along an axis, which goes.
     Reduce(Reduction, usize),
     /// The extreme along an axis, and the place where it stands first as a [`Type::PLACE`].
     Find(Extreme, usize),
@@ -194,7 +194,7 @@ pub enum Op {
     Sort {
         /// Whether the greatest comes first.
         descending: bool,
-        /// How many are kept.
+        /// Number of elements that are kept.
         keep: usize,
     },
     /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
@@ -210,30 +210,30 @@ pub enum Op {
     Each(Each),
     /// An operation of the author's, on whole tensors, in the sharing that it takes.
     Operation(Arc<OwnOperation>),
-    /// The same value, held in a sharing.
+    /// A value held in a sharing.
     To(Sharing),
     /// The body `count` times, one after the other: the first `carried` inputs are the state, which the
     /// body's results replace; the others are the same each time. Gives the state at the end.
     Repeat {
-        /// How many times.
+        /// Number of turns.
         count: usize,
         /// Parts of the state.
         carried: usize,
-        /// What is done each time.
+        /// The work of each turn.
         body: Arc<Graph>,
     },
     /// The body for each row of the first `carried` inputs, whose first axis has length `count`; the
     /// others are the same each time. Gives the results' rows.
     Map {
-        /// How many rows.
+        /// Number of rows.
         count: usize,
         /// Inputs that are cut in rows.
         carried: usize,
-        /// What is done to each row.
+        /// The work on each row.
         body: Arc<Graph>,
     },
-    /// In each element the results of the branch, counted from 0, whose number stands in that element of the
-    /// first input: an unsigned integer, or a bit. Zeros where there is no branch of that number. The other
+    /// A choice among branches. In each element it gives the results of the branch, counted from 0, whose number stands
+    /// in that element of the first input: an unsigned integer, or a bit. Zeros where there is no branch of that number. The other
     /// inputs are what branches take from around them. All results have the shape of the first input.
     Choose(Arc<[Arc<Graph>]>),
 }
@@ -241,13 +241,13 @@ pub enum Op {
 /// An operation with its operands.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What is done.
+    /// The operation.
     pub op: Op,
-    /// With what.
+    /// The operands.
     pub inputs: Vec<Value>,
-    /// The sorts of what comes out.
+    /// Types and shapes of the results.
     pub outputs: Vec<TensorType>,
-    /// Where it was asked for.
+    /// Line where it was asked for.
     pub at: Source,
 }
 
@@ -297,7 +297,7 @@ impl Graph {
         &self.results
     }
 
-    /// The sort of a value.
+    /// Type and shape of a value.
     pub fn type_of(&self, value: Value) -> &TensorType {
         &self.nodes[value.node as usize].outputs[value.output as usize]
     }
@@ -375,7 +375,7 @@ impl Graph {
         Ok(self.push(op, inputs, outputs, at))
     }
 
-    /// The same without results, and these.
+    /// Splits the graph from its results.
     pub(crate) fn without_results(mut self) -> (Self, Vec<Value>) {
         let results = std::mem::take(&mut self.results);
         (self, results)

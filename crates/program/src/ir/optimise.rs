@@ -1,4 +1,4 @@
-//! What is left out of a program, and what is done once instead of twice.
+//! Operations that are left out of a program, or done once instead of twice.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::shape::{Shape, View};
 use crate::simulate::evaluate;
 
 impl Graph {
-    /// The same results by fewer nodes: equal operations become one, public operands are computed with
+    /// Gives the results by fewer nodes: equal operations become one, public operands are computed with
     /// now, what has a cheaper equal is replaced, and what no result needs is left out. Which values the
     /// results take is the same for all inputs.
     pub(crate) fn optimised(&self) -> Graph {
@@ -20,7 +20,7 @@ impl Graph {
         simpler.graph.alive()
     }
 
-    /// Without nodes that no result needs.
+    /// Drops nodes that no result needs.
     pub(crate) fn alive(&self) -> Graph {
         let mut needed = vec![false; self.nodes().len()];
         for result in self.results() {

@@ -102,7 +102,7 @@ impl OwnOperation {
         &self.operation
     }
 
-    /// The sorts of the results.
+    /// Types and shapes of the results.
     pub fn outputs(&self) -> &[TensorType] {
         &self.outputs
     }

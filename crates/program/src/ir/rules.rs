@@ -1,4 +1,4 @@
-//! What each operation makes of the sorts of its operands.
+//! Types of the results of each operation, from those of its operands.
 
 use madrigal_core::{Convolution, Product};
 
@@ -8,10 +8,10 @@ use crate::error::Fault;
 use crate::shape::Shape;
 
 impl Op {
-    /// The sorts of the results for operands of these sorts. Leaves, whose sort nothing tells, have none.
+    /// Types and shapes of the results for operands of these. Leaves, whose type nothing tells, have none.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`Fault`] that says what does not fit.
     pub fn result_types(&self, inputs: &[&TensorType]) -> Result<Vec<TensorType>, Fault> {
         let one = |element: Type, shape: Shape| Ok(vec![TensorType { element, shape }]);
         let wrong = || not_defined(self, inputs);

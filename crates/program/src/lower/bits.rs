@@ -12,9 +12,9 @@ use crate::ir::{Binary, Each, Extreme, Node, Unary};
 /// An operator on bits, element by element: a part of a circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum BitOp {
-    /// Of numbers of a type.
+    /// Operator on numbers of a type.
     Unary(Unary, Type),
-    /// Of two numbers of a type; of shifts the second is any number of bits.
+    /// Operator on two numbers of a type; of shifts the second is any number of bits.
     Binary(Binary, Type),
     /// A bit and two numbers.
     Select,
@@ -22,9 +22,9 @@ pub(super) enum BitOp {
     Cast(Type, Type),
     /// A number of a signed type without its lowest bits.
     Truncate(u32),
-    /// Of the sum of two numbers the carry out of its lowest bits, so many, the one into its highest bit, and that bit.
+    /// Carries of the sum of two numbers: out of this many lowest bits, and into the highest bit; then that bit.
     Carries(u32),
-    /// Of the sum of two numbers the carry out of its lowest bits, so many, and the XOR of their highest bits.
+    /// Carry of the sum of two numbers out of this many lowest bits, and the XOR of their highest bits.
     LowCarry(u32),
     /// An operation that builds its circuit itself, with results of these widths.
     Each(Each, Vec<u32>),
@@ -58,13 +58,13 @@ pub(super) enum BitOp {
         /// The type of the numbers.
         element: Type,
     },
-    /// Of a place: for each of so many entries whether it is there.
+    /// One-hot code of a place: for each of this many entries whether it is there.
     OneHot(usize),
-    /// Of a place in a public table `[entries, width]`: the entry's elements.
+    /// Elements of the entry at a place in a public table `[entries, width]`.
     Entry(Arc<Array>),
     /// A number where a bit is 1, else 0.
     Mask,
-    /// Of a secret number of one of so many branches what a circuit with branches takes.
+    /// Number of a branch, among this many, as a circuit with branches takes it, from a secret number.
     Index(usize),
 }
 
@@ -217,7 +217,7 @@ impl BitOp {
         }
     }
 
-    /// What it is called in a step's label.
+    /// Name of the operator in a step's label.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Unary(unary, _) => unary.to_string(),
@@ -243,7 +243,7 @@ impl BitOp {
     }
 }
 
-/// Of numbers with different highest bits the unsigned one with a 1 is greater, the signed one with a 1 less;
+/// Compares by signs: of numbers with different highest bits the unsigned one with a 1 is greater, the signed one with a 1 less;
 /// of others the difference does not overflow.
 fn less_of_signs(b: &mut Builder, signed: bool, [x, y, difference]: [Wire; 3]) -> Wire {
     let differ = b.xor(x, y);
@@ -333,7 +333,7 @@ fn binary_bits(op: Binary, element: Type, b: &mut Builder, x: &[Wire], y: &[Wire
     }
 }
 
-/// For each of `entries` whether it is the one at `place`; none where there is no such entry. About an AND
+/// One-hot code of a place: for each of `entries` whether it is the one at `place`; none where there is no such entry. About an AND
 /// for each entry, and one for each bit of the place that no entry has.
 pub(crate) fn one_hot(b: &mut Builder, place: &[Wire], entries: usize) -> Vec<Wire> {
     let named = (usize::BITS - entries.saturating_sub(1).leading_zeros()) as usize;
@@ -391,7 +391,7 @@ fn index(b: &mut Builder, branches: usize, number: &[Wire]) -> Vec<Vec<Wire>> {
     if branches.is_power_of_two() {
         return vec![low, vec![b.not(beyond)]];
     }
-    // The greatest number of so many bits is that of no branch.
+    // The greatest number of this many bits names no branch.
     let low = low.into_iter().map(|bit| b.or(bit, beyond)).collect();
     vec![low]
 }

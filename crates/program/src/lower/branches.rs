@@ -26,26 +26,26 @@ const MAX_MOVED: usize = 1 << 26;
 
 /// The branches of a conditional, and what they read.
 pub(super) struct LaneCircuits {
-    /// For each input value of the circuits where its numbers come from.
+    /// Source of the numbers of each input value of the circuits.
     pub(super) feeds: Vec<Feed>,
-    /// Of as many inputs and outputs.
+    /// Circuits of as many inputs and outputs each.
     pub(super) branches: Vec<Arc<Branching>>,
 }
 
 /// One number in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Feed {
-    /// Which input of the node.
+    /// Number of the node's input.
     pub(super) input: usize,
-    /// Its place in the first lane.
+    /// Place of the number in the first lane.
     pub(super) first: usize,
-    /// From there to that of the next lane.
+    /// Distance from there to the place in the next lane.
     pub(super) step: usize,
-    /// Its bits.
+    /// Bits of the number.
     pub(super) bits: u32,
 }
 
-/// What a conditional's circuits read, from its inputs' sorts; nothing where an input is too large.
+/// Numbers that a conditional's circuits read, by its inputs' types; nothing where an input is too large.
 pub(super) fn feeds(branches: &[Arc<Graph>], shape: &Shape) -> Option<Vec<Feed>> {
     let mut used: HashMap<usize, (u32, &Shape)> = HashMap::new();
     for node in branches.iter().flat_map(|branch| branch.nodes()) {
@@ -100,7 +100,7 @@ pub(super) fn circuits(node: &Node, goal: Goal) -> Option<LaneCircuits> {
 /// The numbers of a value in each lane.
 #[derive(Debug, Clone)]
 enum LaneNumbers {
-    /// All know them.
+    /// Numbers that all parties know.
     Public(Vec<u128>),
     /// Wires of the circuit with branches.
     There(Vec<Vec<u32>>),
@@ -110,7 +110,7 @@ enum LaneNumbers {
 
 /// A branch being made.
 struct Lane<'a> {
-    /// Of the conditional.
+    /// Shape of the conditional.
     shape: &'a Shape,
     goal: Goal,
     draft: Draft,
@@ -123,7 +123,7 @@ struct Lane<'a> {
     built: Vec<Value>,
     /// The last node that reads a value.
     last: HashMap<Value, usize>,
-    /// Of each argument that is read, its first wire.
+    /// First wire of each argument that is read.
     arguments: HashMap<usize, Vec<Vec<u32>>>,
 }
 
@@ -285,7 +285,7 @@ impl<'a> Lane<'a> {
             circuits.map(|branch| Lane::new(branch, shape, &feeds, self.goal).run(branch));
         let circuits: Option<Vec<_>> = circuits.collect();
         let circuits = circuits?;
-        // What the choice reads must be there.
+        // Values that the choice reads must be there.
         let index = self.fetch(graph, node.inputs[0]);
         let parts = BitOp::Index(branches.len()).build(&mut self.builder, &index);
         let place = |output: u32| Value {
@@ -379,7 +379,7 @@ impl<'a> Lane<'a> {
         Some((0..count).map(each).collect())
     }
 
-    /// Nothing where a circuit would be too large.
+    /// Checks that a circuit would not be too large.
     fn affordable(&self, count: usize, element: Type) -> Option<()> {
         let bits = element.bits() as usize;
         (count * bits * bits <= MAX_GATES).then_some(())
@@ -449,7 +449,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// How many numbers a value of a shape has in a lane of a conditional of shape `of`, and whether they are the
+/// Number of a value's numbers in a lane of a conditional of shape `of`, and whether they are the
 /// lane's own.
 pub(super) fn count(shape: &Shape, of: &Shape) -> (usize, bool) {
     match elements_each(shape, of) {
@@ -473,8 +473,8 @@ pub(super) fn around(shape: &Shape, of: &Shape, axis: usize) -> Option<[usize; 3
     inside.then(|| [before / lanes, length, after])
 }
 
-/// For each number in a lane of a value whose elements come from others' the input and the number there that it
-/// is, alike in all lanes: by following the number of each element.
+/// Follows elements that move: for each number in a lane of the result, the input and the number there that it
+/// is, alike in all lanes.
 pub(super) fn moved(graph: &Graph, node: &Node, of: &Shape) -> Option<Vec<(usize, usize)>> {
     let label = Type::unsigned(64);
     let mut labels = Vec::new();

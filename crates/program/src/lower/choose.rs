@@ -1,11 +1,11 @@
-//! Where each operation is done: on ring elements or on bits.
+//! Choice of the domain of each operation: ring elements or bits.
 
 use super::Mix;
 use super::domain::Domain;
 use super::formulas::{domains, is_on_rings};
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Unary, Value};
 
-/// Where the users of a value would have it.
+/// Domains where the users of a value would have it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wants {
     pub(super) ring: bool,
@@ -37,7 +37,7 @@ pub(super) fn is_arithmetic(op: &Op) -> bool {
     }
 }
 
-/// What is done on ring elements and on bits alike, at no cost, or at one that depends on the operands.
+/// Whether an operation is done on ring elements and on bits alike, at no cost, or at one that depends on the operands.
 pub(super) fn follows(op: &Op) -> bool {
     matches!(
         op,
@@ -72,7 +72,7 @@ pub(super) fn ring_can(graph: &Graph, node: &Node, mix: Mix) -> bool {
     }
 }
 
-/// Where the users of each value of a graph would have it; `rings` says whether conditionals are computed on ring
+/// Domains where the users of each value of a graph would have it; `rings` says whether conditionals are computed on ring
 /// elements where they can be.
 pub(super) fn wants(graph: &Graph, mix: Mix, rings: bool) -> Vec<Vec<Wants>> {
     let mut wants: Vec<Vec<Wants>> = graph
@@ -145,7 +145,7 @@ fn of_inputs(
     }
 }
 
-/// Where a value that nothing has computed yet will be: a guess for the state of loops.
+/// The domain where a value will be that nothing has computed yet: a guess for the state of loops.
 pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domain {
     let node = graph.maker(value);
     let ring = mix.arithmetic_is_in_a_ring();

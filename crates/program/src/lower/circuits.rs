@@ -14,7 +14,7 @@ use crate::error::Fault;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
 use crate::shape::Shape;
 
-/// How many numbers are added up, and how many bits joined, by one circuit at most.
+/// Numbers that are added up, and bits that are joined, by one circuit at most.
 const ADDED: usize = 8;
 const JOINED: usize = 64;
 
@@ -66,7 +66,7 @@ impl Lowering<'_> {
                     let difference = self.difference(a, b)?;
                     return Ok(vec![self.test(test, Predicate::Zero, difference)?]);
                 }
-                // That a - b is 0 says that one share is the negative of what the others add up to.
+                // If a - b is 0, one share is the negative of what the others add up to.
                 let difference = self.difference(a, b)?;
                 let shares = self.split(difference, true)?;
                 Ok(self.bit_op(BitOp::IsSum, slots(&shares), len))
@@ -249,7 +249,7 @@ impl Lowering<'_> {
         Ok(kept.collect())
     }
 
-    /// All products, then sums of them.
+    /// Makes all products, then sums of them.
     fn bits_matrix_product(&mut self, node: &Node) -> Result<Vec<Slot>> {
         let typed = &node.outputs[0];
         let &[batch, m, n] = typed.shape.axes() else {
@@ -281,7 +281,7 @@ impl Lowering<'_> {
         Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
     }
 
-    /// All products side by side, `[images, filters, rows, columns, window]`, and their sums.
+    /// Makes all products side by side, `[images, filters, rows, columns, window]`, and their sums.
     fn bits_convolution(&mut self, node: &Node, convolution: &Convolution) -> Result<Vec<Slot>> {
         let typed = &node.outputs[0];
         let (element, len) = (typed.element, typed.shape.elements());
@@ -377,7 +377,7 @@ impl Lowering<'_> {
         Ok(self.gather(joined, places))
     }
 
-    /// How many products a node makes in bits, where it keeps all of them before it adds.
+    /// Number of products that a node makes in bits, where it keeps all of them before it adds.
     ///
     /// # Errors
     /// [`Fault::Lengths`] if they are more than [`MOST_PRODUCTS`].

@@ -23,7 +23,7 @@ impl Lowering<'_> {
         });
         match sides {
             [Some(Native::Ring), None | Some(Native::Ring)] | [None, Some(Native::Ring)] => true,
-            // Of what can be shared as bits just as well, the difference takes fewer ANDs, but later.
+            // Where an operand can be shared as bits just as well, the difference takes fewer ANDs, but later.
             [Some(Native::Ring), Some(Native::Free)] | [Some(Native::Free), Some(Native::Ring)] => {
                 self.goal == Goal::Depth
             }

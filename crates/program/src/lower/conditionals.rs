@@ -81,7 +81,7 @@ impl Lowering<'_> {
         Ok(self.bit_op(BitOp::Index(branches), vec![number], lanes))
     }
 
-    /// What branches read, each as a number in each lane.
+    /// Gathers what branches read, each as a number in each lane.
     fn fed(&mut self, node: &Node, feeds: &[Feed], domain: Domain) -> Result<Vec<Slot>> {
         let lanes = node.outputs[0].shape.elements();
         let mut fed = Vec::new();

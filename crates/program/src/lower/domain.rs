@@ -13,7 +13,7 @@ pub(super) enum Domain {
 }
 
 impl Domain {
-    /// What elements are.
+    /// The domain of elements.
     pub(super) fn holding(element: Element) -> Self {
         match element {
             Element::Ring(_) => Self::Ring,
@@ -21,7 +21,7 @@ impl Domain {
         }
     }
 
-    /// What a sharing holds; one that holds both, what arithmetic is done on.
+    /// The domain of values in a sharing; of one that holds both, the domain that arithmetic is done in.
     pub(super) fn of(sharing: Sharing, mix: Mix) -> Self {
         let backend = Backend::of(sharing);
         match (&backend.numbers, &backend.bits) {
@@ -32,7 +32,7 @@ impl Domain {
         }
     }
 
-    /// An element of so many bits.
+    /// An element of `bits` bits.
     pub(super) fn element(self, bits: u32) -> Element {
         match self {
             Self::Ring => Element::Ring(width(bits)),
@@ -41,7 +41,7 @@ impl Domain {
     }
 }
 
-/// The ring of so many bits.
+/// The ring of `bits` bits.
 pub(super) fn width(bits: u32) -> Width {
     let found = Width::ALL
         .into_iter()

@@ -13,7 +13,7 @@ use super::bits::BitOp;
 use super::steps::{Action, Body, Slot, Step};
 use crate::error::Source;
 
-/// What a step of a draft does.
+/// Action of a step of a draft.
 #[derive(Debug, Clone)]
 pub(super) enum DraftAction {
     /// It is a step already.
@@ -22,12 +22,12 @@ pub(super) enum DraftAction {
     Bits(BitOp),
 }
 
-/// What a step of a draft takes.
+/// Operand of a step of a draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operand {
     /// A vector.
     Slot(Slot),
-    /// Of a circuit: a number of so many bits that is the same for each element.
+    /// A number, of a circuit, that is the same for each element, and its bits.
     Uniform(u128, u32),
 }
 
@@ -220,7 +220,7 @@ impl Draft {
         }
     }
 
-    /// Which nodes the results need.
+    /// Whether the results need each node.
     fn alive(&self, results: &[Slot]) -> Vec<bool> {
         let mut alive = vec![false; self.nodes.len()];
         results
@@ -235,7 +235,7 @@ impl Draft {
         alive
     }
 
-    /// What becomes one step: single nodes, or operators on bits that follow each other.
+    /// Groups nodes into units that become one step each: single nodes, or operators on bits that follow each other.
     ///
     /// Each node has a stage, one more than that of what it takes, except where both are operators on bits
     /// of one length: these share a stage where nothing else lies between. A way out of such a group and
@@ -307,7 +307,7 @@ impl Draft {
         order
     }
 
-    /// What is taken by another unit than its own, or is a result.
+    /// Values that are taken by another unit than their own, or are results.
     fn exported(&self, units: &[Vec<usize>], results: &[Slot]) -> BTreeSet<Slot> {
         let mut exported: BTreeSet<Slot> = results.iter().copied().collect();
         for unit in units {

@@ -29,7 +29,7 @@ pub struct Executable {
     /// The value of an earlier stage that each shared one is.
     taken: Vec<usize>,
     outputs: Vec<OutputPort>,
-    /// By operation.
+    /// The part that asked for each operation.
     parts: Vec<Option<u32>>,
 }
 
@@ -52,7 +52,7 @@ impl Computation {
     /// The program for the engine in a mix of sharings, with circuits that save what `goal` says.
     ///
     /// # Errors
-    /// Those of [`Computation::lower`]; parties or values that a protocol has not.
+    /// [`ExecuteError`] in the cases of [`Computation::lower`], and for parties or values that a protocol lacks.
     pub fn executable(&self, mix: Mix, goal: Goal) -> Result<Executable, ExecuteError> {
         Ok(self.lower(mix, goal)?.executable()?)
     }
@@ -62,7 +62,7 @@ impl Lowered {
     /// The steps as operations of the engine.
     ///
     /// # Errors
-    /// Parties or values that a protocol has not.
+    /// [`GraphError`] for parties or values that a protocol lacks.
     pub fn executable(&self) -> Result<Executable, GraphError> {
         let mut making = Making::new(self.parties, self.pairs);
         let results = making.body(&self.body, &[])?;
@@ -78,12 +78,12 @@ impl Lowered {
 }
 
 impl Executable {
-    /// What the engine computes.
+    /// The graph that the engine computes.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Which part of the program asked for an operation of the graph, by its place there, if one did: see
+    /// The part of the program that asked for an operation of the graph, by its place there, if one did: see
     /// [`Program::part`](crate::Program::part).
     pub fn part(&self, operation: usize) -> Option<u32> {
         self.parts.get(operation).copied().flatten()
@@ -167,9 +167,9 @@ struct Making {
     inputs: Vec<usize>,
     taken: Vec<usize>,
     counter: Option<Value>,
-    /// What became of clear values of one party's where they were wanted shared after all.
+    /// Shared values made of clear ones of one party's, where they were wanted shared after all.
     shared: HashMap<Value, Value>,
-    /// By operation, as far as these belong to parts.
+    /// The part that asked for each operation, as far as these belong to parts.
     parts: Vec<Option<u32>>,
     /// Whether circuits on masked bits do two layers in a round.
     pairs: bool,

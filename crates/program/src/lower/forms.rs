@@ -78,7 +78,7 @@ impl Lowering<'_> {
     /// Bits as ring elements of a type's width, the highest one as a sign where they are signed.
     pub(super) fn compose(&mut self, bits: Slot, to: Type, signed: bool) -> Result<Slot> {
         self.may_convert(Domain::Bits, Domain::Ring)?;
-        // Of as many bits as the ring has the sign says nothing.
+        // A sign says nothing if there are as many bits as the ring has.
         let signed = signed && self.width(bits) < to.bits();
         let from = Backend::of(self.draft.sort(bits).sharing);
         let ring = self.backend(Domain::Ring);
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         self.split(ring, false)
     }
 
-    /// The same, where all but the first may be negated.
+    /// Bits of the numbers that add up to ring elements; all but the first may be negated.
     pub(super) fn split(&mut self, ring: Slot, negated: bool) -> Result<Vec<Slot>> {
         self.may_convert(Domain::Ring, Domain::Bits)?;
         if let Some(addends) = self.splits.get(&(ring, negated)) {
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What an operation that only moves elements makes of its operands in a domain.
+    /// Carries out an operation that only moves elements in a domain.
     fn moved(&mut self, node: &Node, domain: Domain) -> Result<Slot> {
         let mut operands = Vec::new();
         let moves = match node.op {
@@ -210,7 +210,7 @@ impl Lowering<'_> {
         self.moved_slots(node, operands)
     }
 
-    /// The same for operands that are there.
+    /// Carries out an operation that only moves elements on operands that are there.
     pub(super) fn moved_slots(&mut self, node: &Node, operands: Vec<Slot>) -> Result<Slot> {
         let first = operands[0];
         let from = self.shape(node.inputs[0]);
@@ -264,7 +264,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// For each place of a value the one-hot code of `entries` bits, side by side.
+    /// The one-hot codes of a value's places, of `entries` bits each, side by side.
     pub(super) fn one_hot(&mut self, places: Value, entries: usize) -> Result<Slot> {
         let count = self.len(places);
         let place = self.bits(places)?;

@@ -1,6 +1,6 @@
 //! Conditionals on secrets whose branches are sums and products of ring elements.
 //!
-//! As with circuits (`branches.rs`) each element of the condition is a lane, and a value of a branch is so many
+//! Each element of the condition is a lane, as with circuits (`branches.rs`), and a value of a branch is some
 //! numbers in each lane.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 1 << 18;
 
 /// The branches of a conditional, and what they read.
 pub(super) struct RingBranches {
-    /// For each input of the branches where its numbers come from.
+    /// Source of the numbers of each input of the branches.
     pub(super) feeds: Vec<Feed>,
     pub(super) formulas: Formulas,
 }
@@ -71,7 +71,7 @@ pub(super) fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
 /// A number in each lane.
 #[derive(Debug, Clone, Copy)]
 enum Number {
-    /// The same one, which all know.
+    /// One number for all lanes, which all parties know.
     Public(u128),
     /// A value of the formula.
     Made(u32),
@@ -79,14 +79,14 @@ enum Number {
 
 /// A branch being made.
 struct RingLane<'a> {
-    /// Of the conditional.
+    /// Shape of the conditional.
     shape: &'a Shape,
     bits: u32,
     /// The sharing that the numbers are in anyway.
     ring: Sharing,
     formula: Formula,
     values: HashMap<Value, Vec<Number>>,
-    /// Of each argument its numbers.
+    /// Numbers of each argument.
     arguments: HashMap<usize, Vec<Number>>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> RingLane<'a> {
                 let numbers: Option<Vec<Number>> = places.into_iter().map(number).collect();
                 numbers?
             }
-            // Between types of one width, and to where it is anyway.
+            // Casts between types of one width, and conversions to where a value is anyway, change nothing.
             Op::Cast(_) if graph.type_of(node.inputs[0]).element.bits() == self.bits => of(0)?,
             &Op::To(sharing) if sharing == self.ring => of(0)?,
             Op::Unary(Unary::Negate) => self.each(&of(0)?, |lane, x| lane.scaled(x, u128::MAX)),
@@ -230,7 +230,7 @@ impl<'a> RingLane<'a> {
         }
     }
 
-    /// In pairs, so that few are one after the other.
+    /// Multiplies numbers in pairs, so that few products are one after the other.
     fn product_of(&mut self, mut numbers: Vec<Number>) -> Number {
         while numbers.len() > 1 {
             let pairs = numbers.chunks(2);
@@ -244,7 +244,7 @@ impl<'a> RingLane<'a> {
     }
 }
 
-/// Where the inputs of a conditional on ring elements are wanted: its number as bits.
+/// Domains where the inputs of a conditional on ring elements are wanted: its number as bits.
 pub(super) fn domains(node: &Node) -> Vec<Domain> {
     let mut domains = vec![Domain::Ring; node.inputs.len()];
     domains[0] = Domain::Bits;

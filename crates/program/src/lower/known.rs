@@ -1,11 +1,11 @@
-//! Which values stay clear to the party that brought them, because a product gains by it: a model's weights.
+//! Values that stay clear to the party that brought them, because a product gains by it: a model's weights.
 //!
 //! Between two parties in `A`, a product of matrices or a convolution with an operand that one of them knows takes half
 //! of what it takes with two shared ones. So an input of one party's that goes to such a product, as it is or with its
 //! elements moved, is not shared on its way there. Whoever else takes it, takes a sharing of it, which costs no
 //! message in `A`.
 //!
-//! What a product of W, which one party knows, and x = x_0 + x_1 takes, with |W| and |x| elements (both parties together;
+//! Costs of a product of W, which one party knows, and x = x_0 + x_1, with |W| and |x| elements (both parties together;
 //! ciphertexts are those of one operand, and as many answers):
 //!
 //! | way | rounds online | elements online | setup | products of elements online |
@@ -25,11 +25,11 @@ use madrigal_engine::{Element, Sharing, Sort};
 
 use super::steps::{Action, Body, Slot};
 
-/// What is clear in a body.
+/// Clear values of a body.
 pub(super) struct Marks {
-    /// By step: whether its result is left clear.
+    /// Whether the result of each step is left clear.
     clear: Vec<bool>,
-    /// By step, of products: the operand that is taken clear, and who knows it.
+    /// The operand of each product that is taken clear, and who knows it.
     operands: Vec<Option<(Side, Party)>>,
 }
 

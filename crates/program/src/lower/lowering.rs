@@ -1,4 +1,4 @@
-//! Which steps each operation becomes, and where: on ring elements or on bits.
+//! Choice of steps for each operation, and of where they are done: on ring elements or on bits.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::ir::{Binary, Graph, Node, Op, OwnOperation, Unary, Value};
 use crate::ports::OutputPort;
 use crate::stages::Cell;
 
-/// How many values that are made when they are asked for may be made of each other, one by one. A model may have
+/// Values that may be made of each other, one by one, when they are asked for. A model may have
 /// thousands of nodes that move elements in a row: without an end, making the last one would need as deep a stack, and
 /// looking where it is would go through all of them for each of them.
 const DEEPEST: u32 = 64;
@@ -48,7 +48,7 @@ impl<'a> Lowering<'a> {
         Ok(self.draft.finish(&results, self.goal, circuits))
     }
 
-    /// All nodes in order.
+    /// Lowers all nodes in order.
     fn nodes(&mut self, circuits: &mut KnownCircuits) -> Result<()> {
         for (number, node) in self.graph.nodes().iter().enumerate() {
             self.at = node.at;
@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Where the program says that an operation's operands are, if it says so and they agree.
+    /// The domain where the program says that an operation's operands are, if it says so and they agree.
     fn explicit(&self, node: &Node) -> Option<Domain> {
         let mut said = node
             .inputs
@@ -194,7 +194,7 @@ impl<'a> Lowering<'a> {
         said.all(|other| other == first).then_some(first)
     }
 
-    /// What a sharing that the program asks for holds.
+    /// The domain of a sharing that the program asks for.
     fn wanted(&self, wanted: Sharing) -> Result<Domain> {
         let own = match Backend::of(wanted).numbers.is_some() {
             true => self.mix.ring(),

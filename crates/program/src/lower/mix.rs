@@ -1,4 +1,4 @@
-//! Which sharing does what.
+//! Sharings of a program.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use madrigal_engine::Sharing;
 use madrigal_operations::{BACKENDS, Backend, Numbers};
 use thiserror::Error;
 
-/// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).
+/// The sharing for arithmetic (sums, products) and the sharing for the rest (comparisons, bits, shifts).
 ///
 /// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties), and with
 /// garbled circuits for bits `A+Y`, `Y` and, between two parties, `A+Y2`, `Y2`; also between two parties, with
@@ -22,9 +22,9 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mix {
-    /// What sums and products are done in; what bits are in where a circuit does them too.
+    /// The sharing of sums and products; of bits, where a circuit does sums and products too.
     arithmetic: Sharing,
-    /// What everything else is done in.
+    /// The sharing of everything else.
     bits: Sharing,
     /// Whether conversions must be written in the program.
     manual: bool,
@@ -66,7 +66,7 @@ impl Mix {
         pairs.chain(alone.filter(|mix| !mix.arithmetic_is_in_a_ring()))
     }
 
-    /// The mixes that so many parties can compute products and comparisons in without a circuit for each product, those
+    /// The mixes in which `parties` parties compute products and comparisons without a circuit for each product, those
     /// that are the fastest more often first.
     pub const fn usual(parties: usize) -> &'static [Self] {
         match parties {
@@ -84,7 +84,7 @@ impl Mix {
         }
     }
 
-    /// The same without conversions of its own: an operator on a value that is in another sharing than it
+    /// Switches off conversions that the program does not ask for: an operator on a value that is in another sharing than it
     /// needs is an error that names its line. [`Secret::to`](crate::Secret::to) converts.
     #[must_use]
     pub const fn manual(self) -> Self {
@@ -94,12 +94,12 @@ impl Mix {
         }
     }
 
-    /// What sums and products are done in.
+    /// The sharing of sums and products.
     pub const fn arithmetic(self) -> Sharing {
         self.arithmetic
     }
 
-    /// What everything else is done in.
+    /// The sharing of everything else.
     pub const fn bits(self) -> Sharing {
         self.bits
     }
@@ -109,12 +109,12 @@ impl Mix {
         self.numbers().is_some()
     }
 
-    /// What the protocol of sums and products does with ring elements, if these are not done by circuits.
+    /// Record of the protocol of sums and products on ring elements, if these are not done by circuits.
     pub(crate) fn numbers(self) -> Option<&'static Numbers> {
         Backend::of(self.arithmetic).numbers.as_ref()
     }
 
-    /// What ring elements are in, also where they are only asked for by name.
+    /// The sharing of ring elements, also where they are only asked for by name.
     pub fn ring(self) -> Sharing {
         match self.arithmetic_is_in_a_ring() {
             true => self.arithmetic,

@@ -1,4 +1,4 @@
-//! From the intermediate representation to steps that protocols do.
+//! Lowering: from the intermediate representation to steps that protocols do.
 //!
 //! [`Computation::lower`] decides for each operation whether it is done on ring elements or on bits, converts
 //! values where they are needed otherwise, and makes one circuit of operators on bits that follow each
@@ -58,7 +58,7 @@ pub use ways::{Conditional, Way, Why};
 use draft::KnownCircuits;
 use state::{Lowering, Ports};
 
-/// Which conditionals on secrets are one operation, where they can be.
+/// Conditionals on secrets that become one operation, where they can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OneOperation {
     /// None: all branches are computed.
@@ -91,7 +91,7 @@ impl Computation {
         self.lower_with(mix, goal, OneOperation::Both)
     }
 
-    /// The same, where some conditionals on secrets are one operation.
+    /// Lowers the program; some conditionals on secrets are one operation.
     pub(crate) fn lower_with(
         &self,
         mix: Mix,
@@ -120,7 +120,7 @@ impl Computation {
             }
             keep
         };
-        // What is simpler afterwards may need another choice, and what is chosen last must stay as it is.
+        // A graph that is simpler afterwards may need another choice, and what is chosen last must stay as it is.
         let graph = graph.with_choices(&mut keep).optimised();
         let graph = graph.with_choices(&mut keep).alive();
         let mut circuits = KnownCircuits::default();

@@ -1,4 +1,4 @@
-//! Between which numbers each value of a graph lies, whatever the inputs are.
+//! Ranges of the values of a graph, whatever the inputs are.
 //!
 //! All codes of a type may come in, sums and products wrap around, and what probabilistic rounding gives can be any
 //! number: so a bound is one of the type's unless what made the value says more, and nothing is assumed that an
@@ -15,7 +15,7 @@ pub(crate) type Range = Option<(i128, i128)>;
 /// Elements of a public tensor that are looked at: of larger ones nothing is known.
 const MOST: usize = 1 << 20;
 
-/// Those of all values.
+/// The ranges of all values of a graph.
 pub(super) struct Ranges(Vec<Vec<Range>>);
 
 impl Ranges {
@@ -33,13 +33,13 @@ impl Ranges {
     }
 }
 
-/// Those of all values of a graph, for tests.
+/// The ranges of all values of a graph, for tests.
 #[cfg(feature = "generator")]
 pub(crate) fn ranges_of(graph: &Graph) -> Vec<Vec<Range>> {
     Ranges::new(graph).0
 }
 
-/// Those of a node's results, where its operands lie in these.
+/// The ranges of a node's results, where its operands lie in these.
 pub(crate) fn of_outputs(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
     let own = of_node(graph, node, inputs);
     let outputs = node.outputs.iter().enumerate();

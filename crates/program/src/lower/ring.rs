@@ -156,7 +156,7 @@ impl Lowering<'_> {
     /// So of the sum of the shares nothing is computed on bits but two carries and a bit, and nothing else becomes ring
     /// elements.
     ///
-    /// Of the shares' highest bits h_0 and h_1, m is `h_0 ^ h_1 ^ c`. Where x is not negative m = 0, and so c is
+    /// With the shares' highest bits h_0 and h_1, m is `h_0 ^ h_1 ^ c`. Where x is not negative m = 0, and so c is
     /// `h_0 ^ h_1`, for which there is nothing to compute: what is left is d, a carry through `by` bits instead of
     /// l - 1, and two bits that become ring elements instead of three. The same serves where x lies between -2^(l - 2)
     /// and 2^(l - 2), for by <= l - 2: then `x + 2^(l - 2)` is not negative, less than 2^(l - 1), and has a quotient

@@ -1,4 +1,4 @@
-//! What goes from one stage of a run to later ones.
+//! Values that go from one stage of a run to later ones.
 
 use madrigal_operations::Backend;
 

@@ -1,4 +1,4 @@
-//! What is known of values while a graph is lowered.
+//! State of values while a graph is lowered.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -30,24 +30,24 @@ pub(super) struct Form {
     pub(super) public: Option<Slot>,
     /// Whether it is made of its operands when it is asked for, in the form it is asked for.
     pub(super) lazy: bool,
-    /// Where the program says that it is.
+    /// The domain where the program says that the value is.
     pub(super) explicit: Option<Domain>,
 }
 
-/// Where a value is without a conversion.
+/// The domain where a value is without a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Native {
     Ring,
     Bits,
-    /// In either, as it is wanted.
+    /// Either, as it is wanted.
     Free,
 }
 
-/// What comes into a program.
+/// Values that come into a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports<'a> {
     pub(super) inputs: &'a [InputPort],
-    /// Of earlier stages.
+    /// Values of earlier stages.
     pub(super) taken: &'a [KeptPort],
 }
 
@@ -73,15 +73,15 @@ pub(super) struct Lowering<'a> {
     pub(super) draft: Draft,
     pub(super) forms: Vec<Vec<Form>>,
     pub(super) wants: Vec<Vec<Wants>>,
-    /// How many values that are made when they are asked for each node's result is made of, one of the other.
+    /// Length of the chain of values that are made when they are asked for, one of the other, up to each node's result.
     pub(super) depths: Vec<u32>,
-    /// Of elements moved: whether all parties know them.
+    /// Whether all parties know each node's result, of nodes that move elements.
     pub(super) publics: Vec<bool>,
-    /// How many operands each value is, and which node takes it last.
+    /// Number of times that each value is an operand, and the node that takes it last.
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
     pub(super) splits: HashMap<(Slot, bool), Vec<Slot>>,
-    /// What is known of ring elements.
+    /// Bits that tests of ring elements gave.
     pub(super) tested: HashMap<(Slot, Predicate), Slot>,
     /// Found when a quotient asks for them.
     pub(super) ranges: OnceCell<Ranges>,
@@ -168,12 +168,12 @@ impl<'a> Lowering<'a> {
         ProgramError { at: self.at, fault }
     }
 
-    /// Where a value is without a conversion.
+    /// The domain where a value is without a conversion.
     pub(super) fn native(&self, value: Value) -> Native {
         self.native_with(value, &mut HashMap::new())
     }
 
-    /// The same. Values that are made of their operands share these with each other, through many of them on the
+    /// Finds where a value is. Values that are made of their operands share these with each other, through many of them on the
     /// way: each is looked at once.
     fn native_with(&self, value: Value, seen: &mut HashMap<Value, Native>) -> Native {
         let form = self.form(value);

@@ -1,4 +1,4 @@
-//! What a program becomes: steps on vectors of known sharing, element and length.
+//! Steps that a program becomes, on vectors of known sharing, element and length.
 
 use madrigal_core::{MatrixShape, Product};
 use std::fmt;
@@ -19,18 +19,18 @@ use crate::shape::View;
 pub struct Slot {
     /// The step's number.
     pub step: u32,
-    /// Which of its results.
+    /// The result's number among those of the step.
     pub output: u32,
 }
 
-/// Which elements of a vector make another one.
+/// Places of the elements of a vector that make another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Places {
     /// Those that a view of it as a tensor shows.
     View(View),
-    /// For each of so many rows of `from` elements those at these places of the row.
+    /// Elements at these places of each row of `from` elements.
     Rows {
-        /// How many rows.
+        /// Number of rows.
         rows: usize,
         /// Elements of a row.
         from: usize,
@@ -40,7 +40,7 @@ pub enum Places {
 }
 
 impl Places {
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
             Self::View(view) => view.shape.elements(),
@@ -65,7 +65,7 @@ impl Places {
     }
 }
 
-/// What a step does.
+/// The work of a step.
 ///
 /// A tensor stands in a vector row by row. Where axes matter it is seen as one of three, `[before, length,
 /// after]`, with element `(i, j, k)` at `(i * length + j) * after + k`.
@@ -87,9 +87,9 @@ pub enum Action {
     Move(Arc<dyn Operation>),
     /// Adds ring elements, each times its factor, and a public number.
     Linear {
-        /// What each operand is multiplied with, modulo 2^l.
+        /// Factor of each operand, modulo 2^l.
         factors: Vec<u128>,
-        /// What is added to each element.
+        /// Number that is added to each element.
         constant: u128,
     },
     /// Multiplies matrices `[batch, m, k]` and `[batch, k, n]`, or convolves filters and images.
@@ -103,12 +103,12 @@ pub enum Action {
     Branches(Arc<Branching>, Way),
     /// Evaluates on ring elements the branch that the first operand, bits, names; gives zeros where it names none.
     Formulas(Arc<Formulas>, Gated),
-    /// Runs the body so many times, one after the other. Its first operands are the state, which its results replace; the
+    /// Runs the body `count` times, one after the other. Its first operands are the state, which its results replace; the
     /// others are the same each time. Gives the state at the end.
     Repeat {
-        /// How many times.
+        /// Number of turns.
         count: usize,
-        /// What is done each time.
+        /// The steps of each turn.
         body: Arc<Body>,
     },
 }
@@ -116,7 +116,7 @@ pub enum Action {
 /// An action with its operands.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The operands.
     pub inputs: Vec<Slot>,
@@ -124,7 +124,7 @@ pub struct Step {
     pub outputs: Vec<Sort>,
     /// The operations of the program that the step does, in words.
     pub label: String,
-    /// Where the last of these was asked for.
+    /// Line where the last of these was asked for.
     pub at: Source,
 }
 
@@ -133,7 +133,7 @@ pub struct Step {
 pub struct Body {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Of a loop's body the next state; of a program its outputs, clear to their receivers.
+    /// Results: of a loop's body the next state; of a program its outputs, clear to their receivers.
     pub results: Vec<Slot>,
 }
 
@@ -147,9 +147,9 @@ impl Body {
 /// A program as steps.
 #[derive(Debug, Clone)]
 pub struct Lowered {
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub parties: usize,
-    /// Which sharing does what.
+    /// The mix of sharings.
     pub mix: Mix,
     /// The steps; the results are the outputs in order.
     pub body: Body,
@@ -177,7 +177,7 @@ impl Lowered {
         all
     }
 
-    /// How many conditionals are circuits with branches, and how many are branches of ring elements.
+    /// Number of conditionals that are circuits with branches, and of those that are branches of ring elements.
     pub(crate) fn shared(&self) -> [usize; 2] {
         let mut all = Vec::new();
         self.body.conditionals(&mut all);
@@ -188,7 +188,7 @@ impl Lowered {
         [all.len() - rings, rings]
     }
 
-    /// The same where circuits on masked bits, in [`Sharing::BETA`](madrigal_engine::Sharing::BETA), do two layers of ANDs in a round wherever they can:
+    /// Has circuits on masked bits, in [`Sharing::BETA`](madrigal_engine::Sharing::BETA), do two layers of ANDs in a round wherever they can:
     /// for lines with long round trips, at the price of more correlations and a round more in setup.
     #[must_use]
     pub fn in_pairs(&self) -> Self {
@@ -198,7 +198,7 @@ impl Lowered {
         }
     }
 
-    /// The same with branches of ring elements evaluated in one way.
+    /// Has branches of ring elements evaluated in one way.
     #[must_use]
     pub fn with_gated(&self, gated: Gated) -> Self {
         Self {
@@ -207,7 +207,7 @@ impl Lowered {
         }
     }
 
-    /// The same with the conditionals that are circuits with branches, in order, computed in other ways.
+    /// Has the conditionals that are circuits with branches, in order, computed in other ways.
     #[must_use]
     pub fn with_ways(&self, ways: &[Way]) -> Self {
         let mut ways = ways.iter().copied();

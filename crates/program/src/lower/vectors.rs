@@ -143,7 +143,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Vectors of so many rows, joined row by row.
+    /// Vectors of `rows` rows, joined row by row.
     pub(super) fn join(&mut self, parts: &[Slot], rows: usize) -> Slot {
         if let [part] = parts {
             return *part;
@@ -181,8 +181,8 @@ impl Lowering<'_> {
         self.operation(Arc::new(sums), &[x])
     }
 
-    /// All elements along the middle one of three axes together, `arity` at most at once, by what `combine`
-    /// makes of vectors of so many elements.
+    /// Combines all elements along the middle one of three axes, `arity` at most at once, by what `combine`
+    /// makes of vectors of a length.
     pub(super) fn tree(
         &mut self,
         mut x: Slot,

@@ -9,7 +9,7 @@ use crate::error::Source;
 /// How a conditional on secrets is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// All branches, of whose results one is chosen.
+    /// All branches are computed, and one of their results is chosen.
     Multiplexed,
     /// Branches in `B` that share their cost.
     Shared(Scheme),
@@ -18,7 +18,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Those of a circuit with branches.
+    /// The ways of a circuit with branches.
     pub const ALL: [Self; 4] = [
         Self::Multiplexed,
         Self::Shared(Scheme::Vectors),
@@ -40,11 +40,11 @@ impl fmt::Display for Way {
 /// A conditional on secrets of a program, and how it is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditional {
-    /// Where it was asked for.
+    /// Line where it was asked for.
     pub at: Source,
-    /// How many branches it has.
+    /// Number of branches.
     pub branches: usize,
-    /// How many choices are made: its elements.
+    /// Number of choices that are made: its elements.
     pub elements: usize,
     /// How it is computed.
     pub way: Way,
@@ -59,7 +59,7 @@ pub enum Why {
     Sharing(&'static str),
     /// A branch does more than is done to each element by itself, or is too large for a circuit.
     Form,
-    /// To share it takes longer on this line.
+    /// Branches that share their cost take longer on this line.
     Slower,
 }
 

@@ -15,7 +15,7 @@ const TO_KEEP: &str = "a value to keep";
 const OF_EARLIER: &str = "a value of an earlier stage";
 
 impl Program {
-    /// The same as a stage of a run.
+    /// Makes the program a stage of a run.
     pub(crate) fn of_run(mut self, run: &Arc<StagesRun>) -> Self {
         self.between.run = Some(Arc::clone(run));
         self

@@ -66,7 +66,7 @@ impl<T: Number> Secret<T> {
         Self::of(square.tensor.truncated(T::TYPE, Source::here()))
     }
 
-    /// The number with so many times its value: exact for fixed-point numbers too, without anything to
+    /// The number times a factor: exact for fixed-point numbers too, without anything to
     /// round. One that the type's integers do not have is an error of the program.
     #[track_caller]
     pub fn times(&self, factor: i64) -> Self {

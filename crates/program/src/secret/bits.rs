@@ -14,7 +14,7 @@ operators! {
 }
 prefixes! { Not not of Bits by Unary::Not; }
 
-/// By how much to shift: a public `u32`, or a secret unsigned integer of any width.
+/// Shifts by a public `u32`, or by a secret unsigned integer of any width.
 macro_rules! shifts {
     ($($trait:ident $method:ident $op:ident of $bound:ident;)*) => {$(
         impl<T: $bound> $trait<u32> for Secret<T> {
@@ -78,13 +78,13 @@ impl<T: Integer> Secret<T> {
         self.binary(Binary::RotateLeft, by)
     }
 
-    /// How many bits are 1.
+    /// Number of bits that are 1.
     #[track_caller]
     pub fn count_ones(&self) -> Secret<u32> {
         self.unary(Unary::CountOnes)
     }
 
-    /// How many of the highest bits are 0.
+    /// Number of the highest bits that are 0.
     #[track_caller]
     pub fn leading_zeros(&self) -> Secret<u32> {
         self.unary(Unary::LeadingZeros)

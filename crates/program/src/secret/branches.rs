@@ -22,7 +22,7 @@ struct Recorded<S> {
 }
 
 impl Program {
-    /// What `then` gives where the secret condition is true, else what `otherwise` gives. Nobody learns
+    /// Gives the values of `then` where the secret condition is true, else those of `otherwise`. Nobody learns
     /// which, neither by what is sent nor by how long it takes.
     ///
     /// Branches give values of the same types: single ones, tuples, vectors. They may use any values from
@@ -69,7 +69,7 @@ impl Program {
         self.choice(recorded, condition.tensor(), |branches| branches.reverse())
     }
 
-    /// What the closure gives whose number, counted from 0, is the secret index; zeros where there is no
+    /// Gives the values of the closure whose number, counted from 0, is the secret index; zeros where there is no
     /// branch of that number. Otherwise as [`Program::if_secret`].
     ///
     /// ```
@@ -93,7 +93,7 @@ impl Program {
         self.match_numbered(index, N, |p, branch| branches[branch](p))
     }
 
-    /// The same for `count` branches that one closure gives, called with the number of each.
+    /// Gives the values of one of `count` branches that one closure makes, called with the number of each; else as [`Program::match_secret`].
     #[track_caller]
     pub fn match_numbered<T: Unsigned, S: State>(
         &mut self,
@@ -115,7 +115,7 @@ impl Program {
             };
             self.recorder().fail(at, fault);
         }
-        // Of none the first one says what type would come out.
+        // A first branch says what type would come out of a match of none.
         for number in 0..count.clamp(1, MAX_BRANCHES) {
             self.branch(&mut recorded, |p| branch(p, number));
         }
@@ -246,7 +246,7 @@ impl<S> Recorded<S> {
 }
 
 impl Graph {
-    /// The same with some of its results alone, repeated to a shape.
+    /// Keeps some of the results alone, repeated to a shape.
     fn with_results(&self, which: &[usize], shape: &Shape, at: Source) -> Graph {
         let (mut graph, results) = self.clone().without_results();
         for &number in which {

@@ -7,14 +7,14 @@ use crate::ir::{Op, Rounding, Unary};
 use crate::lower::Sharing;
 
 impl<T: Integer> Secret<T> {
-    /// The same numbers as another type of integers, as Rust's `as` has it: high bits are cut off, or
+    /// Casts numbers to another type of integers, as Rust's `as` does: high bits are cut off, or
     /// filled up with zeros, or, from signed types, with copies of the sign.
     #[track_caller]
     pub fn cast<U: Integer>(&self) -> Secret<U> {
         self.retyped()
     }
 
-    /// The same numbers with a fixed point: cast to the integers `W`, times 2^F, both of which may leave
+    /// Gives the numbers a fixed point: cast to the integers `W`, times 2^F, both of which may leave
     /// out high bits.
     #[track_caller]
     pub fn to_fixed<W: FixedWord, const F: u32>(&self) -> Secret<Fixed<W, F>> {
@@ -48,7 +48,7 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
 }
 
 impl<T: Plain> Secret<T> {
-    /// The same value held in a sharing: what is computed with it stays there where it can. Without this
+    /// Holds the value in a sharing: what is computed with it stays there where it can. Without this
     /// the program's [`Mix`](crate::lower::Mix) decides.
     #[track_caller]
     pub fn to(&self, sharing: Sharing) -> Self {

@@ -9,7 +9,7 @@ use crate::ir::{Op, TensorType, Value};
 use crate::program::{Place, Program};
 use crate::recorder::Recorder;
 
-/// How many times a loop's body was run before: public, and another number each time.
+/// Number of times that a loop's body was run before: public, and another number each time.
 #[derive(Clone)]
 pub struct Index {
     tensor: Tensor,
@@ -38,7 +38,7 @@ pub trait State: Sized {
     #[doc(hidden)]
     fn parts(&self) -> Vec<Part>;
 
-    /// The same state of other values.
+    /// Makes a state of other values.
     #[doc(hidden)]
     fn made_of(&self, parts: &mut dyn Iterator<Item = Part>) -> Self;
 }

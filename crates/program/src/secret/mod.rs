@@ -121,12 +121,12 @@ impl<T> Secret<T> {
         &self.tensor.shape
     }
 
-    /// How many axes there are.
+    /// Number of axes.
     pub fn rank(&self) -> usize {
         self.shape().rank()
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn elements(&self) -> usize {
         self.shape().elements()
     }

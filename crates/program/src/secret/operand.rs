@@ -1,4 +1,4 @@
-//! What an operator takes beside a secret.
+//! Operands that stand beside a secret.
 
 use std::rc::Rc;
 
@@ -9,14 +9,14 @@ use crate::error::{Fault, Source};
 use crate::ir::Binary;
 use crate::recorder::Recorder;
 
-/// Beside which secret an operand stands, and where in the source.
+/// The secret beside which an operand stands, and the line in the source.
 #[derive(Clone, Copy)]
 pub struct Beside<'a> {
     pub(super) recorder: &'a Rc<Recorder>,
     pub(super) at: Source,
 }
 
-/// What an operator on secrets of `T` takes: a secret, a public element, an array, slice or vector of
+/// An operand of operators on secrets of `T`: a secret, a public element, an array, slice or vector of
 /// them; beside fixed-point numbers an `f64` too.
 pub trait Operand<T: Plain> {
     /// The operand as a value of the program.

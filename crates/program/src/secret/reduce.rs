@@ -1,4 +1,4 @@
-//! What is made of all elements along an axis.
+//! Operators on all elements along an axis.
 
 use super::{Secret, Tensor};
 use crate::element::{Bits, Integer, Number};
@@ -60,7 +60,7 @@ impl<T: Bits> Secret<T> {
 }
 
 impl Secret<bool> {
-    /// How many are true along an axis, which goes.
+    /// Number of elements that are true along an axis, which goes.
     #[track_caller]
     pub fn count(&self, axis: usize) -> Secret<u32> {
         self.cast::<u32>().sum(axis)

@@ -10,11 +10,11 @@ use crate::shape::IntoShape;
 
 impl<T: Plain> Secret<T> {
     forward! {
-        /// The same elements, row by row, in another shape of as many.
+        /// Gives the elements, row by row, another shape of as many.
         reshape(shape: impl IntoShape);
-        /// The same elements along a single axis.
+        /// Puts the elements along a single axis.
         flatten();
-        /// With another axis of length 1, before axis `axis` of now.
+        /// Adds an axis of length 1, before axis `axis` of now.
         expand(axis: usize);
         /// Repeated along axes that it lacks or has with length 1, as operators do by themselves.
         broadcast_to(shape: impl IntoShape);

@@ -1,4 +1,4 @@
-//! What a secret is beneath its type: all that its operators do, once for all types.
+//! Secrets beneath their types: all that operators do, once for all types.
 
 use std::rc::Rc;
 
@@ -41,9 +41,9 @@ pub struct Tensor {
     pub(super) recorder: Rc<Recorder>,
     /// `None` where there was an error.
     pub(super) value: Option<Value>,
-    /// Where there was an error: of an operand.
+    /// Shape; where there was an error, that of an operand.
     pub(super) shape: Shape,
-    /// The same.
+    /// Type of the elements; where there was an error, that of an operand.
     element: Type,
 }
 
@@ -94,7 +94,7 @@ impl Tensor {
         into.import(&self.recorder, self.value?, operator, at)
     }
 
-    /// What is left where an operation could not be; a value that follows an error has no fault of its own.
+    /// The value of an operation that could not be; one that follows an error has no fault of its own.
     pub(super) fn failed(&self, fault: Fault, at: Source) -> Self {
         if self.value.is_some() {
             self.recorder.fail(at, fault);
@@ -115,7 +115,7 @@ impl Tensor {
         self.results(op, &[], 1, at).swap_remove(0)
     }
 
-    /// An operation on this value and others, with so many results.
+    /// An operation on this value and others, with `count` results.
     pub(super) fn results(&self, op: Op, others: &[&Self], count: u32, at: Source) -> Vec<Self> {
         let recorders = others.iter().map(|other| &other.recorder);
         let recorder = recorders.fold(&self.recorder, |a, b| Recorder::inner(a, b));

@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::ir::{Node, Op, TensorType};
 use crate::shape::Shape;
 
-/// Where the branch that is being computed is active.
+/// Elements in which the branch that is being computed is active.
 #[derive(Debug, Clone)]
 pub(super) struct Active {
     pub(super) shape: Shape,
@@ -13,7 +13,7 @@ pub(super) struct Active {
 }
 
 impl Active {
-    /// Where a branch is active that stands in another one.
+    /// Elements in which a branch is active that stands in another one.
     pub(super) fn inside(self, outer: Option<&Self>) -> Self {
         match outer {
             Some(outer) if outer.shape == self.shape => Self {
@@ -26,7 +26,7 @@ impl Active {
         }
     }
 
-    /// What goes wrong in an operation where the branch is active. Of a branch that is active in some
+    /// Finds what goes wrong in an operation where the branch is active. Of a branch that is active in some
     /// elements only, operations are looked at that treat each of these by itself.
     pub(super) fn overflow(&self, node: &Node, inputs: &[&Array]) -> Option<Overflow> {
         if self.elements.iter().all(|&active| active) {

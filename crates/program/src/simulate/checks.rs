@@ -9,7 +9,7 @@ use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary};
 use crate::simulate::Outputs;
 use crate::simulate::elements::fixed_quotient;
 
-/// What a program gave, and where a number was not what it should be.
+/// Outputs of a program, and the places where a number was not what it should be.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// The outputs, wrapped around where that happened.
@@ -21,19 +21,19 @@ pub struct Checked {
 /// An operation whose result is not the number that its operands have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overflow {
-    /// Where the operation stands.
+    /// Line where the operation stands.
     pub at: Source,
-    /// What it does.
+    /// Name of the operation.
     pub operation: String,
-    /// On numbers of which type.
+    /// Type of the operands.
     pub element: Type,
-    /// Which element of the result, counted row by row.
+    /// Number of the result's element, counted row by row.
     pub place: usize,
-    /// What went wrong.
+    /// The mistake.
     pub mistake: Mistake,
 }
 
-/// What went wrong with a number.
+/// A mistake in a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mistake {
@@ -92,7 +92,7 @@ pub(super) fn overflow(node: &Node, inputs: &[&Array]) -> Option<Overflow> {
             },
             [x],
         ) => {
-            // Of 16 bits, any number but 0.
+            // Any number but 0 is too large for a type of 16 bits.
             let shift = element.bits().saturating_sub(20);
             let large = |code| element.extend(code).unsigned_abs() >> shift > 0;
             (Mistake::Chance, x.codes().position(large)?)
@@ -111,7 +111,7 @@ pub(super) fn overflow(node: &Node, inputs: &[&Array]) -> Option<Overflow> {
 /// A number as wide as can be, or nothing once it was wider.
 type Wide = Option<Exact>;
 
-/// Of `u128` what no `i128` holds needs a type of its own.
+/// Numbers of `u128` that no `i128` holds need a type of their own.
 #[derive(Clone, Copy)]
 enum Exact {
     Signed(i128),
@@ -166,7 +166,7 @@ impl Exact {
 }
 
 /// Whether the largest numbers alone tell that no sum of products leaves the type's range, nor any part of one: of a
-/// row of so many numbers of the first operand with any of the second. Each number is looked at once, where the sums
+/// row of `row` numbers of the first operand with any of the second. Each number is looked at once, where the sums
 /// themselves take a multiplication for each product.
 fn sums_fit(element: Type, inputs: &[&Array], row: usize) -> bool {
     let numbers = |input: usize| {

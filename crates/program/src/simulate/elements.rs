@@ -211,7 +211,7 @@ fn shift_left(words: &Words, element: Type, by: impl Fn(usize) -> u32) -> Words 
     Words::collect(element, shifted)
 }
 
-/// The same the other way; of signed numbers the sign is left.
+/// Shifts the other way; of signed numbers the sign is left.
 fn shift_right(words: &Words, element: Type, by: impl Fn(usize) -> u32) -> Words {
     let codes = words.codes().enumerate();
     let shifted = codes.map(|(at, code)| {

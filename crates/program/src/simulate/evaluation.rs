@@ -25,7 +25,7 @@ pub(super) struct Evaluation<'a> {
     overflows: Option<&'a mut Vec<Overflow>>,
     /// Why an operation of the author's refused its operands first.
     refused: Option<InputError>,
-    /// In a secret branch.
+    /// Elements in which the secret branch at hand is active.
     active: Option<Active>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Evaluation<'a> {
                 }
             };
             values.push(made);
-            // What nothing will read is not kept.
+            // Values that nothing will read are dropped.
             for input in &node.inputs {
                 let left = &mut uses[input.node as usize];
                 *left -= 1;
@@ -153,7 +153,7 @@ impl<'a> Evaluation<'a> {
                 elements: chosen.clone(),
             };
             let active = active.inside(outer.as_ref());
-            // Of a branch in a branch that is not active nothing is looked at, but something comes out.
+            // Nothing is looked at in a branch in a branch that is not active, but something comes out.
             let silent = !active.elements.contains(&true);
             self.active = Some(active);
             let looked = if silent { self.overflows.take() } else { None };

@@ -31,7 +31,7 @@ impl Computation {
         Ok(self.simulate_stage(inputs)?.0)
     }
 
-    /// The same, and the values that the program keeps.
+    /// Computes the outputs, and the values that the program keeps.
     pub(crate) fn simulate_stage(
         &self,
         inputs: &Inputs,
@@ -43,7 +43,7 @@ impl Computation {
         Ok((Outputs::new(self.outputs(), outputs), kept))
     }
 
-    /// The same, which also looks for numbers that left their type's range, and for divisors that are 0
+    /// Computes the outputs, and looks for numbers that left their type's range, and for divisors that are 0
     /// and places that are in no table. In a secret branch that counts where the branch is active: of one
     /// that is active in some elements only, what is done to each of these by itself is looked at, and
     /// what mixes them is not.

@@ -1,4 +1,4 @@
-//! What goes into a program, and what comes out.
+//! Inputs and outputs in the clear.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ struct Given {
 }
 
 impl Inputs {
-    /// None yet.
+    /// An empty list of values.
     pub fn new() -> Self {
         Self::default()
     }
@@ -97,7 +97,7 @@ impl Inputs {
         Ok(arrays.into_iter().flatten().collect())
     }
 
-    /// The same for those ports alone that are `needed`. Where there are as many values as ports, they are
+    /// The values of those ports alone that are `needed`. Where there are as many values as ports, they are
     /// for all of these; otherwise the first value without a name is for the first needed one.
     pub(crate) fn arrays_of(
         &self,
@@ -175,7 +175,7 @@ pub enum InputError {
     Missing {
         /// The input.
         input: String,
-        /// Where the program asks for it.
+        /// Line where the program asks for it.
         at: Source,
     },
     /// More values than inputs.
@@ -195,19 +195,19 @@ pub enum InputError {
     Sort {
         /// The input.
         input: String,
-        /// What the program asks for.
+        /// The type that the program asks for.
         expected: String,
-        /// What was given.
+        /// The type that was given.
         found: String,
-        /// Where the program asks for it.
+        /// Line where the program asks for it.
         at: Source,
     },
     /// Values that an operation of the author's is not for.
     #[error("the operation that the program asks for at {at}: {problem}")]
     Refused {
-        /// Where the program asks for it.
+        /// Line where the program asks for it.
         at: Source,
-        /// What the operation says.
+        /// Reason that the operation gives.
         problem: Mismatch,
     },
     /// A value of an earlier stage, where there is none.
@@ -215,10 +215,10 @@ pub enum InputError {
         "the value of an earlier stage that the program takes at {at} is not here; run the program in the stages that keep it"
     )]
     Kept {
-        /// Where the program takes it.
+        /// Line where the program takes it.
         at: Source,
     },
-    /// Not as many elements as the value's own shape says.
+    /// A value with fewer or more elements than its own shape says.
     #[error("{input}: {found} elements in shape {shape}")]
     Elements {
         /// The input.
@@ -230,10 +230,10 @@ pub enum InputError {
     },
 }
 
-/// What a program opened, in the clear.
+/// Values that a program opened, in the clear.
 #[derive(Debug, Clone)]
 pub struct Outputs {
-    /// By name; nothing where the output is for others.
+    /// Outputs by name; nothing where the output is for others.
     values: Vec<(Option<String>, Option<Arc<Array>>)>,
 }
 
@@ -290,7 +290,7 @@ impl Outputs {
         values.expect("an output has the type that it was opened with")
     }
 
-    /// The same, where this party need not be among those that the value was opened to.
+    /// The elements of an opened value, if this party is among those that it was opened to.
     ///
     /// # Panics
     /// If `opened` is of another program.

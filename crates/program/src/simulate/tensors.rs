@@ -72,7 +72,7 @@ pub(super) fn reduce(reduction: Reduction, x: &Array, axis: usize) -> Words {
     })
 }
 
-/// All words along the middle one of three axes to one.
+/// Combines all words along the middle one of three axes to one.
 fn fold<T: Copy>(
     words: &[T],
     [before, length, after]: [usize; 3],

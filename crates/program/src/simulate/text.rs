@@ -17,7 +17,7 @@ pub enum TextError {
     Element {
         /// Counted from 1.
         line: usize,
-        /// Which element of the text, counted from 1.
+        /// Number of the element in the text, counted from 1.
         place: usize,
         /// The input's type.
         element: Type,
@@ -25,9 +25,9 @@ pub enum TextError {
     /// Too few elements, or too many.
     #[error("{found} elements, where {expected} are expected")]
     Elements {
-        /// In the input's shape.
+        /// Number of elements of the input's shape.
         expected: usize,
-        /// In the text.
+        /// Number of elements in the text.
         found: usize,
     },
 }
@@ -59,7 +59,7 @@ impl Inputs {
                         element,
                     });
                 };
-                // What does not fit is counted, not kept.
+                // Elements that do not fit are counted, not kept.
                 if found <= expected {
                     codes.push(code);
                 }

@@ -45,19 +45,19 @@ impl<T> Kept<T> {
     }
 }
 
-/// Where a stage leaves a value, and later ones find it.
+/// The place where a stage leaves a value, and later ones find it.
 pub(crate) struct Cell {
     pub(crate) run: Arc<StagesRun>,
     pub(crate) tensor_type: TensorType,
-    /// Where the program keeps it.
+    /// Line where the program keeps the value.
     pub(crate) at: Source,
     content: Mutex<Option<Content>>,
 }
 
-/// What is kept.
+/// A value that is kept.
 #[derive(Clone)]
 pub(crate) struct Content {
-    /// Which value of which stage, as parties compare it.
+    /// Number of the value and of its stage, as parties compare it.
     pub(crate) name: String,
     /// How it is held, once that is planned.
     pub(crate) sort: Option<madrigal_engine::Sort>,
@@ -66,7 +66,7 @@ pub(crate) struct Content {
 
 #[derive(Clone)]
 pub(crate) enum Held {
-    /// Where a run is simulated.
+    /// The value itself, where a run is simulated.
     Clear(Arc<Array>),
     Shared(KeptShares),
 }

@@ -9,7 +9,7 @@ impl Stages<'_> {
     /// Runs stages in the clear.
     ///
     /// # Errors
-    /// Those of `drive`.
+    /// [`StageError`] of `drive`.
     pub fn simulate<T>(
         parties: usize,
         drive: impl AsyncFn(Stages<'_>) -> Result<T, StageError>,
@@ -21,7 +21,7 @@ impl Stages<'_> {
     /// memory. It is for trials and tests, since one process then knows all inputs.
     ///
     /// # Errors
-    /// Those of the first party that has one.
+    /// [`StageError`] of the first party that has one.
     pub fn locally<T: Send>(
         parties: usize,
         drive: impl AsyncFn(Stages<'_>) -> Result<T, StageError> + Sync,

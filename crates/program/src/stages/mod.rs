@@ -28,9 +28,9 @@ pub(crate) use cell::{Cell, Content, Held, StagesRun};
 /// A run of stages: programs one after another, among the same parties, where plain Rust looks at what one has
 /// opened and builds the next one accordingly.
 ///
-/// The same code is one party of a session ([`over`](Self::over)), all parties of a trial
-/// ([`locally`](Self::locally)), and the meaning in the clear ([`simulated`](Self::simulated)): it is a function of a
-/// `Stages`. What a stage [keeps](Program::keep) is there as shares for later ones ([`Program::kept`]).
+/// A function of a `Stages` is one party of a session ([`over`](Self::over)), all parties of a trial
+/// ([`locally`](Self::locally)), or the meaning in the clear ([`simulated`](Self::simulated)), by the same
+/// lines. Values that a stage [keeps](Program::keep) are there as shares for later ones ([`Program::kept`]).
 ///
 /// Each stage is planned when it is reached, by the same rules at all parties, so what a stage costs is known
 /// before its first byte, and what all of them will cost is not. What decides what is done next must be known to
@@ -83,7 +83,7 @@ type InputSource<'a> = dyn FnMut(&Computation) -> Result<Inputs, StageError> + '
 
 /// How stages are run.
 enum Mode<'a> {
-    /// In the clear; planned all the same if somebody wants to know what that would cost.
+    /// Stages in the clear; each is planned all the same if somebody wants to know what it would cost.
     Clear { planned: bool },
     /// As one party of a session.
     Party {
@@ -97,17 +97,17 @@ enum Mode<'a> {
 /// A stage that has ended.
 #[derive(Debug)]
 pub struct StageReport<'a> {
-    /// Its number, from 0 on.
+    /// Number of the stage, from 0 on.
     pub stage: u32,
     /// Who ran it, unless it was simulated.
     pub party: Option<Party>,
-    /// What was computed.
+    /// The program that was computed.
     pub program: &'a Computation,
-    /// In which order and at what cost, unless the stage was simulated without a plan.
+    /// Order and cost of what was computed, unless the stage was simulated without a plan.
     pub planned: Option<&'a Planned>,
-    /// What was opened.
+    /// Values that were opened.
     pub outputs: &'a Outputs,
-    /// What was spent, unless the stage was simulated.
+    /// Costs that were paid, unless the stage was simulated.
     pub outcome: Option<&'a Outcome>,
 }
 
@@ -127,10 +127,10 @@ pub enum StageError {
     /// Something went wrong between the parties.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// What [`Stages::with_inputs`] was given has none.
+    /// The closure of [`Stages::with_inputs`] has no inputs for the stage.
     #[error("{reason}")]
     NoInputs {
-        /// What it says.
+        /// Reason that the closure gives.
         reason: String,
     },
 }
@@ -162,7 +162,7 @@ impl<'a> Stages<'a> {
         Self::new(parties, Mode::Clear { planned: false })
     }
 
-    /// The same, in which each stage is planned all the same: its [report](StageReport) says what it would cost.
+    /// Stages in the clear, each of which is planned all the same: its [report](StageReport) says what it would cost.
     pub fn estimated(parties: usize) -> Self {
         Self::new(parties, Mode::Clear { planned: true })
     }
@@ -185,13 +185,13 @@ impl<'a> Stages<'a> {
         Self::new(parties, mode)
     }
 
-    /// The same in another mix than the programs' own.
+    /// Runs stages in another mix than the programs' own.
     #[must_use]
     pub fn with_mix(self, mix: Mix) -> Self {
         self.with_plan(move |program| program.plan(mix, None, &|_| {}))
     }
 
-    /// The same, in which this plans each stage: all parties in the same way.
+    /// Has a closure plan each stage: all parties in the same way.
     #[must_use]
     pub fn with_plan(
         self,
@@ -201,7 +201,7 @@ impl<'a> Stages<'a> {
         Self { plan, ..self }
     }
 
-    /// The same, in which this gives the inputs of stages that are [run](Self::run) without any: of a party's own,
+    /// Has a closure give the inputs of stages that are [run](Self::run) without any: of a party's own,
     /// or of all.
     #[must_use]
     pub fn with_inputs(
@@ -212,19 +212,19 @@ impl<'a> Stages<'a> {
         Self { inputs, ..self }
     }
 
-    /// The same, in which this hears of each stage that has ended.
+    /// Has a closure hear of each stage that has ended.
     #[must_use]
     pub fn telling(self, tell: impl FnMut(&StageReport<'_>) + 'a) -> Self {
         let tell = Box::new(tell);
         Self { tell, ..self }
     }
 
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// Which party this is, unless the stages are simulated. What is done next must not depend on it.
+    /// The party that this is, unless the stages are simulated. What is done next must not depend on it.
     pub fn me(&self) -> Option<Party> {
         match &self.mode {
             Mode::Party { me, .. } => Some(*me),
@@ -232,7 +232,7 @@ impl<'a> Stages<'a> {
         }
     }
 
-    /// How many stages have ended.
+    /// Number of stages that have ended.
     pub fn ended(&self) -> u32 {
         self.ended
     }
@@ -255,10 +255,10 @@ impl<'a> Stages<'a> {
         self.stage(program, &inputs).await
     }
 
-    /// The same with inputs: a party's own, or all parties'.
+    /// Runs a program as the next stage with inputs: a party's own, or all parties'.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// [`StageError`] in the same cases as [`run`](Self::run).
     pub async fn run_with(
         &mut self,
         program: Program,
@@ -271,7 +271,7 @@ impl<'a> Stages<'a> {
     /// after it that they could decide.
     ///
     /// # Errors
-    /// As [`run`](Self::run), but for openings.
+    /// [`StageError`] in the same cases as [`run`](Self::run), but for openings.
     pub async fn last(mut self, program: Program) -> Result<Outputs, StageError> {
         let program = program.finish()?;
         let inputs = (self.inputs)(&program)?;

@@ -84,7 +84,7 @@ fn every_format_has_its_functions() {
     }
 }
 
-/// Of other types they are errors that name the type.
+/// Functions of other types are errors that name the type.
 #[test]
 fn other_types_have_none() {
     let fails = |element: Type, function: fn(&Tensor) -> Tensor| {

@@ -150,7 +150,7 @@ fn quotients_are_the_same_in_every_mix() {
     }
 }
 
-/// Of numbers from 2^28 on the product with a public inverse used to leave 64 bits.
+/// Products with a public inverse used to leave 64 bits for numbers from 2^28 on.
 #[test]
 fn numbers_of_all_sizes_are_divided_by_public_ones() {
     let x = [1e9, -1e9, 7e13, 1.4e14, -123_456_789.0];

@@ -1,4 +1,4 @@
-//! What the functions are in real numbers, by other means than the program's tables: the system's library,
+//! Functions in real numbers, by other means than the program's tables: the system's library,
 //! and for erf a series and a continued fraction.
 
 /// 1 - erf x.

@@ -135,7 +135,7 @@ fn large_numbers_are_found() {
     );
 }
 
-/// Of 16 bits no number but 0 is rare enough.
+/// No number of 16 bits but 0 is rare enough.
 #[test]
 fn all_numbers_of_few_bits_are_found() {
     type Small = madrigal_program::Fixed<i16, 8>;

@@ -4,7 +4,7 @@ use madrigal_program::{Everyone, Fixed, FixedWord, Inputs, Party, Program, Secre
 
 use crate::random::Random;
 
-/// What a program makes of one matrix.
+/// Runs a program on one matrix.
 pub(super) fn run<W: FixedWord, const F: u32>(
     shape: &[usize],
     numbers: &[f64],

@@ -130,7 +130,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What `cases.py` takes for operand k.
+/// The array that `cases.py` takes for operand k.
 fn operand(k: usize, axes: &[usize]) -> Vec<i32> {
     let count: usize = axes.iter().product();
     let element = |i: usize| ((3 * i * i + 7 * i + 11 * k + 5) % 41) as i32 - 20;

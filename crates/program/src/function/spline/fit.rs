@@ -1,4 +1,4 @@
-//! Which pieces, and which polynomials on them.
+//! Choice of pieces, and of polynomials on them.
 
 use super::products::Product;
 use super::{Spline, bits};
@@ -7,16 +7,16 @@ use crate::function::real::power_of_two;
 /// Pieces at most.
 const PIECES: usize = 2048;
 const DEGREES: std::ops::RangeInclusive<usize> = 1..=4;
-/// What a product is too small by on average, in units: half, and a 32nd for each of some ten rows.
+/// Amount by which a product is too small on average, in units: half, and a 32nd for each of some ten rows.
 const LOST: f64 = 0.75;
 /// Points of a piece, between those of interpolation, where the error is measured.
 const POINTS: u32 = 16;
 
-/// What a spline is to be.
+/// Demands on a spline.
 pub(in crate::function) struct Wanted<'a> {
     /// The function, of the argument as a number.
     pub(in crate::function) function: &'a dyn Fn(f64) -> f64,
-    /// Where the argument's integers stand: this for 0, and so much more for each.
+    /// The argument at 0, and how much further on it is at each next integer.
     pub(in crate::function) start: f64,
     pub(in crate::function) unit: f64,
     /// The integers are below this.
@@ -25,7 +25,7 @@ pub(in crate::function) struct Wanted<'a> {
     pub(in crate::function) scale: u32,
     /// How far the polynomials may be from the function, in these units, before anything is rounded.
     pub(in crate::function) error: f64,
-    /// What is added to all values, in these units.
+    /// Amount that is added to all values, in these units.
     pub(in crate::function) more: f64,
     /// A piece is 2^these at most.
     pub(in crate::function) longest: u32,
@@ -142,7 +142,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// What the spline's values lie between: the function's, further apart by all that they may be wrong.
+    /// The range of the spline's values: the function's, wider by all that they may be wrong.
     fn range(&self, degree: usize, step: u32) -> [i64; 2] {
         let length = power_of_two(step as i32);
         let points = (0..self.pieces(step)).flat_map(|piece| {

@@ -24,11 +24,11 @@ pub(super) use products::{Columns, Product};
 pub(super) struct Spline {
     /// Bits of a place in a piece.
     step: u32,
-    /// Of each piece, the coefficient of 1 first.
+    /// The coefficients of each piece, the one of 1 first.
     pieces: Vec<Vec<i64>>,
     /// Horner's products, the innermost first.
     products: Vec<Product>,
-    /// What the values lie between, 0 too.
+    /// The range of the values, which has 0.
     range: [i64; 2],
 }
 
@@ -43,7 +43,7 @@ impl Spline {
         self
     }
 
-    /// How many pieces there are, and of which degree.
+    /// Number of pieces, and their degree.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.pieces.len(), self.products.len())
     }
@@ -87,7 +87,7 @@ impl Spline {
         value
     }
 
-    /// The same as a circuit: the value's bits, with a sign if it may be negative.
+    /// Builds [`evaluate`](Self::evaluate) as a circuit: the value's bits, with a sign if it may be negative.
     pub(super) fn build(&self, b: &mut Builder, place: &[Wire], more: Wire) -> Vec<Wire> {
         let step = (self.step as usize).min(place.len());
         let zero = b.constant(false);
@@ -110,7 +110,7 @@ impl Spline {
         value
     }
 
-    /// Between which numbers the values lie, 0 among them, whatever the place: each piece's by Horner's rule on the
+    /// Range of the values, which has 0, whatever the place: each piece's by Horner's rule on the
     /// ends of what it has so far. A product with a place, which is less than 1, lies between 0 and its factor, and
     /// of a factor below 0 each row is cut off by a 16th more at most.
     pub(super) fn bounds(&self) -> [i64; 2] {

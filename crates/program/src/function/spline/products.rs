@@ -1,4 +1,4 @@
-//! Products of numbers with a place, of which only so many bits are computed as matter.
+//! Products of numbers with a place, in which only the bits that matter are computed.
 
 use madrigal_circuit::{Builder, Wire};
 
@@ -8,9 +8,9 @@ const KEPT: u32 = 4;
 /// A product of what Horner's rule has so far with the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::function) struct Product {
-    /// Between which numbers the first factor lies.
+    /// Range of the first factor.
     pub(in crate::function) range: [i64; 2],
-    /// Of the place so many of the highest bits.
+    /// Number of the place's highest bits that count.
     pub(in crate::function) used: u32,
 }
 
@@ -21,7 +21,7 @@ impl Product {
         self.used.saturating_sub(KEPT + row)
     }
 
-    /// What rows are shifted by, and the sum of them less.
+    /// Bits by which rows are shifted up, and their sum down.
     fn kept(self) -> u32 {
         self.used.min(KEPT)
     }
@@ -39,7 +39,7 @@ impl Product {
         (sum >> self.kept()) as i64
     }
 
-    /// The same as a circuit, and `added`, of whose width the result is.
+    /// Builds [`of`](Self::of) as a circuit, and adds `added`, whose width the result has.
     pub(in crate::function) fn build(
         self,
         b: &mut Builder,
@@ -57,7 +57,7 @@ impl Product {
         for (row, factor) in rows.chain(more.map(|more| (0, more))) {
             let dropped = self.dropped(row as u32) as usize;
             let signed = self.range[0] < 0;
-            // Of a number that is cut off altogether, the sign is left.
+            // The sign is left of a number that is cut off altogether.
             let first = dropped.min(value.len().saturating_sub(usize::from(signed)));
             let up = (row + kept).saturating_sub(self.used as usize);
             for (at, &bit) in value[first..].iter().enumerate() {

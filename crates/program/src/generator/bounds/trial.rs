@@ -18,7 +18,7 @@ const DRAWS: usize = 6;
 pub(super) struct Trial {
     random: Random,
     graph: Graph,
-    /// Of each leaf the codes that it lies between.
+    /// The codes that each leaf lies between.
     between: Vec<[u128; 2]>,
 }
 
@@ -152,7 +152,7 @@ impl Trial {
         self.element().integer()
     }
 
-    /// Of a type with bits after the point.
+    /// A type with bits after the point.
     fn fixed(&mut self) -> Type {
         loop {
             let element = self.element();

@@ -30,7 +30,7 @@ macro_rules! unary {
     )*};
 }
 
-/// What is made of all elements along an axis, which goes.
+/// Operators on all elements along an axis, which goes.
 macro_rules! along {
     ($($(#[$doc:meta])* $name:ident: $reduction:ident;)*) => {$(
         $(#[$doc])*
@@ -108,7 +108,7 @@ impl Tensor {
         self.cut(by, rounding, Source::here())
     }
 
-    /// The same numbers with `by` bits more after the point: times 2^by as integers.
+    /// Gives numbers `by` more bits after the point: times 2^by as integers.
     #[track_caller]
     pub fn extend(&self, by: u32) -> Self {
         let at = Source::here();
@@ -125,7 +125,7 @@ impl Tensor {
         self.retyped(self.element(), element, Source::here())
     }
 
-    /// The same value held in a sharing.
+    /// Holds the value in a sharing.
     #[track_caller]
     pub fn to(&self, sharing: Sharing) -> Self {
         self.apply(Op::To(sharing), Source::here())
@@ -220,7 +220,7 @@ impl Tensor {
 pub struct Window {
     /// Groups of channels and filters, each by itself.
     pub groups: usize,
-    /// By how many rows and columns the filter moves.
+    /// Rows and columns by which the filter moves.
     pub stride: [usize; 2],
     /// How far apart the rows and columns of the image are that a filter meets.
     pub dilation: [usize; 2],

@@ -1,4 +1,4 @@
-//! What can be done to tensors whose types are known when a program runs: the operators of
+//! Operators on tensors whose types are known when a program runs: those of
 //! [`Secret`](super::Secret), on values and names of types.
 
 mod arithmetic;
@@ -27,7 +27,7 @@ impl Tensor {
         &self.shape
     }
 
-    /// The same value with its type, which is an error of the program if it is another.
+    /// The value with its type as one of Rust, which is an error of the program if it is another.
     #[track_caller]
     pub fn typed<T: Plain>(&self) -> Secret<T> {
         if self.element() == T::TYPE {
@@ -42,7 +42,7 @@ impl Tensor {
 }
 
 impl<T: Plain> Secret<T> {
-    /// The same value, with its type as a value.
+    /// The value with its type as a value.
     pub fn untyped(&self) -> Tensor {
         self.tensor.clone()
     }
@@ -68,7 +68,7 @@ impl Program {
         Tensor::constant(self.recorder(), Ok(array), Source::here())
     }
 
-    /// Evaluates a circuit of one's own on the elements of values of one shape: one input for each value, in order, of as
+    /// Evaluates a user's own circuit on the elements of values of one shape: one input for each value, in order, of as
     /// many bits as its elements; gives a value of each of these types for the outputs. It is done in whichever sharing the
     /// mix has for bits, and neighbouring operators on bits become one circuit with it.
     ///
@@ -104,7 +104,7 @@ impl Program {
         self.each_at(Arc::new(own), values, types.len(), Source::here())
     }
 
-    /// Puts an operation on elements of one's own into the program, on values of one shape; gives its `count` results.
+    /// Puts a user's own operation on elements into the program, on values of one shape; gives its `count` results.
     ///
     /// Values that do not fit the operation are an error of the program.
     ///
@@ -132,7 +132,7 @@ impl Program {
         first.results(op, others, count as u32, at)
     }
 
-    /// Carries out an operation of one's own, or of the crate `madrigal-operations`, on whole values, each in the sharing
+    /// Carries out a user's own operation, or one of the crate `madrigal-operations`, on whole values, each in the sharing
     /// that is named with it; gives a value of each of these types and shapes. Parties compare the operation's name. The
     /// mix must have these sharings for ring elements or bits, also those of the results.
     ///

@@ -10,20 +10,20 @@ use crate::secret::{Index, Tensor};
 use crate::shape::{IntoShape, Shape, View};
 
 impl Tensor {
-    /// The same elements, row by row, in another shape of as many.
+    /// Gives the elements, row by row, another shape of as many.
     #[track_caller]
     pub fn reshape(&self, shape: impl IntoShape) -> Self {
         self.reshaped(&shape.axes(), Source::here())
     }
 
-    /// The same elements along a single axis.
+    /// Puts the elements along a single axis.
     #[track_caller]
     pub fn flatten(&self) -> Self {
         let flat = [self.shape.elements()];
         self.reshaped(&flat, Source::here())
     }
 
-    /// With another axis of length 1, before axis `axis` of now.
+    /// Adds an axis of length 1, before axis `axis` of now.
     #[track_caller]
     pub fn expand(&self, axis: usize) -> Self {
         let at = Source::here();
@@ -183,7 +183,7 @@ impl Tensor {
         Tensor::joined(&self.recorder, &parts, axis, at)
     }
 
-    /// With so many copies of `fill`, a single element of the same type, before and after along an axis.
+    /// Adds `before` and `after` copies of `fill`, a single element of the same type, along an axis.
     #[track_caller]
     pub fn pad(&self, axis: usize, before: usize, after: usize, fill: &Self) -> Self {
         let at = Source::here();

@@ -6,7 +6,7 @@ use crate::function::Kind;
 use crate::ir::{Binary, Reduction, Rounding};
 use crate::secret::{Secret, Tensor};
 
-/// What rows of numbers of a type are computed in: in itself if products of numbers up to 2^`room` have room.
+/// The type that rows of numbers are computed in: their own if products of numbers up to 2^`room` have room.
 fn working_type(element: Type, room: u32) -> Type {
     match element.bits() < 2 * element.fraction() + room + 2 {
         true => element.wider().unwrap_or(element),
@@ -48,7 +48,7 @@ impl Tensor {
             .sum
             .function(Kind::PositiveReciprocal, powers.wide, at);
         let result = powers.each.rounded_product(&share, at);
-        // From 0 to 1: in few bits, of which the way back to the ring is short.
+        // Results from 0 to 1 take few bits, whose way back to the ring is short.
         let bits = (element.fraction() + 1)
             .next_power_of_two()
             .clamp(8, element.bits());

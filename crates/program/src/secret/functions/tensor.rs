@@ -1,4 +1,4 @@
-//! What all functions are made of.
+//! Parts that all functions are made of.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl Tensor {
         ) else {
             return self.no_function(Kind::Quotient, at);
         };
-        // Before the divisors are repeated: there may be fewer.
+        // The inverses come before the divisors are repeated: there may be fewer.
         let inverse = divisor.inverse(at);
         self.with_broadcast(Op::Each(Each::new(Arc::new(function))), &[&inverse], at)
             .recast(element, at)
@@ -191,7 +191,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// To a 2^-(F + 3)th of itself, for numbers of a type.
+    /// The factor to a 2^-(F + 3)th of itself, for numbers of a type.
     fn new(factor: f64, element: Type) -> Option<Self> {
         let precision = element.fraction().min(PRECISION) as i32 + 2;
         if !factor.is_finite()
@@ -199,7 +199,7 @@ impl Scale {
         {
             return None;
         }
-        // Of a factor so small that nothing is left of any number.
+        // A smaller factor leaves nothing of any number.
         let most = 2 * element.bits().min(64) as i32 - 2;
         let mut by = 0;
         while by < most && factor.abs() * 2f64.powi(by) < 2f64.powi(precision) {
