@@ -233,50 +233,22 @@ pub trait IntoArray<T: Plain> {
     fn parts(&self) -> (Vec<usize>, Vec<T>);
 }
 
-impl<T: Plain> IntoArray<T> for T {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (Vec::new(), vec![*self])
-    }
+macro_rules! arrays {
+    ($([$($parameter:tt)*] $given:ty: |$self:ident| $axes:expr, $elements:expr;)*) => {$(
+        impl<T: Plain $($parameter)*> IntoArray<T> for $given {
+            fn parts(&$self) -> (Vec<usize>, Vec<T>) {
+                ($axes, $elements)
+            }
+        }
+    )*};
 }
-
-impl<T: Plain, const N: usize> IntoArray<T> for [T; N] {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (vec![N], self.to_vec())
-    }
-}
-
-impl<T: Plain, const N: usize, const M: usize> IntoArray<T> for [[T; M]; N] {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (vec![N, M], self.concat())
-    }
-}
-
-impl<T: Plain> IntoArray<T> for &[T] {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (vec![self.len()], self.to_vec())
-    }
-}
-
-impl<T: Plain> IntoArray<T> for Vec<T> {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (vec![self.len()], self.clone())
-    }
-}
-
-impl<T: Plain> IntoArray<T> for &Vec<T> {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (vec![self.len()], self.to_vec())
-    }
-}
-
-impl<T: Plain, const N: usize> IntoArray<T> for ([usize; N], Vec<T>) {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (self.0.to_vec(), self.1.clone())
-    }
-}
-
-impl<T: Plain> IntoArray<T> for (Shape, Vec<T>) {
-    fn parts(&self) -> (Vec<usize>, Vec<T>) {
-        (self.0.axes().to_vec(), self.1.clone())
-    }
+arrays! {
+    [] T: |self| Vec::new(), vec![*self];
+    [] &[T]: |self| vec![self.len()], self.to_vec();
+    [] Vec<T>: |self| vec![self.len()], self.clone();
+    [] &Vec<T>: |self| vec![self.len()], self.to_vec();
+    [] (Shape, Vec<T>): |self| self.0.axes().to_vec(), self.1.clone();
+    [, const N: usize] [T; N]: |self| vec![N], self.to_vec();
+    [, const N: usize, const M: usize] [[T; M]; N]: |self| vec![N, M], self.concat();
+    [, const N: usize] ([usize; N], Vec<T>): |self| self.0.to_vec(), self.1.clone();
 }

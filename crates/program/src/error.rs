@@ -363,11 +363,8 @@ pub struct Words<T>(pub Vec<T>);
 
 impl<T: fmt::Display> fmt::Display for Words<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, word) in self.0.iter().enumerate() {
-            let comma = if at > 0 { ", " } else { "" };
-            write!(f, "{comma}{word}")?;
-        }
-        Ok(())
+        let words: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&words.join(", "))
     }
 }
 

@@ -121,10 +121,6 @@ impl Function {
         })
     }
 
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// Type of the numbers that the function takes.
     #[cfg(feature = "generator")]
     pub(crate) fn from(&self) -> Type {
@@ -137,50 +133,8 @@ impl Function {
         self.to
     }
 
-    /// The result's code for a number's code, and a second one's where it takes two.
-    pub(crate) fn evaluate(&self, code: u128, second: u128) -> u128 {
-        let number = self.from.extend(code);
-        let result = match &self.form {
-            Form::Quotient(form) => form.evaluate(self.from, number, second),
-            Form::Symmetric(form) => form.evaluate(self.from, number),
-            Form::Normalised(form) => form.evaluate(self.from, number),
-            Form::Exponential(form) => form.evaluate(self.from, number),
-        };
-        result as u128 & self.to.mask()
-    }
-
-    /// Range of all results, before they are put in the bits of [`to`](Self::to); `None` if an `i128`
-    /// does not have them. They are steps of 2^-fraction of the type that the function takes: `to` has no bits after
-    /// the point.
-    pub(crate) fn range(&self) -> Option<(i128, i128)> {
-        match &self.form {
-            Form::Symmetric(form) => form.range(self.from),
-            Form::Normalised(form) => form.range(self.from),
-            Form::Exponential(form) => form.range(self.from),
-            Form::Quotient(_) => {
-                let most = (self.to.mask() >> 1) as i128;
-                Some((-most, most))
-            }
-        }
-    }
-
-    /// The result as a part of a circuit.
-    pub(crate) fn build(&self, b: &mut Builder, x: &[Wire], second: &[Wire]) -> Vec<Wire> {
-        let result = match &self.form {
-            Form::Quotient(form) => form.build(self.from, b, x, second),
-            Form::Symmetric(form) => form.build(self.from, b, x),
-            Form::Normalised(form) => form.build(self.from, b, x),
-            Form::Exponential(form) => form.build(self.from, b, x),
-        };
-        let bits = self.to.bits() as usize;
-        match self.to.is_signed() {
-            true => b.sign_extend(&result, bits),
-            false => b.zero_extend(&result, bits),
-        }
-    }
-
     /// Number of pieces, and their degree: none of a quotient, which has its inverse from elsewhere.
-    pub(crate) fn size(&self) -> (usize, usize) {
+    fn size(&self) -> (usize, usize) {
         match &self.form {
             Form::Quotient(_) => (0, 0),
             Form::Symmetric(form) => form.spline.size(),
@@ -196,7 +150,7 @@ impl Elementwise for Function {
     }
 
     fn label(&self) -> String {
-        self.kind().to_string()
+        self.kind.to_string()
     }
 
     fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String> {
@@ -210,20 +164,47 @@ impl Elementwise for Function {
         }
     }
 
+    // Results are steps of 2^-fraction of the type that the function takes: `to` has no bits after the point.
     fn range(&self) -> Option<(i128, i128)> {
-        self.range()
+        match &self.form {
+            Form::Symmetric(form) => form.range(self.from),
+            Form::Normalised(form) => form.range(self.from),
+            Form::Exponential(form) => form.range(self.from),
+            Form::Quotient(_) => {
+                let most = (self.to.mask() >> 1) as i128;
+                Some((-most, most))
+            }
+        }
     }
 
     fn evaluate(&self, operands: &[Vec<u128>]) -> Vec<Vec<u128>> {
         let second = |at: usize| operands.get(1).map_or(0, |codes| codes[at]);
-        let codes = operands[0].iter().enumerate();
-        let results = codes.map(|(at, &code)| self.evaluate(code, second(at)));
-        vec![results.collect()]
+        let result = |(at, &code): (usize, &u128)| {
+            let number = self.from.extend(code);
+            let result = match &self.form {
+                Form::Quotient(form) => form.evaluate(self.from, number, second(at)),
+                Form::Symmetric(form) => form.evaluate(self.from, number),
+                Form::Normalised(form) => form.evaluate(self.from, number),
+                Form::Exponential(form) => form.evaluate(self.from, number),
+            };
+            result as u128 & self.to.mask()
+        };
+        vec![operands[0].iter().enumerate().map(result).collect()]
     }
 
-    fn build(&self, builder: &mut Builder, operands: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
-        let second = operands.get(1).map_or(&[][..], |second| second);
-        vec![self.build(builder, &operands[0], second)]
+    fn build(&self, b: &mut Builder, operands: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+        let x = &operands[0];
+        let result = match &self.form {
+            Form::Quotient(form) => form.build(self.from, b, x, &operands[1]),
+            Form::Symmetric(form) => form.build(self.from, b, x),
+            Form::Normalised(form) => form.build(self.from, b, x),
+            Form::Exponential(form) => form.build(self.from, b, x),
+        };
+        let bits = self.to.bits() as usize;
+        vec![match self.to.is_signed() {
+            true => b.sign_extend(&result, bits),
+            false => b.zero_extend(&result, bits),
+        }]
     }
 }
 

@@ -411,11 +411,7 @@ impl<'a> Lane<'a> {
             Reduction::Greatest => (two(Binary::Max), false),
         };
         let mut made = Vec::new();
-        for at in 0..before * after {
-            let first = at / after * length * after + at % after;
-            let mut level: Vec<Vec<Wire>> = (0..length)
-                .map(|step| numbers[first + step * after].clone())
-                .collect();
+        for mut level in groups(&numbers, [before, length, after])? {
             if all {
                 level = op.build(&mut self.builder, &level);
             }
@@ -447,6 +443,19 @@ impl<'a> Lane<'a> {
                 .collect(),
         )
     }
+}
+
+/// The numbers along the middle one of three axes, for each place on the others.
+pub(super) fn groups<T: Clone>(
+    numbers: &[T],
+    [before, length, after]: [usize; 3],
+) -> Option<Vec<Vec<T>>> {
+    let group = |at: usize| {
+        let first = at / after * length * after + at % after;
+        let places = (0..length).map(|step| numbers.get(first + step * after).cloned());
+        places.collect()
+    };
+    (0..before * after).map(group).collect()
 }
 
 /// Number of a value's numbers in a lane of a conditional of shape `of`, and whether they are the

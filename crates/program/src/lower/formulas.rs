@@ -9,7 +9,7 @@ use madrigal_engine::{Sharing, Width};
 use madrigal_operations::{Formula, Formulas};
 
 use super::Mix;
-use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, moved};
+use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, groups, moved};
 use super::domain::Domain;
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Unary, Value};
 use crate::shape::Shape;
@@ -171,15 +171,10 @@ impl<'a> RingLane<'a> {
                     .collect()
             }
             Op::Reduce(reduction @ (Reduction::Sum | Reduction::Product), axis) => {
-                let [before, length, after] =
-                    around(&graph.type_of(node.inputs[0]).shape, self.shape, *axis)?;
-                let numbers = of(0)?;
-                let mut made = Vec::with_capacity(before * after);
-                for at in 0..before * after {
-                    let first = at / after * length * after + at % after;
-                    let group: Vec<Number> = (0..length)
-                        .map(|step| numbers.get(first + step * after).copied())
-                        .collect::<Option<_>>()?;
+                let shape = &graph.type_of(node.inputs[0]).shape;
+                let groups = groups(&of(0)?, around(shape, self.shape, *axis)?)?;
+                let mut made = Vec::with_capacity(groups.len());
+                for group in groups {
                     made.push(match reduction {
                         Reduction::Sum => {
                             let terms: Vec<_> = group.into_iter().map(|x| (x, 1)).collect();

@@ -202,7 +202,11 @@ impl Lowered {
     #[must_use]
     pub fn with_gated(&self, gated: Gated) -> Self {
         Self {
-            body: self.body.with_gated(gated),
+            body: self.body.with(&mut |action| {
+                if let Action::Formulas(_, own) = action {
+                    *own = gated;
+                }
+            }),
             ..self.clone()
         }
     }
@@ -212,7 +216,11 @@ impl Lowered {
     pub fn with_ways(&self, ways: &[Way]) -> Self {
         let mut ways = ways.iter().copied();
         Self {
-            body: self.body.with_ways(&mut ways),
+            body: self.body.with(&mut |action| {
+                if let Action::Branches(_, way) = action {
+                    *way = ways.next().unwrap_or(*way);
+                }
+            }),
             ..self.clone()
         }
     }
@@ -221,50 +229,34 @@ impl Lowered {
 impl Body {
     fn conditionals(&self, all: &mut Vec<Conditional>) {
         for step in &self.steps {
-            match &step.action {
-                Action::Branches(branching, way) => all.push(Conditional {
-                    at: step.at,
-                    branches: outer_branches(branching),
-                    elements: step.outputs[0].len,
-                    way: *way,
-                    why: None,
-                }),
-                Action::Formulas(formulas, gated) => all.push(Conditional {
-                    at: step.at,
-                    branches: formulas.branches().len(),
-                    elements: step.outputs[0].len,
-                    way: Way::Rings(*gated),
-                    why: None,
-                }),
-                Action::Repeat { body, .. } => body.conditionals(all),
-                _ => {}
-            }
-        }
-    }
-
-    fn with_gated(&self, to: Gated) -> Self {
-        let mut body = self.clone();
-        for step in &mut body.steps {
-            match &mut step.action {
-                Action::Formulas(_, gated) => *gated = to,
-                Action::Repeat { body, .. } => *body = Arc::new(body.with_gated(to)),
-                _ => {}
-            }
-        }
-        body
-    }
-
-    fn with_ways(&self, ways: &mut dyn Iterator<Item = Way>) -> Self {
-        let mut body = self.clone();
-        for step in &mut body.steps {
-            match &mut step.action {
-                Action::Branches(_, way) => {
-                    if let Some(other) = ways.next() {
-                        *way = other;
-                    }
+            let (branches, way) = match &step.action {
+                Action::Branches(branching, way) => (outer_branches(branching), *way),
+                Action::Formulas(formulas, gated) => {
+                    (formulas.branches().len(), Way::Rings(*gated))
                 }
-                Action::Repeat { body, .. } => *body = Arc::new(body.with_ways(ways)),
-                _ => {}
+                Action::Repeat { body, .. } => {
+                    body.conditionals(all);
+                    continue;
+                }
+                _ => continue,
+            };
+            all.push(Conditional {
+                at: step.at,
+                branches,
+                elements: step.outputs[0].len,
+                way,
+                why: None,
+            });
+        }
+    }
+
+    /// Changes actions, also those of loops' bodies.
+    fn with(&self, change: &mut dyn FnMut(&mut Action)) -> Self {
+        let mut body = self.clone();
+        for step in &mut body.steps {
+            match &mut step.action {
+                Action::Repeat { body, .. } => *body = Arc::new(body.with(change)),
+                action => change(action),
             }
         }
         body
