@@ -27,30 +27,27 @@ impl Type {
     pub const fn fixed(bits: u32, fraction: u32) -> Option<Self> {
         let fits = fraction > 0 && fraction < bits.saturating_sub(1);
         match bits {
-            16 | 32 | 64 | 128 if fits => Some(Self {
-                fraction,
-                ..Self::signed(bits)
-            }),
+            16 | 32 | 64 | 128 if fits => Some(Self::of(bits, true, fraction)),
             _ => None,
         }
     }
 
-    /// An unsigned integer. Those of programs have 1, 8, 16, 32, 64 or 128 bits.
-    pub(crate) const fn unsigned(bits: u32) -> Self {
+    const fn of(bits: u32, signed: bool, fraction: u32) -> Self {
         Self {
             bits,
-            signed: false,
-            fraction: 0,
+            signed,
+            fraction,
         }
+    }
+
+    /// An unsigned integer; programs have integers of 1, 8, 16, 32, 64 or 128 bits.
+    pub(crate) const fn unsigned(bits: u32) -> Self {
+        Self::of(bits, false, 0)
     }
 
     /// A signed integer in two's complement.
     pub(crate) const fn signed(bits: u32) -> Self {
-        Self {
-            bits,
-            signed: true,
-            fraction: 0,
-        }
+        Self::of(bits, true, 0)
     }
 
     /// Bits of an element: 1, 8, 16, 32, 64 or 128.
@@ -82,10 +79,7 @@ impl Type {
 
     /// The integers that numbers of the type are kept in.
     pub(crate) const fn integer(self) -> Self {
-        Self {
-            fraction: 0,
-            ..self
-        }
+        Self::of(self.bits, self.signed, 0)
     }
 
     /// The bits that an element has, set.
@@ -272,11 +266,7 @@ impl<W: FixedWord, const F: u32> Number for Fixed<W, F> {}
 impl<W: FixedWord, const F: u32> Signed for Fixed<W, F> {}
 
 impl<W: FixedWord, const F: u32> Plain for Fixed<W, F> {
-    const TYPE: Type = Type {
-        bits: W::TYPE.bits,
-        signed: true,
-        fraction: F,
-    };
+    const TYPE: Type = Type::of(W::TYPE.bits, true, F);
 
     fn encode(self) -> u128 {
         self.0.encode()

@@ -116,12 +116,8 @@ impl Cook {
             0 => self.on_signed::<Fixed<W, F>>(),
             1 => {
                 let value: Secret<Fixed<W, F>> = self.any();
-                let made = if self.yes() {
-                    value.floor()
-                } else {
-                    value.raw()
-                };
-                self.keep(made);
+                let floor = self.yes();
+                self.keep(if floor { value.floor() } else { value.raw() });
             }
             2 => {
                 let value: Secret<i16> = self.any();
@@ -137,12 +133,12 @@ impl Cook {
         match self.below(15) {
             0 => {
                 let other: Secret<T> = self.fitting(value.shape());
-                let made = if self.yes() {
+                let quotient = self.yes();
+                self.keep(if quotient {
                     value / other
                 } else {
                     value % other
-                };
-                self.keep(made);
+                });
             }
             1 => self.keep(value << by),
             2 => self.keep(value >> by),
@@ -206,12 +202,12 @@ impl Cook {
             13 => self.keep(value.max(other)),
             14 => self.keep(row.sum(axis)),
             15 if filled => {
-                let made = if self.yes() {
+                let least = self.yes();
+                self.keep(if least {
                     row.least(axis)
                 } else {
                     row.greatest(axis)
-                };
-                self.keep(made);
+                });
             }
             16 if filled => {
                 let (number, place) = match self.yes() {

@@ -98,10 +98,7 @@ impl Computation {
                 considered: Vec::new(),
             })
         };
-        let goals = match goal {
-            Some(goal) => vec![goal],
-            None => vec![Goal::Size, Goal::Depth],
-        };
+        let goals = goal.map_or(vec![Goal::Size, Goal::Depth], |goal| vec![goal]);
         let mut plain = Fastest::<Lowered>::default();
         let mut best = Fastest::default();
         let mut considered: Vec<Considered> = Vec::new();
@@ -129,12 +126,8 @@ impl Computation {
                     continue;
                 }
                 let mut fastest = Fastest::default();
-                let schemes = if rings > 0 {
-                    &Gated::ALL[..]
-                } else {
-                    &Gated::ALL[..1]
-                };
-                for &gated in schemes {
+                let schemes = if rings > 0 { Gated::ALL.len() } else { 1 };
+                for &gated in &Gated::ALL[..schemes] {
                     let gated = lowered.with_gated(gated);
                     for way in Way::ALL {
                         let ways = vec![way; circuits];
@@ -244,10 +237,8 @@ impl Considered {
     /// Keeps the fastest plan of each way.
     fn add(all: &mut Vec<Self>, kept: OneOperation, planned: &Planned) {
         let plan = &planned.plan;
-        let sent = |party| {
-            let cost = plan.cost(party);
-            cost.setup.bytes_sent + cost.online.bytes_sent
-        };
+        let costs = Party::all(plan.spec().graph.parties()).map(|party| plan.cost(party));
+        let sent = costs.map(|cost| cost.setup.bytes_sent + cost.online.bytes_sent);
         let this = Self {
             how: match kept {
                 OneOperation::Nothing => "all branches computed and multiplexed",
@@ -258,10 +249,7 @@ impl Considered {
                 }
             },
             seconds: planned.seconds(),
-            bytes_sent: Party::all(plan.spec().graph.parties())
-                .map(sent)
-                .max()
-                .unwrap_or(0),
+            bytes_sent: sent.max().unwrap_or(0),
         };
         match all.iter_mut().find(|other| other.how == this.how) {
             Some(other) if other.seconds <= this.seconds => {}

@@ -112,7 +112,12 @@ impl Tensor {
 
     /// An operation on this value alone, with one result.
     pub(super) fn apply(&self, op: Op, at: Source) -> Self {
-        self.results(op, &[], 1, at).swap_remove(0)
+        self.with(op, &[], at)
+    }
+
+    /// An operation on this value and others, with one result.
+    pub(super) fn with(&self, op: Op, others: &[&Self], at: Source) -> Self {
+        self.results(op, others, 1, at).swap_remove(0)
     }
 
     /// An operation on this value and others, with `count` results.
@@ -159,9 +164,7 @@ impl Tensor {
             .map(|other| other.broadcast(&shape, at))
             .collect();
         let others: Vec<&Self> = others.iter().collect();
-        self.broadcast(&shape, at)
-            .results(op, &others, 1, at)
-            .swap_remove(0)
+        self.broadcast(&shape, at).with(op, &others, at)
     }
 
     /// Repeated along the axes that it lacks or has with length 1.
@@ -299,7 +302,7 @@ impl Tensor {
             }
         };
         let (a, b) = (part(self, m, k), part(other, k, n));
-        let product = a.results(Op::MatMul, &[&b], 1, at).swap_remove(0);
+        let product = a.with(Op::MatMul, &[&b], at);
         let mut axes = outer.axes().to_vec();
         axes.extend((left.len() > 1).then_some(m));
         axes.extend((right.len() > 1).then_some(n));
@@ -318,7 +321,7 @@ impl Tensor {
         let width = width.iter().product();
         let places = self.reshaped(&[1, self.shape.elements()], at);
         let flat = table.reshaped(&[1, entries, width], at);
-        let found = flat.results(Op::LookUp, &[&places], 1, at).swap_remove(0);
+        let found = flat.with(Op::LookUp, &[&places], at);
         found.reshaped(&axes, at)
     }
 
@@ -326,7 +329,7 @@ impl Tensor {
     pub(super) fn joined(outer: &Rc<Recorder>, parts: &[&Self], axis: usize, at: Source) -> Self {
         let op = Op::Join(axis);
         match parts.split_first() {
-            Some((first, others)) => first.results(op, others, 1, at).swap_remove(0),
+            Some((first, others)) => first.with(op, others, at),
             None => Self::new(outer, outer.add(op, Vec::new(), at)),
         }
     }

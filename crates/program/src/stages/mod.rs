@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_core::Party;
-use madrigal_engine::{
-    Given, KeptShares, Means, Outcome, Progress, RunError, StageOutcome, Stages as Engine,
-};
+use madrigal_engine::{KeptShares, Outcome, Progress, RunError, StageOutcome, Stages as Engine};
 use madrigal_net::Session;
 use thiserror::Error;
 
@@ -307,10 +305,7 @@ impl<'a> Stages<'a> {
             ) => {
                 let shares: Vec<KeptShares> = planned.executable.kept(&program)?;
                 let shares: Vec<&KeptShares> = shares.iter().collect();
-                let given = Given {
-                    inputs: planned.executable.given(&program, inputs, *me)?,
-                    means: Means::default(),
-                };
+                let given = planned.given(&program, inputs, *me)?;
                 let done = stages.run(&planned.plan, given, &shares, *deadline, *observe);
                 let StageOutcome { outcome, kept } = done.await?;
                 let outputs = planned.executable.outputs(&outcome.outputs);

@@ -167,10 +167,7 @@ impl Tensor {
         };
         match Product::Convolution(convolution).checked_lengths() {
             None => self.failed(fault(), at),
-            Some(_) => {
-                let made = filters.results(Op::Convolve(convolution), &[self], 1, at);
-                made.into_iter().next().unwrap_or_else(|| self.nothing())
-            }
+            Some(_) => filters.with(Op::Convolve(convolution), &[self], at),
         }
     }
 

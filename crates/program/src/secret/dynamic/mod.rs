@@ -101,7 +101,7 @@ impl Program {
         types: &[Type],
     ) -> Vec<Tensor> {
         let own = OwnCircuit::new(Arc::new(circuit.clone()), types.to_vec());
-        self.each_at(Arc::new(own), values, types.len(), Source::here())
+        self.each(Arc::new(own), values, types.len())
     }
 
     /// Puts a user's own operation on elements into the program, on values of one shape; gives its `count` results.
@@ -117,19 +117,9 @@ impl Program {
         values: &[&Tensor],
         count: usize,
     ) -> Vec<Tensor> {
-        self.each_at(operation, values, count, Source::here())
-    }
-
-    fn each_at(
-        &mut self,
-        operation: Arc<dyn Elementwise>,
-        values: &[&Tensor],
-        count: usize,
-        at: Source,
-    ) -> Vec<Tensor> {
         let op = Op::Each(Each::new(operation));
         let (first, others) = values.split_first().expect("an operation has an operand");
-        first.results(op, others, count as u32, at)
+        first.results(op, others, count as u32, Source::here())
     }
 
     /// Carries out a user's own operation, or one of the crate `madrigal-operations`, on whole values, each in the sharing

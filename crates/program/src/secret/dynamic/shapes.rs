@@ -154,10 +154,7 @@ impl Tensor {
         match self.shape.axes().first() {
             None => self.wrong_axis("row", 0, at),
             Some(&length) if length < place.count() => self.out_of_range(0, 0, place.count(), at),
-            Some(_) => {
-                let mut row = self.results(Op::Row(0), &[place.tensor()], 1, at);
-                row.swap_remove(0)
-            }
+            Some(_) => self.with(Op::Row(0), &[place.tensor()], at),
         }
     }
 
