@@ -27,7 +27,7 @@ pub enum Present<'a> {
         net: &'a Net,
     },
     /// One of several machines.
-    One(RemoteParty<'a>),
+    One(Box<RemoteParty<'a>>),
 }
 
 impl Who {
@@ -56,7 +56,7 @@ impl<'a> Present<'a> {
                 network: Network::parse(&net.network)?,
                 net,
             },
-            None => Self::One(RemoteParty::new(who, net, 0)?),
+            None => Self::One(Box::new(RemoteParty::new(who, net, 0)?)),
         })
     }
 
