@@ -1,6 +1,6 @@
 //! The documents point to what is there.
 //!
-//! In every Markdown file of the root and of docs/: each relative link leads somewhere, each path in
+//! In every Markdown file of the root, of docs/ and of each crate: each relative link leads somewhere, each path in
 //! backticks exists, and where a path is followed by a name in backticks (`` `path`, `Type::method` ``),
 //! the file mentions that name.
 //!
@@ -27,13 +27,17 @@ const FOLDERS: [&str; 8] = [
 pub(crate) fn signposts() -> Outcome {
     println!("+ signposts");
     let mut wrong = Vec::new();
-    for folder in ["", "docs"] {
-        for entry in std::fs::read_dir(root().join(folder))? {
+    let crates = std::fs::read_dir(root().join("crates"))?;
+    let crates: Result<Vec<_>, _> = crates.collect();
+    let crates = crates?.into_iter();
+    let crates = crates.map(|entry| format!("crates/{}", entry.file_name().to_string_lossy()));
+    for folder in ["".to_owned(), "docs".to_owned()].into_iter().chain(crates) {
+        for entry in std::fs::read_dir(root().join(&folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {
                 let text = std::fs::read_to_string(&path)?;
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let problems = links(&text, &root().join(folder)).into_iter();
+                let problems = links(&text, &root().join(&folder)).into_iter();
                 let problems = problems.chain(paths(&text));
                 wrong.extend(problems.map(|problem| format!("{folder}/{name}: {problem}")));
             }

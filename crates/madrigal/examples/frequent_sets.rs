@@ -1,5 +1,5 @@
-//! Which items are bought together: each party is a shop that knows which of its items each of the same customers
-//! has bought, and all learn which sets of items at least so many customers have bought all of.
+//! Items that are bought together: each party is a shop that knows which of its items each of the same customers
+//! has bought, and all learn the sets of items that at least `--support` customers have bought whole.
 //!
 //! A set is frequent only if all sets within it are, so the candidates of a stage are put together of those that the
 //! stage before has found frequent (Agrawal and Srikant, "Fast algorithms for mining association rules", 1994; on

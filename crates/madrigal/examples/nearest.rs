@@ -17,7 +17,7 @@ const CLIENT: Party = Party::new(1);
 
 const WHY: &str = "a squared distance might not fit 32 bits: give numbers in a larger unit";
 
-/// The squares of the distances of so many such numbers are below 2^32 together.
+/// The squares of the distances of all these numbers are below 2^32 together.
 fn short(dimensions: usize) -> Must {
     Must::AtMost((u128::from(u32::MAX) / dimensions as u128).isqrt())
 }

@@ -1,4 +1,4 @@
-//! Which of us is richer? Two parties, each on a thread with a tokio runtime of its own, over TCP under
+//! Two parties learn which of them is richer, each on a thread with a tokio runtime of its own, over TCP under
 //! TLS with pinned keys.
 //!
 //! In earnest each party is a program on its own machine, loads its key and the list of parties from
@@ -31,7 +31,7 @@ const NAMES: [&str; 2] = ["alice", "bob"];
 /// A line for each lane: hexadecimal numbers.
 const FORTUNES: [&str; 2] = ["2a\n07\nff\n", "29\n08\n00\n"];
 
-/// What one party does.
+/// Does one party's part.
 async fn party(
     me: Party,
     identity: &Identity,
@@ -64,7 +64,7 @@ async fn party(
     let report = madrigal::run_rows(&session, 1, plan, inputs, None, &|_| {}).await?;
     session.close().await;
 
-    // What was declared before is what was spent, to the byte.
+    // The plan has declared what was spent, to the byte.
     let declared = plan.cost(me);
     assert_eq!(declared.online, report.online.spent);
     assert_eq!(*declared.phase(Phase::Setup), report.setup.spent);

@@ -21,7 +21,7 @@ pub(crate) fn command() -> App<(Opened<u32>, Opened<u32>)> {
                 })
                 .collect();
             let sorted = p.concat(&parts, 0).sort();
-            // The least number that is no less than so many hundredths of all (the nearest rank).
+            // The least number that is no less than `--percent` hundredths of all (the nearest rank).
             let rank = |percent: usize| (sorted.elements() * percent).div_ceil(100).max(1) - 1;
             let asked = rank(numbers.get("percent"));
             (

@@ -15,7 +15,7 @@ use madrigal::program::{Opened, Program, Secret};
 const BANK: Party = Party::new(0);
 const AGENCY: Party = Party::new(1);
 
-/// How many rules there are.
+/// Number of rules.
 const RULES: usize = 16;
 
 /// The most that each column may have, so that no rule makes a number of more than 32 bits: the longest is the distance
@@ -27,7 +27,7 @@ const MOST: [(&str, u128); 4] = [
     ("late", 1000),
 ];
 
-/// What is known of applicants: thousands earned and owed, years, payments that were late.
+/// Facts about applicants: thousands earned and owed, years, payments that were late.
 struct Records {
     income: Secret<u32>,
     debt: Secret<u32>,
@@ -46,7 +46,7 @@ impl Records {
         } = self;
         let strict = rule as u32 / 4 + 1;
         match rule % 4 {
-            // What is left of the income, less for each late payment.
+            // The rest of the income, less for each late payment.
             0 => income * 100 / (debt + late * strict + 1),
             // The share of the debt in the income, weighed by age.
             1 => (age * 300) / (debt * (100 * strict) / (income + 1) + 10),

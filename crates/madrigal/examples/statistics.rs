@@ -20,7 +20,7 @@ pub(crate) fn command() -> App<(Opened<u64>, Opened<u128>)> {
                 })
                 .collect();
             let numbers = p.concat(&parts, 0);
-            // Of 64 parties at most with 2^20 numbers each: a sum has 58 bits, one of squares times the count 116.
+            // With at most 64 parties of 2^20 numbers each, a sum has 58 bits, one of squares times the count 116.
             let wide = numbers.cast::<u128>();
             let count = numbers.elements() as i64;
             // Count times count times the variance: with the sum it tells no more than both results do.

@@ -22,7 +22,7 @@
 //! 2. a [`Plan`], made of a [`CircuitJob`]: who owns which input, who gets the output, how many
 //!    lanes, in which protocol. The plan is the same at all parties and knows the cost before anything is sent;
 //! 3. a [`net::Session`] with the other parties, over a [transport](net::transport): memory, TCP,
-//!    TLS with pinned keys, or one's own;
+//!    TLS with pinned keys, or your own;
 //! 4. this party's inputs, as [`circuit::Rows`]: a row of lanes for each bit;
 //! 5. [`run_rows`], which gives an [`Outcome`] with the output and what was spent, or one
 //!    [error](RunError) that says who is at fault and what to do.
@@ -72,7 +72,7 @@
 //! # }
 //! ```
 //!
-//! The same over TCP and TLS, with keys: `examples/over_tls.rs`. A [`Precomputation`] makes correlations
+//! An example over TCP and TLS, with keys, is `examples/over_tls.rs`. A [`Precomputation`] makes correlations
 //! ahead; they are opened as a [`correlations::store::Store`] and brought along with the inputs
 //! ([`Brought`]).
 //!
@@ -121,7 +121,7 @@ pub mod correlations {
     pub use madrigal_correlations_store as store;
 }
 
-/// What the README shows is compiled and run.
+/// Compiles and runs what the README shows.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
