@@ -33,7 +33,7 @@
 //! Beside it a kind has a text ([`Needs`] are read and written by it, store files are named by it) and a container for
 //! its shares ([`Kind::shares`]), which sources, stocks and stores pass on as [`AnyShares`]. All of this is in
 //! `kind.rs`; a new kind is a variant of [`Kind`] and a line in each table there. A source by oblivious transfer has a
-//! recipe for it besides (`recipes.rs` of `madrigal-correlations-make`). No other file that exists has to know a kind.
+//! recipe for it besides (`recipes.rs` of `madrigal-correlations-make`). No other file has to know a kind; sources and stocks have typed calls beside, for kinds that many use.
 //!
 //! # Rooms
 //! This crate knows no protocol. `madrigal-correlations-make` knows all that make correlations between the parties,

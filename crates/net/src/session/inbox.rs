@@ -1,4 +1,4 @@
-//! Takes in what arrives. Everything a peer can send is judged here first.
+//! Takes in what arrives. `frame.rs` has judged the form of each frame; here is judged what frames say.
 
 use std::collections::HashMap;
 use std::sync::Arc;

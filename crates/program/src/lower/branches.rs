@@ -11,7 +11,7 @@ use std::sync::Arc;
 use madrigal_circuit::branches::{Branching, Draft};
 use madrigal_circuit::{Builder, Goal, Wire};
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Value, elements_each};

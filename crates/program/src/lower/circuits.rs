@@ -1,447 +1,406 @@
-//! Operations on bits.
+//! Circuits of operators.
 
-use madrigal_circuit::blocks::sorting_network;
-use madrigal_core::Convolution;
-use madrigal_operations::Predicate;
+use std::sync::Arc;
 
-use super::bits::BitOp;
-use super::domain::Domain;
-use super::draft::{Operand, slots};
-use super::state::{Lowering, Result};
-use super::steps::{Places, Slot};
+use madrigal_circuit::branches::index_bits;
+use madrigal_circuit::{Builder, Wire};
+
+use crate::array::Array;
 use crate::element::Type;
-use crate::error::Fault;
-use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
-use crate::shape::Shape;
+use crate::ir::{Binary, Each, Extreme, Node, Unary};
 
-/// Numbers that are added up, and bits that are joined, by one circuit at most.
-const ADDED: usize = 8;
-const JOINED: usize = 64;
+/// An operator on bits, element by element: a part of a circuit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum BitOp {
+    /// Operator on numbers of a type.
+    Unary(Unary, Type),
+    /// Operator on two numbers of a type; of shifts the second is any number of bits.
+    Binary(Binary, Type),
+    /// A bit and two numbers.
+    Select,
+    /// A number of a type in another one.
+    Cast(Type, Type),
+    /// A number of a signed type without its lowest bits.
+    Truncate(u32),
+    /// Carries of the sum of two numbers: out of this many lowest bits, and into the highest bit; then that bit.
+    Carries(u32),
+    /// Carry of the sum of two numbers out of this many lowest bits, and the XOR of their highest bits.
+    LowCarry(u32),
+    /// An operation that builds its circuit itself, with results of these widths.
+    Each(Each, Vec<u32>),
+    /// The bits of a number of any width with zeros above, or cut off.
+    Resize(u32),
+    /// The sum of numbers.
+    AddUp,
+    /// Whether a < b, from the sums of three lists of addends of equal lengths: those of a, of b, and of
+    /// a - b.
+    LessOfSums {
+        /// Whether they are signed.
+        signed: bool,
+    },
+    /// Whether a < b, from the highest bits of a, of b, and of a - b.
+    LessOfSigns {
+        /// Whether they are signed.
+        signed: bool,
+    },
+    /// Whether the first number is the sum of the others.
+    IsSum,
+    /// All numbers together by an operation that takes two.
+    Fold(Binary),
+    /// Two numbers of a type and their places, of some bits each: the better one and its place, with a bit
+    /// more. The first one where they are equal.
+    Winner(Extreme, Type),
+    /// The lower one and the higher one of two numbers of a type, then what goes along with each of them,
+    /// in pairs.
+    Exchange {
+        /// Whether the greater one comes first.
+        descending: bool,
+        /// The type of the numbers.
+        element: Type,
+    },
+    /// One-hot code of a place: for each of this many entries whether it is there.
+    OneHot(usize),
+    /// Elements of the entry at a place in a public table `[entries, width]`.
+    Entry(Arc<Array>),
+    /// A number where a bit is 1, else 0.
+    Mask,
+    /// Number of a branch, among this many, as a circuit with branches takes it, from a secret number.
+    Index(usize),
+}
 
-/// Products of one node that are kept at once where numbers are bits: of 32 bits, they take 0.5 GiB a party for each
-/// operand and for themselves.
-const MOST_PRODUCTS: usize = 1 << 27;
-
-impl Lowering<'_> {
-    /// The results of an operation, as bits.
-    pub(super) fn on_bits(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let typed = &node.outputs[0];
-        let len = typed.shape.elements();
-        match &node.op {
-            Op::Unary(unary) => {
-                let element = self.element(node.inputs[0]);
-                let x = self.bits(node.inputs[0])?;
-                Ok(self.bit_op(BitOp::Unary(*unary, element), vec![x], len))
-            }
-            Op::Binary(binary) => self.bits_binary(*binary, node.inputs[0], node.inputs[1]),
-            Op::Select => {
-                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
-                Ok(self.bit_op(BitOp::Select, operands?, len))
-            }
-            Op::Truncate { by, .. } => {
-                let x = self.bits(node.inputs[0])?;
-                Ok(self.bit_op(BitOp::Truncate(*by), vec![x], len))
-            }
-            Op::Each(each) => {
-                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
-                Ok(self.bit_op(BitOp::of(each, node), operands?, len))
-            }
-            Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
-            Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),
-            Op::PrefixSums(axis) => self.bits_prefix_sums(node.inputs[0], *axis),
-            Op::Sort { descending, keep } => self.sorted(&node.inputs, *descending, *keep),
-            Op::MatMul => self.bits_matrix_product(node),
-            Op::Convolve(convolution) => self.bits_convolution(node, convolution),
-            Op::LookUp => self.bits_look_up(node),
-            op => unreachable!("{op} is no operation on bits"),
-        }
+impl BitOp {
+    /// A node's operation that builds its circuit itself.
+    pub(super) fn of(each: &Each, node: &Node) -> Self {
+        let outputs = node.outputs.iter();
+        Self::Each(
+            each.clone(),
+            outputs.map(|sort| sort.element.bits()).collect(),
+        )
     }
 
-    fn bits_binary(&mut self, binary: Binary, a: Value, b: Value) -> Result<Vec<Slot>> {
-        let (element, len) = (self.element(a), self.len(a));
-        let by_shares = self.by_shares(a, b);
-        match binary {
-            Binary::Equal if by_shares => {
-                if let Some(test) = self.tests(a, b) {
-                    let difference = self.difference(a, b)?;
-                    return Ok(vec![self.test(test, Predicate::Zero, difference)?]);
-                }
-                // If a - b is 0, one share is the negative of what the others add up to.
-                let difference = self.difference(a, b)?;
-                let shares = self.split(difference, true)?;
-                Ok(self.bit_op(BitOp::IsSum, slots(&shares), len))
+    /// Adds the operator to a circuit: its results' wires for those of its operands.
+    pub(super) fn build(&self, b: &mut Builder, inputs: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+        let one = |bit: Wire| vec![vec![bit]];
+        match (self, inputs) {
+            (Self::Unary(unary, element), [x]) => vec![unary_bits(*unary, *element, b, x)],
+            (Self::Binary(binary, element), [x, y]) => {
+                vec![binary_bits(*binary, *element, b, x, y)]
             }
-            Binary::Less if by_shares => match self.tests(a, b) {
-                Some(test) => self.less_of_signs(test, a, b),
-                None => self.less_of_shares(a, b),
-            },
-            Binary::Min | Binary::Max if by_shares => {
-                let (less, greater) = (self.less_of_shares(a, b)?[0], [a, b]);
-                let chosen = match binary {
-                    Binary::Min => greater,
-                    _ => [b, a],
+            (Self::Select, [condition, yes, no]) => vec![b.select(condition[0], yes, no)],
+            (Self::Cast(from, to), [x]) => {
+                let bits = to.bits() as usize;
+                vec![match from.is_signed() {
+                    true => b.sign_extend(x, bits),
+                    false => b.zero_extend(x, bits),
+                }]
+            }
+            (Self::Truncate(by), [x]) => {
+                let kept = x.get(*by as usize..).unwrap_or(&x[x.len() - 1..]);
+                vec![b.sign_extend(kept, x.len())]
+            }
+            (Self::Carries(at), [x, y]) => {
+                let below = x.len() - 1;
+                let [low, high] = b.carries(&x[..below], &y[..below], *at as usize);
+                let sum = b.xor(x[below], y[below]);
+                let sum = b.xor(sum, high);
+                vec![vec![low], vec![high], vec![sum]]
+            }
+            (Self::LowCarry(at), [x, y]) => {
+                let (below, at) = (x.len() - 1, *at as usize);
+                // Two numbers overflow where one is greater than all ones less the other.
+                let rest: Vec<_> = x[..at].iter().map(|&bit| b.not(bit)).collect();
+                let low = b.less(&rest, &y[..at]);
+                vec![vec![low], vec![b.xor(x[below], y[below])]]
+            }
+            (Self::Each(each, _), inputs) => each.operation().build(b, inputs),
+            (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
+            (Self::AddUp, addends) => vec![b.add_all(addends)],
+            (Self::LessOfSums { signed }, addends) => {
+                let count = addends.len() / 3;
+                let mut sign = |list: usize| {
+                    let sum = b.add_all(&addends[list * count..][..count]);
+                    sum[sum.len() - 1]
                 };
-                let operands = vec![
-                    Operand::Slot(less),
-                    self.bits(chosen[0])?,
-                    self.bits(chosen[1])?,
-                ];
-                Ok(self.bit_op(BitOp::Select, operands, len))
+                let signs = [0, 1, 2].map(&mut sign);
+                one(less_of_signs(b, *signed, signs))
             }
-            _ => {
-                let operands = vec![self.bits(a)?, self.bits(b)?];
-                Ok(self.bit_op(BitOp::Binary(binary, element), operands, len))
+            (Self::LessOfSigns { signed }, [x, y, difference]) => {
+                one(less_of_signs(b, *signed, [x[0], y[0], difference[0]]))
             }
-        }
-    }
-
-    fn bits_reduce(&mut self, node: &Node, reduction: Reduction, axis: usize) -> Result<Vec<Slot>> {
-        let sizes = self.shape(node.inputs[0]).around(axis);
-        let element = node.outputs[0].element;
-        let len = node.outputs[0].shape.elements();
-        if sizes[1] == 0 {
-            let code = match reduction {
-                Reduction::Product => 1,
-                Reduction::And => element.mask(),
-                _ => 0,
-            };
-            return Ok(vec![self.filled_with(code, element, len, Domain::Bits)?]);
-        }
-        let x = self.bits_slot(node.inputs[0])?;
-        let (op, arity) = match reduction {
-            Reduction::Xor => {
-                return Ok(vec![self.sums(x, sizes, false)?]);
+            (Self::IsSum, [first, others @ ..]) => {
+                let sum = b.add_all(others);
+                one(b.equal(first, &sum))
             }
-            Reduction::Sum => return Ok(vec![self.bits_sum(x, sizes)?]),
-            Reduction::Product => (BitOp::Binary(Binary::Mul, element), 2),
-            Reduction::Least => (BitOp::Binary(Binary::Min, element), 2),
-            Reduction::Greatest => (BitOp::Binary(Binary::Max, element), 2),
-            Reduction::And => (BitOp::Fold(Binary::And), JOINED),
-            Reduction::Or => (BitOp::Fold(Binary::Or), JOINED),
-        };
-        let reduced = self.tree(x, sizes, arity, |lowering, parts, len| {
-            Ok(lowering.bit_op(op.clone(), slots(parts), len)[0])
-        });
-        Ok(vec![reduced?])
-    }
-
-    fn bits_sum(&mut self, x: Slot, sizes: [usize; 3]) -> Result<Slot> {
-        self.tree(x, sizes, ADDED, |lowering, parts, len| {
-            Ok(lowering.bit_op(BitOp::AddUp, slots(parts), len)[0])
-        })
-    }
-
-    /// The extreme along an axis and its place: neighbours against each other, the winners again.
-    fn find(&mut self, value: Value, extreme: Extreme, axis: usize) -> Result<Vec<Slot>> {
-        let element = self.element(value);
-        let [before, mut length, after] = self.shape(value).around(axis);
-        let mut numbers = self.bits_slot(value)?;
-        // The places of what won so far, in as many bits as there were rounds.
-        let mut places: Option<Slot> = None;
-        while length > 1 {
-            let (pairs, odd) = (length / 2, length % 2);
-            let sizes = [before, length, after];
-            let mut operands = Vec::new();
-            for first in [0, 1] {
-                let number = self.stretch(numbers, sizes, first, 2, pairs);
-                operands.push(Operand::Slot(number));
-                operands.push(match places {
-                    Some(places) => Operand::Slot(self.stretch(places, sizes, first, 2, pairs)),
-                    None => Operand::Uniform(0, 0),
-                });
-            }
-            let op = BitOp::Winner(extreme, element);
-            let made = self.bit_op(op, operands, before * pairs * after);
-            let (mut won, mut place) = (made[0], made[1]);
-            if odd == 1 {
-                let last = self.stretch(numbers, sizes, length - 1, 1, 1);
-                won = self.join(&[won, last], before);
-                let bits = self.width(place);
-                let last = match places {
-                    Some(places) => {
-                        let last = self.stretch(places, sizes, length - 1, 1, 1);
-                        let operands = vec![Operand::Slot(last)];
-                        self.bit_op(BitOp::Resize(bits), operands, before * after)[0]
-                    }
-                    None => {
-                        let operands = vec![Operand::Uniform(0, bits)];
-                        self.bit_op(BitOp::Resize(bits), operands, before * after)[0]
-                    }
+            (Self::Fold(binary), [first, rest @ ..]) => {
+                let element = Type::unsigned(1);
+                let fold = |list: &[Vec<Wire>], b: &mut Builder| {
+                    let wire = |bit: usize| list.iter().map(|x| x[bit]).collect::<Vec<_>>();
+                    let bits: Vec<_> = (0..first.len()).map(wire).collect();
+                    bits.iter()
+                        .map(|bits| match binary {
+                            Binary::And => b.all(bits),
+                            _ => b.any(bits),
+                        })
+                        .collect::<Vec<_>>()
                 };
-                place = self.join(&[place, last], before);
-            }
-            (numbers, places) = (won, Some(place));
-            length = pairs + odd;
-        }
-        let place = match places {
-            Some(places) => Operand::Slot(places),
-            None => Operand::Uniform(0, 0),
-        };
-        let resize = BitOp::Resize(Type::PLACE.bits());
-        let place = self.bit_op(resize, vec![place], before * after)[0];
-        Ok(vec![numbers, place])
-    }
-
-    /// The sums of the first elements along an axis, by Sklansky's network over places: in round i each
-    /// place with bit i set takes the sum that ends where its half begins.
-    fn bits_prefix_sums(&mut self, value: Value, axis: usize) -> Result<Vec<Slot>> {
-        let [before, length, after] = self.shape(value).around(axis);
-        let element = self.element(value);
-        let mut sums = self.bits_slot(value)?;
-        let mut half = 1;
-        while half < length {
-            let set: Vec<usize> = (0..length).filter(|place| place & half != 0).collect();
-            let below: Vec<usize> = set.iter().map(|place| place / half * half - 1).collect();
-            let high = self.rows(sums, [before, length, after], &set);
-            let low = self.rows(sums, [before, length, after], &below);
-            let op = BitOp::Binary(Binary::Add, element);
-            let made = self.bit_op(op, slots(&[high, low]), before * set.len() * after)[0];
-            let joined = self.join(&[sums, made], before);
-            let mut places: Vec<usize> = (0..length).collect();
-            for (at, place) in set.iter().enumerate() {
-                places[*place] = length + at;
-            }
-            sums = self.rows(joined, [before, length + set.len(), after], &places);
-            half *= 2;
-        }
-        Ok(vec![sums])
-    }
-
-    /// Sorts along the last axis: each layer of the network is one circuit on all its pairs.
-    fn sorted(&mut self, inputs: &[Value], descending: bool, keep: usize) -> Result<Vec<Slot>> {
-        let element = self.element(inputs[0]);
-        let shape = self.shape(inputs[0]);
-        let [rows, length, _] = shape.around(shape.rank() - 1);
-        let mut lists = Vec::new();
-        for &input in inputs {
-            lists.push(self.bits_slot(input)?);
-        }
-        for layer in needed_layers(length, keep) {
-            let low: Vec<usize> = layer.iter().map(|&(low, _)| low).collect();
-            let high: Vec<usize> = layer.iter().map(|&(_, high)| high).collect();
-            let mut operands = Vec::new();
-            for &list in &lists {
-                for side in [&low, &high] {
-                    operands.push(Operand::Slot(self.rows(list, [rows, length, 1], side)));
+                match binary {
+                    Binary::And | Binary::Or => vec![fold(inputs, b)],
+                    _ => {
+                        let fold =
+                            |x: Vec<Wire>, y: &Vec<Wire>| binary_bits(*binary, element, b, &x, y);
+                        vec![rest.iter().fold(first.clone(), fold)]
+                    }
                 }
             }
-            let op = BitOp::Exchange {
-                descending,
-                element,
-            };
-            let made = self.bit_op(op, operands, rows * layer.len());
-            // The list, then the pairs' lower places, then their higher ones.
-            let mut places: Vec<usize> = (0..length).collect();
-            for (at, &(low, high)) in layer.iter().enumerate() {
-                places[low] = length + at;
-                places[high] = length + layer.len() + at;
+            (Self::Winner(extreme, element), [x, x_place, y, y_place]) => {
+                let second = match extreme {
+                    Extreme::Least => less(b, *element, y, x),
+                    Extreme::Greatest => less(b, *element, x, y),
+                };
+                let mut place = b.select(second, y_place, x_place);
+                place.push(second);
+                vec![b.select(second, y, x), place]
             }
-            for (list, pair) in lists.iter_mut().zip(made.chunks(2)) {
-                let joined = self.join(&[*list, pair[0], pair[1]], rows);
-                *list = self.rows(joined, [rows, length + 2 * layer.len(), 1], &places);
-            }
-        }
-        let first: Vec<usize> = (0..keep).collect();
-        let kept = lists.into_iter().map(|list| match keep == length {
-            true => list,
-            false => self.rows(list, [rows, length, 1], &first),
-        });
-        Ok(kept.collect())
-    }
-
-    /// Makes all products, then sums of them.
-    fn bits_matrix_product(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let typed = &node.outputs[0];
-        let &[batch, m, n] = typed.shape.axes() else {
-            unreachable!("matrices come in batches")
-        };
-        let k = self.shape(node.inputs[0]).axes()[2];
-        if k == 0 {
-            let len = typed.shape.elements();
-            return Ok(vec![self.filled_with(
-                0,
-                typed.element,
-                len,
-                Domain::Bits,
-            )?]);
-        }
-        let count = self.products(node, &[batch, m, n, k])?;
-        let strides = [[m * k, k, 0, 1], [k * n, 0, 1, n]];
-        let mut operands = Vec::new();
-        for (&input, strides) in node.inputs.iter().zip(strides) {
-            operands.push(match self.bits(input)? {
-                Operand::Slot(slot) => {
-                    Operand::Slot(self.strided(slot, [batch, m, n, k], strides, 0))
-                }
-                uniform => uniform,
-            });
-        }
-        let op = BitOp::Binary(Binary::Mul, typed.element);
-        let products = self.bit_op(op, operands, count)[0];
-        Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
-    }
-
-    /// Makes all products side by side, `[images, filters, rows, columns, window]`, and their sums.
-    fn bits_convolution(&mut self, node: &Node, convolution: &Convolution) -> Result<Vec<Slot>> {
-        let typed = &node.outputs[0];
-        let (element, len) = (typed.element, typed.shape.elements());
-        let count = self.products(node, &[len, convolution.window()])?;
-        if count == 0 {
-            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
-        }
-        let Convolution {
-            images,
-            groups,
-            channels,
-            filters,
-            filter: [height, width],
-            stride: [down, right],
-            dilation: [apart_down, apart_right],
-            padding: [[above, below], [before, after]],
-            ..
-        } = *convolution;
-        let [image_rows, image_columns] = convolution.image;
-        let [rows, columns] = [above + image_rows + below, before + image_columns + after];
-        let (deep, each) = (channels / groups, filters / groups);
-        let image = match rows * columns == image_rows * image_columns {
-            true => self.bits_slot(node.inputs[1])?,
-            false => self.padded(node.inputs[1], convolution)?,
-        };
-        let filter = self.bits_slot(node.inputs[0])?;
-        let [out_rows, out_columns] = convolution.output();
-        // [images, groups, filters, rows, columns, channels, filter's rows, filter's columns] of both.
-        let shape = [
-            images,
-            groups,
-            each,
-            out_rows,
-            out_columns,
-            deep,
-            height,
-            width,
-        ];
-        let window = convolution.window();
-        let plane = rows * columns;
-        let views = [
             (
-                filter,
-                [0, each * window, window, 0, 0, height * width, width, 1],
-            ),
-            (
-                image,
-                [
-                    channels * plane,
-                    deep * plane,
-                    0,
-                    down * columns,
-                    right,
-                    plane,
-                    apart_down * columns,
-                    apart_right,
-                ],
-            ),
-        ];
-        let operands =
-            views.map(|(slot, strides)| Operand::Slot(self.strided(slot, shape, strides, 0)));
-        let op = BitOp::Binary(Binary::Mul, element);
-        let products = self.bit_op(op, operands.into(), count)[0];
-        Ok(vec![self.bits_sum(products, [len, window, 1])?])
+                Self::Exchange {
+                    descending,
+                    element,
+                },
+                _,
+            ) => {
+                let (x, y) = (&inputs[0], &inputs[1]);
+                let swap = match descending {
+                    false => less(b, *element, y, x),
+                    true => less(b, *element, x, y),
+                };
+                let mut out = Vec::new();
+                for pair in inputs.chunks(2) {
+                    let (low, high) = b.swap_if(swap, &pair[0], &pair[1]);
+                    out.extend([low, high]);
+                }
+                out
+            }
+            (Self::OneHot(entries), [place]) => {
+                let hot = one_hot(b, place, *entries);
+                hot.into_iter().map(|bit| vec![bit]).collect()
+            }
+            (Self::Entry(table), [place]) => entry(b, table, place),
+            (Self::Index(branches), [number]) => index(b, *branches, number),
+            (Self::Mask, [bit, x]) => vec![b.mask(x, bit[0])],
+            _ => unreachable!("{self:?} of {} operands", inputs.len()),
+        }
     }
 
-    /// The images of a convolution with the zeros around them.
-    fn padded(&mut self, images: Value, convolution: &Convolution) -> Result<Slot> {
-        let slot = self.bits_slot(images)?;
-        let zero = self.filled_with(0, self.element(images), 1, Domain::Bits)?;
-        let joined = self.join(&[slot, zero], 1);
-        let [[above, below], [before, after]] = convolution.padding;
-        let [rows, columns] = convolution.image;
-        let nothing = self.len(images);
-        let mut places = Vec::new();
-        for plane in 0..convolution.images * convolution.channels {
-            for row in 0..above + rows + below {
-                for column in 0..before + columns + after {
-                    let row = row.checked_sub(above).filter(|&row| row < rows);
-                    let column = column.checked_sub(before).filter(|&at| at < columns);
-                    let inside = row.zip(column);
-                    places.push(inside.map_or(nothing, |(row, column)| {
-                        (plane * rows + row) * columns + column
-                    }));
-                }
+    /// The widths of the results for operands of these widths.
+    pub(super) fn widths(&self, inputs: &[u32]) -> Vec<u32> {
+        match self {
+            Self::Unary(Unary::CountOnes | Unary::LeadingZeros, _) => vec![Type::PLACE.bits()],
+            Self::Unary(_, element) => vec![element.bits()],
+            Self::Binary(Binary::Equal | Binary::Less, _) => vec![1],
+            Self::Binary(_, element) => vec![element.bits()],
+            Self::Select | Self::Mask => vec![inputs[1]],
+            Self::Cast(_, to) => vec![to.bits()],
+            Self::Resize(bits) => vec![*bits],
+            Self::Each(_, widths) => widths.clone(),
+            Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
+            Self::LessOfSums { .. } | Self::LessOfSigns { .. } | Self::IsSum => vec![1],
+            Self::Carries(_) => vec![1; 3],
+            Self::LowCarry(_) => vec![1; 2],
+            Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
+            Self::Exchange { .. } => inputs.to_vec(),
+            Self::OneHot(entries) => vec![1; *entries],
+            Self::Index(branches) => index_widths(*branches, inputs[0]),
+            Self::Entry(table) => {
+                let width = table.shape().axes()[1];
+                vec![table.element().bits(); width]
             }
         }
-        let places = Places::Rows {
-            rows: 1,
-            from: nothing + 1,
-            places: places.into(),
-        };
-        Ok(self.gather(joined, places))
     }
 
-    /// Number of products that a node makes in bits, where it keeps all of them before it adds.
-    ///
-    /// # Errors
-    /// [`Fault::Lengths`] if they are more than [`MOST_PRODUCTS`].
-    fn products(&self, node: &Node, lengths: &[usize]) -> Result<usize> {
-        let count = (lengths.iter()).try_fold(1_usize, |all, &length| all.checked_mul(length));
-        count
-            .filter(|&count| count <= MOST_PRODUCTS)
-            .ok_or_else(|| {
-                let what = format!(
-                    "all of its products are kept at once where numbers are bits, and there are more than \
-                     {MOST_PRODUCTS}; use a mix that has A, alpha or R, or smaller matrices"
-                );
-                let operator = node.op.to_string();
-                self.fault(Fault::Lengths { operator, what })
-            })
-    }
-
-    fn bits_look_up(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let (table, places) = (node.inputs[0], node.inputs[1]);
-        let &[batch, entries, width] = self.shape(table).axes() else {
-            unreachable!("tables come in batches")
-        };
-        let typed = &node.outputs[0];
-        let (element, len) = (typed.element, typed.shape.elements());
-        if len == 0 || entries == 0 {
-            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
+    /// Name of the operator in a step's label.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Unary(unary, _) => unary.to_string(),
+            Self::Binary(binary, _) | Self::Fold(binary) => binary.to_string(),
+            Self::Select => "select".into(),
+            Self::Cast(_, to) => format!("cast to {to}"),
+            Self::Truncate(by) => format!("truncate by {by}"),
+            Self::Carries(_) => "carries of shares".into(),
+            Self::LowCarry(_) => "carry of shares".into(),
+            Self::Resize(_) => "widen".into(),
+            Self::Each(each, _) => each.operation().label(),
+            Self::AddUp => "add shares".into(),
+            Self::LessOfSums { .. } => "compare shares".into(),
+            Self::LessOfSigns { .. } => "compare".into(),
+            Self::IsSum => "equality of shares".into(),
+            Self::Winner(..) => "winner".into(),
+            Self::Exchange { .. } => "compare and exchange".into(),
+            Self::OneHot(_) => "one-hot code".into(),
+            Self::Entry(_) => "look-up".into(),
+            Self::Mask => "mask".into(),
+            Self::Index(_) => "number of a branch".into(),
         }
-        let count = self.len(places);
-        if let (Some(array), 1) = (self.graph.constant(table), batch) {
-            let flat = array.reshaped(Shape::of(vec![entries, width]));
-            let place = self.bits(places)?;
-            let found = self.bit_op(BitOp::Entry(flat.into()), vec![place], count);
-            return Ok(vec![self.join(&found, count)]);
-        }
-        let hot = self.one_hot(places, entries)?;
-        let table = self.bits_slot(table)?;
-        let each = count / batch;
-        // [batch, each, width, entries] of both.
-        let shape = [batch, each, width, entries];
-        let views = [
-            (hot, [each * entries, entries, 0, 1]),
-            (table, [entries * width, 0, 1, width]),
-        ];
-        let operands =
-            views.map(|(slot, strides)| Operand::Slot(self.strided(slot, shape, strides, 0)));
-        let masked = self.bit_op(BitOp::Mask, operands.into(), shape.iter().product())[0];
-        let sizes = [len, entries, 1];
-        Ok(vec![self.sums(masked, sizes, false)?])
     }
 }
 
-/// The layers of a sorting network, less the comparisons that the first `keep` places do not depend on.
-fn needed_layers(length: usize, keep: usize) -> Vec<Vec<(usize, usize)>> {
-    let mut needed: Vec<bool> = (0..length).map(|place| place < keep).collect();
-    let mut layers = Vec::new();
-    for mut layer in sorting_network(length).into_iter().rev() {
-        layer.retain(|&(low, high)| needed[low] || needed[high]);
-        for &(low, high) in &layer {
-            (needed[low], needed[high]) = (true, true);
+/// Compares by signs: of numbers with different highest bits the unsigned one with a 1 is greater, the signed one with a 1 less;
+/// of others the difference does not overflow.
+fn less_of_signs(b: &mut Builder, signed: bool, [x, y, difference]: [Wire; 3]) -> Wire {
+    let differ = b.xor(x, y);
+    let less = if signed { x } else { y };
+    b.select(differ, &[less], &[difference])[0]
+}
+
+fn less(b: &mut Builder, element: Type, x: &[Wire], y: &[Wire]) -> Wire {
+    match element.is_signed() {
+        true => b.less_signed(x, y),
+        false => b.less(x, y),
+    }
+}
+
+fn unary_bits(op: Unary, element: Type, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
+    let width = x.len();
+    match op {
+        Unary::Negate => b.negate(x),
+        Unary::Not => b.not_all(x),
+        Unary::Abs => b.abs(x),
+        Unary::Square => b.square(x),
+        Unary::Root => {
+            let (root, _) = b.square_root(x);
+            b.zero_extend(&root, width)
         }
-        if !layer.is_empty() {
-            layers.push(layer);
+        Unary::CountOnes => {
+            let count = b.count_ones(x);
+            b.zero_extend(&count, Type::PLACE.bits() as usize)
+        }
+        Unary::LeadingZeros => {
+            let count = b.leading_zeros(x);
+            b.zero_extend(&count, Type::PLACE.bits() as usize)
+        }
+        Unary::ShiftLeft(by) => {
+            let by = (by as usize).min(width);
+            let mut shifted = b.number(0, by);
+            shifted.extend(&x[..width - by]);
+            shifted
+        }
+        Unary::ShiftRight(by) => {
+            // The sign is what is left at least.
+            let by = (by as usize).min(width - usize::from(element.is_signed()));
+            match element.is_signed() {
+                true => b.sign_extend(&x[by..], width),
+                false => b.zero_extend(&x[by..], width),
+            }
+        }
+        Unary::RotateLeft(by) => {
+            let mut rotated = x.to_vec();
+            rotated.rotate_right(by as usize % width);
+            rotated
         }
     }
-    layers.reverse();
-    layers
+}
+
+fn binary_bits(op: Binary, element: Type, b: &mut Builder, x: &[Wire], y: &[Wire]) -> Vec<Wire> {
+    let signed = element.is_signed();
+    match op {
+        Binary::Add => b.add(x, y),
+        Binary::Sub => b.sub(x, y),
+        Binary::Mul => b.mul(x, y),
+        Binary::Div if element.fraction() > 0 => b.divide_fixed(x, y, element.fraction() as usize),
+        Binary::Div if signed => b.divide_signed(x, y).0,
+        Binary::Div => b.quotient(x, y),
+        Binary::Rem if signed => b.divide_signed(x, y).1,
+        Binary::Rem => b.divide(x, y).1,
+        Binary::And => b.and_all(x, y),
+        Binary::Or => {
+            let pairs = x.iter().zip(y);
+            pairs.map(|(&x, &y)| b.or(x, y)).collect()
+        }
+        Binary::Xor => b.xor_all(x, y),
+        Binary::Equal => vec![b.equal(x, y)],
+        Binary::Less => vec![less(b, element, x, y)],
+        Binary::Min => {
+            let second = less(b, element, y, x);
+            b.select(second, y, x)
+        }
+        Binary::Max => {
+            let second = less(b, element, x, y);
+            b.select(second, y, x)
+        }
+        Binary::ShiftLeft => b.shift_left(x, y),
+        Binary::ShiftRight if signed => b.shift_right_signed(x, y),
+        Binary::ShiftRight => b.shift_right(x, y),
+        Binary::RotateLeft => b.rotate_left(x, y),
+    }
+}
+
+/// One-hot code of a place: for each of `entries` whether it is the one at `place`; none where there is no such entry. About an AND
+/// for each entry, and one for each bit of the place that no entry has.
+pub(crate) fn one_hot(b: &mut Builder, place: &[Wire], entries: usize) -> Vec<Wire> {
+    let named = (usize::BITS - entries.saturating_sub(1).leading_zeros()) as usize;
+    let (low, high) = place.split_at(named.min(place.len()));
+    let beyond = b.any(high);
+    // Splitting a 1 rather than the constant makes all places 0 where it is 0.
+    let mut hot = vec![b.not(beyond)];
+    for (at, &bit) in low.iter().enumerate().rev() {
+        let step = 1_usize << at;
+        let mut next = Vec::with_capacity(2 * hot.len());
+        for (index, &whole) in hot.iter().enumerate() {
+            let first = 2 * index * step;
+            // A half without entries is left out.
+            let odd = b.and(whole, bit);
+            next.push(b.xor(whole, odd));
+            if first + step < entries {
+                next.push(odd);
+            }
+        }
+        hot = next;
+    }
+    let zero = b.constant(false);
+    hot.resize(entries, zero);
+    hot
+}
+
+/// The XOR of a public table's entries, each where its place is the one.
+fn entry(b: &mut Builder, table: &Array, place: &[Wire]) -> Vec<Vec<Wire>> {
+    let (entries, width) = (table.shape().axes()[0], table.shape().axes()[1]);
+    let hot = one_hot(b, place, entries);
+    let bits = table.element().bits() as usize;
+    let zero = b.constant(false);
+    let mut found = vec![vec![zero; bits]; width];
+    for (at, code) in table.codes().enumerate() {
+        let (entry, column) = (at / width, at % width);
+        for bit in (0..bits).filter(|bit| code >> bit & 1 == 1) {
+            found[column][bit] = b.xor(found[column][bit], hot[entry]);
+        }
+    }
+    found
+}
+
+/// The bits of the number of a branch, and, where a number has more bits than that and they can all be of
+/// a branch, whether those above are 0.
+fn index(b: &mut Builder, branches: usize, number: &[Wire]) -> Vec<Vec<Wire>> {
+    let named = index_bits(branches);
+    let zero = b.constant(false);
+    let mut low = number.to_vec();
+    let high = low.split_off(named.min(low.len()));
+    low.resize(named, zero);
+    if high.is_empty() {
+        return vec![low];
+    }
+    let beyond = b.any(&high);
+    if branches.is_power_of_two() {
+        return vec![low, vec![b.not(beyond)]];
+    }
+    // The greatest number of this many bits names no branch.
+    let low = low.into_iter().map(|bit| b.or(bit, beyond)).collect();
+    vec![low]
+}
+
+/// The widths of what [`index`] gives.
+fn index_widths(branches: usize, bits: u32) -> Vec<u32> {
+    let named = index_bits(branches) as u32;
+    match bits > named && branches.is_power_of_two() {
+        true => vec![named, 1],
+        false => vec![named],
+    }
 }

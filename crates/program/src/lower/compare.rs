@@ -3,7 +3,7 @@
 use madrigal_circuit::Goal;
 use madrigal_operations::{Depth, DynOperation, Predicate};
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use super::domain::Domain;
 use super::draft::{Operand, slots};
 use super::state::{Lowering, Native, Result};

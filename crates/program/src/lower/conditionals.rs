@@ -5,8 +5,8 @@ use std::sync::Arc;
 use madrigal_circuit::branches::{Draft, index_bits};
 use madrigal_operations::{Gated, Scheme};
 
-use super::bits::BitOp;
 use super::branches::{Feed, circuits};
+use super::circuits::BitOp;
 use super::domain::Domain;
 use super::draft::Operand;
 use super::formulas::{RingBranches, formulas};

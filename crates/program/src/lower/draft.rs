@@ -9,7 +9,7 @@ use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 
 use madrigal_engine::{Element, Sharing, Sort};
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use super::steps::{Action, Body, Slot, Step};
 use crate::error::Source;
 

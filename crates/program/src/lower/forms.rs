@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_engine::{Sharing, Sort};
 use madrigal_operations::{Backend, Narrow, Row};
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use super::domain::{Domain, width};
 use super::draft::Operand;
 use super::state::{Lowering, Native, Result};

@@ -46,7 +46,7 @@ use crate::computation::Computation;
 use crate::error::ProgramError;
 use crate::ir::{Graph, Node, Op};
 
-pub(crate) use bits::one_hot;
+pub(crate) use circuits::one_hot;
 pub use executable::{Executable, ExecuteError};
 pub use madrigal_engine::Sharing;
 pub use mix::{Mix, MixError};

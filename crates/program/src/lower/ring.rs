@@ -6,7 +6,7 @@ use madrigal_circuit::Builder;
 use madrigal_core::{MatrixShape, Product};
 use madrigal_operations::{Backend, ShiftShares};
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use super::domain::{Domain, width};
 use super::draft::{Operand, slots};
 use super::ranges::{Range, Ranges};

@@ -7,7 +7,7 @@ use madrigal_operations::{
     Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange, RingOperations, SumAxis,
 };
 
-use super::bits::BitOp;
+use super::circuits::BitOp;
 use super::domain::Domain;
 use super::draft::Operand;
 use super::state::{Lowering, Result};
