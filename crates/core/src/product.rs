@@ -287,21 +287,25 @@ impl Convolution {
             for y in 0..self.filter[0] {
                 for x in 0..self.filter[1] {
                     let Some(row) = rows.next() else { return };
+                    // Above and left of the image places wrap, so that one test is enough.
+                    let top = (y * self.dilation[0]).wrapping_sub(self.padding[0][0]);
+                    let left = (x * self.dilation[1]).wrapping_sub(self.padding[1][0]);
                     let (mut r, mut c) = (first / output_columns, first % output_columns);
-                    for to in &mut row[part.clone()] {
-                        // Left of and above the image these wrap, so that one test is enough.
-                        let at = [(r, y, 0), (c, x, 1)].map(|(output, offset, axis)| {
-                            (output * self.stride[axis] + offset * self.dilation[axis])
-                                .wrapping_sub(self.padding[axis][0])
-                        });
-                        *to = match at[0] < image_rows && at[1] < image_columns {
-                            true => plane[at[0] * image_columns + at[1]],
-                            false => T::ZERO,
+                    let mut rest = &mut row[part.clone()];
+                    while !rest.is_empty() {
+                        let to;
+                        (to, rest) = rest.split_at_mut(rest.len().min(output_columns - c));
+                        let from = (r * self.stride[0]).wrapping_add(top);
+                        let line = match from < image_rows {
+                            true => &plane[from * image_columns..][..image_columns],
+                            false => &[],
                         };
-                        c += 1;
-                        if c == output_columns {
-                            (r, c) = (r + 1, 0);
+                        let mut at = (c * self.stride[1]).wrapping_add(left);
+                        for to in to {
+                            *to = line.get(at).copied().unwrap_or(T::ZERO);
+                            at = at.wrapping_add(self.stride[1]);
                         }
+                        (r, c) = (r + 1, 0);
                     }
                 }
             }
