@@ -2,14 +2,14 @@
 //! shared numbers.
 //!
 //! Bit i of a number is the XOR of all bits of its Gray code from i on. XORs of shared bits need no message, so
-//! the conversion takes what [`Step::Compose`] takes: one round, a shared random bit for each bit.
+//! the conversion takes what [`RingStep::Compose`] takes: one round, a shared random bit for each bit.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal::Ring;
-use madrigal::engine::operations::{Rings, Step};
+use madrigal::engine::operations::{RingStep, Rings};
 use madrigal::engine::{
     Bill, Element, Mismatch, Operation, Shares, Sharing, Sort, Turn, Width, with_ring,
 };
@@ -82,7 +82,7 @@ impl<P: Rings> Operation for FromGray<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        with_ring!(self.width, T => P::step_bill::<T>(Step::Compose, inputs, bill));
+        with_ring!(self.width, T => P::step_bill::<T>(RingStep::Compose, inputs, bill));
     }
 
     fn online<'a>(
@@ -93,7 +93,7 @@ impl<P: Rings> Operation for FromGray<P> {
         Box::pin(async move {
             let planes = Self::decoded(&inputs[0]);
             let (tool, stock) = turn.tool::<P>()?;
-            let step = Step::Compose;
+            let step = RingStep::Compose;
             with_ring!(self.width, T => tool.step::<T>(step, &[&planes], stock).await)
         })
     }

@@ -2,7 +2,7 @@
 //! - A Framework for Mixed-Protocol Multi-Party Computation" (TOPS 2022), for any number of parties.
 //!
 //! It rests on Madrigal's public interface alone. The party that knows the number shares it, which takes no
-//! message in arithmetic GMW, and [`Step::BitTimes`] does the rest in one round: a shared bit and a triple
+//! message in arithmetic GMW, and [`RingStep::BitTimes`] does the rest in one round: a shared bit and a triple
 //! for each product, where the paper's two parties take one additively correlated OT.
 //!
 //! ```
@@ -31,7 +31,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal::engine::operations::{Rings, Step};
+use madrigal::engine::operations::{RingStep, Rings};
 use madrigal::engine::{
     Bill, Element, Mismatch, Operation, Shares, Sharing, Sort, Turn, with_ring,
 };
@@ -84,7 +84,7 @@ impl<P: Rings> Operation for MultiplyKnown<P> {
         let number = &inputs[1];
         P::share_bill(self.owner, &[*number], bill);
         if let Element::Ring(width) = number.element {
-            with_ring!(width, T => P::step_bill::<T>(Step::BitTimes, inputs, bill));
+            with_ring!(width, T => P::step_bill::<T>(RingStep::BitTimes, inputs, bill));
         }
     }
 
@@ -101,7 +101,7 @@ impl<P: Rings> Operation for MultiplyKnown<P> {
             let (tool, stock) = turn.tool::<P>()?;
             let shared = tool.share(self.owner, &inputs[1..], stock, None);
             let shared = shared.await?;
-            let (step, inputs) = (Step::BitTimes, [&**bit, &shared[0]]);
+            let (step, inputs) = (RingStep::BitTimes, [&**bit, &shared[0]]);
             with_ring!(width, T => tool.step::<T>(step, &inputs, stock).await)
         })
     }
