@@ -71,6 +71,7 @@ fn of_fact(what: &str) -> Option<&'static str> {
         "phases" | "garbled tables" | "lanes in a part" | "lanes in a block" => {
             "see --phases and --memory"
         }
+        "memory for correlations" => "memory for correlations: see --memory",
         "triples" => "triples: see --triples, or --prepare",
         _ => return None,
     })

@@ -274,6 +274,12 @@ fn parties_that_compute_differently_often() {
     ];
     let expected: (i32, &[&str]) = (5, &["repetitions", "--repeat"]);
     both_refuse(running, [expected; 2]);
+    let running = [
+        party(path, 0, "--input a --memory 100MiB"),
+        party(path, 1, "--input b"),
+    ];
+    let expected: (i32, &[&str]) = (5, &["memory for correlations is", "--memory"]);
+    both_refuse(running, [expected; 2]);
     // Parties that plan for different lines.
     let running = [
         party(path, 0, "--input a --network lan"),

@@ -91,7 +91,7 @@ pub fn input_bits_of(graph: &Graph, party: Party) -> usize {
 fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, RunError> {
     let Brought { inputs, means } = brought;
     let graph = &plan.spec().graph;
-    let lanes = lanes(graph, me)?;
+    let lanes = checked_lanes(graph, me)?;
     if me.index() < graph.parties() {
         let wires = input_bits_of(graph, me);
         if inputs.rows() != wires || (wires > 0 && inputs.lanes() != lanes) {
@@ -123,11 +123,26 @@ fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, 
     })
 }
 
-/// Gives the number of lanes, if all inputs and outputs are clear bits in as many.
-fn lanes(graph: &Graph, me: Party) -> Result<usize, RunError> {
+/// Gives the number of lanes, if all inputs and outputs are clear bits in as many, and all outputs are for the same
+/// parties: these get rows, and the others nothing.
+fn checked_lanes(graph: &Graph, me: Party) -> Result<usize, RunError> {
     let values = graph.inputs().iter().chain(graph.outputs());
     let mut sorts = values.map(|&value| graph.sort(value));
     let lanes = sorts.clone().next().map_or(0, |sort| sort.len);
+    let mut receivers = graph
+        .outputs()
+        .iter()
+        .map(|&value| graph.sort(value).sharing);
+    let first = receivers.next();
+    if let Some(other) = receivers.find(|sharing| Some(*sharing) != first) {
+        return Err(RunError::Values {
+            party: me,
+            problem: format!(
+                "rows are for the same parties, and the plan has outputs that are {} and {other}; run it by `run_program`",
+                first.unwrap_or(other)
+            ),
+        });
+    }
     let is_row = |sort: &Sort| {
         matches!(sort.element, Element::Bits(_)) && sort.sharing.is_clear() && sort.len == lanes
     };

@@ -533,6 +533,24 @@ fn jobs_that_do_not_fit_together_are_refused() {
     assert_eq!(refused(&|job| job.lanes = 0), JobError::NoLanes);
 }
 
+/// Nobody's outputs are lost without a word.
+#[test]
+fn rows_are_for_the_same_parties() {
+    let mut graph = Graph::new(2);
+    for owner in Party::all(2) {
+        let value = graph.input(Sort::new(Sharing::clear(&[owner]), Element::Bits(1), 3));
+        graph.output(value);
+    }
+    let plan = Plan::new(PlanSpec::new(graph)).unwrap();
+    let session = Session::new(
+        World::new(2, seed()).config(Party::new(0)),
+        mesh(2).into_iter().next().unwrap(),
+    );
+    let refused = block_on(run_rows(&session, 1, &plan, Rows::new(1, 3), None, &|_| {}));
+    let refused = refused.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("clear to 0 and clear to 1"), "{refused}");
+}
+
 /// A plan of numbers takes no rows.
 #[test]
 fn rows_are_for_bits() {
