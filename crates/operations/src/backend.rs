@@ -15,6 +15,7 @@ use madrigal_correlations::Width;
 
 use crate::circuit::Circuit;
 use crate::convert::{Addends, BitTimes, Compose};
+use crate::dealing::Parts;
 use crate::edges::{Constant, Open, Share};
 use crate::matrices::MatrixProduct;
 use crate::netlist::Netlist;
@@ -58,6 +59,8 @@ pub struct Backend {
 pub struct Keeping {
     /// The sharing that values are kept in.
     pub sharing: Sharing,
+    /// Parts that a kept value is the sum of, and who holds which.
+    pub parts: Parts,
     /// Makes kept shares of values; nothing where values are kept as they are.
     pub to: Option<fn() -> DynOperation>,
     /// Makes values of kept shares; nothing where values are kept as they are.
@@ -66,9 +69,10 @@ pub struct Keeping {
 
 impl Keeping {
     /// Values are kept as they are.
-    pub const fn as_it_is(sharing: Sharing) -> Self {
+    pub const fn as_it_is(sharing: Sharing, parts: Parts) -> Self {
         Self {
             sharing,
+            parts,
             to: None,
             from: None,
         }

@@ -7,6 +7,7 @@ use madrigal_engine::Sharing;
 
 use super::{ArithmeticGmwTool, KnownProduct};
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
+use crate::dealing::Parts;
 use crate::truncate::TruncateLocally;
 
 impl ArithmeticGmwTool {
@@ -17,7 +18,7 @@ impl ArithmeticGmwTool {
         about: "arithmetic GMW: shares that add up modulo 2^l, one for each party",
         parties: 2..=MAX_PARTIES,
         honest_majority: false,
-        kept: Keeping::as_it_is(Sharing::A),
+        kept: Keeping::as_it_is(Sharing::A, Parts::OneEach),
         edges: &Of::<Self>::NEW,
         bits: None,
         numbers: Some(Numbers {

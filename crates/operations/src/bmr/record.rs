@@ -8,6 +8,7 @@ use madrigal_engine::Sharing;
 
 use super::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
+use crate::dealing::Parts;
 
 impl BmrTool {
     /// Record of the protocol, for whoever plans programs.
@@ -19,6 +20,7 @@ impl BmrTool {
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::B,
+            parts: Parts::OneEach,
             to: Some(|| Arc::new(FromKeys::new())),
             from: Some(|| Arc::new(ToKeys::new())),
         },

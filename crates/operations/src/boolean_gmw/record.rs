@@ -5,6 +5,7 @@ use madrigal_engine::Sharing;
 
 use super::BooleanGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
+use crate::dealing::Parts;
 
 impl BooleanGmwTool {
     /// Record of the protocol, for whoever plans programs.
@@ -14,7 +15,7 @@ impl BooleanGmwTool {
         about: "Boolean GMW: for each bit shares whose XOR is the bit, one for each party",
         parties: 2..=MAX_PARTIES,
         honest_majority: false,
-        kept: Keeping::as_it_is(Sharing::B),
+        kept: Keeping::as_it_is(Sharing::B, Parts::OneEach),
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,

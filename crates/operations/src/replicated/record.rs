@@ -7,6 +7,7 @@ use madrigal_protocols::replicated::Depth;
 
 use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
+use crate::dealing::Parts;
 
 impl ReplicatedTool {
     /// Record of the protocol, for whoever plans programs.
@@ -16,7 +17,7 @@ impl ReplicatedTool {
         about: "replicated sharing: three components, of which each of three parties has two",
         parties: 3..=3,
         honest_majority: true,
-        kept: Keeping::as_it_is(Sharing::R),
+        kept: Keeping::as_it_is(Sharing::R, Parts::TwoOfThree),
         edges: &Of::<Self>::NEW,
         bits: Some(Bits {
             circuits: &Of::<Self>::NEW,

@@ -10,6 +10,7 @@ use super::{ComposeLabels, FromLabels, Garbling, SplitLabels, ToLabels, YaoTool}
 use crate::aby2::AlphaTool;
 use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
+use crate::dealing::Parts;
 
 impl<G: Garbling> YaoTool<G> {
     /// Record of the protocol, for whoever plans programs.
@@ -24,6 +25,7 @@ impl<G: Garbling> YaoTool<G> {
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::B,
+            parts: Parts::OneEach,
             to: Some(|| Arc::new(FromLabels::new())),
             from: Some(|| Arc::new(ToLabels::<G>::new())),
         },

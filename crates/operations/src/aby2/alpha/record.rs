@@ -6,6 +6,7 @@ use madrigal_engine::Sharing;
 
 use super::AlphaTool;
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
+use crate::dealing::Parts;
 use crate::over_shares::{Mask, Unmask};
 use crate::truncate::TruncateLocally;
 
@@ -19,6 +20,7 @@ impl AlphaTool {
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::A,
+            parts: Parts::OneEach,
             to: Some(|| Arc::new(Unmask::<Self>::new())),
             from: Some(|| Arc::new(Mask::<Self>::new())),
         },

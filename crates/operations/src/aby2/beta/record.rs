@@ -6,6 +6,7 @@ use madrigal_engine::Sharing;
 
 use super::BetaTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
+use crate::dealing::Parts;
 use crate::over_shares::{Mask, Unmask};
 
 impl BetaTool {
@@ -18,6 +19,7 @@ impl BetaTool {
         honest_majority: false,
         kept: Keeping {
             sharing: Sharing::B,
+            parts: Parts::OneEach,
             to: Some(|| Arc::new(Unmask::<Self>::new())),
             from: Some(|| Arc::new(Mask::<Self>::new())),
         },
