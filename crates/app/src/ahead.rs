@@ -175,8 +175,12 @@ impl<'a> ReadyRun<'a> {
             }
             None => vec![None; present.here().len()],
         };
-        let parties = present.here().into_iter().zip(stores).map(|(me, files)| {
-            let given = planned.given(program, inputs, me).map_err(Failure::bug)?;
+        let given = match present.me() {
+            Some(me) => planned.given(program, inputs, me).map(|given| vec![given]),
+            None => planned.given_to_all(program, inputs),
+        };
+        let given = given.map_err(Failure::bug)?.into_iter();
+        let parties = given.zip(stores).map(|(given, files)| {
             let store = files.map(|files| open(planned, &files)).transpose()?;
             Ok((given, store))
         });

@@ -6,7 +6,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::{Cost, Party};
 use madrigal_engine::{Outcome, Plan};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Inputs, LocalError, OutputPort, Outputs};
+use madrigal_program::{Array, Computation, Holder, Inputs, LocalError, OutputPort, Outputs};
 use serde::Serialize;
 
 use crate::explain::saving;
@@ -36,12 +36,12 @@ struct Report {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Wrong {
     #[error(
-        "in mix {mix}, with circuits of little {circuits}, {party} got another {output} than the program means (seed {seed}); please report it with this text and the program"
+        "in mix {mix}, with circuits of little {circuits}, {who} got another {output} than the program means (seed {seed}); please report it with this text and the program"
     )]
     Output {
         mix: String,
         circuits: &'static str,
-        party: Party,
+        who: Holder,
         output: String,
         seed: u64,
     },
@@ -135,12 +135,22 @@ fn compare<H>(
         error => Failure::bug(error),
     })?;
     let tried = Tried { mix, goal, seed };
+    let outputs: Vec<Outputs> = ended.iter().map(|party| party.outputs.clone()).collect();
+    tried.judge_clients(program, &outputs, expected)?;
     for (party, ended) in Party::all(program.parties()).zip(ended) {
         let expected: Vec<_> = expected.arrays().collect();
         let outputs = (&ended.outputs, program.outputs());
         tried.judge(party, outputs, &expected, &ended.outcome, &planned.plan)?;
     }
     Ok(())
+}
+
+/// An output in words.
+fn named(place: usize, port: &OutputPort) -> String {
+    match &port.name {
+        Some(name) => format!("{name:?}"),
+        None => format!("output {place}"),
+    }
 }
 
 /// Lists the mixes that are compared: the one that is named, or those that have most in them.
@@ -167,6 +177,36 @@ pub(crate) struct Tried {
 }
 
 impl Tried {
+    /// Compares what clients get of all parties' shares with what all outputs mean.
+    fn judge_clients(
+        self,
+        program: &Computation,
+        parties: &[Outputs],
+        expected: &Outputs,
+    ) -> Result<()> {
+        let Self { mix, goal, seed } = self;
+        let (mix, circuits) = (mix.to_string(), saving(goal));
+        let together = program.put_together(parties).map_err(Failure::bug)?;
+        let outputs = together
+            .arrays()
+            .zip(expected.arrays())
+            .zip(program.outputs());
+        for (place, ((found, expected), port)) in outputs.enumerate() {
+            let client = port.clients().next();
+            if let (Some(client), true) = (client, found != expected) {
+                let (who, output) = (client.into(), named(place, port));
+                return Err(Failure::from(Wrong::Output {
+                    mix,
+                    circuits,
+                    who,
+                    output,
+                    seed,
+                }));
+            }
+        }
+        Ok(())
+    }
+
     /// Compares what a party got with what all outputs mean, and what it spent with what its plan declares.
     pub(crate) fn judge(
         self,
@@ -180,13 +220,13 @@ impl Tried {
         let (mix, circuits) = (mix.to_string(), saving(goal));
         for (place, (found, port)) in outputs.arrays().zip(ports).enumerate() {
             let expected = expected.get(place).copied().flatten();
-            if found != expected.filter(|_| port.to.contains(&party)) {
-                let name = port.name.as_deref();
+            if found != expected.filter(|_| port.is_for(party)) {
+                let (who, output) = (party.into(), named(place, port));
                 return Err(Wrong::Output {
                     mix,
                     circuits,
-                    party,
-                    output: name.map_or(format!("output {place}"), |name| format!("{name:?}")),
+                    who,
+                    output,
                     seed,
                 });
             }

@@ -171,7 +171,8 @@ impl<H> App<H> {
         let outputs = program.outputs().iter().enumerate();
         let outputs = outputs.map(|(place, port)| {
             let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            let everyone = port.to.len() == program.parties();
+            let everyone =
+                port.parties().len() == program.parties() && port.clients().next().is_none();
             let to: Vec<_> = port.to.iter().map(ToString::to_string).collect();
             let to = if everyone {
                 "everyone".into()

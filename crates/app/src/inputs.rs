@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use madrigal_core::{Party, Zeroizing};
-use madrigal_program::{Computation, InputPort, Inputs, TextError};
+use madrigal_program::{Computation, Holder, InputPort, Inputs, TextError};
 
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::must::{Breach, Required};
@@ -48,14 +48,18 @@ enum Problem {
     #[error("--input {name}=... is for {owner}; this is {me}, which reads only its own inputs")]
     Foreign {
         name: String,
-        owner: Party,
+        owner: Holder,
         me: Party,
     },
+    #[error(
+        "--input {name}=... is for {owner}, whose value no party sees; give this party's share of it with --shared-input {name}=FILE"
+    )]
+    OfClient { name: String, owner: Holder },
     #[error("--input {name}=VALUES is missing: {sort} of {owner}")]
     Missing {
         name: String,
         sort: String,
-        owner: Party,
+        owner: Holder,
     },
     #[error("--input {name}=...: {error}; the input is {sort}")]
     Text {
@@ -184,9 +188,12 @@ fn read_texts(
             }));
         };
         (name, sort) = (flag.name.clone(), port.tensor_type.to_string());
-        if let Some(me) = me.filter(|&me| me != port.owner) {
-            let owner = port.owner;
-            return Err(Failure::from(Problem::Foreign { name, owner, me }));
+        if let Some(me) = me.filter(|&me| Some(me) != port.owner.party()) {
+            let owner = port.owner.clone();
+            return Err(Failure::from(match owner.client() {
+                Some(_) => Problem::OfClient { name, owner },
+                None => Problem::Foreign { name, owner, me },
+            }));
         }
         if std::mem::replace(&mut given[place], true) {
             return Err(Failure::from(Problem::Twice { name }));
@@ -219,14 +226,14 @@ fn read_texts(
         }
     }
     let wanted = |(place, port): &(usize, &InputPort)| {
-        !given[*place] && me.is_none_or(|me| me == port.owner)
+        !given[*place] && me.is_none_or(|me| port.owner.party() == Some(me))
     };
     let missing: Vec<_> = ports.iter().enumerate().filter(wanted).collect();
     if let (true, Some((place, port))) = (complete, missing.first()) {
         return Err(Failure::from(Problem::Missing {
             name: name(*place, port),
             sort: port.tensor_type.to_string(),
-            owner: port.owner,
+            owner: port.owner.clone(),
         }));
     }
     Ok((

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::Session;
-use madrigal_program::{Array, Ended, Planned};
+use madrigal_program::{Array, Computation, Ended, Outputs, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -87,14 +87,21 @@ fn tell<H>(
         .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
         .collect();
     let ports = made.program.outputs();
+    let together = match ended.len() == made.program.parties() {
+        true => Some(put_together(&made.program, ended)?),
+        false => None,
+    };
     // Parties that get an output get the same.
     let first = |place: usize| {
         let mut arrays = ended
             .iter()
             .filter_map(|(_, one)| one.outputs.arrays().nth(place).flatten());
         let first = arrays.next();
+        let clients = together
+            .iter()
+            .find_map(|all| all.arrays().nth(place).flatten());
         match arrays.all(|array| Some(array) == first) {
-            true => Ok(first),
+            true => Ok(first.or(clients)),
             false => Err(Failure::bug("parties got different outputs")),
         }
     };
@@ -136,6 +143,12 @@ fn tell<H>(
         text.push('\n');
     }
     Ok(text)
+}
+
+/// The outputs of clients, where all parties are here.
+fn put_together(program: &Computation, ended: &[(Party, Ended)]) -> Result<Outputs> {
+    let outputs: Vec<Outputs> = ended.iter().map(|(_, one)| one.outputs.clone()).collect();
+    program.put_together(&outputs).map_err(Failure::bug)
 }
 
 /// One output for people.

@@ -131,6 +131,8 @@ registry! {
     Sha256 PUBLIC_VALUE = b"madrigal public value v1";
     /// The inputs that all parties know (collision resistance), whose sorts are in the program.
     Sha256 PUBLIC_INPUTS = b"madrigal public inputs 1";
+    /// Facts about inputs that clients have shared (collision resistance). The length of each text comes first.
+    Sha256 BROUGHT_FACTS = b"madrigal brought facts v1";
     /// Picked places (collision resistance).
     Sha256 PICKED = b"madrigal picked v1";
     /// Names and types of a HyCC program's variables (collision resistance). The length of each text comes first.

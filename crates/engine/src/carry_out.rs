@@ -35,6 +35,9 @@ pub struct Given<'a> {
     pub inputs: Vec<Shares>,
     /// Means that the origin of the correlations asks for.
     pub means: Means<'a>,
+    /// Facts about what the party brings, which all computing parties must have in common beside those of the plan: where
+    /// their shares of an input come from, for one.
+    pub facts: Vec<Fact>,
 }
 
 /// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
@@ -73,6 +76,7 @@ pub(crate) fn run_with_facts<'a>(
         fits(session.me(), session.parties(), plan, &given.inputs)?;
         let wire_bytes = session.wire_bytes_sent();
         let mut facts = facts.to_vec();
+        facts.extend(given.facts.iter().cloned());
         if let Some(digest) = public_values(&plan.spec().graph, &given.inputs) {
             let digest = Digest256(digest).to_string();
             facts.push((PUBLIC_VALUES.to_owned(), digest));
@@ -126,9 +130,27 @@ pub fn evaluate_program<'a>(
             let computing = context.among(plan.spec().graph.parties());
             computing.tally(PUBLIC_VALUES, &numbers);
         }
+        if !given.facts.is_empty() {
+            let numbers = digest_of(&given.facts).map(usize::from);
+            let computing = context.among(plan.spec().graph.parties());
+            computing.tally(BROUGHT, &numbers);
+        }
         let (outputs, ..) = carry_out(context, plan, given, Instant::now(), observe).await?;
         Ok(outputs)
     })
+}
+
+/// Name of the tally in which parties that bring shares of different inputs differ.
+const BROUGHT: &str = "inputs that were shared before";
+
+/// SHA-256 of facts, each with its length.
+fn digest_of(facts: &[Fact]) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix(domains::BROUGHT_FACTS);
+    for text in facts.iter().flat_map(|(name, value)| [name, value]) {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
 }
 
 /// Name of the fact in which parties that bring different public values differ.

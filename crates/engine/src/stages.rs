@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::carry_out::{Given, run_with_facts};
 use crate::error::RunError;
+use crate::graph::Value;
 use crate::plan::Plan;
 use crate::report::{Outcome, Progress};
 use crate::shares::Shares;
@@ -72,6 +73,11 @@ impl KeptShares {
         self.shares.sort()
     }
 
+    /// This party's share.
+    pub fn shares(&self) -> &Shares {
+        &self.shares
+    }
+
     /// As parties compare it.
     fn name(&self) -> String {
         format!("stage {} value {}", self.stage, self.place)
@@ -96,7 +102,8 @@ impl Stages {
         self.ended
     }
 
-    /// Runs `plan` as the next stage: `given` has the clear inputs of its graph in order, `kept` the shared ones.
+    /// Runs `plan` as the next stage: `kept` has values of earlier stages, each with the input of the plan's graph that
+    /// it is, and `given` all other inputs in order.
     ///
     /// A stage that failed ends the run: this party cannot know how far the others have come.
     ///
@@ -107,7 +114,7 @@ impl Stages {
         &'a mut self,
         plan: &'a Plan,
         given: Given<'a>,
-        kept: &'a [&'a KeptShares],
+        kept: &'a [(Value, &'a KeptShares)],
         deadline: Option<Duration>,
         observe: &'a dyn Fn(Progress),
     ) -> LocalBoxFuture<'a, Result<StageOutcome, RunError>> {
@@ -127,12 +134,12 @@ impl Stages {
         &mut self,
         plan: &Plan,
         given: Given<'_>,
-        kept: &[&KeptShares],
+        kept: &[(Value, &KeptShares)],
         deadline: Option<Duration>,
         observe: &dyn Fn(Progress),
     ) -> Result<StageOutcome, RunError> {
         let given = self.together(plan, given, kept)?;
-        let kept: Vec<_> = kept.iter().map(|kept| kept.name()).collect();
+        let kept: Vec<_> = kept.iter().map(|(_, kept)| kept.name()).collect();
         let (kept, stage) = (kept.join(", "), self.ended);
         let mut facts: Vec<Fact> = [
             ("stage", stage.to_string()),
@@ -168,41 +175,39 @@ impl Stages {
         &self,
         plan: &Plan,
         given: Given<'a>,
-        kept: &[&KeptShares],
+        kept: &[(Value, &KeptShares)],
     ) -> Result<Given<'a>, RunError> {
         let graph = &plan.spec().graph;
         let wrong = |problem: String| RunError::Values {
             party: self.session.me(),
             problem,
         };
-        let is_shared = |value: &&_| !graph.sort(**value).sharing.is_clear();
-        let shared = graph.inputs().iter().filter(is_shared).count();
-        let clear = graph.inputs().len() - shared;
-        if (clear, shared) != (given.inputs.len(), kept.len()) {
+        let inputs = graph.inputs();
+        let found = |value: &Value| kept.iter().find(|(input, _)| input == value);
+        let filled = inputs.iter().filter(|value| found(value).is_some()).count();
+        if (inputs.len() - filled, filled) != (given.inputs.len(), kept.len()) {
             return Err(wrong(format!(
-                "the stage has {clear} clear inputs and {shared} kept ones, {} and {} were given",
+                "the stage has {} inputs, of which {} kept values are {filled}; {} others were given",
+                inputs.len(),
+                kept.len(),
                 given.inputs.len(),
-                kept.len()
             )));
         }
-        if let Some(foreign) = kept.iter().find(|kept| !Arc::ptr_eq(&kept.run, &self.run)) {
+        let foreign = |(_, kept): &&(Value, &KeptShares)| !Arc::ptr_eq(&kept.run, &self.run);
+        if let Some((_, foreign)) = kept.iter().find(foreign) {
             return Err(wrong(format!(
                 "{foreign:?} was kept in another run of stages: shares of different runs do not go together"
             )));
         }
-        let mut clear = given.inputs.into_iter();
-        let mut kept = kept.iter().map(|kept| kept.shares.clone());
-        let inputs =
-            graph
-                .inputs()
-                .iter()
-                .filter_map(|value| match graph.sort(*value).sharing.is_clear() {
-                    true => clear.next(),
-                    false => kept.next(),
-                });
+        let mut others = given.inputs.into_iter();
+        let inputs = inputs.iter().filter_map(|value| match found(value) {
+            Some((_, kept)) => Some(kept.shares.clone()),
+            None => others.next(),
+        });
         Ok(Given {
             inputs: inputs.collect(),
             means: given.means,
+            facts: given.facts,
         })
     }
 

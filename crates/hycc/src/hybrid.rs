@@ -273,7 +273,7 @@ impl Hybrid {
         });
         Ok(Given {
             inputs: inputs.collect(),
-            means: Default::default(),
+            ..Given::default()
         })
     }
 

@@ -120,6 +120,7 @@ fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, 
     Ok(Given {
         inputs: graph.inputs().iter().map(value).collect(),
         means,
+        facts: Vec::new(),
     })
 }
 

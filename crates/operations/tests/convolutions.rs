@@ -14,7 +14,8 @@ use madrigal_operations::{
 };
 use madrigal_testkit::seed;
 
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
+use madrigal_testkit::transcripts::must_agree;
 
 /// Two groups, a stride, a row of zeros above and a dilation: small, so that many runs are quick.
 fn convolution() -> Convolution {

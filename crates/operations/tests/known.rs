@@ -12,7 +12,8 @@ use madrigal_operations::{ArithmeticGmwTool, Linear, MatrixProduct, Open, Share,
 use madrigal_testkit::seed;
 
 use crate::programs::{Built, check, check_all};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
+use madrigal_testkit::transcripts::must_agree;
 
 type A = ArithmeticGmwTool;
 

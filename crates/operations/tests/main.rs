@@ -8,6 +8,7 @@ mod convolutions;
 mod dealer;
 mod dealer_view;
 mod faults;
+mod hand_out;
 mod known;
 mod limits;
 mod names;

@@ -9,7 +9,8 @@ use madrigal_testkit::seed;
 
 use crate::numbers::check_without_dealer;
 use crate::programs::{Built, check};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
+use madrigal_testkit::transcripts::must_agree;
 
 /// x y and y y, and how many of the former are 1, plus one.
 fn built(width: Width, len: usize, seed: u64) -> (Built, [Value; 3]) {

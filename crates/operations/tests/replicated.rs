@@ -10,7 +10,8 @@ use madrigal_operations::{
 use madrigal_testkit::seed;
 
 use crate::programs::{Built, check, check_all};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
+use madrigal_testkit::transcripts::must_agree;
 
 const PARTIES: usize = 3;
 

@@ -118,8 +118,11 @@ impl Stage {
         me: Party,
         kept: &[&KeptShares],
     ) -> Result<StageOutcome, RunError> {
-        let given = self.given(me);
-        stages.run(&self.plan, given, kept, None, &|_| {}).await
+        let (given, graph) = (self.given(me), self.graph());
+        let shared = graph.inputs().iter().copied();
+        let shared = shared.filter(|value| is_shared(graph.sort(*value)));
+        let kept: Vec<_> = shared.zip(kept.iter().copied()).collect();
+        stages.run(&self.plan, given, &kept, None, &|_| {}).await
     }
 
     fn must_be(&self, me: Party, done: &StageOutcome) {
@@ -359,7 +362,7 @@ fn parties_that_take_other_kept_values_learn_which() {
         open_to_all::<ArithmeticGmwTool>(&mut graph, input);
         let plan = Plan::new(PlanSpec::new(graph)).unwrap();
         // Values of one sort: the parties compare where they come from.
-        let kept = [&kept[usize::from(me.index() == 2)]];
+        let kept = [(input, &kept[usize::from(me.index() == 2)])];
         let done = run.run(&plan, Given::default(), &kept, None, &|_| {}).await;
         done.unwrap_err()
     });
@@ -391,7 +394,10 @@ fn values_of_another_run_are_refused_before_anything_is_sent() {
         // As are too few of them, and shares where clear values are asked for.
         let mut third = Stages::new(session, 3);
         let error = all[1].run(&mut third, me, &kept[..2]).await.unwrap_err();
-        assert!(error.to_string().contains("3 kept ones"), "{error}");
+        assert!(
+            error.to_string().contains("kept values are 2; 1 others"),
+            "{error}"
+        );
         let mut graph = Graph::new(2);
         let value = Shares::ring_of(Sharing::A, vec![1_u32, 2]);
         let input = graph.input(value.sort().shared(Sharing::clear(&[me])));

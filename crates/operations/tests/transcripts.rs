@@ -22,21 +22,21 @@ use madrigal_operations::{
     AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Circuit, Gated, Mul,
     Open, ReplicatedTool, Rings, Share, YaoTool, evaluate_rows,
 };
+use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
 use madrigal_testkit::{Transcript, World, seed};
-
-const RUNS: u64 = 150;
 
 /// How often each bit of what `to` receives, and opens, is 1, over all runs with these inputs.
 fn ones(plan: &Planned, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     let parties = plan.job.parties;
     let all = parties + plan.spec().origin.helpers();
-    count(all, to, seed, async |context: Context| {
+    ones_of(all, to, seed, async |context: Context, _| {
         if context.me().index() == parties {
-            return deal(&context.enter(Phase::Setup, "setup")).await;
+            deal(&context.enter(Phase::Setup, "setup")).await?;
+            return Ok(Vec::new());
         }
         let own = own(&plan.job, inputs, context.me());
         let ended = evaluate_rows(&context, plan, own, &|_| {}).await;
-        ended.map(drop).map_err(ended_with)
+        ended.map(|_| Vec::new()).map_err(ended_with)
     })
 }
 
@@ -44,16 +44,17 @@ fn ones(plan: &Planned, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
 pub(crate) fn ones_of_values(plan: &Plan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
     let graph = &plan.spec().graph;
     let all = graph.parties() + plan.spec().origin.helpers();
-    count(all, to, seed, async |context: Context| {
+    ones_of(all, to, seed, async |context: Context, _| {
         if context.me().index() == graph.parties() {
-            return deal(&context.enter(Phase::Setup, "setup")).await;
+            deal(&context.enter(Phase::Setup, "setup")).await?;
+            return Ok(Vec::new());
         }
         let given = Given {
             inputs: own_values(graph, inputs, context.me()),
             ..Given::default()
         };
         let ended = evaluate_program(&context, plan, given, &|_| {}).await;
-        ended.map(drop).map_err(ended_with)
+        ended.map(|_| Vec::new()).map_err(ended_with)
     })
 }
 
@@ -61,53 +62,6 @@ fn ended_with(error: RunError) -> Error {
     Error::Ended {
         reason: error.to_string(),
     }
-}
-
-fn count(
-    all: usize,
-    to: Party,
-    seed: u64,
-    work: impl AsyncFn(Context) -> Result<(), Error> + Sync,
-) -> Vec<u32> {
-    let work = &work;
-    let mut ones: Vec<u32> = Vec::new();
-    for run in 0..RUNS {
-        let (transcript, transports) = Transcript::of(to, mesh(all));
-        let world = World::light(all, seed.wrapping_add(run));
-        let results = world.run_over(transports, move |context| work(context));
-        assert!(results.iter().all(Result::is_ok), "{results:?}");
-        let mut bytes = transcript.bytes();
-        bytes.extend(transcript.sums());
-        ones.resize(bytes.len() * 8, 0);
-        for (place, count) in ones.iter_mut().enumerate() {
-            *count += u32::from(bytes[place / 8] >> (place % 8) & 1);
-        }
-    }
-    ones
-}
-
-/// Two samples of `RUNS` runs with the same chances, bit by bit: the difference of the counts has
-/// variance 2 RUNS p (1-p), estimated from both. Returns the largest deviation in standard
-/// deviations, and that of the sum of all squares.
-fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
-    assert_eq!(
-        a.len(),
-        b.len(),
-        "the length of a transcript depends on inputs"
-    );
-    let (mut largest, mut sum, mut varying) = (0f64, 0f64, 0f64);
-    for (&a, &b) in a.iter().zip(b) {
-        let both = f64::from(a + b) / (2 * RUNS) as f64;
-        let variance = 2.0 * RUNS as f64 * both * (1.0 - both);
-        if variance == 0.0 {
-            continue; // the same bit in all runs, as in the encoding of a group element
-        }
-        let square = (f64::from(a) - f64::from(b)).powi(2) / variance;
-        largest = largest.max(square.sqrt());
-        sum += square;
-        varying += 1.0;
-    }
-    (largest, (sum - varying) / (2.0 * varying).sqrt())
 }
 
 fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
@@ -156,19 +110,6 @@ fn check_as(
         a.len(),
     );
     must_agree(&a, &b, &about);
-}
-
-pub(crate) fn must_agree(a: &[u32], b: &[u32], about: &str) {
-    let (largest, spread) = compare(a, b);
-    assert!(
-        // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
-        largest < 7.0,
-        "one bit differs by {largest:.1} standard deviations: {about}"
-    );
-    assert!(
-        spread.abs() < 6.0,
-        "all bits together deviate by {spread:.1}: {about}"
-    );
 }
 
 /// Products, addends, a circuit, numbers from bits and bits times numbers, on values of the first two
@@ -623,11 +564,7 @@ fn one_opened_bit_is_seen() {
     must_agree(&a, &b, "one bit of 64");
 }
 
-/// The comparison sees what it should: a transcript that holds an input fails it.
 #[test]
 fn a_leak_would_be_seen() {
-    let fair = vec![RUNS as u32 / 2; 1000];
-    let mut leaky = fair.clone();
-    leaky[17] = RUNS as u32;
-    assert!(compare(&fair, &leaky).0 > 6.0);
+    must_see_a_leak();
 }

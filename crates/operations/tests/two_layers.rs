@@ -13,7 +13,8 @@ use madrigal_testkit::seed;
 
 use crate::numbers::check_without_dealer;
 use crate::programs::{Built, check, check_all};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
+use madrigal_testkit::transcripts::must_agree;
 
 const LANES: [usize; 6] = [1, 2, 7, 8, 63, 1000];
 

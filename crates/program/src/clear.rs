@@ -27,6 +27,12 @@ pub(crate) fn shares(array: &Array, sort: Sort) -> Shares {
     }
 }
 
+/// A clear value as an array.
+pub(crate) fn array(value: &Shares, typed: &TensorType) -> Array {
+    let words = words(value, typed.element);
+    Array::new(typed.element, typed.shape.clone(), words)
+}
+
 /// The elements of a clear value.
 pub(crate) fn words(value: &Shares, element: Type) -> Words {
     match value.sort().element {

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::panic::Location;
 
-use madrigal_core::{Party, PartyError};
+use madrigal_core::PartyError;
 use madrigal_engine::Mismatch;
 use thiserror::Error;
 
 use crate::element::Type;
+use crate::holder::{Client, Holder};
 use crate::lower::Sharing;
 use crate::shape::{MAX_ELEMENTS, MAX_RANK, Shape};
 use crate::tensor_type::TensorType;
@@ -204,6 +205,20 @@ pub enum Fault {
     /// A party that does not take part.
     #[error(transparent)]
     Party(#[from] PartyError),
+    /// A client whose name cannot be one.
+    #[error(
+        "a client's name is 1 to {} letters, digits, `-`, `_` and `.`, not {name:?}",
+        Client::LONGEST
+    )]
+    ClientName {
+        /// The name.
+        name: String,
+    },
+    /// A client of a single party.
+    #[error(
+        "a single party has no shares: it would see all that a client brings or gets; compute with two or more"
+    )]
+    OneParty,
     /// Nobody to open a value to.
     #[error("a value is opened to nobody; name one party at least")]
     Nobody,
@@ -310,8 +325,8 @@ pub enum Fault {
         "a value is opened to {to} alone, and another stage may follow: what decides it must be known to all parties; open it to everyone, or in the last stage"
     )]
     OpenedToSome {
-        /// Parties that learn it.
-        to: Words<Party>,
+        /// Those who learn it.
+        to: Words<Holder>,
     },
     /// A value that is kept, or was, by a program that is no stage.
     #[error("{what} in a program that is no stage; take the program from `Stages::program`")]
@@ -366,15 +381,4 @@ impl<T: fmt::Display> fmt::Display for Words<T> {
         let words: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         f.write_str(&words.join(", "))
     }
-}
-
-/// Checks that all parties take part.
-pub(crate) fn check_parties(to: &[Party], parties: usize) -> Result<(), Fault> {
-    if to.is_empty() {
-        return Err(Fault::Nobody);
-    }
-    for party in to {
-        Party::checked(party.index(), parties)?;
-    }
-    Ok(())
 }

@@ -36,6 +36,7 @@
 //! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |
 //! | branch on secrets | [`Program::if_secret`], [`Program::match_secret`]: in `B` at hardly more than the largest branch's cost |
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
+//! | take values from, and give them to, those who do not compute | [`Client`] |
 //! | let opened values decide what is computed next | [`Stages`], [`Program::keep`], [`Program::kept`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
@@ -52,6 +53,7 @@ mod error;
 mod function;
 #[cfg(feature = "generator")]
 pub mod generator;
+mod holder;
 pub mod ir;
 mod local;
 pub mod lower;
@@ -70,11 +72,14 @@ pub use array::{Array, IntoArray};
 pub use computation::Computation;
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
+pub use holder::{Client, Holder};
 pub use ir::{Elementwise, Rounding};
 pub use local::LocalError;
 pub use lower::{Executable, ExecuteError};
 #[doc(no_inline)]
 pub use madrigal_core::Party;
+#[doc(no_inline)]
+pub use madrigal_operations::CombineError;
 pub use opening::{Everyone, Open, Opener, Receivers};
 pub use planned::{Considered, Ended, Planned};
 pub use ports::{InputPort, Opened, OutputPort};
@@ -82,7 +87,7 @@ pub use program::Program;
 pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{
-    Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
+    Checked, InputError, InputShare, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
 };
 pub use stages::{Kept, StageError, StageReport, Stages};
 pub use tensor_type::TensorType;

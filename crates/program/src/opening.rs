@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use madrigal_core::Party;
 
 use crate::element::Plain;
+use crate::holder::{Client, Holder};
 use crate::ports::Opened;
 use crate::secret::{Secret, Tensor};
 
@@ -12,44 +13,61 @@ use crate::secret::{Secret, Tensor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Everyone;
 
-/// Receivers of a value: a [`Party`], an array, slice or vector of them, or [`Everyone`].
+/// Receivers of a value: a [`Party`], a [`Client`], an array, slice or vector of such, a pair of receivers, or [`Everyone`].
 pub trait Receivers {
-    /// The parties, in order, each once, of a program for `parties` parties.
-    fn receivers(&self, parties: usize) -> Vec<Party>;
-}
-
-impl Receivers for Party {
-    fn receivers(&self, _: usize) -> Vec<Party> {
-        vec![*self]
-    }
+    /// The receivers, parties first, in order, each once, of a program for `parties` parties.
+    fn receivers(&self, parties: usize) -> Vec<Holder>;
 }
 
 impl Receivers for Everyone {
-    fn receivers(&self, parties: usize) -> Vec<Party> {
+    fn receivers(&self, parties: usize) -> Vec<Holder> {
         (0..parties)
             .filter_map(|index| Party::checked(index, parties).ok())
+            .map(Holder::from)
             .collect()
     }
 }
 
-impl Receivers for &[Party] {
-    fn receivers(&self, _: usize) -> Vec<Party> {
-        let mut parties = self.to_vec();
-        parties.sort();
-        parties.dedup();
-        parties
+/// Sorts receivers, and keeps one of equal ones.
+fn each_once(mut holders: Vec<Holder>) -> Vec<Holder> {
+    holders.sort();
+    holders.dedup();
+    holders
+}
+
+macro_rules! one {
+    ($($holder:ty)*) => {$(
+        impl Receivers for $holder {
+            fn receivers(&self, _: usize) -> Vec<Holder> {
+                vec![Holder::from(self.clone())]
+            }
+        }
+    )*};
+}
+one! { Party Client &Client Holder }
+
+impl<T: Receivers> Receivers for &[T] {
+    fn receivers(&self, parties: usize) -> Vec<Holder> {
+        each_once(self.iter().flat_map(|one| one.receivers(parties)).collect())
     }
 }
 
-impl<const N: usize> Receivers for [Party; N] {
-    fn receivers(&self, parties: usize) -> Vec<Party> {
+impl<T: Receivers, const N: usize> Receivers for [T; N] {
+    fn receivers(&self, parties: usize) -> Vec<Holder> {
         self.as_slice().receivers(parties)
     }
 }
 
-impl Receivers for Vec<Party> {
-    fn receivers(&self, parties: usize) -> Vec<Party> {
+impl<T: Receivers> Receivers for Vec<T> {
+    fn receivers(&self, parties: usize) -> Vec<Holder> {
         self.as_slice().receivers(parties)
+    }
+}
+
+impl<A: Receivers, B: Receivers> Receivers for (A, B) {
+    fn receivers(&self, parties: usize) -> Vec<Holder> {
+        let (a, b) = (self.0.receivers(parties), self.1.receivers(parties));
+        each_once([a, b].concat())
     }
 }
 

@@ -1,12 +1,14 @@
 //! Programs planned for a network, and run by one party or by all.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase};
 use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
+use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use madrigal_operations::{Backend, Gated};
 
@@ -309,10 +311,11 @@ impl Planned {
             .fold(0.0, f64::max)
     }
 
-    /// Values that a party brings to [`Planned::run`].
+    /// Values that a party brings to [`Planned::run`], and its shares of what clients bring.
     ///
     /// # Errors
-    /// Inputs of `me` that are missing, and any that are not what the program asks for.
+    /// Inputs of `me` that are missing, and any that are not what the program asks for; a client's input that is not
+    /// shared.
     pub fn given<'a>(
         &self,
         program: &Computation,
@@ -322,7 +325,27 @@ impl Planned {
         Ok(Given {
             inputs: self.executable.given(program, inputs, me)?,
             means: Means::default(),
+            facts: inputs.facts(program.inputs())?,
         })
+    }
+
+    /// Values that all parties bring, in order, where what clients bring is dealt to them: for trials and tests.
+    ///
+    /// # Errors
+    /// Inputs that are missing, and any that are not what the program asks for.
+    pub fn given_to_all<'a>(
+        &self,
+        program: &Computation,
+        inputs: &Inputs,
+    ) -> Result<Vec<Given<'a>>, InputError> {
+        let mut seed = Block::ZERO.to_bytes();
+        getrandom::fill(&mut seed).map_err(|_| InputError::NoRandomness)?;
+        let mut random = Prg::new(Block::from_bytes(seed));
+        let dealt = inputs.dealt(program, self.executable.mix(), &mut random)?;
+        Party::all(program.parties())
+            .zip(&dealt)
+            .map(|(me, own)| self.given(program, own, me))
+            .collect()
     }
 
     /// Runs the program as job `id` of `session`. `observe` hears of progress; it must be quick.
@@ -345,7 +368,7 @@ impl Planned {
     }
 
     /// Runs the program as all of its parties, in order: each on a thread of its own, messages through
-    /// memory.
+    /// memory. What clients bring is dealt to the parties first.
     ///
     /// # Errors
     /// Inputs that do not fit, before anything runs; what goes wrong between the parties.
@@ -354,9 +377,12 @@ impl Planned {
         program: &Computation,
         inputs: &Inputs,
     ) -> Result<Vec<Ended>, LocalError> {
-        inputs.arrays(program.inputs())?;
+        let given = self.given_to_all(program, inputs)?;
+        let given: Vec<_> = given.into_iter().map(|one| Mutex::new(Some(one))).collect();
         all_parties(program.parties(), async |session, me| {
-            let given = self.given(program, inputs, me)?;
+            let own = &given[me.index()];
+            let own = own.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let given = own.expect("each party runs once");
             let run = async {
                 session.greet().await?;
                 self.run(session, 1, given, None, &|_| {}).await

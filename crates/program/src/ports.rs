@@ -6,13 +6,14 @@ use std::marker::PhantomData;
 use madrigal_core::Party;
 
 use crate::error::Source;
+use crate::holder::{Client, Holder};
 use crate::tensor_type::TensorType;
 
-/// A secret that a party brings along.
+/// A secret that a party or a client brings along.
 #[derive(Debug, Clone)]
 pub struct InputPort {
     /// Who brings it.
-    pub owner: Party,
+    pub owner: Holder,
     /// Name of the input, if it has one.
     pub name: Option<String>,
     /// Type and shape of the input.
@@ -21,17 +22,34 @@ pub struct InputPort {
     pub at: Source,
 }
 
-/// A value that parties learn.
+/// A value that parties or clients learn.
 #[derive(Debug, Clone)]
 pub struct OutputPort {
-    /// Who learns it, in order.
-    pub to: Vec<Party>,
+    /// Who learns it: parties in order, then clients.
+    pub to: Vec<Holder>,
     /// Name of the output, if it has one.
     pub name: Option<String>,
     /// Type and shape of the output.
     pub tensor_type: TensorType,
     /// Line where the program opens it.
     pub at: Source,
+}
+
+impl OutputPort {
+    /// The parties that learn it, in order.
+    pub fn parties(&self) -> Vec<Party> {
+        self.to.iter().filter_map(Holder::party).collect()
+    }
+
+    /// Whether a party learns it.
+    pub fn is_for(&self, party: Party) -> bool {
+        self.to.contains(&Holder::Party(party))
+    }
+
+    /// The clients that learn it.
+    pub fn clients(&self) -> impl Iterator<Item = &Client> {
+        self.to.iter().filter_map(Holder::client)
+    }
 }
 
 /// A handle to an opened value, which fetches it from [`Outputs`](crate::Outputs) and knows its type.

@@ -4,12 +4,13 @@ mod stage;
 
 use std::rc::Rc;
 
-use madrigal_core::{MAX_PARTIES, Party, PartyError};
+use madrigal_core::{MAX_PARTIES, PartyError};
 
 use crate::array::IntoArray;
 use crate::computation::{Between, Computation};
 use crate::element::{Plain, Type};
-use crate::error::{Fault, ProgramError, Source, check_parties};
+use crate::error::{Fault, ProgramError, Source};
+use crate::holder::{Holder, check_receivers};
 use crate::ir::{Op, Rounding, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Opener, Receivers};
@@ -87,22 +88,26 @@ impl Program {
         self
     }
 
-    /// A secret that a party brings along when the program is run: a tensor of this shape.
+    /// A secret that a party or a [client](crate::Client) brings along when the program is run: a tensor of this shape.
     #[track_caller]
-    pub fn input<T: Plain>(&mut self, owner: Party, shape: impl IntoShape) -> Secret<T> {
-        let input = self.any_input(None, owner, T::TYPE, &shape.axes());
+    pub fn input<T: Plain>(
+        &mut self,
+        owner: impl Into<Holder>,
+        shape: impl IntoShape,
+    ) -> Secret<T> {
+        let input = self.any_input(None, owner.into(), T::TYPE, &shape.axes());
         Secret::of(input)
     }
 
-    /// A secret that a party brings along, with a name by which programs for the terminal ask for it.
+    /// A secret that a party or a client brings along, with a name by which programs for the terminal ask for it.
     #[track_caller]
     pub fn input_named<T: Plain>(
         &mut self,
         name: &str,
-        owner: Party,
+        owner: impl Into<Holder>,
         shape: impl IntoShape,
     ) -> Secret<T> {
-        let input = self.any_input(Some(name), owner, T::TYPE, &shape.axes());
+        let input = self.any_input(Some(name), owner.into(), T::TYPE, &shape.axes());
         Secret::of(input)
     }
 
@@ -110,14 +115,14 @@ impl Program {
     pub(crate) fn any_input(
         &mut self,
         name: Option<&str>,
-        owner: Party,
+        owner: Holder,
         element: Type,
         axes: &[usize],
     ) -> Tensor {
         let at = self.recorder.placed(Source::here());
         let shape = self.shape(axes, at);
         self.recorder.fail_in_body("an input", at);
-        if let Err(fault) = check_parties(&[owner], self.parties) {
+        if let Err(fault) = owner.check(self.parties) {
             self.recorder.fail(at, fault);
         }
         let taken = |port: &InputPort| name.is_some() && port.name.as_deref() == name;
@@ -143,8 +148,8 @@ impl Program {
         Secret::constant(&self.recorder, elements.parts(), Source::here())
     }
 
-    /// Opens values, of any types in a tuple, to a party, to several, or to all
-    /// ([`Everyone`](crate::Everyone)). Gives what the results are fetched with.
+    /// Opens values, of any types in a tuple, to a party, to several, to all
+    /// ([`Everyone`](crate::Everyone)), or to [clients](crate::Client). Gives what the results are fetched with.
     #[track_caller]
     pub fn open<O: Open>(&mut self, values: O, to: impl Receivers) -> O::Handles {
         self.open_any(None, to, Source::here(), |opener| values.open(opener))
@@ -177,9 +182,9 @@ impl Program {
     }
 
     /// Opens a value; gives the output's number.
-    fn open_one(&mut self, name: Option<&str>, to: &[Party], value: &Tensor, at: Source) -> usize {
+    fn open_one(&mut self, name: Option<&str>, to: &[Holder], value: &Tensor, at: Source) -> usize {
         self.recorder.fail_in_body("an opening", at);
-        if let Err(fault) = check_parties(to, self.parties) {
+        if let Err(fault) = check_receivers(to, self.parties) {
             self.recorder.fail(at, fault);
         }
         if let Some(opened) = value.import(&self.recorder, "an opening", at) {

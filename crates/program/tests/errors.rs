@@ -94,7 +94,7 @@ fn every_operator_refuses() {
         Fault::Constant { .. } => |_p, x, y| { let _ = &y; x.times(-1) };
         Fault::Party(_) => |p, x, y| { let _ = (&x, &y); p.input::<u8>(Party::new(2), ()) };
         Fault::Party(_) => |p, x, y| { let _ = &y; p.open(x, Party::new(5)) };
-        Fault::Nobody => |p, x, y| { let _ = &y; p.open(x, []) };
+        Fault::Nobody => |p, x, y| { let _ = &y; p.open(x, [] as [Party; 0]) };
         Fault::Name { .. } => |p, x, y| { p.open_named("a", x, BOB); p.open_named("a", y, BOB) };
         Fault::Foreign { .. } => |_p, x, y| { let _ = &y; x + Program::new(2).constant(3u32) };
         Fault::InLoop { .. } => |p, x, y| { let _ = &y; p.repeat(2, x, |p, _, x| x + p.input::<u32>(ALICE, ())) };

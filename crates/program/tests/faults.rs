@@ -17,6 +17,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Inputs, Outputs, Planned};
 use madrigal_testkit::{impatient, must_end_well, run_with_fault};
 
+use crate::lowering::dealt_by;
 use crate::random::Random;
 
 /// Trials under way at once: most of a trial is waiting for a limit to pass.
@@ -35,7 +36,8 @@ const MIXES: [(Mix, usize); 7] = [
 
 struct Job {
     program: Computation,
-    inputs: Inputs,
+    /// By party.
+    inputs: Vec<Inputs>,
     planned: Planned,
     expected: Outputs,
 }
@@ -74,8 +76,8 @@ impl Job {
         Self {
             planned: planned.expect("a plan that can be"),
             expected: program.simulate(&inputs).expect("inputs as declared"),
+            inputs: dealt_by(&program, &inputs, mix),
             program,
-            inputs,
         }
     }
 
@@ -84,7 +86,11 @@ impl Job {
             inputs: self
                 .planned
                 .executable
-                .given(&self.program, &self.inputs, context.me())
+                .given(
+                    &self.program,
+                    &self.inputs[context.me().index()],
+                    context.me(),
+                )
                 .expect("inputs as declared"),
             ..Given::default()
         };
@@ -99,7 +105,7 @@ impl Job {
         let ports = self.program.outputs().iter();
         let all = outputs.arrays().zip(self.expected.arrays()).zip(ports);
         all.into_iter()
-            .all(|((found, expected), port)| found == expected.filter(|_| port.to.contains(&me)))
+            .all(|((found, expected), port)| found == expected.filter(|_| port.is_for(me)))
     }
 }
 

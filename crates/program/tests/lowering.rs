@@ -1,7 +1,8 @@
 //! Lowered programs against their meaning: the protocols' outputs, and the oracle.
 
 use madrigal_circuit::Goal;
-use madrigal_engine::{Given, Means, Origin, Plan, PlanSpec, run_program, serve};
+use madrigal_engine::{Given, Origin, Plan, PlanSpec, run_program, serve};
+use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_program::generator::Recipe;
@@ -34,14 +35,14 @@ pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goa
     };
     let executable = lowered.executable().expect("a mix that can be");
     let ended = with_dealer(program, inputs, &executable);
-    let codes = |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
+    clients_get(program, &ended, &expected, what);
     for party in &ended {
         let arrays = party.arrays().zip(expected.arrays());
         for (number, (found, expected)) in arrays.enumerate() {
             let Some(found) = found else { continue };
             assert_eq!(
-                codes(Some(found)),
-                codes(expected),
+                Some(codes(found)),
+                expected.map(codes),
                 "output {number} of {what} in {mix}, {goal:?}:\n{}\n{}",
                 program.describe().join("\n"),
                 lowered.describe().join("\n"),
@@ -50,15 +51,47 @@ pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goa
     }
 }
 
+/// The inputs of each party, where clients have dealt theirs.
+pub(crate) fn dealt_by(program: &Computation, inputs: &Inputs, mix: Mix) -> Vec<Inputs> {
+    let mut random = Prg::new(Block::new(0x6465_616c, 1));
+    let dealt = inputs.dealt(program, mix, &mut random);
+    dealt.expect("inputs as declared")
+}
+
+/// Checks what clients get of all parties' shares.
+#[track_caller]
+pub(crate) fn clients_get(
+    program: &Computation,
+    ended: &[Outputs],
+    expected: &Outputs,
+    what: &str,
+) {
+    let together = program.put_together(ended).expect("shares of all parties");
+    let outputs = together.arrays().zip(expected.arrays());
+    for (number, ((found, expected), port)) in outputs.zip(program.outputs()).enumerate() {
+        let wanted = expected.filter(|_| port.clients().next().is_some());
+        assert_eq!(
+            found.map(codes),
+            wanted.map(codes),
+            "clients' output {number} of {what}"
+        );
+    }
+}
+
+fn codes(array: &Array) -> Vec<u128> {
+    array.codes().collect()
+}
+
 /// Runs a program as all of its parties and a dealer, which spares each run its base OTs.
 fn with_dealer(program: &Computation, inputs: &Inputs, executable: &Executable) -> Vec<Outputs> {
     let parties = program.parties();
-    let dealt = Plan::new(PlanSpec {
+    let dealt = dealt_by(program, inputs, executable.mix());
+    let planned = Plan::new(PlanSpec {
         origin: Origin::Dealer,
         ..executable.spec()
     });
     // A dealer has no correlated OTs, which garbled circuits need.
-    let (plan, all) = match dealt {
+    let (plan, all) = match planned {
         Ok(plan) => (plan, parties + 1),
         Err(_) => (executable.plan().expect("a plan that can be"), parties),
     };
@@ -68,8 +101,9 @@ fn with_dealer(program: &Computation, inputs: &Inputs, executable: &Executable) 
             session.greet().await.expect("all are there");
             let outputs = if me.index() < parties {
                 let given = Given {
-                    inputs: (executable.given(program, inputs, me)).expect("inputs as declared"),
-                    means: Means::default(),
+                    inputs: (executable.given(program, &dealt[me.index()], me))
+                        .expect("inputs as declared"),
+                    ..Given::default()
                 };
                 let done = run_program(&session, 1, &plan, given, None, &|_| {}).await;
                 let done = done.unwrap_or_else(|error| panic!("{me}: {error}"));

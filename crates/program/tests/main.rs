@@ -1,6 +1,7 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod branches;
+mod clients;
 mod convolutions;
 mod errors;
 mod faults;

@@ -6,9 +6,10 @@ use madrigal_engine::{Given, Plan, PlanSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
-use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Planned, Program};
+use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Outputs, Planned, Program};
 use madrigal_testkit::World;
 
+use crate::lowering::{clients_get, dealt_by};
 use crate::random::Random;
 
 /// Runs a program as all of its parties.
@@ -56,12 +57,13 @@ fn runs_lowered(
     adjust(&mut spec);
     let plan = Plan::new(spec).expect("a plan that can be");
     let world = World::light(program.parties(), 1);
-    let (plan, executable) = (&plan, &executable);
+    let dealt = dealt_by(program, inputs, mix);
+    let (plan, executable, dealt) = (&plan, &executable, &dealt);
     let spent = world.run(|context| async move {
         let me = context.me();
         let given = Given {
             inputs: executable
-                .given(program, inputs, me)
+                .given(program, &dealt[me.index()], me)
                 .expect("inputs as declared"),
             ..Given::default()
         };
@@ -73,6 +75,13 @@ fn runs_lowered(
             }),
         }
     });
+    let ended: Vec<Outputs> = spent.iter().map(|(outputs, _)| outputs.clone()).collect();
+    clients_get(
+        program,
+        &ended,
+        &expected,
+        &format!("{what} in {mix}, {goal:?}"),
+    );
     let codes = |array: &Array| array.codes().collect::<Vec<_>>();
     for (me, (outputs, cost)) in Party::all(program.parties()).zip(spent) {
         let outputs = outputs
@@ -80,7 +89,7 @@ fn runs_lowered(
             .zip(expected.arrays())
             .zip(program.outputs());
         for (number, ((found, expected), port)) in outputs.enumerate() {
-            let mine = port.to.contains(&me);
+            let mine = port.is_for(me);
             assert_eq!(found.is_some(), mine, "{me}: output {number} of {what}");
             let Some(found) = found else {
                 continue;
@@ -97,7 +106,7 @@ fn runs_lowered(
 }
 
 /// Mixes with numbers of parties they are for.
-const MIXES: [(Mix, usize); 14] = [
+pub(crate) const MIXES: [(Mix, usize); 14] = [
     (Mix::AB, 2),
     (Mix::R, 3),
     (Mix::B, 2),

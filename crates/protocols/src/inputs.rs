@@ -7,7 +7,7 @@ use madrigal_net::{Context, Generator, Result};
 use madrigal_core::Zeroizing;
 
 /// Bytes of masks that are made at once: whole AES blocks, which stay in the first-level cache.
-const CHUNK: usize = 4096;
+pub(crate) const CHUNK: usize = 4096;
 
 /// Shares inputs of one party without communication (MOTION 6.1): everyone else's share is what
 /// a generator gives that only it and the owner have, the owner's is the input minus all of these; for

@@ -22,6 +22,8 @@ pub mod planes;
 pub mod replicated;
 mod rounds;
 pub mod yao;
+mod zeros;
 
 pub use opening::Opening;
 pub use rounds::Rounds;
+pub use zeros::ZeroSharing;

@@ -15,6 +15,8 @@ mod recording;
 mod seed;
 mod shared;
 #[cfg(feature = "parties")]
+pub mod transcripts;
+#[cfg(feature = "parties")]
 mod trial;
 #[cfg(feature = "parties")]
 mod world;

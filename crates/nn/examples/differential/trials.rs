@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_engine::{Given, Opening, Phases, Plan, RunError, evaluate_program};
+use madrigal_kernels::{Block, Prg};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
-use madrigal_program::{Array, Computation, Inputs};
+use madrigal_program::{Array, Computation, Inputs, Outputs};
 use madrigal_testkit::World;
 
 use super::networks;
@@ -184,9 +185,12 @@ impl Trial {
         spec.opening = self.opening;
         let plan = Plan::new(spec).map_err(|error| wrong(&error))?;
         let world = World::light(self.parties, shares);
-        let (plan, executable) = (&plan, &executable);
+        let mut random = Prg::new(Block::new(shares, 2));
+        let dealt = inputs.dealt(program, lowered.mix, &mut random);
+        let dealt = dealt.map_err(|error| wrong(&error))?;
+        let (plan, executable, dealt) = (&plan, &executable, &dealt);
         let ended = world.run(|context| async move {
-            let given = executable.given(program, inputs, context.me());
+            let given = executable.given(program, &dealt[context.me().index()], context.me());
             let given = Given {
                 inputs: given.expect("inputs as declared"),
                 ..Given::default()
@@ -200,17 +204,28 @@ impl Trial {
             }
         });
         let codes = |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
+        let all: Vec<Outputs> = ended.iter().map(|(outputs, _)| outputs.clone()).collect();
+        let together = program.put_together(&all).map_err(|error| wrong(&error))?;
+        let clients = together
+            .arrays()
+            .zip(expected.arrays())
+            .zip(program.outputs());
+        for (number, ((found, expected), port)) in clients.enumerate() {
+            let expected = expected.filter(|_| port.clients().next().is_some());
+            let (found, expected) = (codes(found), codes(expected));
+            if found != expected {
+                return Err(format!(
+                    "clients get {found:?} as output {number}, not {expected:?}"
+                ));
+            }
+        }
         for (me, (outputs, cost)) in Party::all(self.parties).zip(ended) {
             let ports = outputs
                 .arrays()
                 .zip(expected.arrays())
                 .zip(program.outputs());
             for (number, ((found, expected), port)) in ports.enumerate() {
-                let expected = if port.to.contains(&me) {
-                    expected
-                } else {
-                    None
-                };
+                let expected = if port.is_for(me) { expected } else { None };
                 let (found, expected) = (codes(found), codes(expected));
                 if found != expected {
                     return Err(format!(

@@ -3,7 +3,7 @@
 use super::random::Random;
 use crate::element::{Fixed, Plain};
 use crate::lower::Sharing;
-use crate::{Everyone, Inputs, Party, Program, Secret, Shape};
+use crate::{Client, Everyone, Holder, Inputs, Party, Program, Receivers, Secret, Shape};
 
 /// Parameters of a random program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,8 @@ macro_rules! pools {
             /// Opens some values of each type, the last ones surely.
             pub(super) fn open_all(&mut self) {
                 $(for value in std::mem::take(&mut self.pools.$name).into_iter().rev().take(3) {
-                    self.program.open(value, Everyone);
+                    let to = self.receivers();
+                    self.program.open(value, to);
                 })*
             }
         }
@@ -124,6 +125,23 @@ impl Cook {
         shapes[self.below(shapes.len())].to_vec()
     }
 
+    /// A party, or at times a client.
+    fn holder(&mut self) -> Holder {
+        match self.below(4) {
+            0 => Client::new(["clinic", "registry"][self.below(2)]).into(),
+            _ => Party::new(self.below(self.recipe.parties)).into(),
+        }
+    }
+
+    /// All parties, or some, with clients or without.
+    fn receivers(&mut self) -> Vec<Holder> {
+        match self.below(4) {
+            0 => vec![self.holder()],
+            1 => vec![self.holder(), self.holder()],
+            _ => Everyone.receivers(self.recipe.parties),
+        }
+    }
+
     /// An input or a public tensor.
     pub(super) fn fresh<T: Pooled>(&mut self) -> Secret<T> {
         let axes = self.shape();
@@ -132,7 +150,7 @@ impl Cook {
         let value = match self.below(4) {
             0 => self.program.constant((shape, elements)),
             _ => {
-                let owner = Party::new(self.below(self.recipe.parties));
+                let owner = self.holder();
                 let inputs = std::mem::take(&mut self.inputs);
                 self.inputs = inputs.with((shape, elements));
                 self.program.input(owner, axes)

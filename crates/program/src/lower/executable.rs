@@ -13,24 +13,43 @@ use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations};
 use super::known::Marks;
 use super::steps::{Action, Body, Lowered, Slot, Step};
 use super::{Mix, Way};
-use crate::array::Array;
-use crate::clear::{shares, words};
-use crate::computation::Computation;
+use crate::clear::{array, shares};
+use crate::computation::{Computation, KeptPort};
 use crate::error::ProgramError;
 use crate::ports::OutputPort;
 use crate::simulate::{InputError, Inputs, Outputs};
+use crate::stages::Held;
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
 #[derive(Debug, Clone)]
 pub struct Executable {
     graph: Graph,
-    /// The program's input that each clear one of the graph's is.
-    inputs: Vec<usize>,
-    /// The value of an earlier stage that each shared one is.
-    taken: Vec<usize>,
+    /// What each input of the graph is.
+    inputs: Vec<Brought>,
+    /// The mix that it was lowered to.
+    mix: Mix,
     outputs: Vec<OutputPort>,
     /// The part that asked for each operation.
     parts: Vec<Option<u32>>,
+}
+
+/// What an input of the graph is.
+#[derive(Debug, Clone, Copy)]
+enum Brought {
+    /// The program's input of this number.
+    Input(usize),
+    /// The value of an earlier stage of this number.
+    Taken(usize),
+}
+
+/// What an output of the graph is.
+enum Ends {
+    /// An output of the program, of this number, for parties.
+    Opened(usize),
+    /// Shares of an output of this number, for clients.
+    HandedOut(usize),
+    /// A value for later stages.
+    Kept,
 }
 
 /// Why a program cannot be carried out.
@@ -70,7 +89,7 @@ impl Lowered {
         Ok(Executable {
             graph: making.graph,
             inputs: making.inputs,
-            taken: making.taken,
+            mix: self.mix,
             outputs: self.outputs.clone(),
             parts: making.parts,
         })
@@ -103,69 +122,120 @@ impl Executable {
     }
 
     /// The values that `me` brings, for [`Given`](madrigal_engine::Given): `inputs` has those of `me`, or
-    /// those of all, of which the others' are left out.
+    /// those of all, of which the others' are left out; and this party's shares of what clients bring.
     ///
     /// # Errors
-    /// Inputs of `me` that are missing, and any that are not what the program asks for.
+    /// Inputs of `me` that are missing, and any that are not what the program asks for; a client's input that is
+    /// not shared.
     pub fn given(
         &self,
         program: &Computation,
         inputs: &Inputs,
         me: Party,
     ) -> Result<Vec<Shares>, InputError> {
-        let arrays = inputs.arrays_of(program.inputs(), |port| port.owner == me)?;
+        let ports = program.inputs();
+        let arrays = inputs.arrays_of(ports, |port| port.owner.party() == Some(me))?;
         let of = |(&value, &number): (&Value, &usize)| {
             let sort = *self.graph.sort(value);
             match &arrays[number] {
-                Some(array) if sort.sharing.is_known_to(me) => shares(array, sort),
-                _ => Shares::unknown(sort),
+                _ if !sort.sharing.is_clear() => inputs.share_of(ports, number, &sort),
+                Some(array) if sort.sharing.is_known_to(me) => Ok(shares(array, sort)),
+                _ => Ok(Shares::unknown(sort)),
             }
         };
-        let clear = |value: &&Value| self.graph.sort(**value).sharing.is_clear();
-        let values = self.graph.inputs().iter().filter(clear);
-        Ok(values.zip(&self.inputs).map(of).collect())
+        let own = self.graph.inputs().iter().zip(&self.inputs);
+        let own = own.filter_map(|(value, brought)| match brought {
+            Brought::Input(number) => Some((value, number)),
+            Brought::Taken(_) => None,
+        });
+        own.map(of).collect()
     }
 
-    /// This party's shares of what the program takes from earlier stages.
-    pub(crate) fn kept(&self, program: &Computation) -> Result<Vec<KeptShares>, InputError> {
-        let of = |&place: &usize| {
-            let port = &program.taken_values()[place];
-            match port.content()?.value {
-                crate::stages::Held::Shared(shares) => Ok(shares),
-                crate::stages::Held::Clear(_) => Err(InputError::Kept { at: port.at }),
-            }
+    /// This party's shares of what the program takes from earlier stages, each with the graph's input that it is.
+    pub(crate) fn kept(
+        &self,
+        program: &Computation,
+    ) -> Result<Vec<(Value, KeptShares)>, InputError> {
+        let inputs = self.graph.inputs().iter().zip(&self.inputs);
+        let taken = inputs.filter_map(|(&value, brought)| match brought {
+            Brought::Taken(place) => Some((value, &program.taken_values()[*place])),
+            Brought::Input(_) => None,
+        });
+        let of = |(value, port): (Value, &KeptPort)| match port.content()?.value {
+            Held::Shared(shares) => Ok((value, shares)),
+            Held::Clear(_) => Err(InputError::Kept { at: port.at }),
         };
-        self.taken.iter().map(of).collect()
+        taken.map(of).collect()
+    }
+
+    /// What the outputs of the graph are, in order.
+    fn ends(&self) -> impl Iterator<Item = Ends> + '_ {
+        let of = |(number, port): (usize, &OutputPort)| {
+            let opened = (!port.parties().is_empty()).then_some(Ends::Opened(number));
+            let handed = (port.clients().next()).map(|_| Ends::HandedOut(number));
+            [opened, handed]
+        };
+        let outputs = self.outputs.iter().enumerate().flat_map(of).flatten();
+        outputs.chain(std::iter::repeat_with(|| Ends::Kept))
     }
 
     /// How what the program keeps for later stages is held.
     pub(crate) fn kept_sorts(&self) -> impl Iterator<Item = Sort> + '_ {
-        let outputs = self.graph.outputs().iter();
-        let sorts = outputs.map(|&value| *self.graph.sort(value));
-        sorts.filter(|sort| !sort.sharing.is_clear())
+        let outputs = self.graph.outputs().iter().zip(self.ends());
+        let kept = outputs.filter(|(_, end)| matches!(end, Ends::Kept));
+        kept.map(|(&value, _)| *self.graph.sort(value))
     }
 
-    /// The outputs by their names and types; those that this party does not get are empty.
+    /// The outputs by their names and types, of the values of the graph's: those that this party does not get are empty, and
+    /// of those for clients it has its share.
     pub fn outputs(&self, values: &[Shares]) -> Outputs {
-        let of = |(value, port): (&Shares, &OutputPort)| {
-            let typed = &port.tensor_type;
-            value.is_known().then(|| {
-                let words = words(value, typed.element);
-                Arc::new(Array::new(typed.element, typed.shape.clone(), words))
-            })
-        };
-        Outputs::known(
-            &self.outputs,
-            values.iter().zip(&self.outputs).map(of).collect(),
-        )
+        self.outputs_of(values.iter())
+    }
+
+    /// Sorts out what a stage has opened and what it has kept: outputs, and values for later stages.
+    pub(crate) fn of_stage(
+        &self,
+        opened: &[Shares],
+        kept: Vec<KeptShares>,
+    ) -> (Outputs, Vec<KeptShares>) {
+        let (mut opened, mut shared) = (opened.iter(), kept.iter());
+        let ends = self.ends().take(self.graph.outputs().len());
+        let values = ends.filter_map(|end| match end {
+            Ends::Opened(_) => opened.next(),
+            Ends::HandedOut(_) | Ends::Kept => shared.next().map(KeptShares::shares),
+        });
+        let outputs = self.outputs_of(values);
+        let ends = self.ends().filter(|end| !matches!(end, Ends::Opened(_)));
+        let kept = kept.into_iter().zip(ends);
+        let kept = kept.filter(|(_, end)| matches!(end, Ends::Kept));
+        (outputs, kept.map(|(shares, _)| shares).collect())
+    }
+
+    fn outputs_of<'a>(&self, values: impl Iterator<Item = &'a Shares>) -> Outputs {
+        let mut outputs = Outputs::none(&self.outputs);
+        for (value, end) in values.zip(self.ends()) {
+            match end {
+                Ends::Opened(number) if value.is_known() => {
+                    let array = array(value, &self.outputs[number].tensor_type);
+                    outputs.put(number, Arc::new(array));
+                }
+                Ends::HandedOut(number) => outputs.put_share(number, Arc::new(value.clone())),
+                Ends::Opened(_) | Ends::Kept => {}
+            }
+        }
+        outputs
+    }
+
+    /// The mix that the program was lowered to.
+    pub fn mix(&self) -> Mix {
+        self.mix
     }
 }
 
 /// A graph being made.
 struct Making {
     graph: Graph,
-    inputs: Vec<usize>,
-    taken: Vec<usize>,
+    inputs: Vec<Brought>,
     counter: Option<Value>,
     /// Shared values made of clear ones of one party's, where they were wanted shared after all.
     shared: HashMap<Value, Value>,
@@ -180,7 +250,6 @@ impl Making {
         Self {
             graph: Graph::new(parties),
             inputs: Vec::new(),
-            taken: Vec::new(),
             counter: None,
             shared: HashMap::new(),
             parts: Vec::new(),
@@ -265,11 +334,11 @@ impl Making {
         let out = step.outputs[0];
         let operation: Arc<dyn Operation> = match &step.action {
             Action::Input(number) => {
-                self.inputs.push(*number);
+                self.inputs.push(Brought::Input(*number));
                 return Ok(vec![self.graph.input(out)]);
             }
             Action::Taken(place) => {
-                self.taken.push(*place);
+                self.inputs.push(Brought::Taken(*place));
                 return Ok(vec![self.graph.input(out)]);
             }
             Action::Argument(number) => return Ok(vec![arguments[*number]]),

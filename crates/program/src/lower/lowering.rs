@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use madrigal_core::Party;
 use madrigal_engine::{Sharing, Sort};
 use madrigal_operations::Backend;
 
@@ -33,19 +34,30 @@ impl<'a> Lowering<'a> {
         for (port, &value) in outputs.iter().zip(self.graph.results()) {
             self.at = port.at;
             self.operator = "an opening".into();
-            let domain = match self.native(value) {
-                Native::Free if !self.element(value).is_bool() => Domain::Ring,
-                native => native.domain(),
-            };
-            let shared = self.slot(value, domain)?;
-            let backend = Backend::of(self.draft.sort(shared).sharing);
-            results.push(self.operation(backend.edges.open(&port.to), &[shared])?);
+            let parties = port.parties();
+            if !parties.is_empty() {
+                results.push(self.opened(value, &parties)?);
+            }
+            if port.clients().next().is_some() {
+                results.push(self.handed_out(value)?);
+            }
         }
         for (cell, &value) in kept.iter().zip(&self.graph.results()[outputs.len()..]) {
             self.at = cell.at;
             results.push(self.keep(value)?);
         }
         Ok(self.draft.finish(&results, self.goal, circuits))
+    }
+
+    /// A value that parties learn.
+    fn opened(&mut self, value: Value, to: &[Party]) -> Result<Slot> {
+        let domain = match self.native(value) {
+            Native::Free if !self.element(value).is_bool() => Domain::Ring,
+            native => native.domain(),
+        };
+        let shared = self.slot(value, domain)?;
+        let backend = Backend::of(self.draft.sort(shared).sharing);
+        self.operation(backend.edges.open(to), &[shared])
     }
 
     /// Lowers all nodes in order.
@@ -63,6 +75,9 @@ impl<'a> Lowering<'a> {
         let explicit = self.explicit(node);
         match &node.op {
             Op::Argument(_) => return Ok(()), // its form is there
+            &Op::Input(place) if self.ports.inputs[place].owner.client().is_some() => {
+                self.dealt(number, place)?;
+            }
             Op::Input(_) | Op::Constant(_) | Op::Counter => self.forms[number][0].lazy = true,
             &Op::Kept(place) => self.take(number, place)?,
             Op::View(_)

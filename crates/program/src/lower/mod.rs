@@ -21,6 +21,7 @@ mod bits;
 mod branches;
 mod choose;
 mod circuits;
+mod clients;
 mod compare;
 mod conditionals;
 mod domain;

@@ -72,8 +72,8 @@ impl Places {
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Action {
-    /// Takes the program's input of this number, clear to its owner, as ring elements or as bits. An input that is wanted
-    /// in both forms is there twice.
+    /// Takes the program's input of this number. A party's is clear to it, as ring elements or as bits, and there twice where it
+    /// is wanted in both forms. A client's is shared.
     Input(usize),
     /// Takes the value of this number that an earlier stage has kept.
     Taken(usize),

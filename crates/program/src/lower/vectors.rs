@@ -28,10 +28,9 @@ impl Lowering<'_> {
     pub(super) fn input(&mut self, number: usize, domain: Domain) -> Slot {
         let port = &self.ports.inputs[number];
         let bits = port.tensor_type.element.bits();
-        let (clear, len) = (
-            Sharing::clear(&[port.owner]),
-            port.tensor_type.shape.elements(),
-        );
+        let owner = port.owner.party();
+        let clear = Sharing::clear(&[owner.expect("what clients bring is there in its only form")]);
+        let len = port.tensor_type.shape.elements();
         let sort = Sort::new(clear, domain.element(bits), len);
         let at = std::mem::replace(&mut self.at, port.at);
         let clear = self.action(Action::Input(number), &[], sort);

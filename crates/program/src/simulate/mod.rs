@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use checks::{Checked, Mistake, Overflow};
 pub(crate) use elements::evaluate;
-pub use ports::{InputError, Inputs, OutputError, Outputs};
+pub use ports::{InputError, InputShare, Inputs, OutputError, Outputs};
 pub use text::TextError;
 
 use crate::array::Array;

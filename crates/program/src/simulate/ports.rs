@@ -2,12 +2,19 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::Mismatch;
+use madrigal_core::Party;
+use madrigal_engine::{Mismatch, Shares, Sharing, Sort};
+use madrigal_kernels::Prg;
+use madrigal_net::Fact;
+use madrigal_operations::Backend;
 use thiserror::Error;
 
 use crate::array::{Array, IntoArray, Words};
+use crate::computation::Computation;
 use crate::element::{Plain, Type};
 use crate::error::Source;
+use crate::holder::Holder;
+use crate::lower::Mix;
 use crate::ports::{InputPort, Named, Opened, OutputPort};
 use crate::shape::Shape;
 
@@ -16,6 +23,7 @@ use crate::shape::Shape;
 #[derive(Clone, Default)]
 pub struct Inputs {
     given: Vec<Given>,
+    shares: Vec<GivenShare>,
 }
 
 #[derive(Clone)]
@@ -26,6 +34,24 @@ struct Given {
     element: Type,
     axes: Vec<usize>,
     words: Words,
+}
+
+/// One party's share of a client's input.
+#[derive(Debug, Clone)]
+pub struct InputShare {
+    /// The share, in the form that [`Mix::kept_form`](crate::lower::Mix::kept_form) says.
+    pub shares: Shares,
+    /// What the shares of all parties have in common and those of no other submission: parties compare it before they
+    /// compute, so that nobody computes with shares that do not go together. It must tell nothing of the value.
+    pub submission: String,
+}
+
+/// A share, by the place or the name of its port.
+#[derive(Clone)]
+struct GivenShare {
+    place: Option<usize>,
+    name: Option<String>,
+    share: InputShare,
 }
 
 impl Inputs {
@@ -55,6 +81,18 @@ impl Inputs {
             element: array.element(),
             axes: array.shape().axes().to_vec(),
             words: array.words().clone(),
+        });
+        self
+    }
+
+    /// This party's share of what a client brings: for the input of this name, or for the next client's input without a
+    /// share.
+    #[must_use]
+    pub fn with_share(mut self, name: Option<&str>, share: InputShare) -> Self {
+        self.shares.push(GivenShare {
+            place: None,
+            name: name.map(Into::into),
+            share,
         });
         self
     }
@@ -89,6 +127,120 @@ impl Inputs {
             .ok()?
             .into_iter()
             .nth(place)?
+    }
+
+    /// Deals what clients bring: the inputs of each party of a program in a mix, which are its own values and its share of each
+    /// client's. It is for trials and tests, where all values are known in one place.
+    ///
+    /// # Errors
+    /// [`InputError`]: inputs that are missing, and any that are not what the program asks for.
+    pub fn dealt(
+        &self,
+        program: &Computation,
+        mix: Mix,
+        random: &mut Prg,
+    ) -> Result<Vec<Self>, InputError> {
+        let ports = program.inputs();
+        let mut dealt: Vec<Self> = Vec::new();
+        let arrays = self.arrays(ports)?;
+        for party in Party::all(program.parties()) {
+            let mut own = Self::new();
+            for (place, (port, array)) in ports.iter().zip(&arrays).enumerate() {
+                if port.owner.party() == Some(party) {
+                    own.push(port, place, array.words().clone());
+                }
+            }
+            dealt.push(own);
+        }
+        for (place, (port, array)) in ports.iter().zip(&arrays).enumerate() {
+            if port.owner.client().is_none() {
+                continue;
+            }
+            let (sharing, element) = mix.kept_form(port.tensor_type.element);
+            let sort = Sort::new(Sharing::PUBLIC, element, array.words().len());
+            let clear = crate::clear::shares(array, sort);
+            let shares = Backend::of(sharing)
+                .kept
+                .deal(&clear, program.parties(), random);
+            let submission = format!("dealt {place}");
+            for (own, shares) in dealt.iter_mut().zip(shares) {
+                own.shares.push(GivenShare {
+                    place: Some(place),
+                    name: None,
+                    share: InputShare {
+                        shares,
+                        submission: submission.clone(),
+                    },
+                });
+            }
+        }
+        Ok(dealt)
+    }
+
+    /// The share that was given for each client's input.
+    fn shares_of<'a>(
+        &'a self,
+        ports: &[InputPort],
+    ) -> Result<Vec<Option<&'a InputShare>>, InputError> {
+        let mut found: Vec<Option<&InputShare>> = vec![None; ports.len()];
+        for given in &self.shares {
+            let wanted = |(number, port): &(usize, &InputPort)| match (given.place, &given.name) {
+                (Some(place), _) => *number == place,
+                (None, Some(name)) => port.name.as_ref() == Some(name),
+                (None, None) => port.owner.client().is_some() && found[*number].is_none(),
+            };
+            let mut places = ports.iter().enumerate();
+            let (number, port) = places.find(wanted).ok_or_else(|| match &given.name {
+                Some(name) => InputError::Name { name: name.clone() },
+                None => InputError::Many {
+                    expected: ports.len(),
+                },
+            })?;
+            if port.owner.client().is_none() {
+                return Err(InputError::ShareOfPartys {
+                    input: Named("input", number, port.name.as_deref()).to_string(),
+                    owner: port.owner.clone(),
+                });
+            }
+            found[number] = Some(&given.share);
+        }
+        Ok(found)
+    }
+
+    /// This party's share of the client's input at `number`, which is to be of this sort.
+    pub(crate) fn share_of(
+        &self,
+        ports: &[InputPort],
+        number: usize,
+        sort: &Sort,
+    ) -> Result<Shares, InputError> {
+        let port = &ports[number];
+        let input = || Named("input", number, port.name.as_deref()).to_string();
+        let share = self.shares_of(ports)?[number];
+        let share = share.ok_or_else(|| InputError::NotShared {
+            input: input(),
+            owner: port.owner.clone(),
+            at: port.at,
+        })?;
+        match share.shares.sort() == sort && share.shares.is_known() {
+            true => Ok(share.shares.clone()),
+            false => Err(InputError::Share {
+                input: input(),
+                expected: *sort,
+                found: *share.shares.sort(),
+            }),
+        }
+    }
+
+    /// What parties compare of the shares that they bring.
+    pub(crate) fn facts(&self, ports: &[InputPort]) -> Result<Vec<Fact>, InputError> {
+        let shares = self.shares_of(ports)?;
+        let given = ports.iter().zip(shares).enumerate();
+        let fact = |(number, (port, share)): (usize, (&InputPort, Option<&InputShare>))| {
+            let input = Named("input", number, port.name.as_deref());
+            share.map(|share| (format!("submission of {input}"), share.submission.clone()))
+        };
+        Ok(given.filter_map(fact).collect())
     }
 
     /// The values in the order of the ports, as they are wanted there.
@@ -162,6 +314,7 @@ impl std::fmt::Debug for Inputs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inputs")
             .field("given", &self.given.len())
+            .field("shares", &self.shares.len())
             .finish_non_exhaustive()
     }
 }
@@ -202,6 +355,38 @@ pub enum InputError {
         /// Line where the program asks for it.
         at: Source,
     },
+    /// A client's input without this party's share.
+    #[error(
+        "{input}, which the program asks for at {at}, is of {owner}: this party needs its share of it; have the client share it"
+    )]
+    NotShared {
+        /// The input.
+        input: String,
+        /// The client.
+        owner: Holder,
+        /// Line where the program asks for it.
+        at: Source,
+    },
+    /// A share of a value of another form.
+    #[error(
+        "{input} is shared as {expected}; the share is of {found}: it was made for another type, shape or mix"
+    )]
+    Share {
+        /// The input.
+        input: String,
+        /// The sort that is wanted.
+        expected: Sort,
+        /// The sort of the share.
+        found: Sort,
+    },
+    /// A share of what a party brings in the clear.
+    #[error("{input} is of {owner}, which brings it in the clear: a share of it has no place here")]
+    ShareOfPartys {
+        /// The input.
+        input: String,
+        /// The party.
+        owner: Holder,
+    },
     /// Values that an operation of the author's is not for.
     #[error("the operation that the program asks for at {at}: {problem}")]
     Refused {
@@ -218,6 +403,9 @@ pub enum InputError {
         /// Line where the program takes it.
         at: Source,
     },
+    /// No random bits from the operating system.
+    #[error("the operating system gave no random bits to share what clients bring")]
+    NoRandomness,
     /// A value with fewer or more elements than its own shape says.
     #[error("{input}: {found} elements in shape {shape}")]
     Elements {
@@ -230,11 +418,19 @@ pub enum InputError {
     },
 }
 
-/// Values that a program opened, in the clear.
+/// Values that a program opened, in the clear, and shares of those that are for clients.
 #[derive(Debug, Clone)]
 pub struct Outputs {
-    /// Outputs by name; nothing where the output is for others.
-    values: Vec<(Option<String>, Option<Arc<Array>>)>,
+    values: Vec<OutputValue>,
+}
+
+#[derive(Debug, Clone)]
+struct OutputValue {
+    name: Option<String>,
+    /// Nothing where the output is for others.
+    array: Option<Arc<Array>>,
+    /// The share that this party hands out to clients, if the output is for some.
+    share: Option<Arc<Shares>>,
 }
 
 /// An output that is not there as it was asked for.
@@ -267,15 +463,38 @@ pub enum OutputError {
 
 impl Outputs {
     pub(crate) fn new(ports: &[OutputPort], values: Vec<Arc<Array>>) -> Self {
-        Self::known(ports, values.into_iter().map(Some).collect())
+        let mut outputs = Self::none(ports);
+        for (number, array) in values.into_iter().enumerate() {
+            outputs.put(number, array);
+        }
+        outputs
     }
 
-    /// Those that a party gets.
-    pub(crate) fn known(ports: &[OutputPort], values: Vec<Option<Arc<Array>>>) -> Self {
-        let names = ports.iter().map(|port| port.name.clone());
+    /// No output is known yet.
+    pub(crate) fn none(ports: &[OutputPort]) -> Self {
+        let value = |port: &OutputPort| OutputValue {
+            name: port.name.clone(),
+            array: None,
+            share: None,
+        };
         Self {
-            values: names.zip(values).collect(),
+            values: ports.iter().map(value).collect(),
         }
+    }
+
+    /// An output that is known here.
+    pub(crate) fn put(&mut self, number: usize, array: Arc<Array>) {
+        self.values[number].array = Some(array);
+    }
+
+    /// This party's share of an output for clients.
+    pub(crate) fn put_share(&mut self, number: usize, share: Arc<Shares>) {
+        self.values[number].share = Some(share);
+    }
+
+    /// This party's shares of outputs for clients, all outputs in order; `None` for those that are for none.
+    pub fn shares(&self) -> impl ExactSizeIterator<Item = Option<&Shares>> {
+        self.values.iter().map(|value| value.share.as_deref())
     }
 
     /// The elements of an opened value, row by row.
@@ -283,7 +502,7 @@ impl Outputs {
     /// # Panics
     /// If `opened` is of another program, or was opened to others alone.
     pub fn get<T: Plain>(&self, opened: Opened<T>) -> Vec<T> {
-        let array = self.values[opened.number].1.as_ref();
+        let array = self.values[opened.number].array.as_ref();
         let values = array
             .expect("a value that was opened to this party")
             .to_vec();
@@ -295,7 +514,7 @@ impl Outputs {
     /// # Panics
     /// If `opened` is of another program.
     pub fn get_if_known<T: Plain>(&self, opened: Opened<T>) -> Option<Vec<T>> {
-        self.values[opened.number].1.as_ref()?;
+        self.values[opened.number].array.as_ref()?;
         Some(self.get(opened))
     }
 
@@ -305,11 +524,10 @@ impl Outputs {
     /// If there is none, or one of another type.
     pub fn named<T: Plain>(&self, name: &str) -> Result<Vec<T>, OutputError> {
         let mut values = self.values.iter();
-        let found = values.find(|(own, _)| own.as_deref() == Some(name));
-        let (_, array) = found.ok_or_else(|| OutputError::Name { name: name.into() })?;
-        let array = array
-            .as_ref()
-            .ok_or_else(|| OutputError::Others { name: name.into() })?;
+        let found = values.find(|value| value.name.as_deref() == Some(name));
+        let value = found.ok_or_else(|| OutputError::Name { name: name.into() })?;
+        let array =
+            (value.array.as_ref()).ok_or_else(|| OutputError::Others { name: name.into() })?;
         array.to_vec().ok_or_else(|| OutputError::Element {
             name: name.into(),
             expected: T::TYPE,
@@ -319,6 +537,6 @@ impl Outputs {
 
     /// All outputs in the order in which the program opened them; `None` for those of others.
     pub fn arrays(&self) -> impl ExactSizeIterator<Item = Option<&Array>> {
-        self.values.iter().map(|(_, array)| array.as_deref())
+        self.values.iter().map(|value| value.array.as_deref())
     }
 }

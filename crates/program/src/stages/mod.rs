@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_core::Party;
-use madrigal_engine::{KeptShares, Outcome, Progress, RunError, StageOutcome, Stages as Engine};
+use madrigal_engine::{Outcome, Progress, RunError, StageOutcome, Stages as Engine};
 use madrigal_net::Session;
 use thiserror::Error;
 
@@ -303,12 +303,12 @@ impl<'a> Stages<'a> {
                 },
                 Some(planned),
             ) => {
-                let shares: Vec<KeptShares> = planned.executable.kept(&program)?;
-                let shares: Vec<&KeptShares> = shares.iter().collect();
+                let shares = planned.executable.kept(&program)?;
+                let shares: Vec<_> = shares.iter().map(|(value, kept)| (*value, kept)).collect();
                 let given = planned.given(&program, inputs, *me)?;
                 let done = stages.run(&planned.plan, given, &shares, *deadline, *observe);
                 let StageOutcome { outcome, kept } = done.await?;
-                let outputs = planned.executable.outputs(&outcome.outputs);
+                let (outputs, kept) = planned.executable.of_stage(&outcome.outputs, kept);
                 let values = kept.into_iter();
                 let values: Vec<_> = values
                     .map(|shares| (Some(*shares.sort()), Held::Shared(shares)))
@@ -353,7 +353,8 @@ impl std::fmt::Debug for Stages<'_> {
 /// A program whose openings can decide what is done next.
 fn decided(program: Computation) -> Result<Computation, ProgramError> {
     let parties = program.parties();
-    let some = |port: &&OutputPort| port.to.len() < parties;
+    // What clients alone learn decides nothing here.
+    let some = |port: &&OutputPort| (1..parties).contains(&port.parties().len());
     match program.outputs().iter().find(some) {
         None => Ok(program),
         Some(port) => Err(ProgramError {

@@ -9,13 +9,13 @@ pub use arithmetic::Window;
 use std::sync::Arc;
 
 use madrigal_circuit::Netlist;
-use madrigal_core::Party;
 use madrigal_engine::{Operation, Sharing};
 
 use super::{Secret, Tensor};
 use crate::array::Array;
 use crate::element::{Plain, Type};
 use crate::error::{Fault, Source};
+use crate::holder::Holder;
 use crate::ir::{Each, Elementwise, Op, OwnCircuit, OwnOperation, TensorType};
 use crate::opening::Receivers;
 use crate::program::Program;
@@ -55,11 +55,11 @@ impl Program {
     pub fn tensor_input(
         &mut self,
         name: Option<&str>,
-        owner: Party,
+        owner: impl Into<Holder>,
         element: Type,
         axes: &[usize],
     ) -> Tensor {
-        self.any_input(name, owner, element, axes)
+        self.any_input(name, owner.into(), element, axes)
     }
 
     /// A public tensor: [`Program::constant`].
