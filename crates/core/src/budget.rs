@@ -166,11 +166,11 @@ fn other(kind: FileType) -> Option<&'static str> {
     Some("of a kind of its own")
 }
 
-/// Reads a regular file of at most `limit` bytes.
+/// Opens a regular file of at most `limit` bytes, and tells its length.
 ///
 /// # Errors
-/// [`FileError`] if it is of another kind (a device, a pipe, a folder), longer, or cannot be read.
-pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+/// [`FileError`] if it is of another kind (a device, a pipe, a folder), longer, or cannot be opened.
+pub fn open_regular(path: &Path, limit: u64) -> Result<(File, u64), FileError> {
     let regular = |found: fs::Metadata| match other(found.file_type()) {
         None => Ok(found.len()),
         Some(kind) => Err(FileError::Kind(kind)),
@@ -179,9 +179,18 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     regular(fs::metadata(path)?)?;
     let file = File::open(path)?;
     let length = regular(file.metadata()?)?;
-    if length > limit {
-        return Err(FileError::TooLong { limit });
+    match length > limit {
+        true => Err(FileError::TooLong { limit }),
+        false => Ok((file, length)),
     }
+}
+
+/// Reads a regular file of at most `limit` bytes.
+///
+/// # Errors
+/// [`FileError`] in the same cases as [`open_regular`], or if it cannot be read.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let (file, length) = open_regular(path, limit)?;
     let mut bytes = Vec::new();
     // The system's files have no length and may yet go on; so may a file that grows. One byte more shows that.
     bytes

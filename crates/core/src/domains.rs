@@ -32,6 +32,7 @@
 //! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | n \| 0, 1, 2, ...: once by each of the two parties | [`STEP_KEY_NUMBERS`] of the step, one for each pair of seeds, of which a party lacks one | `crates/protocols/src/branches/rings/chain.rs` |
 //! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | n \| 0, 1, 2, ...: one for each piece | [`GARBLER_KEY_NUMBERS`], that of the garbler's first piece | `crates/garbling/src/garbler.rs` |
+//! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | | `LocalCode` of the kernels |
 //! | key of a group of four trees | no | nodes | | `GgmTrees` of the kernels |
@@ -186,10 +187,21 @@ registry! {
     Sha256 BMR_KEY_NUMBERS = b"madrigal BMR numbers  v1";
     /// Does for a step's public identifier, and a party where keys are its own, what [`OT_KEY_NUMBERS`] does.
     Sha256 STEP_KEY_NUMBERS = b"madrigal step numbers v1";
+    /// What servers have in common of a client's share files gives the submission's name (collision resistance).
+    Sha256 SHARE_SUBMISSION = b"madrigal submission v1";
+    /// A salt and a part of a value give a commitment (binding by collision resistance, hiding by the salt in the random
+    /// oracle model), with the nonce of its submission and the part's number.
+    Sha256 SHARE_PART = b"madrigal share part v1";
+    /// A share file that is not sealed gives the digest at its end, which finds damage.
+    Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
+    Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).
     Hkdf STORE = b"madrigal store v1 ";
     /// A store's header.
     Format STORE_HEADER = b"madrigal store\0\n";
+    /// A share file.
+    Format SHARE_FILE = b"madrigal shares\n";
     /// A store's journal.
     Format STORE_JOURNAL = b"madrigal marks\0\n";
     /// The application protocol in TLS.

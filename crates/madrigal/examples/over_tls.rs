@@ -88,6 +88,7 @@ fn both() -> Result<Vec<Vec<u8>>> {
             name: name.into(),
             address: listener.local_addr()?.to_string().parse()?,
             key: identity.fingerprint(),
+            sealing: None,
         });
         machines.push((identity, listener));
     }

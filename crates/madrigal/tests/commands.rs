@@ -231,6 +231,7 @@ fn machines(directory: &Path) {
             name: name.into(),
             address: free.local_addr().unwrap().to_string().parse().unwrap(),
             key: identity.fingerprint(),
+            sealing: None,
         });
     }
     let list = Roster::new(entries).unwrap().to_toml();

@@ -65,7 +65,7 @@ impl FromStr for Fingerprint {
 }
 
 /// Upper case is accepted: other tools print fingerprints so.
-fn hex_digit(digit: u8) -> Result<u8, FingerprintError> {
+pub(crate) fn hex_digit(digit: u8) -> Result<u8, FingerprintError> {
     match digit {
         b'0'..=b'9' => Ok(digit - b'0'),
         b'a'..=b'f' => Ok(digit - b'a' + 10),

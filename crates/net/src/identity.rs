@@ -152,24 +152,8 @@ impl Identity {
     /// # Errors
     /// [`IdentityError`]: the key file exists already, or a file cannot be written.
     pub fn save(&self, files: &IdentityFiles) -> Result<(), IdentityError> {
-        let pem = Zeroizing::new(pem::encode(pem::PRIVATE_KEY, &self.key.pkcs8));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options
-            .open(&files.key)
-            .map_err(|source| match source.kind() {
-                io::ErrorKind::AlreadyExists => IdentityError::KeyExists {
-                    path: files.key.clone(),
-                },
-                _ => file_error(&files.key, source),
-            })?;
-        let written = file
-            .write_all(pem.as_bytes())
-            .and_then(|()| file.sync_all())
-            .map_err(|source| file_error(&files.key, source));
-        let saved = written.and_then(|()| self.save_certificate(&files.certificate));
+        write_key(&files.key, &self.key.pkcs8)?;
+        let saved = self.save_certificate(&files.certificate);
         saved.inspect_err(|_| {
             // It is ours, and nobody knows it yet. A file that cannot be removed either is told by what failed first.
             let _ = fs::remove_file(&files.key);
@@ -290,6 +274,19 @@ impl rcgen::SigningKey for Key {
 }
 
 fn read_key(path: &Path, allowed: KeyMode) -> Result<Key, IdentityError> {
+    let damaged = || IdentityError::DamagedKey {
+        path: path.to_owned(),
+    };
+    let pkcs8 = read_pkcs8(path, allowed)?.ok_or_else(damaged)?;
+    let pair = Ed25519KeyPair::from_pkcs8(&pkcs8).map_err(|_| damaged())?;
+    Ok(Key { pair, pkcs8 })
+}
+
+/// Reads a file with a secret key; nothing where it holds none in PEM.
+pub(crate) fn read_pkcs8(
+    path: &Path,
+    allowed: KeyMode,
+) -> Result<Option<Zeroizing<Vec<u8>>>, IdentityError> {
     let file = open(path)?;
     // Asked of the open file, so that nobody can swap it in between. A pipe is read once, by who has it.
     #[cfg(unix)]
@@ -311,14 +308,34 @@ fn read_key(path: &Path, allowed: KeyMode) -> Result<Key, IdentityError> {
     #[cfg(not(unix))]
     let _ = allowed;
     let pem = Zeroizing::new(read_limited(file, path)?);
-    let damaged = || IdentityError::DamagedKey {
-        path: path.to_owned(),
+    let Ok(mut der) = PrivatePkcs8KeyDer::from_pem_slice(&pem) else {
+        return Ok(None);
     };
-    let mut der = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|_| damaged())?;
     let pkcs8 = Zeroizing::new(der.secret_pkcs8_der().to_vec());
     der.zeroize();
-    let pair = Ed25519KeyPair::from_pkcs8(&pkcs8).map_err(|_| damaged())?;
-    Ok(Key { pair, pkcs8 })
+    Ok(Some(pkcs8))
+}
+
+/// Writes a secret key into a new file with mode 0600; where that fails, no file is left.
+pub(crate) fn write_key(path: &Path, pkcs8: &[u8]) -> Result<(), IdentityError> {
+    let pem = Zeroizing::new(pem::encode(pem::PRIVATE_KEY, pkcs8));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => IdentityError::KeyExists {
+            path: path.to_owned(),
+        },
+        _ => file_error(path, source),
+    })?;
+    let written = file
+        .write_all(pem.as_bytes())
+        .and_then(|()| file.sync_all());
+    written.map_err(|source| {
+        let _ = fs::remove_file(path);
+        file_error(path, source)
+    })
 }
 
 fn open(path: &Path) -> Result<File, IdentityError> {

@@ -25,6 +25,8 @@ mod generator;
 pub mod identity;
 #[cfg(feature = "sockets")]
 pub mod roster;
+#[cfg(feature = "sockets")]
+pub mod sealing;
 mod session;
 mod threads;
 #[cfg(feature = "sockets")]

@@ -34,6 +34,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::fingerprint::{Fingerprint, FingerprintError};
+use crate::sealing::{PublicSealingKey, SealingKeyError};
 
 mod address;
 pub use address::{Address, AddressError};
@@ -55,15 +56,21 @@ pub struct RosterEntry {
     pub address: Address,
     /// The key that its certificate must have.
     pub key: Fingerprint,
+    /// The key that clients seal shares for this party with, where it has made one.
+    pub sealing: Option<PublicSealingKey>,
 }
 
 impl RosterEntry {
     /// The party as a `[[party]]` section of `parties.toml`.
     pub fn to_toml(&self) -> String {
         // Names and addresses have no character that TOML would want escaped.
+        let sealing = (self.sealing.iter()).map(|key| format!("sealing = \"{key}\"\n"));
         format!(
-            "[[party]]\nname = \"{}\"\naddress = \"{}\"\nkey = \"{}\"\n",
-            self.name, self.address, self.key
+            "[[party]]\nname = \"{}\"\naddress = \"{}\"\nkey = \"{}\"\n{}",
+            self.name,
+            self.address,
+            self.key,
+            sealing.collect::<String>()
         )
     }
 }
@@ -99,6 +106,7 @@ impl Roster {
             name: format!("party{i}"),
             address,
             key,
+            sealing: None,
         };
         Self::new(parties.into_iter().enumerate().map(entry).collect())
     }
@@ -152,7 +160,23 @@ impl Roster {
                 };
                 at(raw.key.span().start, problem)
             })?;
-            parties.push(RosterEntry { name, address, key });
+            let sealing = raw.sealing.map(|sealing| {
+                sealing.get_ref().parse().map_err(|source| {
+                    let name = name.clone();
+                    let problem = RosterProblem::Sealing {
+                        party,
+                        name,
+                        source,
+                    };
+                    at(sealing.span().start, problem)
+                })
+            });
+            parties.push(RosterEntry {
+                sealing: sealing.transpose()?,
+                name,
+                address,
+                key,
+            });
         }
         if counted < MIN_PARTIES {
             return Err(RosterProblem::Count { got: counted }.into());
@@ -233,6 +257,21 @@ impl Roster {
         self.parties.iter().position(|party| party.name == name)
     }
 
+    /// Keys that something is sealed with for each party, in order.
+    ///
+    /// # Errors
+    /// [`RosterProblem::NoSealing`]: a party that has none.
+    pub fn sealing_keys(&self) -> Result<Vec<PublicSealingKey>, RosterError> {
+        let all = self.parties.iter().enumerate();
+        let key = |(party, entry): (usize, &RosterEntry)| {
+            entry.sealing.ok_or_else(|| {
+                let name = entry.name.clone();
+                RosterError::from(RosterProblem::NoSealing { party, name })
+            })
+        };
+        all.map(key).collect()
+    }
+
     /// SHA-256 over the keys in order: equal digests mean that two rosters count the same parties in
     /// the same order (collision resistance). Nothing compares it by itself: each two parties that
     /// meet compare each other's keys and numbers.
@@ -262,6 +301,7 @@ struct RawEntry {
     name: String,
     address: Spanned<String>,
     key: Spanned<String>,
+    sealing: Option<Spanned<String>>,
 }
 
 /// Whether a party may have this name: it disturbs no log, no path and no TOML.
@@ -289,6 +329,8 @@ fn check(parties: &[RosterEntry]) -> Result<(), (Option<usize>, RosterProblem)> 
                 Field::Address
             } else if other.key == entry.key {
                 Field::Key
+            } else if entry.sealing.is_some() && other.sealing == entry.sealing {
+                Field::Sealing
             } else {
                 continue;
             };
@@ -368,7 +410,9 @@ pub enum RosterProblem {
         source: io::Error,
     },
     /// A text that is not TOML, or has other fields than a roster.
-    #[error("{message}; each party is a `[[party]]` section with `name`, `address` and `key`")]
+    #[error(
+        "{message}; each party is a `[[party]]` section with `name`, `address`, `key` and, where files are sealed for it, `sealing`"
+    )]
     Syntax {
         /// Message of the reader: what it expected and found.
         message: String,
@@ -409,6 +453,27 @@ pub enum RosterProblem {
         /// Problem of the fingerprint.
         source: FingerprintError,
     },
+    /// A malformed sealing key.
+    #[error("sealing key of party {party} `{}`: {source}", name.escape_debug())]
+    Sealing {
+        /// The party.
+        party: usize,
+        /// Name of the party.
+        name: String,
+        /// Problem of the key.
+        source: SealingKeyError,
+    },
+    /// A party that has no sealing key, where something is to be sealed for it.
+    #[error(
+        "party {party} `{}` has no `sealing` key, so that nothing can be sealed for it: it makes one, and gives everybody its line for parties.toml",
+        name.escape_debug()
+    )]
+    NoSealing {
+        /// The party.
+        party: usize,
+        /// Name of the party.
+        name: String,
+    },
     /// Two parties share a value that must be each party's own.
     #[error(
         "party {party} `{name}` has the same {field} as party {first}; each party needs its own"
@@ -434,6 +499,8 @@ pub enum Field {
     Address,
     /// `key`
     Key,
+    /// `sealing`
+    Sealing,
 }
 
 impl fmt::Display for Field {
@@ -442,6 +509,7 @@ impl fmt::Display for Field {
             Self::Name => "name",
             Self::Address => "address",
             Self::Key => "key",
+            Self::Sealing => "sealing key",
         })
     }
 }

@@ -44,6 +44,7 @@ fn pair_of_keys() -> [Security; 2] {
             name: name.into(),
             address: address.parse().unwrap(),
             key: key.fingerprint(),
+            sealing: None,
         });
     let roster = Arc::new(Roster::new(entries.collect()).unwrap());
     keys.map(|key| Security::Tls(TlsParty::new(&key, Arc::clone(&roster)).unwrap()))

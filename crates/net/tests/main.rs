@@ -11,6 +11,7 @@ mod messages;
 mod metering;
 mod races;
 mod roster;
+mod sealing;
 mod shaping;
 mod splices;
 mod threads;

@@ -45,6 +45,7 @@ fn roster(keys: &[Fingerprint]) -> Arc<Roster> {
         name: ["alice", "bob", "carol"][i].into(),
         address: format!("127.0.0.1:{}", 7700 + i).parse().unwrap(),
         key: *key,
+        sealing: None,
     };
     Arc::new(Roster::new(keys.iter().enumerate().map(entry).collect()).unwrap())
 }

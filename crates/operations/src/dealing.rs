@@ -231,7 +231,9 @@ fn clear_padding(value: &mut Shares) {
     let len = value.len();
     for plane in 0..value.sort().element.bits() {
         for component in 0..value.sort().sharing.components() {
-            bits::clear_tail(value.plane_mut(plane, component), len);
+            let plane = value.plane_mut(plane, component);
+            plane[bits::bytes_for(len)..].fill(0);
+            bits::clear_tail(plane, len);
         }
     }
 }

@@ -57,6 +57,12 @@ pub enum IdentityError {
         /// The key file.
         path: PathBuf,
     },
+    /// No X25519 private key in PKCS#8 PEM.
+    #[error("{} holds no X25519 private key in PEM (`BEGIN PRIVATE KEY`), which is what a sealing key is; restore it from a copy, or make a new key at another path and give those who seal for it its public part", path.display())]
+    DamagedSealingKey {
+        /// The key file.
+        path: PathBuf,
+    },
     /// No certificate in PEM.
     #[error("{} holds no self-signed certificate in PEM; renew it, for the same key", path.display())]
     DamagedCertificate {

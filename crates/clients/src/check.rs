@@ -1,0 +1,250 @@
+//! Whether a share file is what a job asks for.
+
+use std::fmt;
+
+use madrigal_core::Party;
+use madrigal_engine::{Element, Sharing};
+
+use crate::error::ShareFault;
+use crate::file::ShareFile;
+use crate::header::{Header, Purpose};
+
+/// What a server, or a client, asks of a share file. What is `None` may be anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// What the shares are for.
+    pub purpose: Purpose,
+    /// Name of the job.
+    pub job: Option<String>,
+    /// Name of the input or output.
+    pub name: Option<String>,
+    /// Name of the client.
+    pub client: Option<String>,
+    /// Text of the type.
+    pub element_type: Option<String>,
+    /// Lengths of the axes, each of them or any.
+    pub shape: Option<Vec<Option<usize>>>,
+    /// Sharing and element.
+    pub form: Option<(Sharing, Element)>,
+    /// Number of servers.
+    pub servers: Option<usize>,
+    /// Server whose share it is.
+    pub place: Option<Party>,
+}
+
+/// Fields of a share file, as messages name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Input or output.
+    Purpose,
+    /// Name of the job.
+    Job,
+    /// Name of the value.
+    Name,
+    /// Name of the client.
+    Client,
+    /// Type of the elements.
+    Type,
+    /// Lengths of the axes.
+    Shape,
+    /// Sharing of the value.
+    Sharing,
+    /// Kind of the shared elements.
+    Element,
+    /// Number of servers.
+    Servers,
+    /// Server whose share it is.
+    Place,
+    /// Nonce of an input's submission, or run of an output.
+    Nonce,
+    /// Commitments to parts.
+    Commitments,
+}
+
+impl Field {
+    /// What to do where the field differs.
+    pub(crate) const fn remedy(self) -> &'static str {
+        match self {
+            Self::Purpose => "give an input's file to a job and outputs' files to `combine`",
+            Self::Job => {
+                "give the file that was made for this job, or name the job as the client did"
+            }
+            Self::Name => "give each input the file that was made for it",
+            Self::Client => "give this client's file",
+            Self::Type => "have the client share its value with the type that the job asks for",
+            Self::Shape => "have the client share a value of the shape that the job asks for",
+            Self::Sharing | Self::Element => {
+                "have the client share its value for the protocol that the job runs in"
+            }
+            Self::Servers => "have the client share its value with the parties.toml of this job",
+            Self::Place => "give each server the file with its own name",
+            Self::Nonce => "take all files from one run of the program",
+            Self::Commitments => "ask the client, who gave the servers different files",
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Purpose => "purpose",
+            Self::Job => "job",
+            Self::Name => "name",
+            Self::Client => "client",
+            Self::Type => "type",
+            Self::Shape => "shape",
+            Self::Sharing => "sharing",
+            Self::Element => "element",
+            Self::Servers => "number of servers",
+            Self::Place => "server",
+            Self::Nonce => "run or nonce",
+            Self::Commitments => "list of commitments",
+        })
+    }
+}
+
+impl Expected {
+    /// Anything for one purpose.
+    pub const fn any(purpose: Purpose) -> Self {
+        Self {
+            purpose,
+            job: None,
+            name: None,
+            client: None,
+            element_type: None,
+            shape: None,
+            form: None,
+            servers: None,
+            place: None,
+        }
+    }
+
+    /// Checks a file.
+    ///
+    /// # Errors
+    /// [`ShareFault::Other`] for the first field that differs.
+    pub fn check(&self, file: &ShareFile) -> Result<(), ShareFault> {
+        let header = file.header();
+        let differs = |field, got, expected| {
+            Err(ShareFault::Other {
+                field,
+                got,
+                expected,
+            })
+        };
+        if header.purpose() != self.purpose {
+            let words = |purpose: Purpose| format!("an {}", purpose.in_words());
+            return differs(Field::Purpose, words(header.purpose()), words(self.purpose));
+        }
+        let texts = [Field::Job, Field::Name, Field::Client, Field::Type];
+        let expected = [&self.job, &self.name, &self.client, &self.element_type];
+        for (field, expected) in texts.into_iter().zip(expected) {
+            let got = content(header, field);
+            let expected = expected.as_ref().map(|text| quoted(text));
+            if let Some(expected) = expected.filter(|expected| *expected != got) {
+                return differs(field, got, expected);
+            }
+        }
+        if let Some(expected) = &self.shape {
+            let got = &header.named().shape;
+            let fits = |(got, expected): (&usize, &Option<usize>)| {
+                expected.is_none_or(|axis| axis == *got)
+            };
+            if got.len() != expected.len() || !got.iter().zip(expected).all(fits) {
+                return differs(
+                    Field::Shape,
+                    shape(got.iter().map(|&axis| Some(axis))),
+                    shape(expected.iter().copied()),
+                );
+            }
+        }
+        if let Some((sharing, element)) = self.form {
+            let sort = header.sort();
+            if sort.sharing != sharing {
+                return differs(
+                    Field::Sharing,
+                    sort.sharing.to_string(),
+                    sharing.to_string(),
+                );
+            }
+            if sort.element != element {
+                return differs(
+                    Field::Element,
+                    sort.element.to_string(),
+                    element.to_string(),
+                );
+            }
+        }
+        if let Some(servers) = self.servers.filter(|&servers| servers != header.servers()) {
+            return differs(
+                Field::Servers,
+                content(header, Field::Servers),
+                servers.to_string(),
+            );
+        }
+        if let Some(place) = self.place.filter(|&place| place != file.place()) {
+            return differs(
+                Field::Place,
+                file.place().index().to_string(),
+                place.index().to_string(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Fields that headers are compared in.
+const COMPARED: [Field; 11] = [
+    Field::Purpose,
+    Field::Job,
+    Field::Name,
+    Field::Client,
+    Field::Type,
+    Field::Shape,
+    Field::Sharing,
+    Field::Element,
+    Field::Servers,
+    Field::Nonce,
+    Field::Commitments,
+];
+
+/// The first field in which two headers differ, and what it is in each.
+pub(crate) fn difference(one: &Header, other: &Header) -> Option<(Field, String, String)> {
+    COMPARED.into_iter().find_map(|field| {
+        let (one, other) = (content(one, field), content(other, field));
+        (one != other).then_some((field, one, other))
+    })
+}
+
+/// The content of a header's field, for people and for comparisons: different contents have different words.
+fn content(header: &Header, field: Field) -> String {
+    let named = header.named();
+    match field {
+        Field::Purpose => header.purpose().in_words().into(),
+        Field::Job => quoted(&named.job),
+        Field::Name => quoted(&named.name),
+        Field::Client => quoted(&named.client),
+        Field::Type => quoted(&named.element_type),
+        Field::Shape => shape(named.shape.iter().map(|&axis| Some(axis))),
+        Field::Sharing => header.sort().sharing.to_string(),
+        Field::Element => header.sort().element.to_string(),
+        Field::Servers => header.servers().to_string(),
+        Field::Nonce => madrigal_core::Digest256(*header.nonce()).to_string(),
+        Field::Commitments => {
+            let all = header.commitments().iter().map(ToString::to_string);
+            format!("[{}]", all.collect::<Vec<_>>().join(", "))
+        }
+        // A header is that of all servers' files.
+        Field::Place => String::new(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("`{}`", text.escape_debug())
+}
+
+/// A shape as programs write it; an axis of any length is `_`.
+fn shape(axes: impl Iterator<Item = Option<usize>>) -> String {
+    let axes = axes.map(|axis| axis.map_or("_".into(), |axis| axis.to_string()));
+    format!("[{}]", axes.collect::<Vec<_>>().join(", "))
+}
