@@ -65,7 +65,7 @@ impl Field {
     /// What to do where the field differs.
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
-            Self::Purpose => "give an input's file to a job and outputs' files to `combine`",
+            Self::Purpose => "give files of inputs to jobs, and put files of outputs together",
             Self::Job => {
                 "give the file that was made for this job, or name the job as the client did"
             }

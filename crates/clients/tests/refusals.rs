@@ -390,7 +390,7 @@ fn files_of_other_values_servers_and_jobs() {
     other(
         Field::Purpose,
         &|e| e.purpose = Purpose::Output,
-        &["an input", "an output", "combine"],
+        &["an input", "an output", "put files of outputs together"],
     );
     other(
         Field::Job,

@@ -7,6 +7,7 @@ use madrigal_engine::{Element, Mismatch, Operation, Shares, Sharing, Sort, with_
 
 use crate::array::{Array, Words, with};
 use crate::element::Type;
+use crate::shape::Shape;
 use crate::tensor_type::TensorType;
 
 /// An array as a clear value.
@@ -54,6 +55,34 @@ pub(crate) fn words(value: &Shares, element: Type) -> Words {
 fn numbers<T: Ring>(value: &Shares) -> Vec<T> {
     let numbers = value.to_numbers();
     numbers.expect("an output that is known").to_vec()
+}
+
+impl Array {
+    /// The elements as a clear value of this kind of elements, which [`Mix::kept_form`](crate::lower::Mix::kept_form) gives.
+    ///
+    /// # Panics
+    /// If the kind has fewer bits than the type.
+    pub fn to_shares(&self, element: Element) -> Shares {
+        assert!(
+            element.bits() >= self.element().bits() as usize,
+            "{element} for {self:?}"
+        );
+        shares(
+            self,
+            Sort::new(Sharing::PUBLIC, element, self.words().len()),
+        )
+    }
+
+    /// The array whose elements a clear value has, as [`to_shares`](Self::to_shares) made them; `None` if it has another
+    /// number of elements, is not clear or not known here, or its elements have another number of bits.
+    pub fn from_shares(element: Type, shape: &Shape, value: &Shares) -> Option<Self> {
+        let sort = value.sort();
+        let fits = value.is_known()
+            && sort.sharing.is_clear()
+            && sort.len == shape.elements()
+            && sort.element.bits() == element.bits() as usize;
+        fits.then(|| Self::new(element, shape.clone(), words(value, element)))
+    }
 }
 
 /// Carries out an operation on clear values, each as elements of these.

@@ -1,7 +1,9 @@
 //! Elements of secrets: truth values, integers, and numbers with a fixed point.
 
 use std::fmt;
+use std::str::FromStr;
 
+use thiserror::Error;
 use zeroize::Zeroize;
 
 mod sealed {
@@ -131,6 +133,39 @@ impl fmt::Display for Type {
             (bits, 0) => write!(f, "{letter}{bits}"),
             (bits, fraction) => write!(f, "Fixed<{letter}{bits}, {fraction}>"),
         }
+    }
+}
+
+/// A text that names no type.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{found:?} is no type of elements: there are bool, u8 to u128, i8 to i128, and numbers with a fixed point, as in `Fixed<i64, 16>` or `fixed(64, 16)`: 16, 32, 64 or 128 bits, of which 16 are after the point"
+)]
+pub struct TypeError {
+    /// The text.
+    pub found: String,
+}
+
+impl FromStr for Type {
+    type Err = TypeError;
+
+    /// Reads what `Display` writes, and `fixed(BITS, FRACTION)`.
+    fn from_str(text: &str) -> Result<Self, TypeError> {
+        let wrong = || TypeError { found: text.into() };
+        let dense: String = text.split_whitespace().collect();
+        let pair = |begin: &str, end: &str| {
+            let inner = dense.strip_prefix(begin)?.strip_suffix(end)?;
+            let (bits, fraction) = inner.split_once(',')?;
+            Self::fixed(bits.parse().ok()?, fraction.parse().ok()?)
+        };
+        if let Some(fixed) = pair("Fixed<i", ">").or_else(|| pair("fixed(", ")")) {
+            return Ok(fixed);
+        }
+        let widths = [8, 16, 32, 64, 128];
+        let unsigned = widths.map(Self::unsigned);
+        let signed = widths.map(Self::signed);
+        let mut all = [Self::BOOL].into_iter().chain(unsigned).chain(signed);
+        all.find(|one| one.to_string() == dense).ok_or_else(wrong)
     }
 }
 

@@ -70,7 +70,9 @@ mod tensor_type;
 
 pub use array::{Array, IntoArray};
 pub use computation::Computation;
-pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
+pub use element::{
+    Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, TypeError, Unsigned,
+};
 pub use error::{Fault, ProgramError, Source};
 pub use holder::{Client, Holder};
 pub use ir::{Elementwise, Rounding};

@@ -1,12 +1,13 @@
 //! Values as people write them.
 
-use madrigal_core::Wipe;
+use madrigal_core::Zeroizing;
 use thiserror::Error;
 
 use super::ports::Inputs;
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::ports::InputPort;
+use crate::shape::{MAX_ELEMENTS, Shape};
 
 /// A text that is no value of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -44,18 +45,31 @@ impl Inputs {
     /// If there is no such port.
     pub fn read(&mut self, ports: &[InputPort], place: usize, text: &str) -> Result<(), TextError> {
         let port = &ports[place];
-        let (element, expected) = (port.tensor_type.element, port.tensor_type.shape.elements());
-        let mut codes: Vec<u128> = Vec::with_capacity(expected.min(text.len()));
+        let sort = &port.tensor_type;
+        let array = Array::read(sort.element, Some(&sort.shape), text)?;
+        self.push(port, place, array.words().clone());
+        Ok(())
+    }
+}
+
+impl Array {
+    /// Reads elements row by row, as [`Inputs::read`] does; without a shape they are a vector.
+    ///
+    /// # Errors
+    /// [`TextError`]: elements that the type does not have, and another number of them than the shape has.
+    pub fn read(element: Type, shape: Option<&Shape>, text: &str) -> Result<Self, TextError> {
+        let expected = shape.map_or(MAX_ELEMENTS, Shape::elements);
+        let mut codes = Zeroizing::new(Vec::with_capacity(expected.min(text.len() / 2 + 1)));
         let mut found = 0;
         for (line, text) in (1..).zip(text.lines()) {
             let separate = |c: char| c == ',' || c == ';' || c.is_whitespace();
             for word in text.split(separate).filter(|word| !word.is_empty()) {
                 found += 1;
                 let Some(code) = element.read(word) else {
-                    codes.wipe();
+                    let place = found;
                     return Err(TextError::Element {
                         line,
-                        place: found,
+                        place,
                         element,
                     });
                 };
@@ -65,12 +79,12 @@ impl Inputs {
                 }
             }
         }
-        if found == expected {
-            self.push(port, place, Words::collect(element, codes.iter().copied()));
-        }
-        codes.wipe();
-        match found == expected {
-            true => Ok(()),
+        let shape = shape.cloned().unwrap_or_else(|| Shape::of(vec![found]));
+        match found == shape.elements() {
+            true => {
+                let words = Words::collect(element, codes.iter().copied());
+                Ok(Self::new(element, shape, words))
+            }
             false => Err(TextError::Elements { expected, found }),
         }
     }
