@@ -106,6 +106,7 @@ pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
     Some(match error {
         IdentityError::Missing { .. } => "`madrigal keygen`, and --renew for the certificate alone",
         IdentityError::DamagedKey { .. } => "`madrigal keygen`",
+        IdentityError::DamagedSealingKey { .. } => "`madrigal keygen --sealing`",
         IdentityError::KeyReadable { .. } => {
             "or allow it with --key-mode readable, as for secrets of Kubernetes and Docker"
         }
@@ -118,7 +119,11 @@ pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
 
 /// Remedy for an error in the list of parties.
 pub fn of_roster(error: &RosterError) -> Option<&'static str> {
-    matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
+    Some(match error.problem {
+        RosterProblem::File { .. } => "--parties",
+        RosterProblem::NoSealing { .. } => "`madrigal keygen --sealing`",
+        _ => return None,
+    })
 }
 
 /// Remedy for an error in the job of a circuit.

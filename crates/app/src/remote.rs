@@ -342,16 +342,22 @@ fn identity_base(flag: Option<&Path>, name: &str) -> PathBuf {
 
 /// The two files of an identity.
 pub fn identity_files(base: &Path) -> IdentityFiles {
-    // Whatever bytes its name has.
-    let with = |ending| {
-        let mut path = base.as_os_str().to_owned();
-        path.push(ending);
-        path.into()
-    };
     IdentityFiles {
-        key: with(".key"),
-        certificate: with(".crt"),
+        key: with_ending(base, ".key"),
+        certificate: with_ending(base, ".crt"),
     }
+}
+
+/// The file of the sealing key that is beside an identity.
+pub fn sealing_file(base: &Path) -> PathBuf {
+    with_ending(base, ".sealing.key")
+}
+
+/// The path with more at its end, whatever bytes its name has.
+fn with_ending(base: &Path, ending: &str) -> PathBuf {
+    let mut path = base.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
 }
 
 /// Listens where the flag says, or on the port of our address: on loopback if the address is

@@ -2,6 +2,7 @@
 //! pages.
 
 mod circuit;
+mod clients;
 mod demo;
 mod infer;
 mod model;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueHint};
 
 pub use circuit::{Circuit, FormatArg};
+pub use clients::{Combine, Share};
 pub use demo::{AesCtr, Demo};
 pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
@@ -59,6 +61,10 @@ pub enum Command {
     Explain(Explain),
     /// Make a party's key and certificate, and print its section of parties.toml
     Keygen(Keygen),
+    /// Cut a client's value into one sealed file for each server
+    Share(Share),
+    /// Put the servers' shares of an output together, at the client that it is for
+    Combine(Combine),
     /// Examine this machine and, with --peers, the connections to the other parties
     Doctor(Doctor),
     /// Ready-made jobs

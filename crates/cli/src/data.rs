@@ -182,7 +182,7 @@ fn takes(size: Size<'_>, own: usize) -> bool {
 pub struct Files(Vec<(PathBuf, Content)>);
 
 /// Tells whether a file's name has this end.
-fn ends(path: &Path, end: &str) -> bool {
+pub fn ends(path: &Path, end: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(end))
 }

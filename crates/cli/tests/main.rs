@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod circuits;
+mod clients;
 mod command;
 mod data;
 mod demo;

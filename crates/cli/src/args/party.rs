@@ -44,7 +44,7 @@ pub struct Dealer {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Keygen {
-    /// Base name of the files: BASE.key (secret, stays here) and BASE.crt
+    /// Base name of the files: BASE.key and BASE.sealing.key (secret, they stay here) and BASE.crt
     #[arg(long, short, value_name = "BASE", default_value = "party", value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
 
@@ -56,6 +56,11 @@ pub struct Keygen {
     /// anything
     #[arg(long)]
     pub renew: bool,
+
+    /// Make a sealing key alone, BASE.sealing.key: for a client, which receives outputs, or for a party that has the other
+    /// files already
+    #[arg(long, conflicts_with_all = ["renew", "address"])]
+    pub sealing: bool,
 
     /// Where the other parties reach this one
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "renew")]

@@ -2,6 +2,7 @@
 
 mod bench;
 mod circuit;
+mod combine;
 mod costs;
 mod dealer;
 mod demo;
@@ -16,6 +17,7 @@ mod pages;
 mod peers;
 mod precompute;
 mod run;
+mod share;
 mod store;
 
 use crate::args::Command;
@@ -30,6 +32,8 @@ pub fn run(command: Command) -> Result<()> {
         Command::Model(args) => model::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Keygen(args) => keygen::run(args),
+        Command::Share(args) => share::run(args),
+        Command::Combine(args) => combine::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Dealer(args) => dealer::run(args),
