@@ -11,6 +11,7 @@ mod faults;
 mod hand_out;
 mod known;
 mod limits;
+mod malicious;
 mod names;
 mod numbers;
 mod own;

@@ -6,7 +6,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::additive::{Dealer, worker};
-use crate::common::transcripts::{self, Counts};
 use crate::common::values;
 use madrigal_core::{Party, Phase};
 use madrigal_kernels::{Block, Prg};
@@ -14,6 +13,7 @@ use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{ArithmeticGmw, MatrixShape};
+use madrigal_testkit::places::{self, Counts};
 use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_with_fault, seed};
 
 /// Every operation that sends something, on shares of `inputs`; gives the shares of the results.

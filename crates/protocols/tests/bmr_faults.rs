@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::bmr::{Cheat, job, plain, random_circuit};
-use crate::common::transcripts::{self, Counts};
 use madrigal_circuit::{Builder, Layered, Rows};
 use madrigal_core::{Party, Phase};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
+use madrigal_testkit::places::{self, Counts};
 use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_with_fault, seed};
 
 fn opening_of(seed: u64) -> Opening {

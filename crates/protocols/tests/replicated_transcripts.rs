@@ -8,13 +8,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::common::transcripts::{Counts, Lengths, add, compare};
 use crate::common::worker;
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::replicated::{Depth, MatrixShape, Product, RingShares, deal};
+use madrigal_testkit::places::{Counts, Lengths, add, compare};
 use madrigal_testkit::{Transcript, World, seed};
 
 /// Elements of each batch: a byte per row of bits.

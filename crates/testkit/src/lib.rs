@@ -8,8 +8,12 @@
 pub mod command;
 #[cfg(feature = "parties")]
 mod counting;
+#[cfg(feature = "parties")]
+mod deviating;
 mod forward;
 pub mod hycc;
+#[cfg(feature = "parties")]
+pub mod places;
 #[cfg(feature = "parties")]
 mod recording;
 mod seed;
@@ -23,6 +27,8 @@ mod world;
 
 #[cfg(feature = "parties")]
 pub use counting::Counting;
+#[cfg(feature = "parties")]
+pub use deviating::{Change, Deviating, Deviation};
 pub use forward::forward;
 #[cfg(feature = "parties")]
 pub use recording::{Recording, Transcript};

@@ -62,6 +62,12 @@ impl Transcript {
         sorted(&self.frames).iter().map(place).collect()
     }
 
+    /// The payload that came last, if any came.
+    pub fn last(&self) -> Option<Vec<u8>> {
+        let frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        frames.last().map(|(_, frame)| frame.payload.to_vec())
+    }
+
     /// Gives the values that the party can compute from what it receives and sends, where each party sends its share
     /// to each: the sums that are opened, and the differences of those that follow each other in a
     /// step. A mask that is used twice shows in these, and not in any single message.

@@ -24,8 +24,8 @@
 //!
 //! The argument does not change if the receiver deviates: what it sends moves the honest parties' shares, but
 //! each message to it is still masked afresh by a generator it has no part in. So with inputs and
-//! outputs outside of the servers (Araki et al., section 4), one *malicious* server sees the same
-//! distribution whatever the inputs are. This gives privacy alone. Such a server can falsify outputs; and
+//! outputs outside of the servers (Araki et al., section 4, Theorem 4.2), one *malicious* server sees the same
+//! distribution whatever the inputs are; `SECURITY.md` lists the conditions. This gives privacy alone. Such a server can falsify outputs; and
 //! where it learns an output, or merely whether its owner was content, a falsified one may tell it
 //! about inputs.
 //!

@@ -4,7 +4,6 @@
 pub mod additive;
 pub mod bmr;
 pub mod products;
-pub mod transcripts;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};

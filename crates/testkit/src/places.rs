@@ -1,9 +1,9 @@
-//! Bits that one party receives, over many runs.
+//! Bits that one party receives, over many runs: whether they have the same distribution in two kinds of runs.
 
 use std::collections::BTreeMap;
 
+use crate::recording::Transcript;
 use madrigal_core::Party;
-use madrigal_testkit::Transcript;
 
 /// Counts how often each bit of each message was 1, and in how many runs it was there.
 pub type Counts = BTreeMap<(Party, u64, u32), Vec<(u32, u32)>>;
@@ -38,6 +38,35 @@ pub fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengt
     }
 }
 
+/// The largest statistic of a message: the squares of the differences of its bits' frequencies, in standard deviations, less
+/// their number, over the deviation of that sum where bits are independent. A message that is not masked shows in this
+/// in far fewer runs than in any one of its bits. Bits that were there fewer than `least` times count for nothing.
+pub fn compare_messages(a: &Counts, b: &Counts, least: u32) -> (f64, usize) {
+    let (mut largest, mut messages) = (0_f64, 0);
+    for (place, a) in a {
+        let Some(b) = b.get(place) else { continue };
+        let often = |count: &&(u32, u32)| count.1 >= least;
+        let both = a.iter().filter(often).zip(b.iter().filter(often));
+        let squares: Vec<f64> = both.filter_map(|(a, b)| square(*a, *b)).collect();
+        if squares.is_empty() {
+            continue;
+        }
+        let bits = squares.len() as f64;
+        let statistic = (squares.iter().sum::<f64>() - bits) / (2.0 * bits).sqrt();
+        largest = largest.max(statistic);
+        messages += 1;
+    }
+    (largest, messages)
+}
+
+/// The square of the difference of two frequencies, in standard deviations; nothing where a bit is the same in all runs.
+fn square((ones_a, runs_a): (u32, u32), (ones_b, runs_b): (u32, u32)) -> Option<f64> {
+    let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
+    let both = (ones_a + ones_b) / (runs_a + runs_b);
+    let variance = both * (1.0 - both) * (1.0 / runs_a + 1.0 / runs_b);
+    (variance > 0.0).then(|| (ones_a / runs_a - ones_b / runs_b).powi(2) / variance)
+}
+
 /// The largest difference of a bit's two frequencies, in standard deviations, and how many bits were
 /// there often enough to be compared.
 pub fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
@@ -45,17 +74,12 @@ pub fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
     let both = a
         .iter()
         .filter_map(|(place, a)| Some(a.iter().zip(b.get(place)?)));
-    for (&(ones_a, runs_a), &(ones_b, runs_b)) in both.flatten() {
-        let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
-        if runs_a < 20.0 || runs_b < 20.0 {
+    for (&a, &b) in both.flatten() {
+        if a.1 < 20 || b.1 < 20 {
             continue;
         }
         bits += 1;
-        let both = (ones_a + ones_b) / (runs_a + runs_b);
-        let variance = both * (1.0 - both) * (1.0 / runs_a + 1.0 / runs_b);
-        if variance > 0.0 {
-            largest = largest.max((ones_a / runs_a - ones_b / runs_b).abs() / variance.sqrt());
-        }
+        largest = largest.max(square(a, b).map_or(0.0, f64::sqrt));
     }
     (largest, bits)
 }
