@@ -1,6 +1,7 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod bit_triples;
+mod chosen_numbers;
 mod convolutions;
 mod correlated;
 mod crowd;

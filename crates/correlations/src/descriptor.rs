@@ -19,7 +19,7 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Ring of the elements, where there is one.
     pub ring: Option<Width>,
-    /// Party that alone has the left factor, of two; none where all have shares of both.
+    /// Party that alone has the left factor, of two, or the numbers that bits choose; none where all have shares of both.
     pub left: Option<Party>,
     /// Sizes of an item: bits of a vector, sides of matrices, all numbers of a convolution.
     pub numbers: Vec<usize>,
@@ -38,20 +38,38 @@ pub struct Descriptor {
 pub struct Column {
     /// Form of what each item has in the column.
     pub cells: Cells,
-    /// Party that alone has the column, where others have zeros; none where all have shares.
-    pub owner: Option<Party>,
+    /// Parties that have shares; the others have zeros.
+    pub holders: Holders,
+}
+
+/// Parties that have shares of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holders {
+    /// All parties.
+    All,
+    /// One party, to which the values themselves are known.
+    Only(Party),
+    /// All parties but one.
+    AllBut(Party),
 }
 
 impl Column {
     /// Says whether a party has shares of the column.
     pub fn is_drawn_by(&self, me: Party) -> bool {
-        self.owner.is_none_or(|owner| owner == me)
+        match self.holders {
+            Holders::All => true,
+            Holders::Only(owner) => owner == me,
+            Holders::AllBut(other) => other != me,
+        }
     }
 }
 
 impl From<Cells> for Column {
     fn from(cells: Cells) -> Self {
-        Self { cells, owner: None }
+        Self {
+            cells,
+            holders: Holders::All,
+        }
     }
 }
 
@@ -159,6 +177,21 @@ pub(crate) fn chosen_vectors(factors: &[Zeroizing<Vec<u8>>], products: &mut [u8]
     for ((product, vector), &flag) in places.zip(flags.iter()) {
         let mask = flag.wrapping_neg();
         zip(product, vector).for_each(|(product, &byte)| *product = byte & mask);
+    }
+}
+
+/// Bits as elements, each beside its product with a number.
+pub(crate) fn chosen_numbers<T: Ring>(factors: &[Zeroizing<Vec<u8>>], products: &mut [u8]) {
+    let [flags, numbers] = factors else { return };
+    let places = zip(
+        products.chunks_exact_mut(2 * T::BYTES),
+        numbers.chunks_exact(T::BYTES),
+    );
+    for ((place, number), &flag) in places.zip(flags.iter()) {
+        let (bit, product) = place.split_at_mut(T::BYTES);
+        let flag = T::from_u128(flag.into());
+        flag.write(bit);
+        flag.mul(T::read(number)).write(product);
     }
 }
 

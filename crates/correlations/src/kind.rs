@@ -5,14 +5,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use madrigal_core::{Convolution, MatrixShape, Party, Product};
+use madrigal_core::{Convolution, MAX_PARTIES, MatrixShape, Party, Product};
 
 use crate::bit_shares::SharedBits;
 use crate::bit_triples::BitTriples;
+use crate::chosen_numbers::ChosenNumbers;
 use crate::convolutions;
 use crate::descriptor::{
-    Cells, Column, Dependence, Descriptor, NUMBERS, and, chosen_vectors, keep_lowest_bits,
-    products, squares,
+    Cells, Column, Dependence, Descriptor, Holders, NUMBERS, and, chosen_numbers, chosen_vectors,
+    keep_lowest_bits, products, squares,
 };
 use crate::product_triples::{ProductTriples, Tripled};
 use crate::ring_triples::{RingTriples, SquarePairs};
@@ -25,7 +26,7 @@ use crate::width::{Width, with_ring};
 const MAX_VECTOR: usize = 1 << 30;
 
 /// One kind of correlation. Its text is `bits`, `vectors-LENGTH`, `u64`, `squares-u64`,
-/// `shared-u64`, `matrix-u64-ROWSxINNERxCOLUMNS` or `conv-u64-IMAGESxCHANNELSxROWSxCOLUMNS-FILTERSxROWSxCOLUMNS`, which
+/// `shared-u64`, `chosen-u64-ofPARTY`, `matrix-u64-ROWSxINNERxCOLUMNS` or `conv-u64-IMAGESxCHANNELSxROWSxCOLUMNS-FILTERSxROWSxCOLUMNS`, which
 /// may go on with `-strideAxB`, `-dilationAxB`, `-paddingTOPxBOTTOMxLEFTxRIGHT` and `-groupsN`; the last two end with
 /// `-left0` or `-left1` where two parties have a factor each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,6 +44,8 @@ pub enum Kind {
     SquarePairs(Width),
     /// Shared bits over Z_2^l.
     SharedBits(Width),
+    /// Bits beside their products with numbers over Z_2^l that this party knows.
+    ChosenNumbers(Width, Party),
     /// Matrix triples over Z_2^l.
     MatrixTriples(Width, MatrixShape),
     /// Triples of convolutions over Z_2^l: filters, images, and what comes of them.
@@ -112,6 +115,25 @@ impl Kind {
                     with_ring!(width, T => Dependence::Random(keep_lowest_bits::<T>)),
                 )
             },
+            Self::ChosenNumbers(width, owner) => {
+                let column = |cells, holders| Column { cells, holders };
+                Descriptor {
+                    tag: Some(8),
+                    ring: Some(width),
+                    left: Some(owner),
+                    columns: vec![
+                        column(Cells::Flag, Holders::AllBut(owner)),
+                        column(Cells::Elements(width, 1), Holders::Only(owner)),
+                        column(Cells::Elements(width, 2), Holders::All),
+                    ],
+                    // One OT with strings, as a shared bit.
+                    ots: 4,
+                    ..plain(
+                        "chosen numbers",
+                        with_ring!(width, T => Dependence::Of(chosen_numbers::<T>)),
+                    )
+                }
+            }
             Self::MatrixTriples(width, shape) | Self::SplitMatrixTriples(width, shape, _) => {
                 let MatrixShape {
                     rows,
@@ -173,6 +195,7 @@ impl Kind {
                 Self::RingTriples(width),
                 Self::SquarePairs(width),
                 Self::SharedBits(width),
+                Self::ChosenNumbers(width, Party::new(1)),
                 Self::MatrixTriples(width, shape),
             ]
         };
@@ -200,6 +223,9 @@ impl Kind {
             Self::SharedBits(width) => {
                 with_ring!(width, T => AnyShares::new(SharedBits::<T>::from_strings(strings)))
             }
+            Self::ChosenNumbers(width, _) => {
+                with_ring!(width, T => AnyShares::new(ChosenNumbers::<T>::from_strings(strings)))
+            }
             Self::MatrixTriples(..)
             | Self::ConvolutionTriples(..)
             | Self::SplitMatrixTriples(..)
@@ -226,6 +252,12 @@ impl Kind {
     ) -> Option<(Self, usize)> {
         let [count, length, ..] = numbers;
         let of_ring = |kind: fn(Width) -> Self| ring.map(|width| (kind(width), count));
+        if tag == 8 {
+            return Some((Self::ChosenNumbers(ring?, left?), count));
+        }
+        if left.is_some_and(|left| left.index() > 1) {
+            return None;
+        }
         match tag {
             1 => Some((Self::BitTriples, count)),
             2 => Some((Self::VectorTriples { length }, count)),
@@ -261,6 +293,9 @@ impl fmt::Display for Kind {
             Self::RingTriples(width) => write!(f, "u{}", width.bits()),
             Self::SquarePairs(width) => write!(f, "squares-u{}", width.bits()),
             Self::SharedBits(width) => write!(f, "shared-u{}", width.bits()),
+            Self::ChosenNumbers(width, owner) => {
+                return write!(f, "chosen-u{}-of{}", width.bits(), owner.index());
+            }
             Self::CorrelatedOts { sender, receiver } => {
                 write!(f, "ots-{}-{}", sender.index(), receiver.index())
             }
@@ -323,6 +358,11 @@ fn read(name: &str, rest: Option<&str>, left: Option<Party>) -> Option<Kind> {
         }
         ("squares", Some(rest)) => width(rest).map(Kind::SquarePairs),
         ("shared", Some(rest)) => width(rest).map(Kind::SharedBits),
+        ("chosen", Some(rest)) => {
+            let (ring, owner) = rest.split_once("-of")?;
+            let owner = number(owner).filter(|&owner| owner < MAX_PARTIES)?;
+            width(ring).map(|width| Kind::ChosenNumbers(width, Party::new(owner)))
+        }
         _ => None,
     }
 }
@@ -388,6 +428,7 @@ impl Kind {
     /// | triples of a ring, of matrices, of convolutions | a, b, c = a b: elements of the ring, lowest byte first |
     /// | square pairs | a, c = a^2 |
     /// | shared bits | b |
+    /// | chosen numbers | r: a byte of value 0 or 1 for each item; u; r and r u, one after the other |
     ///
     /// Shares of bits add up by XOR, those of elements in the ring. What a party has of a factor that is the other
     /// one's is zeros.
@@ -445,11 +486,22 @@ impl Descriptor {
     fn of_product(self, width: Width, lengths: [u128; 3], left: Option<Party>) -> Self {
         let [a, b, c] = lengths.map(|elements| Column::from(Cells::Elements(width, elements)));
         let right = left.map(|left| Party::new(usize::from(left.index() == 0)));
+        let holders = |owner: Option<Party>| owner.map_or(Holders::All, Holders::Only);
         let ots = self.ots.saturating_mul(width.bits() as u64);
         Self {
             ring: Some(width),
             left,
-            columns: vec![Column { owner: left, ..a }, Column { owner: right, ..b }, c],
+            columns: vec![
+                Column {
+                    holders: holders(left),
+                    ..a
+                },
+                Column {
+                    holders: holders(right),
+                    ..b
+                },
+                c,
+            ],
             // One way instead of both.
             ots: if left.is_none() { ots } else { ots.div_ceil(2) },
             ..self
@@ -460,7 +512,7 @@ impl Descriptor {
 /// A text that names no kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), conv-u64-1x64x56x56-64x3x3 (images, channels, rows, columns, and filters, rows, columns), both with -left0 or -left1 where that one of two parties has the left factor and the other one the right, and so for all widths 8, 16, 32, 64, 128"
+    "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, chosen-u32-of0 (of numbers that party 0 knows), vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), conv-u64-1x64x56x56-64x3x3 (images, channels, rows, columns, and filters, rows, columns), both with -left0 or -left1 where that one of two parties has the left factor and the other one the right, and so for all widths 8, 16, 32, 64, 128"
 )]
 pub struct KindError {
     text: String,

@@ -9,6 +9,7 @@
 //! | [`RingTriples`] | a, b, a b mod 2^l | products |
 //! | [`SquarePairs`] | a, a^2 mod 2^l | squares |
 //! | [`SharedBits`] | a bit, mod 2^l and as XOR | conversions |
+//! | [`ChosenNumbers`] | a bit r, a number u of one party's, r u mod 2^l | a bit times a number that one party knows |
 //! | [`ProductTriple`] | A, B, A B over Z_2^l | matrix products, convolutions |
 //!
 //! Operations register what they need in [`Needs`]; [`Stock::fill`] has a [`Source`] make exactly
@@ -43,6 +44,7 @@
 
 mod bit_shares;
 mod bit_triples;
+mod chosen_numbers;
 mod columns;
 mod convolutions;
 mod correlated;
@@ -64,8 +66,9 @@ mod width;
 
 pub use bit_shares::{BitShares, SharedBits, lowest_bits};
 pub use bit_triples::{BitTriples, Scratch, TripleBits, TriplePieces};
+pub use chosen_numbers::{ChosenNumbers, ChosenShares};
 pub use correlated::{CorrelatedOts, Direction};
-pub use descriptor::{Cells, Column, Dependence, Descriptor, NUMBERS};
+pub use descriptor::{Cells, Column, Dependence, Descriptor, Holders, NUMBERS};
 pub use kind::{Kind, KindError};
 pub use madrigal_core::MatrixShape;
 pub use maker::Maker;

@@ -9,6 +9,7 @@ use madrigal_net::Result;
 
 use crate::bit_shares::SharedBits;
 use crate::bit_triples::BitTriples;
+use crate::chosen_numbers::ChosenNumbers;
 use crate::correlated::CorrelatedOts;
 use crate::kind::Kind;
 use crate::needs::{Needs, calls};
@@ -207,6 +208,18 @@ impl Stock {
     /// [`Error::Short`](madrigal_net::Error::Short).
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> Result<SharedBits<T>> {
         self.items(Kind::SharedBits(Width::of::<T>()), count)
+    }
+
+    /// Takes bits beside their products with numbers over Z_2^l that `owner` knows.
+    ///
+    /// # Errors
+    /// [`Error::Short`](madrigal_net::Error::Short).
+    pub fn chosen_numbers<T: Ring>(
+        &mut self,
+        owner: Party,
+        count: usize,
+    ) -> Result<ChosenNumbers<T>> {
+        self.items(Kind::ChosenNumbers(Width::of::<T>(), owner), count)
     }
 
     /// Takes a matrix triple over Z_2^l.

@@ -170,6 +170,7 @@ impl Context {
     pub fn advance(&self, start: &Self, rounds: u32) {
         let end = start.clock.load(Relaxed).saturating_add(rounds);
         self.clock.fetch_max(end, Relaxed);
+        self.job.counters.passed(self.phase, end);
     }
 
     /// The step `name` within this one, in `phase`, with the count of rounds at zero.

@@ -35,6 +35,12 @@ impl Counters {
         phase.rounds.fetch_max(round.into(), Relaxed);
     }
 
+    /// Counts rounds up to this one, in which the party had nothing to send and waits for nobody.
+    pub(crate) fn passed(&self, phase: Phase, round: u32) {
+        let phase = &self.phases[phase.index()];
+        phase.rounds.fetch_max(round.into(), Relaxed);
+    }
+
     /// Runs `work`; the AES blocks that it computes on this thread are the phase's.
     pub(crate) fn metered<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> R {
         let (result, blocks) = meter::metered(work);

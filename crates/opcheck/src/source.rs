@@ -105,7 +105,10 @@ impl SourceCheck {
             holds(kind, count, &own).unwrap_or_else(|wrong| panic!("{about}: {wrong}"));
         }
         for (me, [one, other]) in Party::all(parties).zip(&shares) {
-            for (one, other) in one.iter().zip(other).filter(|(one, _)| one.len() >= 16) {
+            let columns = kind.descriptor().columns.into_iter();
+            let drawn = columns.map(|column| column.is_drawn_by(me));
+            let strings = one.iter().zip(other).zip(drawn);
+            for ((one, other), _) in strings.filter(|((one, _), drawn)| *drawn && one.len() >= 16) {
                 assert!(one != other, "{about}: {me} gets the same items twice");
             }
         }

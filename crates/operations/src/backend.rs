@@ -129,6 +129,9 @@ pub struct Numbers {
     pub branches: bool,
     /// Multiplies matrices, or convolves images, where one party knows an operand, if that saves anything.
     pub known_product: Option<fn(Product, Side, owner: Party) -> DynOperation>,
+    /// Multiplies bits, in the sharing of bits that conversions come from, with numbers that one party knows, if that
+    /// saves anything.
+    pub known_bit_times: Option<fn(owner: Party) -> DynOperation>,
     /// Makes quotients by 2^`by`, exact or rounded either way, among `parties` parties, if the protocol has operations for it.
     pub truncate: fn(by: usize, exact: bool, parties: usize) -> Option<Chain>,
 }

@@ -225,10 +225,14 @@ impl<P: Rings> Described<P> for Choosing {
     }
 
     fn plain<T: Held>(&self, inputs: &[&Shares]) -> Vec<Shares> {
-        let (bits, x) = (inputs[0], inputs[1]);
-        let bit = |i: usize| bits.plane(0, 0)[i / 8] >> (i % 8) & 1;
-        let of = |(i, x): (usize, &T)| T::from_u128(bit(i).into()).mul(*x);
-        let z: Vec<T> = x.component::<T>(0).iter().enumerate().map(of).collect();
-        vec![Shares::ring_of(Sharing::PUBLIC, z)]
+        vec![chosen_of::<T>(inputs[0], inputs[1])]
     }
+}
+
+/// Bits times numbers, in the clear.
+pub(super) fn chosen_of<T: Held>(bits: &Shares, x: &Shares) -> Shares {
+    let bit = |i: usize| bits.plane(0, 0)[i / 8] >> (i % 8) & 1;
+    let of = |(i, x): (usize, &T)| T::from_u128(bit(i).into()).mul(*x);
+    let z: Vec<T> = x.component::<T>(0).iter().enumerate().map(of).collect();
+    Shares::ring_of(Sharing::PUBLIC, z)
 }

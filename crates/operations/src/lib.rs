@@ -53,7 +53,7 @@ use madrigal_engine::with_ring;
 
 pub use aby2::{AlphaTool, BetaTool, MulBits};
 pub use arena::Arena;
-pub use arithmetic_gmw::{ArithmeticGmwTool, KnownProduct};
+pub use arithmetic_gmw::{ArithmeticGmwTool, KnownBitTimes, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
     RingOperations,

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use madrigal_core::Party;
+use madrigal_core::{MAX_PARTIES, Party};
 use madrigal_correlations::{Dependence, Kind, NUMBERS, Width};
 
-/// Bytes of a request: its kind, the width of the ring, of a split triple 1 more than the number of the party that has
-/// the left factor, five zeros, and numbers of 8 bytes each.
+/// Bytes of a request: its kind, the width of the ring, of a split triple or chosen numbers 1 more than the number of the
+/// party that has
+/// the left factor or the numbers, five zeros, and numbers of 8 bytes each.
 pub(super) const BYTES: usize = 8 + 8 * NUMBERS;
 
 /// The most bytes of one string in a piece.
@@ -69,7 +70,7 @@ impl DealRequest {
         };
         let said = kind.descriptor();
         bytes[0] = said.tag.unwrap_or_default();
-        // The widths are 8 to 128, the party is one of two.
+        // The widths are 8 to 128, the party is one of 64.
         bytes[1] = said.ring.map_or(0, |width| width.bits() as u8);
         bytes[2] = said.left.map_or(0, |left| 1 + left.index() as u8);
         let count = match said.dependence {
@@ -103,7 +104,9 @@ impl DealRequest {
         let ring = Width::of_bits(width.into());
         let left = match left {
             0 => None,
-            left => Some(Party::new(usize::from(left - 1).min(1))),
+            left => {
+                Some(Party::checked(usize::from(left) - 1, MAX_PARTIES).map_err(|_| malformed())?)
+            }
         };
         let request = match tag {
             0 => Self::End,
@@ -195,6 +198,11 @@ mod tests {
                 &[9],
             ),
             (
+                DealRequest::Items(Kind::ChosenNumbers(Width::W32, Party::new(63)), 9),
+                [8, 32, 64],
+                &[9],
+            ),
+            (
                 of_product(Width::W16, Product::Matrices(1, shape)),
                 [6, 16, 0],
                 &[3, 4, 5],
@@ -227,6 +235,7 @@ mod tests {
             DealRequest::Items(Kind::RingTriples(width), count),
             DealRequest::Items(Kind::SquarePairs(width), count),
             DealRequest::Items(Kind::SharedBits(width), count),
+            DealRequest::Items(Kind::ChosenNumbers(width, Party::new(63)), count),
             of_product(width, Product::Matrices(1, shape)),
             of_product(width, convolution),
             of_product(width, Tripled::split(convolution, Party::new(1))),

@@ -176,11 +176,17 @@ pub(crate) fn call_rounds(
         let batch = layout.batch(from, to, items);
         batch.ots > 0 && !batch.random(extension)
     });
-    let corrects = any(&|from, to, items| layout.corrections(from, to, items).is_some());
-    let stages = layout.stage_parts();
-    let stages = stages.map_or(1, |each| (layout.parts().len() / each) as u64);
+    let corrects = |from, to, items: &Range<usize>| layout.corrections(from, to, items).is_some();
+    let corrections = match layout.stage_parts() {
+        None => u64::from(any(&corrects)),
+        Some(each) => {
+            let firsts = layout.parts().step_by(each);
+            let corrected =
+                firsts.filter(|items| pairs().any(|(from, to)| corrects(from, to, items)));
+            corrected.count() as u64
+        }
+    };
     let offers = u64::from(extension.is_silent());
-    let corrections = if corrects { stages } else { 0 };
     match asks {
         true => offers + 1 + corrections,
         false => offers.max(corrections),

@@ -8,6 +8,7 @@ mod base;
 mod bits;
 mod chains;
 mod choice;
+mod chosen_numbers;
 mod costs;
 mod elements;
 mod extension;

@@ -1,6 +1,6 @@
 //! Tests of needs as text.
 
-use madrigal_core::{Convolution, MatrixShape, Party};
+use madrigal_core::{Convolution, MAX_PARTIES, MatrixShape, Party};
 use proptest::prelude::*;
 
 use super::*;
@@ -43,6 +43,8 @@ fn kind() -> impl Strategy<Value = Kind> {
         width().prop_map(Kind::RingTriples),
         width().prop_map(Kind::SquarePairs),
         width().prop_map(Kind::SharedBits),
+        (width(), 0..MAX_PARTIES)
+            .prop_map(|(width, owner)| Kind::ChosenNumbers(width, Party::new(owner))),
         (width(), side(), side(), side()).prop_map(|(width, rows, inner, columns)| {
             let shape = MatrixShape {
                 rows,

@@ -1,6 +1,7 @@
 //! Arithmetic GMW in programs.
 
 mod known;
+mod known_bits;
 mod record;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::protocol::{Protocol, RingStep, Rings};
 use crate::shared::{rings_alone, width};
 
 pub use known::KnownProduct;
+pub use known_bits::KnownBitTimes;
 
 /// [`ArithmeticGmw`] with its inputs.
 pub struct ArithmeticGmwTool {

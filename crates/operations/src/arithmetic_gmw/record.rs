@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
-use super::{ArithmeticGmwTool, KnownProduct};
+use super::{ArithmeticGmwTool, KnownBitTimes, KnownProduct};
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
 use crate::dealing::Parts;
 use crate::truncate::TruncateLocally;
@@ -31,6 +31,7 @@ impl ArithmeticGmwTool {
             known_product: Some(|product, side, owner| {
                 Arc::new(KnownProduct::new(product, side, owner))
             }),
+            known_bit_times: Some(|owner| Arc::new(KnownBitTimes::new(owner))),
             truncate: |by, exact, parties| {
                 (!exact && parties == 2)
                     .then(|| vec![Arc::new(TruncateLocally::new(by)) as DynOperation])

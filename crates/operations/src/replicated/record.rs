@@ -38,6 +38,7 @@ impl ReplicatedTool {
             squares_are_products: true,
             branches: false,
             known_product: None,
+            known_bit_times: None,
             truncate: |by, exact, _| {
                 let rounding = match exact {
                     true => Rounding::Exact,

@@ -23,6 +23,7 @@
 //! | [`inject`](ArithmeticGmw::inject) of n bits | n shared bits | n bits |
 //! | [`compose`](ArithmeticGmw::compose) of n numbers of w bits | n w shared bits | n w bits |
 //! | [`bit_times`](ArithmeticGmw::bit_times) | n shared bits, n triples | 2 n elements, n bits |
+//! | [`bit_times_known`](ArithmeticGmw::bit_times_known), numbers that one party knows | n chosen numbers | that party n elements, the others n bits, to each other party |
 //!
 //! Linear operations are those of [`madrigal_kernels::rings`] on shares (`add_into`, `sub_into`; `mul_into`
 //! with public factors), and [`scale`]; public constants are added by the leader alone
@@ -32,6 +33,7 @@
 //! (MOTION 7.5).
 
 mod conversions;
+mod known_bits;
 mod linear;
 mod masked;
 mod matrices;

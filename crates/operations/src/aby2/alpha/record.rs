@@ -34,6 +34,7 @@ impl AlphaTool {
             squares_are_products: false,
             branches: false,
             known_product: None,
+            known_bit_times: None,
             truncate: |by, exact, _| {
                 (!exact).then(|| {
                     let cut = Arc::new(TruncateLocally::new(by));
