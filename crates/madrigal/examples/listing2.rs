@@ -3,7 +3,7 @@
 //! client's numbers reach a threshold, and the server's weights of these are added up; the result is shared as
 //! a number and can be used further on.
 //!
-//! The product is one operator; as a user's own operation it is in `examples/own_operation`.
+//! The product is one operator, of one additively correlated OT for each number, as in the paper; as a user's own operation it is in `examples/own_operation`.
 //!
 //! `cargo run --release --example listing2 -- --local 2 --length 3 -i weights=10,200,3000 -i numbers=5,1,9 -i threshold=4`
 

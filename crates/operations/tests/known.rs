@@ -18,7 +18,7 @@ use madrigal_testkit::transcripts::must_agree;
 type A = ArithmeticGmwTool;
 
 /// A random input that stays clear to its owner.
-fn clear(built: &mut Built, width: Width, len: usize, owner: Party, seed: u64) -> Value {
+pub(crate) fn clear(built: &mut Built, width: Width, len: usize, owner: Party, seed: u64) -> Value {
     let sharing = Sharing::clear(&[owner]);
     let value = with_ring!(width, T => {
         let mut prg = madrigal_kernels::Prg::new(madrigal_kernels::Block::new(seed, 5));

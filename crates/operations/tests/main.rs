@@ -10,6 +10,7 @@ mod dealer_view;
 mod faults;
 mod hand_out;
 mod known;
+mod known_bits;
 mod limits;
 mod malicious;
 mod names;

@@ -1,8 +1,11 @@
 //! Products of matrices and convolutions with an operand that one party brought.
 
 use madrigal_circuit::Goal;
+use madrigal_engine::{Matrices, Origin, Plan, PlanSpec};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Computation, Everyone, Inputs, Party, Program, Secret, Window};
+use madrigal_program::{
+    Array, Computation, Everyone, Inputs, Number, Party, Program, Secret, Window,
+};
 
 use crate::lowering::agrees;
 use crate::random::Random;
@@ -140,4 +143,86 @@ fn it_takes_half() {
     assert_eq!(2 * known[1], shared[1]);
     // Base OTs are the same.
     assert!(known[0] < shared[0] * 51 / 100, "{known:?}, {shared:?}");
+}
+
+/// Bits of a comparison that choose among one party's numbers: Listing 2 of MOTION.
+fn chosen<T: Number>(parties: usize, owner: Party, count: usize) -> Computation {
+    let mut p = Program::new(parties);
+    let weights = p.input::<T>(owner, [count]);
+    let bits = p.input::<bool>(Party::new(parties - 1), [count]);
+    let more = p.input::<bool>(ALICE, [count]);
+    let other = p.input::<T>(BOB, ());
+    let sum = (bits & more).select(weights, T::default()).sum(0);
+    p.open(sum + other, Everyone);
+    p.finish().expect("a program that can be")
+}
+
+fn chooses<T: Number>(parties: usize, owner: Party) {
+    let count = 13;
+    let program = chosen::<T>(parties, owner, count);
+    let mut random = Random::fresh();
+    let mut inputs = Inputs::new();
+    let ends = [0, 1, u128::MAX, 1 << (T::TYPE.bits() - 1)];
+    let numbers: Vec<T> = (0..count)
+        .map(|i| T::decode(ends.get(i).copied().unwrap_or_else(|| random.word())))
+        .collect();
+    inputs = inputs.with(&numbers[..]);
+    for _ in 0..2 {
+        let bits: Vec<bool> = (0..count).map(|_| random.half() & 1 == 1).collect();
+        inputs = inputs.with(&bits[..]);
+    }
+    inputs = inputs.with(T::decode(random.word()));
+    let mixes: &[Mix] = match parties {
+        2 => &[Mix::AB, Mix::AY2, Mix::AY],
+        _ => &[Mix::AB, Mix::AY],
+    };
+    for &mix in mixes {
+        let all = operations(&program, mix);
+        let known = format!("bit-times-known/1 in A, numbers of {owner}");
+        assert!(
+            all.iter().any(|name| name.contains(&known)),
+            "{mix}: {all:#?}"
+        );
+        let what = "bits times numbers that one party knows";
+        agrees(&program, &inputs, mix, Goal::Size, what);
+        runs(&program, &inputs, mix, Goal::Size, what);
+    }
+}
+
+#[test]
+fn bits_choose_numbers_of_every_width() {
+    for parties in [2, 3, 5] {
+        chooses::<u64>(parties, Party::new(parties - 1));
+        chooses::<u32>(parties, ALICE);
+    }
+    chooses::<u8>(3, BOB);
+    chooses::<u16>(2, ALICE);
+    chooses::<u128>(2, BOB);
+}
+
+/// A bit that is shared times a number that one party knows takes 24 bytes and a bit with IKNP, both phases and parties
+/// together: a random OT of 16 bytes, the masked number of 8, the masked bit.
+#[test]
+fn listing_2_takes_one_ot_for_a_product() {
+    let bytes = |count: usize| {
+        let mut p = Program::new(2);
+        let weights = p.input::<u64>(ALICE, [count]);
+        let bits = p.input::<bool>(BOB, [count]);
+        p.open(bits.select(weights, 0).sum(0), Everyone);
+        let program = p.finish().expect("a program that can be");
+        let executable = program.executable(Mix::AB, Goal::Size).expect("it can be");
+        let plan = Plan::new(PlanSpec {
+            origin: Origin::Ot {
+                extension: "iknp".parse().expect("an extension"),
+                threads: 1,
+                matrices: Matrices::Ot,
+            },
+            ..executable.spec()
+        });
+        let plan = plan.expect("a plan");
+        let sent = |me| plan.cost(me).setup.bytes_sent + plan.cost(me).online.bytes_sent;
+        Party::all(2).map(sent).sum::<u64>()
+    };
+    let [one, two] = [1024, 2048].map(bytes);
+    assert_eq!(two - one, 1024 * (16 + 8) + 1024 / 8);
 }

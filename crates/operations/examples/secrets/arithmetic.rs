@@ -1,7 +1,7 @@
 //! Arithmetic GMW, one operation after the other, on correlations made by OT.
 
 use madrigal_core::{Party, Phase, Ring};
-use madrigal_correlations::{Needs, Stock};
+use madrigal_correlations::{Kind, Needs, Stock, Width};
 use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_kernels::{marks, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
@@ -45,6 +45,8 @@ async fn program<T: Ring>(context: Context, opening: Opening) -> Result<Outputs<
     needs.square_pairs::<T>(COUNT);
     needs.shared_bits::<T>((2 + WIDTH) * COUNT);
     needs.matrix_triples::<T>(SHAPE, 2);
+    let owner = Party::new(0);
+    needs.add(Kind::ChosenNumbers(Width::of::<T>(), owner), COUNT);
     let setup = context.enter(Phase::Setup, "setup");
     let mut source = OtSource::new(&setup, Extension::default()).await?;
     let mut stock = Stock::fill(&mut source, &needs, &|_| {}).await?;
@@ -67,9 +69,9 @@ async fn program<T: Ring>(context: Context, opening: Opening) -> Result<Outputs<
     let mut triples = stock.ring_triples::<T>(3 * COUNT)?;
     let mut pairs = stock.square_pairs::<T>(COUNT)?;
     let mut shared = stock.shared_bits::<T>((2 + WIDTH) * COUNT)?;
-    let mut shares: Vec<Vec<T>> = vec![vec![T::ZERO; COUNT]; 6];
-    let [product, square, dot, bits, numbers, chosen] = &mut shares[..] else {
-        unreachable!("six results");
+    let mut shares: Vec<Vec<T>> = vec![vec![T::ZERO; COUNT]; 7];
+    let [product, square, dot, bits, numbers, chosen, known] = &mut shares[..] else {
+        unreachable!("seven results");
     };
     gmw.mul(&mut triples, &x, &y, product).await?;
     gmw.square(&mut pairs, &x, square).await?;
@@ -80,6 +82,10 @@ async fn program<T: Ring>(context: Context, opening: Opening) -> Result<Outputs<
     gmw.compose(&mut shared, &b, stride, numbers).await?;
     gmw.bit_times(&mut shared, &mut triples, &b, &y, chosen)
         .await?;
+    let mut masks = stock.chosen_numbers::<T>(owner, COUNT)?;
+    let own = (context.me() == owner).then(|| elements::<T>(200));
+    let times = gmw.bit_times_known(&mut masks, owner, &b, own.as_deref(), known);
+    times.await?;
     let mut matrix = vec![T::ZERO; SHAPE.rows * SHAPE.columns];
     let mut same = matrix.clone();
     let triple = stock.matrix_triple(SHAPE)?;
@@ -126,6 +132,10 @@ fn operations<T: Ring>(parties: usize, opening: Opening) -> Outcome {
             each(&|i| sum(&mut (0..WIDTH).map(|row| bit(row, i).shl(row)))),
         ),
         ("bits times elements", each(&|i| bit(0, i).mul(y[i]))),
+        (
+            "bits times numbers of a party",
+            each(&|i| bit(0, i).mul(x[i])),
+        ),
         ("matrices", matrix.clone()),
         ("a masked matrix", matrix),
     ];

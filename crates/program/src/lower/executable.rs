@@ -285,6 +285,11 @@ impl Making {
                     let known = numbers.known_product.expect("marks are of A");
                     self.add(step, known(*product, side, owner), &inputs)?
                 }
+                (Action::BitTimes, Some((_, owner))) => {
+                    let numbers = Backend::of(step.outputs[0].sharing).numbers();
+                    let known = numbers.known_bit_times.expect("marks are of A");
+                    self.add(step, known(owner), &inputs)?
+                }
                 (Action::Share, _) if marks.is_clear(number) => inputs,
                 _ => self.step(step, &inputs, arguments)?,
             };
@@ -358,6 +363,7 @@ impl Making {
                 rings(out.sharing).linear(factors.clone(), *constant)
             }
             Action::Product(product) => rings(out.sharing).product(*product),
+            Action::BitTimes => rings(out.sharing).bit_times(),
             Action::Circuit(netlist) => self.circuit(out, netlist),
             // A circuit has no ring elements.
             Action::Branches(branching, Way::Multiplexed | Way::Rings(_)) => {

@@ -1,9 +1,13 @@
-//! Values that stay clear to the party that brought them, because a product gains by it: a model's weights.
+//! Values that stay clear to the party that brought them, because a product gains by it: a model's weights, or numbers of
+//! which secret bits choose some.
 //!
 //! Between two parties in `A`, a product of matrices or a convolution with an operand that one of them knows takes half
 //! of what it takes with two shared ones. So an input of one party's that goes to such a product, as it is or with its
 //! elements moved, is not shared on its way there. Whoever else takes it, takes a sharing of it, which costs no
 //! message in `A`.
+//!
+//! A bit times a number that one party knows takes an OT with each pair of parties where it takes a triple with a shared one, for any
+//! number of parties.
 //!
 //! Costs of a product of W, which one party knows, and x = x_0 + x_1, with |W| and |x| elements (both parties together;
 //! ciphertexts are those of one operand, and as many answers):
@@ -40,9 +44,6 @@ impl Marks {
             clear: vec![false; body.steps.len()],
             operands: vec![None; body.steps.len()],
         };
-        if parties != 2 {
-            return marks;
-        }
         for step in &body.steps {
             let of = |slot: &Slot| known[slot.step as usize];
             let in_a = step.outputs.first().is_some_and(is_in_a);
@@ -56,11 +57,19 @@ impl Marks {
             });
         }
         for (number, step) in body.steps.iter().enumerate() {
-            if !matches!(step.action, Action::Product(_)) || !is_in_a(&step.outputs[0]) {
+            // Operands that may be clear, the others being shared.
+            let sides: &[Side] = match step.action {
+                Action::Product(_) if parties == 2 => &[Side::Left, Side::Right],
+                Action::BitTimes => &[Side::Right],
+                _ => continue,
+            };
+            if !step.outputs.first().is_some_and(is_in_a) {
                 continue;
             }
             let operands = [Side::Left, Side::Right].into_iter().zip(&step.inputs);
-            let all_shared = step.inputs.iter().all(|&slot| is_in_a(body.sort(slot)));
+            let operands = operands.filter(|(side, _)| sides.contains(side));
+            let mut shared = operands.clone().map(|(_, &slot)| body.sort(slot));
+            let all_shared = shared.all(is_in_a);
             let mut found = operands.filter_map(|(side, &slot)| {
                 let owner = known[slot.step as usize]?;
                 Some((side, owner, slot))

@@ -305,7 +305,8 @@ impl Lowering<'_> {
         let ring = self.backend(Domain::Ring);
         let chain = ring.bits_for_products(Backend::of(self.draft.sort(bit).sharing));
         let bit = self.chain(chain, &[bit])?[0];
-        self.operation(self.rings().bit_times(), &[bit, x])
+        let made = self.draft.sort(x);
+        Ok(self.action(Action::BitTimes, &[bit, x], made))
     }
 
     /// A bit as 0 or 1 in a type's ring; by an operation that is there to choose, not to convert.

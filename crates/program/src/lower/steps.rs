@@ -94,6 +94,8 @@ pub enum Action {
     },
     /// Multiplies matrices `[batch, m, k]` and `[batch, k, n]`, or convolves filters and images.
     Product(Product),
+    /// Multiplies bits, the first operand, with ring elements.
+    BitTimes,
     /// Carries out an operation of a protocol.
     Operation(Arc<dyn Operation>),
     /// Evaluates a circuit on each element. Its inputs are the operands, in order, its outputs the results.
@@ -303,6 +305,7 @@ impl fmt::Display for Action {
             Self::Product(Product::Convolution(convolution)) => {
                 write!(f, "convolution of {convolution}")
             }
+            Self::BitTimes => f.write_str("bit times"),
             Self::Circuit(netlist) => {
                 let stats = netlist.stats();
                 write!(
