@@ -25,14 +25,14 @@ pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
 pub use madrigal_app::flags::{Net, TransportArg, Who};
 pub use madrigal_app::jobs::flags::{
-    BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg,
+    BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
 };
 pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use pixels::Pixels;
-pub use run::{BitsArg, ComputationFlags, Explain, GarbledArg, RunFlags, Show};
+pub use run::{ComputationFlags, Explain, RunFlags, Show};
 pub use sizes::Sizes;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers};

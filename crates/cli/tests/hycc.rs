@@ -86,6 +86,10 @@ fn programs_run_in_their_partition() {
         "--local 2 --bundle gmwhybrid --transport memory",
         "--local 2 --garbled Y --transport memory",
         "--local 2 --bits B --transport memory --broadcast relay",
+        "--local 2 --words alpha --layered beta --transport memory",
+        "--local 2 --words alpha --bundle gmwhybrid --layered beta --transport memory",
+        "--local 2 --bits beta --transport memory",
+        "--local 3 --words R --bits R --transport memory",
         "--local 3",
         "--local 3 --bundle gmwhybrid.cmb --transport memory --phases interleaved",
         "--local 5 --transport memory --threads 2",
@@ -122,7 +126,12 @@ fn programs_run_in_their_partition() {
 fn what_is_explained_is_what_is_spent() {
     let directory = own();
     let path = directory.path();
-    for (parties, rest) in [(2, ""), (3, ""), (2, "--bits B"), (2, "--garbled Y")] {
+    for (parties, rest) in [
+        (2, ""),
+        (3, ""),
+        (2, "--bits B"),
+        (2, "--words alpha --bits beta"),
+    ] {
         let run = format!(
             "run --hycc program {rest} --local {parties} --input INPUT_A=3 --input INPUT_B=5 --json"
         );
@@ -248,7 +257,7 @@ fn mistakes_are_told() {
     fails(
         2,
         "run --hycc program --local 3 --garbled Y2 --input 0=a --input 1=b",
-        &["two parties"],
+        &["Y2 is for 2 parties, not 3", "--garbled"],
     );
     fails(
         2,

@@ -1,20 +1,17 @@
 //! A program's nodes become operations of the engine, stage by stage.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use madrigal_circuit::hycc::{Flat, Op};
-use madrigal_circuit::{Builder, Goal, Wire};
+use madrigal_circuit::{Builder, Wire};
 use madrigal_core::Party;
 use madrigal_core::budget::{Budget, Spent};
 use madrigal_engine::{Element, Graph, GraphError, Sharing, Sort, Value, Width};
-use madrigal_operations::{Addends, ArithmeticGmwTool, Circuit, Compose, Linear, Mul, Square};
+use madrigal_operations::{Backend, Circuit};
 
-use crate::nodes::{Making, Place, netlist, open_bits, open_words, share_bits, share_words};
-use crate::stages::{BitProtocol, Group, Options, Stages, operands};
-
-/// Terms beyond which a sum is one by itself.
-const MOST_TERMS: usize = 256;
+use crate::nodes::{Making, Place, netlist};
+use crate::stages::{Group, Options, Protocol, Stages, operands};
+use crate::sums::Form;
 
 /// Bytes for each bit that a circuit takes from another: of the circuit, and of what is noted of it.
 const IMPORTED: u64 = 64;
@@ -64,8 +61,8 @@ pub(crate) enum Piece {
 /// Targets of a group's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    /// Gates in this protocol; words are reached by way of B.
-    Gates(BitProtocol),
+    /// Gates in this protocol, or words that it makes of bits.
+    Gates(Protocol),
     /// Parties that get outputs: nothing else may be among the targets.
     Output,
 }
@@ -78,25 +75,19 @@ struct Export {
     value: Option<Value>,
 }
 
-/// A sum of words times factors, and a constant.
-struct Form {
-    terms: Vec<(u32, u64)>,
-    constant: u64,
-}
-
-struct Lowering<'a> {
-    flat: &'a Flat,
+pub(crate) struct Lowering<'a> {
+    pub(crate) flat: &'a Flat,
     budget: Budget,
     options: &'a Options,
     stages: Stages,
-    making: Making,
+    pub(crate) making: Making,
     inputs: Vec<Vec<u32>>,
     exports: BTreeMap<(Group, Target), Export>,
     words: HashMap<u32, Place>,
     /// Sums that are part of a single other one.
-    forms: HashMap<u32, Form>,
+    pub(crate) forms: HashMap<u32, Form>,
     /// Number of times that a word is read; once more where that is not by a sum.
-    uses: Vec<u8>,
+    pub(crate) uses: Vec<u8>,
 }
 
 pub(crate) fn make(
@@ -135,11 +126,16 @@ pub(crate) fn make(
 }
 
 impl Lowering<'_> {
-    fn known(&self, node: u32) -> Option<u64> {
+    /// Record of the protocol of words.
+    pub(crate) fn rings(&self) -> &'static Backend {
+        Backend::of(self.options.words)
+    }
+
+    pub(crate) fn known(&self, node: u32) -> Option<u64> {
         self.stages.known[node as usize]
     }
 
-    fn width(&self, node: u32) -> u8 {
+    pub(crate) fn width(&self, node: u32) -> u8 {
         self.flat.nodes[node as usize].width
     }
 
@@ -157,7 +153,9 @@ impl Lowering<'_> {
                             self.export(operand, Target::Gates(protocol));
                         }
                     }
-                    Group::Combine { .. } => self.export(operand, Target::Gates(BitProtocol::B)),
+                    Group::Combine { protocol, .. } => {
+                        self.export(operand, Target::Gates(protocol));
+                    }
                     Group::Linear { .. } => self.count(operand, 1),
                     _ => self.count(operand, 2),
                 }
@@ -212,7 +210,9 @@ impl Lowering<'_> {
                 match group {
                     Group::Input { owner, width } => self.input(group, owner, width, nodes)?,
                     Group::Circuit { protocol, .. } => self.circuit(group, protocol, &nodes)?,
-                    Group::Combine { width, .. } => self.combine(width, &nodes)?,
+                    Group::Combine {
+                        width, protocol, ..
+                    } => self.combine(width, protocol, &nodes)?,
                     Group::Product { width, square, .. } => self.product(width, square, &nodes)?,
                     Group::Linear { .. } => self.linear(&nodes)?,
                 }
@@ -233,7 +233,7 @@ impl Lowering<'_> {
         if width > 1 {
             let sort = Sort::new(clear, Element::Ring(ring(width)), nodes.len() * lanes);
             let value = self.making.graph.input(sort);
-            let value = self.making.one(share_words(party), &[value])?;
+            let value = self.making.one(self.rings().share(clear), &[value])?;
             self.place(&nodes, value);
             self.inputs.push(nodes);
             return Ok(());
@@ -244,7 +244,8 @@ impl Lowering<'_> {
             .input(Sort::new(clear, Element::Bits(nodes.len()), lanes));
         let protocol = self.flat.nodes[nodes[0] as usize].sharing;
         let protocol = self.options.protocol(protocol, self.making.graph.parties());
-        let value = self.making.one(share_bits(protocol, party), &[value])?;
+        let share = protocol.backend().share(clear);
+        let value = self.making.one(share, &[value])?;
         let mut builder = Builder::new("bits of inputs");
         let planes = builder.input(nodes.len() as u32);
         let wires = nodes.iter().copied().zip(planes).collect();
@@ -253,14 +254,14 @@ impl Lowering<'_> {
     }
 
     /// The words of a vector.
-    fn place(&mut self, nodes: &[u32], value: Value) {
+    pub(crate) fn place(&mut self, nodes: &[u32], value: Value) {
         let count = nodes.len();
         for (at, &node) in nodes.iter().enumerate() {
             self.words.insert(node, Place { value, at, count });
         }
     }
 
-    fn gather(&mut self, nodes: impl Iterator<Item = u32>) -> Result<Value, MakeError> {
+    pub(crate) fn gather(&mut self, nodes: impl Iterator<Item = u32>) -> Result<Value, MakeError> {
         let places: Vec<Place> = nodes.map(|node| self.words[&node]).collect();
         Ok(self.making.gather(&places)?)
     }
@@ -269,14 +270,10 @@ impl Lowering<'_> {
     fn circuit(
         &mut self,
         group: Group,
-        protocol: BitProtocol,
+        protocol: Protocol,
         nodes: &[u32],
     ) -> Result<(), MakeError> {
-        let goal = match protocol {
-            BitProtocol::B => Goal::Depth,
-            _ => Goal::Size,
-        };
-        let mut builder = Builder::new(&self.making.label).with_goal(goal);
+        let mut builder = Builder::new(&self.making.label).with_goal(protocol.goal());
         let mut wires: HashMap<u32, Wire> = HashMap::new();
         let (mut sources, mut split) = (BTreeSet::new(), BTreeMap::new());
         for &node in nodes {
@@ -302,9 +299,8 @@ impl Lowering<'_> {
         for (width, split) in split {
             let parties = self.making.graph.parties();
             let all = self.gather(split.iter().copied())?;
-            let addends = Addends::<ArithmeticGmwTool>::new(parties, false);
-            let parts = self.making.add(Arc::new(addends), &[all])?;
-            let parts = self.making.convert(&parts, BitProtocol::B, protocol)?;
+            let addends = protocol.backend().split(self.rings(), parties, false);
+            let parts = self.making.chain(addends, &[all])?;
             for (at, &word) in split.iter().enumerate() {
                 let mut numbers = Vec::with_capacity(parts.len());
                 for &part in &parts {
@@ -345,7 +341,7 @@ impl Lowering<'_> {
     /// many stages that is more than it has gates, so it counts by itself.
     fn import(
         &self,
-        (source, protocol): (Group, BitProtocol),
+        (source, protocol): (Group, Protocol),
         builder: &mut Builder,
         wires: &mut HashMap<u32, Wire>,
         inputs: &mut Vec<Value>,
@@ -363,16 +359,14 @@ impl Lowering<'_> {
     fn finish(
         &mut self,
         group: Group,
-        protocol: BitProtocol,
+        protocol: Protocol,
         mut builder: Builder,
         wires: &HashMap<u32, Wire>,
         inputs: &[Value],
     ) -> Result<(), MakeError> {
-        let targets = [BitProtocol::B, BitProtocol::Y, BitProtocol::Y2].map(Target::Gates);
-        let targets = targets.into_iter().chain([Target::Output]);
-        let targets: Vec<_> = targets
-            .filter(|&target| self.exports.contains_key(&(group, target)))
-            .collect();
+        let first = Target::Gates(Protocol::FIRST);
+        let own = self.exports.range((group, first)..=(group, Target::Output));
+        let targets: Vec<Target> = own.map(|((_, target), _)| *target).collect();
         for &target in &targets {
             let nodes = self.exports[&(group, target)].nodes.iter();
             let bits: Vec<Wire> = nodes.map(|node| wires[node]).collect();
@@ -382,7 +376,7 @@ impl Lowering<'_> {
         let values = self.making.add(netlist(protocol, circuit), inputs)?;
         for (&target, value) in targets.iter().zip(values) {
             let value = match target {
-                Target::Gates(other) => self.making.convert(&[value], protocol, other)?[0],
+                Target::Gates(other) => self.making.convert(value, protocol, other)?,
                 Target::Output => value,
             };
             let export = self.exports.get_mut(&(group, target));
@@ -391,8 +385,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Words of bits, which come to B on their way.
-    fn combine(&mut self, width: u8, nodes: &[u32]) -> Result<(), MakeError> {
+    /// Words of bits in a protocol.
+    fn combine(&mut self, width: u8, protocol: Protocol, nodes: &[u32]) -> Result<(), MakeError> {
         let bits = |node: u32| match &self.flat.nodes[node as usize].op {
             Op::Combine(bits) => self.flat.combined(bits),
             _ => unreachable!("a word of bits"),
@@ -406,8 +400,7 @@ impl Lowering<'_> {
             .filter_map(|&bit| self.stages.groups[bit as usize])
             .collect();
         for source in sources {
-            let source = (source, BitProtocol::B);
-            self.import(source, &mut builder, &mut wires, &mut inputs)?;
+            self.import((source, protocol), &mut builder, &mut wires, &mut inputs)?;
         }
         for &node in nodes {
             let wire = |bit: &u32| match self.known(*bit) {
@@ -418,10 +411,10 @@ impl Lowering<'_> {
             builder.output(&word);
         }
         let circuit = Circuit::new(&builder.finish());
-        let words = self.making.add(netlist(BitProtocol::B, circuit), &inputs)?;
+        let words = self.making.add(netlist(protocol, circuit), &inputs)?;
         let planes = self.making.joined(&words)?;
-        let compose = Compose::<ArithmeticGmwTool>::new(ring(width), false);
-        let value = self.making.one(Arc::new(compose), &[planes])?;
+        let chain = self.rings().compose(protocol.backend(), ring(width), false);
+        let value = self.making.chain(chain, &[planes])?[0];
         self.place(nodes, value);
         Ok(())
     }
@@ -433,85 +426,16 @@ impl Lowering<'_> {
         };
         let (a, b): (Vec<u32>, Vec<u32>) = nodes.iter().map(factors).unzip();
         let a = self.gather(a.into_iter())?;
+        let rings = self.rings().numbers().rings;
         let value = match square {
-            true => self
-                .making
-                .one(Arc::new(Square::<ArithmeticGmwTool>::new()), &[a])?,
+            true => self.making.one(rings.square(), &[a])?,
             false => {
                 let b = self.gather(b.into_iter())?;
-                self.making
-                    .one(Arc::new(Mul::<ArithmeticGmwTool>::new()), &[a, b])?
+                self.making.one(rings.mul(), &[a, b])?
             }
         };
         self.place(nodes, value);
         Ok(())
-    }
-
-    /// Sums of one stage: those that are part of one other sum alone are made with it, and those of one
-    /// kind together.
-    fn linear(&mut self, nodes: &[u32]) -> Result<(), MakeError> {
-        type Kind = (u32, u8, Vec<u64>, u64);
-        let mut levels: HashMap<u32, u32> = HashMap::new();
-        let mut sums: BTreeMap<Kind, Vec<(u32, Vec<u32>)>> = BTreeMap::new();
-        for &node in nodes {
-            let form = match &self.flat.nodes[node as usize].op {
-                Op::Add(a, b) => self.form(*a).plus(self.form(*b)),
-                Op::Sub(a, b) => {
-                    let b = self.form(*b).times(u64::MAX);
-                    self.form(*a).plus(b)
-                }
-                Op::Neg(a) => self.form(*a).times(u64::MAX),
-                Op::Mul(a, b) => match (self.known(*a), self.known(*b)) {
-                    (Some(a), _) => self.form(*b).times(a),
-                    (_, Some(b)) => self.form(*a).times(b),
-                    _ => unreachable!("a product"),
-                },
-                _ => unreachable!("a sum"),
-            };
-            if self.uses[node as usize] < 2 && form.terms.len() <= MOST_TERMS {
-                self.forms.insert(node, form);
-                continue;
-            }
-            let level = form
-                .terms
-                .iter()
-                .filter_map(|(term, _)| levels.get(term))
-                .max();
-            let level = level.map_or(0, |level| level + 1);
-            levels.insert(node, level);
-            let (terms, factors) = form.terms.into_iter().unzip();
-            let kind = (level, self.width(node), factors, form.constant);
-            sums.entry(kind).or_default().push((node, terms));
-        }
-        for ((_, width, factors, constant), sums) in sums {
-            let mut inputs = Vec::with_capacity(factors.len());
-            for term in 0..factors.len() {
-                inputs.push(self.gather(sums.iter().map(|(_, terms)| terms[term]))?);
-            }
-            // Numbers are written with signs, which are shorter to tell.
-            let signed = |number: u64| {
-                let above = 64 - u32::from(width);
-                i128::from((number << above) as i64 >> above) as u128
-            };
-            let factors = factors.into_iter().map(signed).collect();
-            let sum = Linear::<ArithmeticGmwTool>::new(factors, signed(constant));
-            let value = self.making.one(Arc::new(sum), &inputs)?;
-            let nodes: Vec<u32> = sums.iter().map(|(node, _)| *node).collect();
-            self.place(&nodes, value);
-        }
-        Ok(())
-    }
-
-    /// Gives the sum that a word is. A sum without a value of its own is asked for once.
-    fn form(&mut self, node: u32) -> Form {
-        if let Some(constant) = self.known(node) {
-            let terms = Vec::new();
-            return Form { terms, constant };
-        }
-        self.forms.remove(&node).unwrap_or_else(|| Form {
-            terms: vec![(node, 1)],
-            constant: 0,
-        })
     }
 
     /// Opens the outputs; where each of their bits and words is then.
@@ -528,14 +452,14 @@ impl Lowering<'_> {
         let mut count = 0;
         for nodes in words.into_values() {
             let value = self.gather(nodes.iter().copied())?;
-            let value = self.making.one(open_words(to), &[value])?;
+            let value = self.making.one(self.rings().edges.open(to), &[value])?;
             self.making.graph.output(value);
             let own = (0..).map(|place| (count, place));
             places.extend(nodes.into_iter().zip(own));
             count += 1;
         }
         // Bits of one protocol in one message.
-        let mut bits: BTreeMap<BitProtocol, Vec<(Value, &Export)>> = BTreeMap::new();
+        let mut bits: BTreeMap<Protocol, Vec<(Value, &Export)>> = BTreeMap::new();
         for ((group, target), export) in &self.exports {
             if *target == Target::Output {
                 let protocol = match group {
@@ -551,7 +475,9 @@ impl Lowering<'_> {
         }
         for (protocol, exports) in bits {
             let values: Vec<Value> = exports.iter().map(|(value, _)| *value).collect();
-            let opened = self.making.add(open_bits(protocol, to), &values)?;
+            let opened = self
+                .making
+                .add(protocol.backend().edges.open(to), &values)?;
             for (value, (_, export)) in opened.into_iter().zip(exports) {
                 self.making.graph.output(value);
                 let own = (0..).map(|plane| (count, plane));
@@ -577,25 +503,6 @@ impl Lowering<'_> {
         Ok(outputs
             .map(|nodes| nodes.iter().map(piece).collect())
             .collect())
-    }
-}
-
-impl Form {
-    fn plus(mut self, mut other: Self) -> Self {
-        if self.terms.len() < other.terms.len() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        self.terms.append(&mut other.terms);
-        self.constant = self.constant.wrapping_add(other.constant);
-        self
-    }
-
-    fn times(mut self, factor: u64) -> Self {
-        for (_, own) in &mut self.terms {
-            *own = own.wrapping_mul(factor);
-        }
-        self.constant = self.constant.wrapping_mul(factor);
-        self
     }
 }
 

@@ -13,7 +13,7 @@ use madrigal_net::{Session, SessionConfig, block_on};
 use sha2::{Digest, Sha256};
 
 use crate::graph::{HybridGraph, MakeError, Piece, make};
-use crate::stages::Options;
+use crate::stages::{Options, OptionsError};
 use crate::values::{Values, ValuesError};
 
 /// The most runs at once.
@@ -69,6 +69,9 @@ pub enum HybridError {
         /// Number of parties.
         parties: usize,
     },
+    /// Protocols that do not compute the program together.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
     /// Operation that the engine lacks.
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -137,6 +140,7 @@ impl Hybrid {
                 parties,
             });
         }
+        options.check(parties)?;
         let mut to = to.to_vec();
         to.sort();
         to.dedup();

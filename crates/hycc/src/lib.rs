@@ -7,7 +7,8 @@
 //!
 //! * words, their sums and products are in A;
 //! * bits and their gates are in B or Y, as the partition says of their module; between two parties Y is Y2,
-//!   circuits that party 0 garbles, unless [`Options`] say otherwise;
+//!   circuits that party 0 garbles;
+//! * [`Options`] put another protocol in the place of each of these: alpha of A, beta of B, Y of Y2, or R of all;
 //! * everything that does not wait for each other is done at once: gates of one protocol are one circuit,
 //!   products of one layer one product of vectors, whichever modules they stand in and however often these
 //!   are called.
@@ -40,13 +41,15 @@ mod hybrid;
 mod load;
 mod nodes;
 mod stages;
+mod sums;
 mod text;
 mod values;
 
 pub use hybrid::{Hybrid, HybridError, LocalError};
 pub use load::{LoadError, Loaded, load};
-pub use stages::{BitProtocol, Options};
+pub use stages::{Options, OptionsError};
 pub use text::{TextError, TextErrorKind};
 pub use values::{Values, ValuesError};
 
 pub use madrigal_circuit::hycc::{BitSharing, Flat, Linked, Type};
+pub use madrigal_engine::Sharing;

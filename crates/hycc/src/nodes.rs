@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use madrigal_core::Party;
-use madrigal_engine::{Graph, GraphError, Operation, Sharing, Value};
-use madrigal_operations::{Backend, Circuit, Concat, Layout, Rearrange};
+use madrigal_engine::{Graph, GraphError, Operation, Value};
+use madrigal_operations::{Chain, Circuit, Concat, Layout, Rearrange};
 
-use crate::stages::BitProtocol;
+use crate::stages::Protocol;
 
 /// A word: the `at`-th of `count` in a vector, each with an element for each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,22 +101,32 @@ impl Making {
         self.gather(&[Place { value, at, count }])
     }
 
-    /// Bits in another protocol.
-    pub(crate) fn convert(
+    /// Operations that follow each other.
+    pub(crate) fn chain(
         &mut self,
+        chain: Chain,
         values: &[Value],
-        from: BitProtocol,
-        to: BitProtocol,
     ) -> Result<Vec<Value>, GraphError> {
-        if from == to {
-            return Ok(values.to_vec());
-        }
         let mut values = values.to_vec();
-        let chain = from.backend().to_kept().into_iter();
-        for operation in chain.chain(to.backend().from_kept()) {
+        for operation in chain {
             values = self.add(operation, &values)?;
         }
         Ok(values)
+    }
+
+    /// Bits in another protocol.
+    pub(crate) fn convert(
+        &mut self,
+        value: Value,
+        from: Protocol,
+        to: Protocol,
+    ) -> Result<Value, GraphError> {
+        if from == to {
+            return Ok(value);
+        }
+        let mut chain = from.backend().to_kept();
+        chain.extend(to.backend().from_kept());
+        Ok(self.chain(chain, &[value])?[0])
     }
 }
 
@@ -156,28 +165,8 @@ fn strides(places: &[Place]) -> Vec<Stride> {
     runs
 }
 
-/// Shares a clear value of bits.
-pub(crate) fn share_bits(protocol: BitProtocol, owner: Party) -> Arc<dyn Operation> {
-    protocol.backend().edges.share(owner)
-}
-
-/// Shares a clear value of words.
-pub(crate) fn share_words(owner: Party) -> Arc<dyn Operation> {
-    Backend::of(Sharing::A).edges.share(owner)
-}
-
 /// Evaluates a circuit, which has inputs.
-pub(crate) fn netlist(protocol: BitProtocol, circuit: Circuit) -> Arc<dyn Operation> {
+pub(crate) fn netlist(protocol: Protocol, circuit: Circuit) -> Arc<dyn Operation> {
     let circuits = protocol.backend().bits().circuits;
     circuits.circuit(Arc::new(circuit), 0)
-}
-
-/// Opens bits.
-pub(crate) fn open_bits(protocol: BitProtocol, to: &[Party]) -> Arc<dyn Operation> {
-    protocol.backend().edges.open(to)
-}
-
-/// Opens words.
-pub(crate) fn open_words(to: &[Party]) -> Arc<dyn Operation> {
-    Backend::of(Sharing::A).edges.open(to)
 }

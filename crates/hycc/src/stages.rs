@@ -4,64 +4,139 @@
 //! protocol and one stage become one circuit, products of one stage one operation; sums cost nothing and
 //! stay in the stage of their operands.
 
+use std::collections::BTreeSet;
+
+use madrigal_circuit::Goal;
 use madrigal_circuit::hycc::{BitSharing, Flat, Op};
 use madrigal_engine::Sharing;
 use madrigal_operations::Backend;
 
-/// A protocol for bits.
+/// A protocol that computes bits of a program, by its name, which puts groups in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum BitProtocol {
-    /// Boolean GMW.
-    B,
-    /// Circuits that all parties garble.
-    Y,
-    /// Circuits that party 0 garbles and party 1 evaluates.
-    Y2,
-}
+pub(crate) struct Protocol(&'static str);
 
-impl BitProtocol {
-    /// Letter of the protocol.
-    pub const fn letter(self) -> &'static str {
-        self.sharing().name()
-    }
+impl Protocol {
+    /// None, which comes before all.
+    pub(crate) const FIRST: Self = Self("");
 
-    /// Sharing of the protocol's bits.
-    pub const fn sharing(self) -> Sharing {
-        match self {
-            Self::B => Sharing::B,
-            Self::Y => Sharing::Y,
-            Self::Y2 => Sharing::Y2,
-        }
+    pub(crate) const fn of(sharing: Sharing) -> Self {
+        Self(sharing.name())
     }
 
     /// Record of the protocol.
     pub(crate) fn backend(self) -> &'static Backend {
-        Backend::of(self.sharing())
+        Backend::named(self.0).expect("options were checked")
+    }
+
+    /// What its circuits are to save: gates that are garbled, or else layers.
+    pub(crate) fn goal(self) -> Goal {
+        match self.backend().sharing.has_labels() {
+            true => Goal::Size,
+            false => Goal::Depth,
+        }
     }
 }
 
-/// Choices that replace the partition's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Protocols of a program's modules: which one stands for each kind of module that a partition knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// The protocol of garbled circuits: Y2 between two parties and Y among more, where nothing is said.
-    pub garbled: Option<BitProtocol>,
+    /// The protocol of words, their sums and products: A, where nothing is said.
+    pub words: Sharing,
+    /// The protocol of modules for few layers of ANDs, which the partition wants in Boolean GMW: B, where nothing is said.
+    pub layered: Sharing,
+    /// The protocol of modules for few ANDs, which the partition wants garbled: Y2 between two parties and Y among more,
+    /// where nothing is said.
+    pub garbled: Option<Sharing>,
     /// One protocol for the bits of all modules, whatever the partition says.
-    pub bits: Option<BitProtocol>,
+    pub bits: Option<Sharing>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            words: Sharing::A,
+            layered: Sharing::B,
+            garbled: None,
+            bits: None,
+        }
+    }
 }
 
 impl Options {
-    /// The protocol of bits that the partition wants shared so.
-    pub fn protocol(&self, sharing: BitSharing, parties: usize) -> BitProtocol {
+    /// The sharing of bits that the partition wants shared so.
+    pub fn sharing(&self, partition: BitSharing, parties: usize) -> Sharing {
         let garbled = match parties {
-            2 => BitProtocol::Y2,
-            _ => BitProtocol::Y,
+            2 => Sharing::Y2,
+            _ => Sharing::Y,
         };
-        match (self.bits, sharing) {
+        match (self.bits, partition) {
             (Some(bits), _) => bits,
-            (None, BitSharing::Gmw) => BitProtocol::B,
+            (None, BitSharing::Gmw) => self.layered,
             (None, BitSharing::Yao) => self.garbled.unwrap_or(garbled),
         }
     }
+
+    /// The protocol of bits that the partition wants shared so.
+    pub(crate) fn protocol(&self, partition: BitSharing, parties: usize) -> Protocol {
+        Protocol::of(self.sharing(partition, parties))
+    }
+
+    /// Checks that `parties` parties can run these protocols and that conversions lead from each to each: their values are
+    /// kept in the same way between stages.
+    pub(crate) fn check(&self, parties: usize) -> Result<(), OptionsError> {
+        let found = |sharing: Sharing| Backend::named(sharing.name());
+        let words = found(self.words).filter(|backend| backend.numbers.is_some());
+        let words = words.ok_or(OptionsError::Words(self.words))?;
+        let bits = [BitSharing::Gmw, BitSharing::Yao].map(|own| self.sharing(own, parties));
+        let kept = Backend::of(words.kept.sharing).numbers().with[0];
+        let mut all = vec![words];
+        for sharing in bits {
+            let backend = found(sharing).filter(|backend| backend.bits.is_some());
+            let backend = backend.ok_or(OptionsError::Bits(sharing))?;
+            if backend.kept.sharing != kept {
+                let words = self.words;
+                return Err(OptionsError::Conversion {
+                    words,
+                    bits: sharing,
+                });
+            }
+            all.push(backend);
+        }
+        match all.iter().find(|own| !own.parties.contains(&parties)) {
+            Some(backend) => Err(OptionsError::Parties { backend, parties }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Protocols that do not compute a program together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// A protocol without ring elements.
+    #[error("words are in a protocol that computes on ring elements, A for one, not in {0}")]
+    Words(Sharing),
+    /// A protocol without bits.
+    #[error("gates are in a protocol that computes on bits, B for one, not in {0}")]
+    Bits(Sharing),
+    /// Protocols without a way from one to the other.
+    #[error(
+        "no conversion leads from words in {words} to bits in {bits} and back; with R all is in R, and nothing without it"
+    )]
+    Conversion {
+        /// The sharing of words.
+        words: Sharing,
+        /// The sharing of bits.
+        bits: Sharing,
+    },
+    /// A protocol of another number of parties.
+    #[error("{name} is for {allowed} parties, not {parties}", name = .backend.name, allowed = .backend.parties_in_words())]
+    Parties {
+        /// The protocol.
+        backend: &'static Backend,
+        /// Number of parties.
+        parties: usize,
+    },
 }
 
 /// Nodes that are made together.
@@ -70,9 +145,13 @@ pub(crate) enum Group {
     /// Words or bits that a party brings, of this width.
     Input { owner: u8, width: u8 },
     /// Gates of a protocol in a stage.
-    Circuit { stage: u32, protocol: BitProtocol },
-    /// Words put together of bits, of this width.
-    Combine { stage: u32, width: u8 },
+    Circuit { stage: u32, protocol: Protocol },
+    /// Words of this width put together of bits, which are in this protocol before.
+    Combine {
+        stage: u32,
+        width: u8,
+        protocol: Protocol,
+    },
     /// Products of words of this width; squares apart.
     Product { stage: u32, width: u8, square: bool },
     /// Sums of words.
@@ -127,10 +206,26 @@ impl Stages {
                         protocol,
                     }
                 }
-                Op::Combine(bits) => Group::Combine {
-                    stage: most(flat.combined(bits)) + 1,
-                    width,
-                },
+                Op::Combine(bits) => {
+                    let bits = flat.combined(bits);
+                    let made = |&bit: &u32| match groups[bit as usize] {
+                        Some(Group::Circuit { protocol, .. }) => Some(protocol),
+                        Some(_) => {
+                            Some(options.protocol(flat.nodes[bit as usize].sharing, parties))
+                        }
+                        None => None,
+                    };
+                    let made: BTreeSet<Protocol> = bits.iter().filter_map(made).collect();
+                    Group::Combine {
+                        stage: most(bits) + 1,
+                        width,
+                        // Bits of several protocols meet in the one that needs no garbling.
+                        protocol: match made.len() {
+                            1 => made.into_iter().next().expect("there is one"),
+                            _ => options.protocol(BitSharing::Gmw, parties),
+                        },
+                    }
+                }
                 Op::Mul(a, b) if known[*a as usize].or(known[*b as usize]).is_none() => {
                     Group::Product {
                         stage: most(&[*a, *b]) + 1,

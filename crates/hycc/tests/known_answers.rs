@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use madrigal_circuit::Limits;
-use madrigal_hycc::{BitProtocol, Flat, Options, load};
+use madrigal_hycc::{Flat, Options, Sharing, load};
 use madrigal_testkit::shared_data;
 use serde_json::Value;
 
@@ -66,31 +66,71 @@ fn check(
     );
 }
 
+/// Each file of each program, with its answers.
+fn each_file(folder: &Path, check: impl Fn(&str, &Value)) -> usize {
+    let mut count = 0;
+    for answer in answers(folder)["programs"].as_object().unwrap().values() {
+        let lists = ["bundles", "files"]
+            .into_iter()
+            .filter_map(|key| answer[key].as_array());
+        for file in lists.flatten() {
+            check(file.as_str().unwrap(), answer);
+            count += 1;
+        }
+    }
+    count
+}
+
 /// Every bundle of every program, in its partition, by two and by three parties.
 #[test]
 fn all_shared_data() {
     let Some(shared) = shared_data() else { return };
     let folder = shared.join("data/circuits/hycc");
-    let answers = answers(&folder);
-    let mut count = 0;
-    for answer in answers["programs"].as_object().unwrap().values() {
-        let lists = ["bundles", "files"]
-            .into_iter()
-            .filter_map(|key| answer[key].as_array());
-        for file in lists.flatten() {
-            let file = file.as_str().unwrap();
-            // Products bit by bit are large.
-            let most = if file.ends_with("only.cmb") { 2 } else { 12 };
-            for parties in [2, 3] {
-                check(&folder, file, answer, &Options::default(), parties, most);
-                count += 1;
+    let count = each_file(&folder, |file, answer| {
+        // Products bit by bit are large.
+        let most = if file.ends_with("only.cmb") { 2 } else { 12 };
+        for parties in [2, 3] {
+            check(&folder, file, answer, &Options::default(), parties, most);
+        }
+    });
+    assert!(count >= 45, "{count} programs in {}", folder.display());
+}
+
+/// Every bundle with every protocol in the place of each that its partition names: between two parties all of A and alpha for
+/// words, B and beta for few layers, Y and Y2 for few gates; among three parties R for all.
+#[test]
+fn all_assignments_of_protocols() {
+    let Some(shared) = shared_data() else { return };
+    let folder = shared.join("data/circuits/hycc");
+    let mut assignments = Vec::new();
+    for words in [Sharing::A, Sharing::ALPHA] {
+        for layered in [Sharing::B, Sharing::BETA] {
+            for garbled in [Sharing::Y, Sharing::Y2] {
+                let garbled = Some(garbled);
+                let bits = None;
+                assignments.push(Options {
+                    words,
+                    layered,
+                    garbled,
+                    bits,
+                });
             }
         }
     }
-    assert!(count >= 90, "{count} programs in {}", folder.display());
+    let all_in_r = Options {
+        words: Sharing::R,
+        bits: Some(Sharing::R),
+        ..Options::default()
+    };
+    each_file(&folder, |file, answer| {
+        for options in &assignments {
+            check(&folder, file, answer, options, 2, 1);
+        }
+        check(&folder, file, answer, &all_in_r, 3, 2);
+    });
 }
 
-/// Runs the bundle with other protocols for its bits.
+/// Runs the bundle with one protocol for all bits.
 #[test]
 fn partitions_can_be_overridden() {
     let Some(shared) = shared_data() else { return };
@@ -100,16 +140,14 @@ fn partitions_can_be_overridden() {
         "dot_threshold64/yaohybrid.cmb",
         &answers["programs"]["dot_threshold64"],
     );
-    for bits in [BitProtocol::B, BitProtocol::Y, BitProtocol::Y2] {
-        let options = Options {
-            bits: Some(bits),
-            ..Options::default()
-        };
-        check(&folder, file, answer, &options, 2, 1);
+    for words in [Sharing::A, Sharing::ALPHA] {
+        for bits in [Sharing::B, Sharing::BETA, Sharing::Y, Sharing::Y2] {
+            let options = Options {
+                words,
+                bits: Some(bits),
+                ..Options::default()
+            };
+            check(&folder, file, answer, &options, 2, 1);
+        }
     }
-    let options = Options {
-        garbled: Some(BitProtocol::Y),
-        ..Options::default()
-    };
-    check(&folder, file, answer, &options, 2, 1);
 }

@@ -1,7 +1,7 @@
 //! Random programs of several modules, against what they mean.
 
 use madrigal_circuit::Limits;
-use madrigal_hycc::{BitProtocol, BitSharing, Flat, Linked, Options};
+use madrigal_hycc::{BitSharing, Flat, Linked, Options, Sharing};
 use madrigal_testkit::hycc::{HyccModule, HyccType, op};
 use madrigal_testkit::seed;
 
@@ -160,30 +160,117 @@ fn inputs(random: &mut Random, flat: &Flat, runs: usize) -> Vec<Vec<Vec<u8>>> {
     (0..runs).map(|_| run()).collect()
 }
 
-/// Random programs in the partition that the random modules have, by 2, 3 and 5 parties.
+/// Protocols that so many parties can run.
+fn options(random: &mut Random, parties: usize) -> Options {
+    let mut of = |all: &[Sharing]| all[random.below(all.len())];
+    let usual = Options::default();
+    match (parties, of(&[Sharing::A, Sharing::R])) {
+        (2, _) => Options {
+            words: of(&[Sharing::A, Sharing::ALPHA]),
+            layered: of(&[Sharing::B, Sharing::BETA]),
+            garbled: Some(of(&[Sharing::Y, Sharing::Y2, Sharing::BETA])),
+            bits: None,
+        },
+        (3, Sharing::R) => Options {
+            words: Sharing::R,
+            bits: Some(Sharing::R),
+            ..usual
+        },
+        _ => Options {
+            layered: of(&[Sharing::B, Sharing::Y]),
+            ..usual
+        },
+    }
+}
+
+/// Random programs by 2, 3 and 5 parties, in the partition that the random modules have and in protocols that are drawn for
+/// each of its kinds.
 #[test]
 fn random_programs_mean_what_they_say() {
     let seed = seed();
     println!("seed {seed}");
     let mut random = Random(seed);
-    for round in 0..24 {
+    for round in 0..40 {
         let width = [8, 16, 32, 64][round % 4];
         let flat = program(&mut random, width);
         let runs = [1, 3, 70][random.below(3)];
         let inputs = inputs(&mut random, &flat, runs);
         let parties = [2, 3, 2, 5][(round + round / 4) % 4];
-        let options = match (parties, random.below(4)) {
-            (2, 0) => Options {
-                garbled: Some(BitProtocol::Y),
-                ..Options::default()
-            },
-            (_, 1) => Options {
-                bits: Some(BitProtocol::B),
-                ..Options::default()
-            },
-            _ => Options::default(),
-        };
+        let options = options(&mut random, parties);
         println!("round {round}: {width} bits, {parties} parties, {runs} runs, {options:?}");
         run(&flat, &options, parties, &inputs);
+    }
+}
+
+/// Protocols that no conversion joins, or that so many parties cannot run.
+#[test]
+fn protocols_that_do_not_fit_are_told() {
+    let flat = program(&mut Random(1), 8);
+    let told = |options: Options, parties: usize| {
+        let to: Vec<_> = madrigal_core::Party::all(parties).collect();
+        let made = madrigal_hycc::Hybrid::new(&flat, &options, parties, 1, &to);
+        made.unwrap_err().to_string()
+    };
+    let usual = Options::default();
+    for (options, parties, expected) in [
+        (
+            Options {
+                words: Sharing::ALPHA,
+                ..usual
+            },
+            3,
+            "alpha is for 2 parties, not 3",
+        ),
+        (
+            Options {
+                layered: Sharing::BETA,
+                ..usual
+            },
+            3,
+            "beta is for 2 parties, not 3",
+        ),
+        (
+            Options {
+                garbled: Some(Sharing::Y2),
+                ..usual
+            },
+            5,
+            "Y2 is for 2 parties, not 5",
+        ),
+        (
+            Options {
+                words: Sharing::R,
+                ..usual
+            },
+            3,
+            "words in R to bits in B",
+        ),
+        (
+            Options {
+                bits: Some(Sharing::R),
+                ..usual
+            },
+            3,
+            "words in A to bits in R",
+        ),
+        (
+            Options {
+                words: Sharing::B,
+                ..usual
+            },
+            2,
+            "on ring elements, A for one, not in B",
+        ),
+        (
+            Options {
+                layered: Sharing::ALPHA,
+                ..usual
+            },
+            2,
+            "on bits, B for one, not in alpha",
+        ),
+    ] {
+        let told = told(options, parties);
+        assert!(told.contains(expected), "{told}");
     }
 }

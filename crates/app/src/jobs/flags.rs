@@ -121,6 +121,11 @@ impl ProtocolArg {
         Self(backend)
     }
 
+    /// Gives the sharing of the protocol's bits.
+    pub fn sharing(self) -> Sharing {
+        self.0.sharing
+    }
+
     /// Gives the protocol's letter.
     pub fn name(self) -> &'static str {
         self.0.name

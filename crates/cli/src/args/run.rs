@@ -1,12 +1,18 @@
 //! The flags of what computes a circuit: `run`, and `explain`, which says before what it takes.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
+use madrigal_app::flags::{networks, parties};
+use madrigal_hycc::Sharing;
+use madrigal_operations::{BACKENDS, Backend};
 
 use super::values::{lanes, party};
-use super::{EXIT_STATUS, How, InputFile, MemoryArg, Net, Receivers, Who};
-use madrigal_app::flags::{networks, parties};
+use super::{
+    EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Who,
+};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -98,7 +104,7 @@ impl ComputationFlags {
 pub struct Hycc {
     /// Instead of --circuit, a program of the HyCC compiler: the folder with its modules and bundles, or
     /// one bundle (*.cmb) or module (*.circ). Words are computed in A; bits in B or in garbled circuits,
-    /// as the bundle says of each module. Inputs are given by name, --input NAME=VALUE, or as a
+    /// as the bundle says of each module; --words, --layered and --garbled name others. Inputs are given by name, --input NAME=VALUE, or as a
     /// party's file of lines NAME := VALUE; with runs separated by lines ---. INPUT_A... is of party 0,
     /// INPUT_B... of party 1
     #[arg(long, help_heading = "HyCC", value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with_all = ["circuit", "protocol", "garbling", "correlations", "owners"])]
@@ -127,7 +133,29 @@ pub struct Hycc {
     )]
     pub file_memory: MemoryArg,
 
-    /// Protocol of garbled circuits: Y2 between two parties, or Y [default: Y2 for two parties, else Y]
+    /// Protocol of words, their sums and products
+    #[arg(
+        long,
+        help_heading = "HyCC",
+        value_name = "LETTER",
+        default_value = "A",
+        requires = "hycc",
+        conflicts_with = "circuit"
+    )]
+    pub words: WordsArg,
+
+    /// Protocol of modules for few layers of ANDs, those that the bundle has in gmw
+    #[arg(
+        long,
+        help_heading = "HyCC",
+        value_name = "LETTER",
+        default_value = "B",
+        requires = "hycc",
+        conflicts_with = "circuit"
+    )]
+    pub layered: ProtocolArg,
+
+    /// Protocol of modules for few ANDs, those that the bundle has in yao [default: Y2 for two parties, else Y]
     #[arg(
         long,
         help_heading = "HyCC",
@@ -135,7 +163,7 @@ pub struct Hycc {
         requires = "hycc",
         conflicts_with = "circuit"
     )]
-    pub garbled: Option<GarbledArg>,
+    pub garbled: Option<ProtocolArg>,
 
     /// Protocol of the bits of all modules, whatever the bundle says
     #[arg(
@@ -143,32 +171,34 @@ pub struct Hycc {
         help_heading = "HyCC",
         value_name = "LETTER",
         requires = "hycc",
-        conflicts_with_all = ["circuit", "garbled"]
+        conflicts_with_all = ["circuit", "layered", "garbled"]
     )]
-    pub bits: Option<BitsArg>,
+    pub bits: Option<ProtocolArg>,
 }
 
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GarbledArg {
-    /// BMR: all parties garble
-    #[value(name = "Y")]
-    Y,
-    /// Two parties: party 0 garbles
-    #[value(name = "Y2")]
-    Y2,
+/// Protocol that a HyCC program's words are computed in: any that computes on ring elements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WordsArg(&'static Backend);
+
+static OF_WORDS: LazyLock<Vec<WordsArg>> = LazyLock::new(|| {
+    let with_numbers = BACKENDS.iter().filter(|backend| backend.numbers.is_some());
+    with_numbers.map(WordsArg).collect()
+});
+
+impl ValueEnum for WordsArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        &OF_WORDS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.in_words()))
+    }
 }
 
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BitsArg {
-    /// Boolean GMW
-    #[value(name = "B")]
-    B,
-    /// BMR: all parties garble
-    #[value(name = "Y")]
-    Y,
-    /// Two parties: party 0 garbles
-    #[value(name = "Y2")]
-    Y2,
+impl WordsArg {
+    pub fn sharing(self) -> Sharing {
+        self.0.sharing
+    }
 }
 
 /// Flags of what is told about a run.

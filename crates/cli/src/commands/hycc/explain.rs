@@ -24,7 +24,7 @@ pub struct ModuleFigures {
     name: String,
     /// File of the module.
     file: String,
-    /// Sharings of its words and bits, as in `A+Y2`; `A` if it has no bits.
+    /// Sharings of its words and bits, as in `A+Y2`; that of words alone if it has no bits.
     protocols: String,
     /// Gates.
     gates: usize,
@@ -79,11 +79,11 @@ pub fn modules(work: &ComputationFlags, loaded: &Loaded, parties: usize) -> Vec<
     let of = |(module, sharing): (&madrigal_circuit::hycc::Module, _)| {
         let gates = module.gates();
         let of = |kind: fn(&Gate) -> bool| gates.iter().filter(|gate| kind(gate)).count();
-        let bits = options.protocol(sharing, parties).letter();
+        let (words, bits) = (options.words, options.sharing(sharing, parties));
         let protocols = match (module.has_words(), module.has_bits()) {
-            (true, true) => format!("A+{bits}"),
-            (true, false) => "A".to_owned(),
-            _ => bits.to_owned(),
+            (true, true) => format!("{words}+{bits}"),
+            (true, false) => words.to_string(),
+            _ => bits.to_string(),
         };
         ModuleFigures {
             name: module.name().into(),

@@ -34,7 +34,8 @@ fn remedy(error: &LoadError) -> &'static str {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}; {remedy}", remedy = match .0 {
     HybridError::Memory(_) => "give it more with --file-memory, if you trust who wrote it",
-    _ => "correct --local, --parties, --to, --lanes, --garbled or --bits",
+    HybridError::Options(_) => "correct --words, --layered, --garbled or --bits",
+    _ => "correct --local, --parties, --to or --lanes",
 })]
 pub struct Parties(pub HybridError);
 

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use madrigal_circuit::Limits;
 use madrigal_engine::{Matrices, Opening, Origin, Phases, Plan, PlanSpec};
-use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
+use madrigal_hycc::{Hybrid, Loaded, Options, load};
 
-use crate::args::{BitsArg, BroadcastArg, ComputationFlags, GarbledArg, PhasesArg, Receivers};
+use crate::args::{BroadcastArg, ComputationFlags, PhasesArg, ProtocolArg, Receivers};
 use crate::exit::Result;
 
 pub use explain::explain;
@@ -30,15 +30,10 @@ fn read(work: &ComputationFlags) -> Result<Loaded> {
 
 fn options(work: &ComputationFlags) -> Options {
     Options {
-        garbled: work.hycc.garbled.map(|garbled| match garbled {
-            GarbledArg::Y => BitProtocol::Y,
-            GarbledArg::Y2 => BitProtocol::Y2,
-        }),
-        bits: work.hycc.bits.map(|bits| match bits {
-            BitsArg::B => BitProtocol::B,
-            BitsArg::Y => BitProtocol::Y,
-            BitsArg::Y2 => BitProtocol::Y2,
-        }),
+        words: work.hycc.words.sharing(),
+        layered: work.hycc.layered.sharing(),
+        garbled: work.hycc.garbled.map(ProtocolArg::sharing),
+        bits: work.hycc.bits.map(ProtocolArg::sharing),
     }
 }
 
