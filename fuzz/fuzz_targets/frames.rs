@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, FrameKind, MAX_PAYLOAD, WIRE_VERSION, decode_packet};
+use madrigal_net::frame::{Frame, FrameKind, Header, MAX_PAYLOAD, WIRE_VERSION, decode_packet};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Error, Session, SessionConfig, block_on};
 
@@ -72,8 +72,12 @@ fn script(mut bytes: &[u8], open: u64) -> Vec<Frame> {
             }
         };
         let header = Header {
-            kind: [FrameKind::Data, FrameKind::Credit, FrameKind::Control, FrameKind::Blocked]
-                [usize::from(head[0] & 3)],
+            kind: [
+                FrameKind::Data,
+                FrameKind::Credit,
+                FrameKind::Control,
+                FrameKind::Blocked,
+            ][usize::from(head[0] & 3)],
             last: head[0] & 4 == 4,
             job: spread(head[1]),
             step: if head[2] < 128 { open } else { head[2].into() },

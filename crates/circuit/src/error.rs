@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::branches::BranchTextError;
+
 /// A netlist file that could not be read; names the file and the line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{name}, line {line}: {kind}")]
@@ -27,6 +29,9 @@ pub enum ReadErrorKind {
     /// A statement of ABY's format is wrong.
     #[error(transparent)]
     Aby(#[from] AbyError),
+    /// A statement of a circuit with branches is wrong.
+    #[error(transparent)]
+    Branches(#[from] BranchTextError),
 }
 
 /// A wrong statement of a file in ABY's format.

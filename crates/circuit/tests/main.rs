@@ -2,6 +2,7 @@
 
 mod aby;
 mod blocks;
+mod branch_text;
 mod branches;
 mod errors;
 mod floats;

@@ -222,7 +222,8 @@ fn circuits_are_as_small_as_the_documents_say() {
             Box::new(|b, x| vec![vec![b.float_less(Format::F64, &x[0], &x[1])]]),
         ),
     ];
-    let table = include_str!("../../../docs/CIRCUITS.md");
+    let page = include_str!("../../../docs/CIRCUITS.md");
+    let (table, _) = page.split_once("\n# ").expect("another chapter follows");
     for (name, widths, circuit) in &rows {
         let [size, depth] = GOALS.map(|goal| {
             let [ands, depth, sums] = counts(goal, widths, &**circuit);

@@ -25,7 +25,7 @@ pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
 pub use madrigal_app::flags::{Net, TransportArg, Who};
 pub use madrigal_app::jobs::flags::{
-    BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
+    BranchesArg, BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
 };
 pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;

@@ -1,7 +1,6 @@
 //! The flags of `run` and `explain`, made a job.
 
-use madrigal_app::jobs::{Job, Source, read_netlist, with_widths};
-use madrigal_circuit::Netlist;
+use madrigal_app::jobs::{Job, ReadCircuit, Source, read_circuit};
 use madrigal_core::Party;
 use madrigal_operations::Circuit;
 
@@ -10,9 +9,9 @@ use crate::exit::{Result, Usage};
 
 impl ComputationFlags {
     /// Reads the circuit that the flags name.
-    pub fn netlist(&self) -> Result<Netlist> {
+    pub fn read(&self) -> Result<ReadCircuit> {
         let path = self.circuit();
-        with_widths(read_netlist(path)?, path, self.widths.as_deref())
+        ReadCircuit::of(path, &read_circuit(path)?, self.widths.as_deref())
     }
 
     /// Makes the job that the flags mean, without its lanes.
@@ -39,6 +38,7 @@ impl ComputationFlags {
             to: to.into_iter().map(Party::index).collect(),
             lanes: 0,
             how: self.how.clone(),
+            branches: self.branches,
             repeat: 1,
             apart: false,
         })

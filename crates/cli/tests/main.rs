@@ -6,6 +6,7 @@
 // A failed unwrap is a failed test with a location; print: what was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod branches;
 mod circuits;
 mod clients;
 mod command;

@@ -82,6 +82,7 @@ fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
         to: (0..args.parties).collect(),
         lanes: args.lanes,
         how,
+        branches: Default::default(),
         repeat: args.repeat,
         apart: true,
     };

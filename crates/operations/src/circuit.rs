@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use madrigal_circuit::branches::Branching;
 use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats, Sums};
 use madrigal_garbling::{Program, Walk};
 
@@ -15,6 +16,8 @@ pub struct Circuit {
     stats: Stats,
     layered: Layered,
     rounds: Rounds,
+    /// The circuit with its branches, which the compiled program computes all of.
+    branching: Option<Arc<Branching>>,
     /// Digest of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
@@ -43,8 +46,21 @@ impl Circuit {
             compiled_digest: layered.digest(),
             rounds: Rounds::of_one(&layered),
             layered,
+            branching: None,
             labels: OnceLock::new(),
             sums: OnceLock::new(),
+        }
+    }
+
+    /// Compiles a circuit with branches: all of them, and multiplexers. Protocols whose branches share their cost evaluate the
+    /// [circuit itself](Self::branching).
+    pub fn with_branches(branching: &Arc<Branching>) -> Self {
+        let (conditionals, _) = branching.conditionals();
+        let shares = conditionals > 0 && !branching.inputs().is_empty();
+        Self {
+            digest: branching.digest(),
+            branching: shares.then(|| Arc::clone(branching)),
+            ..Self::new(&branching.flatten())
         }
     }
 
@@ -82,7 +98,12 @@ impl Circuit {
         &self.outputs
     }
 
-    /// SHA-256 of the netlist's meaning.
+    /// The circuit with its branches, if it has any: a conditional of two branches or more, and inputs.
+    pub fn branching(&self) -> Option<&Arc<Branching>> {
+        self.branching.as_ref()
+    }
+
+    /// SHA-256 of the netlist's meaning, or of that of the circuit with branches.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use madrigal_core::{Digest256, MAX_PARTIES, Party};
 use madrigal_engine::{Element, Graph, PlanSpec, Sharing, Sort, Value};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Bits, DynOperation};
+use crate::branches::{Branch, Scheme};
 use crate::circuit::Circuit;
 
 /// Job of one circuit: what is computed, in which protocol, and by whom.
@@ -26,6 +27,9 @@ pub struct CircuitJob {
     pub to: Vec<Party>,
     /// Number of times that the circuit is evaluated, side by side.
     pub lanes: usize,
+    /// How the circuit's branches share their cost; where nothing is said, all of them are computed and multiplexed, as they
+    /// are in protocols whose record says so.
+    pub branches: Option<Scheme>,
 }
 
 /// Error of a job that cannot be specified.
@@ -45,6 +49,14 @@ pub enum JobError {
     NoCircuits {
         /// Protocol that was asked for.
         protocol: &'static Backend,
+    },
+    /// Branches of the protocol do not share their cost, or there are none.
+    #[error("branches cannot be computed as `{}`: {why}; let all be computed", .scheme.name())]
+    Branches {
+        /// How they were to share it.
+        scheme: Scheme,
+        /// Reason, as half a sentence.
+        why: &'static str,
     },
     /// The number of owners is not the number of input values.
     #[error(
@@ -93,6 +105,7 @@ impl CircuitJob {
             to: Party::all(parties.min(MAX_PARTIES)).collect(),
             circuit,
             lanes: 1,
+            branches: None,
         }
     }
 
@@ -120,8 +133,13 @@ impl CircuitJob {
             ("receivers", list(&receivers)),
             ("compiled circuit", hex(self.circuit.compiled_digest())),
         ];
+        let mut also: Vec<_> = also.map(|(name, value)| (name.to_owned(), value)).into();
+        if self.circuit.branching().is_some() {
+            let way = self.branches.map_or("all", Scheme::name);
+            also.insert(0, ("branches".to_owned(), way.to_owned()));
+        }
         Ok(PlanSpec {
-            also: also.map(|(name, value)| (name.to_owned(), value)).into(),
+            also,
             ..PlanSpec::new(self.graph(&receivers)?)
         })
     }
@@ -179,6 +197,17 @@ impl CircuitJob {
         }
     }
 
+    /// Makes the operation that evaluates the circuit.
+    fn operation(&self, bits: &Bits) -> Result<DynOperation, JobError> {
+        let Some(scheme) = self.branches else {
+            return Ok(bits.circuits.circuit(Arc::clone(&self.circuit), self.lanes));
+        };
+        let branching = self.circuit.branching().ok_or("the circuit has none");
+        let branching = bits.branches.and(branching);
+        let branching = branching.map_err(|why| JobError::Branches { scheme, why })?;
+        Ok(Arc::new(Branch::new(Arc::clone(branching), scheme)))
+    }
+
     /// Makes the graph: the owner of each input value shares it, the circuit is evaluated, its outputs are opened.
     fn graph(&self, receivers: &[Party]) -> Result<Graph, JobError> {
         let protocol = self.protocol;
@@ -206,7 +235,7 @@ impl CircuitJob {
             }
         }
         let values: Vec<Value> = values.into_iter().flatten().collect();
-        let circuit = bits.circuits.circuit(Arc::clone(&self.circuit), self.lanes);
+        let circuit = self.operation(bits)?;
         let label = self.circuit.name().to_owned();
         let made = graph.add_labelled(circuit, &values, label).expect(fits);
         let open = protocol.edges.open(receivers);

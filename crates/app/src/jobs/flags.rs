@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use madrigal_engine::Sharing;
-use madrigal_operations::{BACKENDS, Backend, THREE_HALVES};
+use madrigal_operations::{BACKENDS, Backend, Scheme, THREE_HALVES};
 use serde::{Deserialize, Serialize};
 
 use crate::flags::threads;
@@ -143,6 +143,35 @@ impl TryFrom<String> for ProtocolArg {
 
     fn try_from(name: String) -> Result<Self, String> {
         Self::from_str(&name, false)
+    }
+}
+
+/// Ways in which branches of a circuit share their cost.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BranchesArg {
+    /// Take what is expected to take the least time
+    #[default]
+    Auto,
+    /// Compute all branches and multiplex
+    All,
+    /// ANDs of several branches are a product of a bit and a vector (MOTIF)
+    Motif,
+    /// Branches use the same triples under masks (Masked Triples)
+    Masked,
+    /// Save both triples and messages
+    Merged,
+}
+
+impl BranchesArg {
+    /// Gives the scheme that is named, if one is.
+    pub fn scheme(self) -> Option<Scheme> {
+        match self {
+            Self::Auto | Self::All => None,
+            Self::Motif => Some(Scheme::Vectors),
+            Self::Masked => Some(Scheme::Masked),
+            Self::Merged => Some(Scheme::Merged),
+        }
     }
 }
 

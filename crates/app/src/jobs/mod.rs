@@ -10,10 +10,11 @@ mod task;
 
 pub use fault::{Misuse, PartyFailure};
 pub use party::{PartyOutcome, PartyOutput, Prepared, Runs};
-pub use source::{Source, netlist_of, read_circuit, read_netlist, with_widths};
+pub use source::{ReadCircuit, Source, read_circuit};
 pub use statistics::{
     CircuitFigures, PartyRuns, PartyStatistics, PhaseStatistics, RunFigures, Statistics,
 };
 pub use task::{
-    Input, Job, Own, PlannedCircuit, Precomputation, Task, bits_of, check_correlations, check_room,
+    BranchWay, Input, Job, Own, PlannedCircuit, Precomputation, Task, bits_of, check_correlations,
+    check_room,
 };

@@ -113,7 +113,7 @@ impl Prepared {
                 Task::Compute(job) => {
                     let circuit = match circuit {
                         Some(circuit) => circuit,
-                        None => Arc::new(Circuit::new(&job.circuit.netlist()?)),
+                        None => Arc::new(job.circuit.circuit()?.compiled()),
                     };
                     Part::Compute(Box::new(Computation::new(job, me, circuit, own)?))
                 }

@@ -1,12 +1,15 @@
 //! Where circuits come from.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use madrigal_circuit::{Builder, Limits, Netlist, Wire};
+use madrigal_circuit::branches::Branching;
+use madrigal_circuit::{Builder, Format, Limits, Netlist, Rows, WidthsError, Wire};
+use madrigal_operations::Circuit;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Misuse;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::read::read_file;
 
 /// Where a circuit comes from.
@@ -22,12 +25,17 @@ pub enum Source {
 
 impl Source {
     /// Reads or builds the circuit.
+    pub fn circuit(&self) -> Result<ReadCircuit> {
+        Ok(match self {
+            Self::File(path) => ReadCircuit::of(path, &read_circuit(path)?, None)?,
+            Self::Aes => ReadCircuit::Netlist(aes()),
+            Self::AesCtr => ReadCircuit::Netlist(counter_mode()),
+        })
+    }
+
+    /// Reads or builds the circuit as a netlist, with all branches if it has any.
     pub fn netlist(&self) -> Result<Netlist> {
-        match self {
-            Self::File(path) => read_netlist(path),
-            Self::Aes => Ok(aes()),
-            Self::AesCtr => Ok(counter_mode()),
-        }
+        Ok(self.circuit()?.netlist())
     }
 
     /// Names it in messages.
@@ -40,32 +48,99 @@ impl Source {
     }
 }
 
-/// Reads a circuit.
-pub fn read_netlist(path: &Path) -> Result<Netlist> {
-    netlist_of(path, &read_circuit(path)?)
-}
-
 /// Reads the text of a circuit.
 pub fn read_circuit(path: &Path) -> Result<Vec<u8>> {
     read_file("read the circuit", path)
 }
 
-/// Reads a circuit from the text of the file `path`.
-pub fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
+/// Reads a netlist from the text of the file `path`.
+fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
     let name = path.display().to_string();
     Ok(Netlist::read(&name, text, &Limits::default())?)
 }
 
+/// A circuit as it was read: a netlist, or one with branches.
+#[derive(Debug)]
+pub enum ReadCircuit {
+    /// A netlist of any format.
+    Netlist(Netlist),
+    /// A circuit with branches.
+    Branches(Arc<Branching>),
+}
+
+impl ReadCircuit {
+    /// Reads a circuit from the text of the file `path`, its input bits as values of the widths that `--widths` tells, if it
+    /// is given.
+    pub fn of(path: &Path, text: &[u8], widths: Option<&[u32]>) -> Result<Self> {
+        if !Branching::is_text(text) {
+            let netlist = netlist_of(path, text)?;
+            return Ok(Self::Netlist(with_widths(netlist, path, widths)?));
+        }
+        let name = path.display().to_string();
+        let branching = Branching::read(&name, text, &Limits::default())?;
+        let branching = match widths {
+            Some(widths) => {
+                let branching = branching.with_inputs(widths);
+                branching.map_err(|error| wrong_widths(path, error))?
+            }
+            None => branching,
+        };
+        Ok(Self::Branches(Arc::new(branching)))
+    }
+
+    /// Compiles it.
+    pub fn compiled(&self) -> Circuit {
+        match self {
+            Self::Netlist(netlist) => Circuit::new(netlist),
+            Self::Branches(branching) => Circuit::with_branches(branching),
+        }
+    }
+
+    /// Makes a netlist of it, with all branches and multiplexers.
+    pub fn netlist(self) -> Netlist {
+        match self {
+            Self::Netlist(netlist) => netlist,
+            Self::Branches(branching) => branching.flatten(),
+        }
+    }
+
+    /// Widths of the input values, and of the output values.
+    pub fn widths(&self) -> (&[u32], &[u32]) {
+        match self {
+            Self::Netlist(netlist) => (netlist.inputs(), netlist.outputs()),
+            Self::Branches(branching) => (branching.inputs(), branching.outputs()),
+        }
+    }
+
+    /// Evaluates it in the clear.
+    pub fn evaluate(&self, inputs: &Rows) -> Result<Rows> {
+        match self {
+            Self::Netlist(netlist) => netlist.evaluate(inputs).map_err(Failure::bug),
+            Self::Branches(branching) => Ok(branching.evaluate(inputs)),
+        }
+    }
+
+    /// Writes it so that it is [read](Self::of) as the same.
+    pub fn write(&self) -> Result<Vec<u8>> {
+        match self {
+            Self::Netlist(netlist) => Ok(netlist.write_as(Format::BristolFashion)?),
+            Self::Branches(branching) => Ok(branching.write()),
+        }
+    }
+}
+
 /// Gives a circuit whose input bits are values of the widths that `--widths` tells, if it is given.
-pub fn with_widths(netlist: Netlist, path: &Path, widths: Option<&[u32]>) -> Result<Netlist> {
+fn with_widths(netlist: Netlist, path: &Path, widths: Option<&[u32]>) -> Result<Netlist> {
     let Some(widths) = widths else {
         return Ok(netlist);
     };
     let netlist = netlist.with_inputs(widths);
-    Ok(netlist.map_err(|error| Misuse::Widths {
-        circuit: path.to_owned(),
-        error,
-    })?)
+    netlist.map_err(|error| wrong_widths(path, error))
+}
+
+fn wrong_widths(path: &Path, error: WidthsError) -> Failure {
+    let circuit = path.to_owned();
+    Misuse::Widths { circuit, error }.into()
 }
 
 /// Builds AES-128 of one block. Values, as in Bristol Fashion's circuit: key, block; the ciphertext, numbers whose highest

@@ -8,11 +8,11 @@ use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::{Kind, Needs};
 use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, Plan, PlanSpec, StoreSpec};
-use madrigal_operations::{Circuit, CircuitJob, CircuitSupply};
+use madrigal_operations::{Circuit, CircuitJob, CircuitSupply, Scheme};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Misuse;
-use super::flags::{BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg};
+use super::flags::{BranchesArg, BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg};
 use super::source::Source;
 use crate::failure::{Failure, Result};
 use crate::over::Over;
@@ -117,11 +117,25 @@ pub struct Job {
     pub lanes: u64,
     /// Protocol and correlations.
     pub how: How,
+    /// How branches share their cost.
+    #[serde(default)]
+    pub branches: BranchesArg,
     /// Number of runs.
     pub repeat: u32,
     /// Whether the times of the phases are to be told apart: phases that nobody asked for are then interleaved only
     /// where correlations do not fit the memory.
     pub apart: bool,
+}
+
+/// A way to compute branches, and its time by an estimate at fixed rates, so that all parties come to the same.
+#[derive(Debug, Clone, Serialize)]
+pub struct BranchWay {
+    /// Name of the way, as `--branches` has it.
+    pub way: &'static str,
+    /// Time that the job would take.
+    pub seconds: f64,
+    /// Whether it was taken.
+    pub taken: bool,
 }
 
 /// A circuit's job with its plan.
@@ -133,12 +147,20 @@ pub struct PlannedCircuit {
     pub plan: Plan,
     /// The OT extension of the job's correlations, if OTs make them, and why it was chosen.
     pub choice: Option<Choice>,
+    /// What was compared for the circuit's branches; nothing where there was no choice.
+    pub ways: Vec<BranchWay>,
 }
 
 impl PlannedCircuit {
     /// Counts the Boolean triples that each party gets a share of.
     pub fn triples(&self) -> usize {
         self.plan.needs().of(Kind::BitTriples)
+    }
+
+    /// Time that the job takes by an estimate at fixed rates, so that all parties come to the same.
+    fn seconds(&self) -> f64 {
+        let line = &self.plan.spec().line;
+        self.plan.time(Party::new(0), &Rates::ZEN_5, line).total
     }
 }
 
@@ -158,6 +180,7 @@ impl Job {
             owners: list(&self.owners)?,
             to,
             lanes: usize::try_from(self.lanes).map_err(Failure::bug)?,
+            branches: None,
             circuit,
         };
         let origin = match self.how.origin() {
@@ -165,6 +188,9 @@ impl Job {
             CorrelationsArg::Dealer => Some(Origin::Dealer),
             CorrelationsArg::Store => Some(Origin::Store),
         };
+        if let Some(planned) = self.plan_branches(&job, origin.as_ref())? {
+            return Ok(planned);
+        }
         let planned = self.plan_from(&job, origin)?;
         // Stores are made without a circuit: what it takes of them must not depend on the line.
         let may_pair = job.protocol.bits().pairs && planned.plan.spec().origin != Origin::Store;
@@ -176,20 +202,58 @@ impl Job {
         };
         let circuit = Arc::new(pairs);
         let origin = Some(planned.plan.spec().origin.clone());
-        // At fixed rates, so that all parties come to the same.
-        let time = |planned: &PlannedCircuit| {
-            let line = &planned.plan.spec().line;
-            planned.plan.time(Party::new(0), &Rates::ZEN_5, line).total
-        };
         Ok(
             match self.plan_from(&CircuitJob { circuit, ..job }, origin) {
-                Ok(pairs) if time(&pairs) < time(&planned) => PlannedCircuit {
+                Ok(pairs) if pairs.seconds() < planned.seconds() => PlannedCircuit {
                     choice: planned.choice,
                     ..pairs
                 },
                 _ => planned,
             },
         )
+    }
+
+    /// Plans a job of a circuit with branches in the way that is named, or that takes the least time, where the protocol's
+    /// branches share their cost. A store has no masks for branches: all of them are computed from it.
+    fn plan_branches(
+        &self,
+        job: &CircuitJob,
+        origin: Option<&Origin>,
+    ) -> Result<Option<PlannedCircuit>> {
+        let in_way = |branches| {
+            let job = CircuitJob {
+                branches,
+                ..job.clone()
+            };
+            self.plan_from(&job, origin.cloned())
+        };
+        if let Some(scheme) = self.branches.scheme() {
+            return in_way(Some(scheme)).map(Some);
+        }
+        let shares = job.protocol.bits().branches.is_ok() && origin != Some(&Origin::Store);
+        if job.circuit.branching().is_none() || !shares || self.branches == BranchesArg::All {
+            return Ok(None);
+        }
+        let mut best = in_way(None)?;
+        let mut ways = vec![(None, best.seconds())];
+        for scheme in Scheme::ALL.map(Some) {
+            // Masks for branches may take correlations that a source does not have.
+            let Ok(planned) = in_way(scheme) else {
+                continue;
+            };
+            ways.push((scheme, planned.seconds()));
+            if planned.seconds() < best.seconds() {
+                best = planned;
+            }
+        }
+        let taken = best.job.branches;
+        let way = |(branches, seconds): (Option<Scheme>, f64)| BranchWay {
+            way: branches.map_or("all", Scheme::name),
+            seconds,
+            taken: branches == taken,
+        };
+        best.ways = ways.into_iter().map(way).collect();
+        Ok(Some(best))
     }
 
     /// Plans a job of a circuit, with OTs by the extension that suits their number if there is no other origin.
@@ -236,6 +300,7 @@ impl Job {
             job: job.clone(),
             plan: plan.map_err(Misuse::Plan)?,
             choice,
+            ways: Vec::new(),
         })
     }
 

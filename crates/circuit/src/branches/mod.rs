@@ -15,6 +15,7 @@ mod flatten;
 mod levels;
 mod nodes;
 mod random;
+mod text;
 
 use std::sync::Arc;
 
@@ -26,12 +27,13 @@ use crate::rows::Rows;
 pub use compile::{Conditional, Group, Guard, Guarded, GuardedLayer};
 pub use nodes::Form;
 pub use random::{Random, RandomError, nested};
+pub use text::BranchTextError;
 
 /// The most branches of one conditional.
 pub const MAX_BRANCHES: usize = 1 << 12;
 /// The most conditionals that stand in each other.
 pub const MAX_NESTING: usize = 64;
-/// The most wires of a circuit and all its branches together.
+/// The most wires, output bits and parts of a circuit and all its branches together.
 const MAX_TOTAL: u64 = 1 << 28;
 
 /// A circuit with secret branches.
@@ -44,7 +46,8 @@ pub struct Branching {
     /// The wires of all outputs.
     results: Vec<u32>,
     wires: u32,
-    /// Wires of this circuit and of all its branches.
+    /// Wires and output bits of this circuit and of all its branches, and one for each of its parts: what a form of it that
+    /// has every branch is as large as.
     total: u64,
     nesting: usize,
 }
@@ -133,7 +136,7 @@ pub enum BranchError {
     #[error("more than {MAX_NESTING} conditionals stand in each other")]
     Nesting,
     /// Too many wires in all.
-    #[error("the circuit and its branches have more than 2^28 wires together")]
+    #[error("the circuit and its branches have more than 2^28 wires, outputs and parts together")]
     TooLarge,
 }
 
@@ -170,7 +173,7 @@ impl Draft {
     }
 
     fn add(&mut self, step: Step, outputs: u32, inner: u64) -> Result<Vec<u32>, BranchError> {
-        let total = self.made.total + u64::from(outputs) + inner;
+        let total = self.made.total + 1 + u64::from(outputs) + inner;
         if total > MAX_TOTAL {
             return Err(BranchError::TooLarge);
         }
@@ -266,12 +269,16 @@ impl Draft {
     /// The circuit with these wires as its output values.
     ///
     /// # Errors
-    /// [`BranchError`] if one of them is not there.
+    /// [`BranchError`] if one of them is not there, or if they are too many.
     pub fn finish(mut self, outputs: &[&[u32]]) -> Result<Branching, BranchError> {
         for value in outputs {
             self.check(value)?;
             self.made.outputs.push(value.len() as u32);
             self.made.results.extend_from_slice(value);
+        }
+        self.made.total += self.made.results.len() as u64;
+        if self.made.total > MAX_TOTAL {
+            return Err(BranchError::TooLarge);
         }
         Ok(self.made)
     }
@@ -326,6 +333,35 @@ impl Branching {
         }
         let values = cut(&wires, &outputs);
         draft.finish(&values)
+    }
+
+    /// The netlist that it is, if it is [one as it is](Self::netlist).
+    fn as_netlist(&self) -> Option<&Netlist> {
+        let [Step::Circuit { netlist, inputs }] = &self.steps[..] else {
+            return None;
+        };
+        let bits = self.input_bits() as u32;
+        let same = netlist.inputs() == self.inputs && netlist.outputs() == self.outputs;
+        let in_order = |list: &[u32], first: u32| list.iter().copied().eq(first..self.wires);
+        let given = inputs.iter().copied().eq(0..bits);
+        (same && given && in_order(&self.results, bits)).then_some(netlist)
+    }
+
+    /// Conditionals of two branches or more, those in branches included, and the most branches that one has.
+    pub fn conditionals(&self) -> (usize, usize) {
+        let (mut count, mut most) = (0, 0);
+        for step in &self.steps {
+            if let Step::Choice { branches, .. } = step {
+                if branches.len() > 1 {
+                    (count, most) = (count + 1, most.max(branches.len()));
+                }
+                for branch in branches {
+                    let (inside, widest) = branch.conditionals();
+                    (count, most) = (count + inside, most.max(widest));
+                }
+            }
+        }
+        (count, most)
     }
 
     /// Name of it in messages.

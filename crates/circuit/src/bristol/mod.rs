@@ -17,6 +17,8 @@
 mod read;
 mod write;
 
+pub(crate) use read::read_part;
+
 use crate::error::HeaderError;
 use crate::netlist::MAX_WIRES;
 
@@ -32,13 +34,14 @@ pub struct Limits {
     pub input_bits: u32,
     /// Most input values, and most output values.
     pub values: u32,
-    /// Most bytes of memory that a program of HyCC's modules may take with all of its calls, and while it is planned:
-    /// there a short text makes much, for the same module may be called many times.
+    /// Most bytes of memory that a program of HyCC's modules may take with all of its calls, and while it is planned, or a
+    /// circuit with branches: there a short text makes much, for the same part may be called many times.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// 2^27 gates, 2^28 wires, 2^24 input bits, 2^16 values: a text of several gigabytes. 1 GiB for HyCC's programs.
+    /// 2^27 gates, 2^28 wires, 2^24 input bits, 2^16 values: a text of several gigabytes. 1 GiB for HyCC's programs and for
+    /// circuits with branches.
     fn default() -> Self {
         Self {
             gates: 1 << 27,

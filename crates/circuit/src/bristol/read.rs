@@ -23,11 +23,12 @@ impl Netlist {
             return Self::read_aby(name, unmarked, limits);
         }
         let mut lines = Lines::without_comments(unmarked);
-        read(name, text.len(), &mut lines, limits).map_err(|kind| ReadError {
+        let read = read(name, text.len(), &mut lines, limits, None).map_err(|kind| ReadError {
             name: name.into(),
             line: lines.number().max(1),
             kind,
-        })
+        })?;
+        Ok(read.expect("it ends where the text ends"))
     }
 }
 
@@ -36,7 +37,9 @@ fn read(
     bytes: usize,
     lines: &mut Lines<'_>,
     limits: &Limits,
-) -> Result<Netlist, ReadErrorKind> {
+    end: Option<&[u8]>,
+) -> Result<Option<Netlist>, ReadErrorKind> {
+    let mut ended = end.is_none();
     let header = Header::read(lines, limits)?;
     let mut assembler = Assembler::new(
         name,
@@ -50,6 +53,10 @@ fn read(
     let mut numbers = Vec::new();
     let mut found = 0;
     for line in lines.by_ref() {
+        if Some(line) == end {
+            ended = true;
+            break;
+        }
         found += 1;
         if found > expected {
             return Err(HeaderError::GateCount { expected, found }.into());
@@ -59,7 +66,20 @@ fn read(
     if found != expected {
         return Err(HeaderError::GateCount { expected, found }.into());
     }
-    Ok(assembler.finish()?)
+    if !ended {
+        return Ok(None);
+    }
+    Ok(Some(assembler.finish()?))
+}
+
+/// Reads a netlist within a text of `bytes` bytes, up to a line `end`; gives nothing where the text ends before that.
+pub(crate) fn read_part(
+    name: &str,
+    bytes: usize,
+    lines: &mut Lines<'_>,
+    limits: &Limits,
+) -> Result<Option<Netlist>, ReadErrorKind> {
+    read(name, bytes, lines, limits, Some(b"end"))
 }
 
 struct Header {

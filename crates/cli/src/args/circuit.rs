@@ -13,7 +13,7 @@ pub enum Circuit {
     /// Show what a circuit consists of
     #[command(after_help = EXIT_STATUS)]
     Info {
-        /// Circuit in Bristol, Bristol Fashion or ABY format
+        /// Circuit in Bristol, Bristol Fashion or ABY format, or with branches
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Print JSON
@@ -23,7 +23,7 @@ pub enum Circuit {
     /// Write a circuit in another format
     #[command(after_help = EXIT_STATUS)]
     Convert {
-        /// Circuit in Bristol, Bristol Fashion or ABY format
+        /// Circuit in Bristol, Bristol Fashion or ABY format, or with branches
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Format to write
@@ -58,14 +58,17 @@ pub enum Circuit {
         /// What the circuit is drawn from: the same number makes the same circuit
         #[arg(long, value_name = "NUMBER", default_value_t = 1)]
         seed: u64,
-        /// Write here, in Bristol Fashion [default: -, standard output]
+        /// Format to write
+        #[arg(long, value_name = "FORMAT", default_value = "bristol-fashion")]
+        to: FormatArg,
+        /// Write here [default: -, standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
     /// Evaluate a circuit in the clear, on one machine
     #[command(after_help = EXIT_STATUS)]
     Eval {
-        /// Circuit in Bristol, Bristol Fashion or ABY format
+        /// Circuit in Bristol, Bristol Fashion or ABY format, or with branches
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Input file: one line per lane with all input values as hexadecimal numbers, in circuit
@@ -88,6 +91,8 @@ pub enum Circuit {
 pub enum FormatArg {
     /// The old format: two inputs, one output
     Bristol,
-    /// Bristol Fashion
+    /// Bristol Fashion; of branches all of them and multiplexers
     BristolFashion,
+    /// Circuits with branches, which protocol B computes at the cost of one of them
+    Branches,
 }

@@ -11,7 +11,7 @@ use madrigal_operations::{BACKENDS, Backend};
 
 use super::values::{lanes, party};
 use super::{
-    EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Who,
+    BranchesArg, EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Who,
 };
 
 #[derive(Args, Debug)]
@@ -59,7 +59,7 @@ pub struct RunFlags {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Work")]
 pub struct ComputationFlags {
-    /// Circuit in Bristol, Bristol Fashion or ABY format
+    /// Circuit in Bristol, Bristol Fashion or ABY format, or with branches
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "hycc")]
     pub circuit: Option<PathBuf>,
 
@@ -78,6 +78,16 @@ pub struct ComputationFlags {
         conflicts_with = "hycc"
     )]
     pub widths: Option<Vec<u32>>,
+
+    /// How branches of a circuit that has some share their cost, in protocol B; in the others all of them are computed and
+    /// multiplexed. The same at all parties
+    #[arg(
+        long,
+        value_name = "WAY",
+        default_value = "auto",
+        conflicts_with = "hycc"
+    )]
+    pub branches: BranchesArg,
 
     /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
     #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = party)]

@@ -1,10 +1,10 @@
 //! `circuit`: what a file holds, the other format, the result in the clear.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use madrigal_circuit::branches::Random;
+use madrigal_circuit::branches::{Branching, Random};
 use madrigal_circuit::{Format, Netlist, Rows, values};
-use madrigal_operations::Circuit as Compiled;
 use serde::Serialize;
 
 use crate::args::{Circuit, FormatArg};
@@ -12,17 +12,20 @@ use crate::commands::run::count_lanes;
 use crate::exit::{Failure, Result, Usage};
 use crate::figures::{print, print_json};
 use crate::files::{self, Output, named};
-use crate::jobs::{
-    CircuitFigures, Input, bits_of, check_room, netlist_of, read_circuit, read_netlist,
-};
+use crate::jobs::{CircuitFigures, Input, ReadCircuit, bits_of, check_room, read_circuit};
 use crate::numbers::{count, table};
 use crate::show::write_result;
 
 /// The answer of `info`, as JSON has it.
 #[derive(Serialize)]
 struct Info {
-    /// Format of the file: `bristol`, `bristol-fashion` or `aby`.
+    /// Format of the file: `bristol`, `bristol-fashion`, `aby` or `branches`.
     format: &'static str,
+    /// Conditionals of a circuit with branches, those in branches included; its counts of gates are those of all branches and
+    /// multiplexers.
+    conditionals: usize,
+    /// The most branches of a conditional.
+    most_branches: usize,
     #[serde(flatten)]
     circuit: CircuitFigures,
     /// Constants and copies, which the file has beside its gates.
@@ -39,13 +42,9 @@ pub fn run(command: Circuit) -> Result<()> {
     match command {
         Circuit::Info { file, json } => info(&file, json),
         Circuit::Convert { file, to, output } => {
-            let format = match to {
-                FormatArg::Bristol => Format::Bristol,
-                FormatArg::BristolFashion => Format::BristolFashion,
-            };
             check(&[&file], output.as_deref())?;
-            let text = read_netlist(&file)?.write_as(format)?;
-            write_result(&text, named(output.as_deref()))
+            let read = ReadCircuit::of(&file, &read_circuit(&file)?, None)?;
+            write_result(&written(read, to)?, named(output.as_deref()))
         }
         Circuit::Random {
             branches,
@@ -55,6 +54,7 @@ pub fn run(command: Circuit) -> Result<()> {
             inputs,
             outputs,
             seed,
+            to,
             output,
         } => {
             check(&[], output.as_deref())?;
@@ -66,10 +66,12 @@ pub fn run(command: Circuit) -> Result<()> {
                 xors: xors as usize,
             };
             let made = shape.conditional(branches.into(), seed);
-            let netlist = made
-                .map_err(madrigal_app::failure::Usage::Branches)?
-                .flatten_apart();
-            let text = netlist.write_as(Format::BristolFashion)?;
+            let made = made.map_err(madrigal_app::failure::Usage::Branches)?;
+            let text = match to {
+                FormatArg::Branches => made.write(),
+                // Each branch as it stands, as the papers count.
+                _ => written(ReadCircuit::Netlist(made.flatten_apart()), to)?,
+            };
             write_result(&text, named(output.as_deref()))
         }
         Circuit::Eval {
@@ -94,6 +96,21 @@ pub fn run(command: Circuit) -> Result<()> {
     }
 }
 
+/// A circuit as a text of a format.
+fn written(circuit: ReadCircuit, to: FormatArg) -> Result<Vec<u8>> {
+    let format = match to {
+        FormatArg::Bristol => Format::Bristol,
+        FormatArg::BristolFashion => Format::BristolFashion,
+        FormatArg::Branches => {
+            return Ok(match circuit {
+                ReadCircuit::Netlist(netlist) => Branching::netlist(Arc::new(netlist)).write(),
+                ReadCircuit::Branches(branching) => branching.write(),
+            });
+        }
+    };
+    Ok(circuit.netlist().write_as(format)?)
+}
+
 fn check(read: &[&Path], output: Option<&Path>) -> Result<()> {
     let result = Output {
         flag: "--output",
@@ -105,15 +122,24 @@ fn check(read: &[&Path], output: Option<&Path>) -> Result<()> {
 
 fn info(file: &Path, json: bool) -> Result<()> {
     let text = read_circuit(file)?;
-    let netlist = netlist_of(file, &text)?;
-    let circuit = Compiled::new(&netlist);
+    let read = ReadCircuit::of(file, &text, None)?;
+    let circuit = read.compiled();
     let stats = circuit.stats();
+    let (conditionals, most_branches) = match &read {
+        ReadCircuit::Branches(branching) => branching.conditionals(),
+        ReadCircuit::Netlist(_) => (0, 0),
+    };
     let info = Info {
-        format: match netlist.format() {
-            _ if Netlist::is_aby(&text) => "aby",
-            Format::Bristol => "bristol",
-            Format::BristolFashion => "bristol-fashion",
+        format: match &read {
+            ReadCircuit::Branches(_) => "branches",
+            ReadCircuit::Netlist(_) if Netlist::is_aby(&text) => "aby",
+            ReadCircuit::Netlist(netlist) => match netlist.format() {
+                Format::Bristol => "bristol",
+                Format::BristolFashion => "bristol-fashion",
+            },
         },
+        conditionals,
+        most_branches,
         circuit: CircuitFigures::new(&circuit),
         other: stats.constant + stats.copy,
         compiled_widest_layer: circuit.layered().widest_layer(),
@@ -133,6 +159,8 @@ fn info(file: &Path, json: bool) -> Result<()> {
         ("format", info.format.to_owned()),
         ("input values (bits)", widths(&figures.inputs)),
         ("output values (bits)", widths(&figures.outputs)),
+        ("conditionals", count(info.conditionals as u64)),
+        ("branches of one, at most", count(info.most_branches as u64)),
         ("gates", count(figures.gates)),
         ("wires", count(figures.wires)),
         ("AND", count(figures.and)),
@@ -161,8 +189,8 @@ fn info(file: &Path, json: bool) -> Result<()> {
 }
 
 fn evaluate(file: &Path, input: Option<&Path>, lanes: Option<u64>) -> Result<Vec<u8>> {
-    let netlist = read_netlist(file)?;
-    let expected = netlist.inputs();
+    let read = ReadCircuit::of(file, &read_circuit(file)?, None)?;
+    let (expected, outputs) = read.widths();
     if expected.is_empty() == input.is_some() {
         return Err(Usage::EvalInput {
             circuit: file.to_owned(),
@@ -172,7 +200,7 @@ fn evaluate(file: &Path, input: Option<&Path>, lanes: Option<u64>) -> Result<Vec
     }
     let input = [input.map(Input::read).transpose()?];
     let lanes = count_lanes(&input, lanes)?;
-    check_room(lanes, bits_of(expected, netlist.outputs()))?;
+    check_room(lanes, bits_of(expected, outputs))?;
     let [input] = input;
     let inputs = match input {
         Some(input) => {
@@ -181,6 +209,5 @@ fn evaluate(file: &Path, input: Option<&Path>, lanes: Option<u64>) -> Result<Vec
         }
         None => Rows::new(0, usize::try_from(lanes).map_err(Failure::bug)?),
     };
-    let outputs = netlist.evaluate(&inputs).map_err(Failure::bug)?;
-    values::write(&outputs, netlist.outputs()).map_err(Failure::bug)
+    values::write(&read.evaluate(&inputs)?, outputs).map_err(Failure::bug)
 }

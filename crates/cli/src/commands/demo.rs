@@ -14,7 +14,7 @@ use madrigal_engine::Progress;
 use madrigal_net::Session;
 use madrigal_operations::Circuit;
 
-use crate::args::{AesCtr, CorrelationsArg, Demo, How, TransportArg};
+use crate::args::{AesCtr, BranchesArg, CorrelationsArg, Demo, How, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};
 use crate::figures::print;
 use crate::files::{self, Output};
@@ -81,6 +81,7 @@ impl Announcement {
             to: vec![FILE_OWNER],
             lanes: self.blocks(),
             how,
+            branches: BranchesArg::Auto,
             repeat: 1,
             apart: false,
         }

@@ -7,14 +7,14 @@ use madrigal_core::time::{Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::PlanTime;
 use madrigal_net::transport::Profile;
-use madrigal_operations::Circuit;
+use madrigal_operations::{CircuitJob, Scheme};
 use serde::Serialize;
 
 use super::costs::{Counts, costs_table};
 use crate::args::Explain;
 use crate::exit::Result;
 use crate::figures::{print, print_json};
-use crate::jobs::{CircuitFigures, PlannedCircuit};
+use crate::jobs::{BranchWay, CircuitFigures, PlannedCircuit};
 use crate::numbers::{counted, rate, seconds};
 use crate::rates;
 use crate::reach::Network;
@@ -40,12 +40,29 @@ struct Explanation {
     correlations: String,
     /// Reason why this OT extension was chosen; `null` if none is used.
     extension_because: Option<String>,
+    /// How branches of the circuit share their cost; `null` if it has none.
+    branches: Option<Branches>,
     /// Time that the job takes over the network of `--network`, by an estimate; `null` if none is named.
     expected: Option<Expected>,
     /// Party i.
     parties: Vec<PartyCost>,
     /// Operations, each at the party that it costs most; times are `null` if no network is named.
     operations: Vec<Operation>,
+}
+
+/// How branches of a circuit share their cost.
+#[derive(Serialize)]
+struct Branches {
+    /// Conditionals, those in branches included.
+    conditionals: usize,
+    /// The most branches of a conditional.
+    most_branches: usize,
+    /// The way that is taken: `motif`, `masked`, `merged`, or `all` where all branches are computed and multiplexed.
+    way: &'static str,
+    /// Ways that were compared, at fixed rates, so that all parties come to the same; none where there was no choice.
+    ways: Vec<BranchWay>,
+    /// Reason why branches of the protocol share no cost; `null` if they do.
+    because: Option<&'static str>,
 }
 
 /// How long the slowest party is expected to take, in seconds.
@@ -109,7 +126,7 @@ pub fn run(args: Explain) -> Result<()> {
         return super::hycc::explain(&args);
     }
     let network = Network::parse(&args.network)?;
-    let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
+    let circuit = Arc::new(args.work.read()?.compiled());
     let mut job = args.work.job(args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     job.how.over.or_network(&args.network, args.among.here());
@@ -130,7 +147,12 @@ fn explain(
     name: &str,
     surroundings: Option<(Profile, Rates)>,
 ) -> Explanation {
-    let PlannedCircuit { job, plan, choice } = planned;
+    let PlannedCircuit {
+        job,
+        plan,
+        choice,
+        ways,
+    } = planned;
     let party = |party: Party| {
         let cost = plan.cost(party);
         let time = surroundings
@@ -169,6 +191,7 @@ fn explain(
         extension_because: (choice.as_ref())
             .filter(|_| planned.triples() > 0)
             .map(|choice| choice.reason.clone()),
+        branches: Branches::of(job, ways),
         expected: surroundings.map(|(_, rates)| Expected::new(&times, &rates)),
         parties,
         operations: operations(plan, priced),
@@ -182,6 +205,40 @@ fn least(cost: &PhaseCost, parties: usize, profile: &Profile) -> f64 {
     let bytes = cost.bytes_sent / (parties as u64 - 1).max(1);
     let busy = profile.busy(usize::try_from(bytes).unwrap_or(usize::MAX));
     wait.max(busy.as_secs_f64())
+}
+
+impl Branches {
+    fn of(job: &CircuitJob, ways: &[BranchWay]) -> Option<Self> {
+        let (conditionals, most_branches) = job.circuit.branching()?.conditionals();
+        let shares = job.protocol.bits().branches;
+        Some(Self {
+            conditionals,
+            most_branches,
+            way: job.branches.map_or("all", Scheme::name),
+            ways: ways.to_vec(),
+            because: shares.err(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let how = match self.way {
+            "all" => "all branches are computed and multiplexed".to_owned(),
+            way => format!("branches share their cost as `--branches {way}` has it"),
+        };
+        let because = self.because.map(|why| format!(", {why}"));
+        let other = |way: &BranchWay| format!("{} {}", way.way, seconds(way.seconds));
+        let others: Vec<String> = self.ways.iter().map(other).collect();
+        let others = match others.is_empty() {
+            true => String::new(),
+            false => format!(" (compared at fixed rates: {})", others.join(", ")),
+        };
+        format!(
+            "{} of up to {} branches: {how}{}{others}.\n",
+            counted(self.conditionals as u64, "conditional"),
+            self.most_branches,
+            because.unwrap_or_default(),
+        )
+    }
 }
 
 impl Expected {
@@ -244,6 +301,8 @@ impl Explanation {
             None if self.triples > 0 => format!("Triples from {}.\n", self.correlations),
             None => String::new(),
         };
+        let branches = self.branches.as_ref().map(Branches::text);
+        let branches = branches.unwrap_or_default();
         let times = match &self.expected {
             Some(expected) => format!(
                 "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}.\n\
@@ -264,7 +323,7 @@ impl Explanation {
         };
         format!(
             "{}: protocol {}, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\
-             {origin}\n\
+             {branches}{origin}\n\
              {costs}\n\n{}\n\n\
              Rounds, bytes, messages and blocks are exact. What an operation sends in setup is what its\n\
              correlations would take if they were made by themselves, without base OTs.{times}\n",

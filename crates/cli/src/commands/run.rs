@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use madrigal_circuit::Format;
 use madrigal_operations::Circuit;
 
 use crate::args::{CorrelationsArg, InputFile, Receivers, RunFlags, TransportArg};
@@ -12,8 +11,7 @@ use crate::exit::{Result, Usage};
 use crate::files::{self, Output, named};
 use crate::jobs::local::LocalRun;
 use crate::jobs::{
-    Input, Job, Own, Prepared, Statistics, Task, check_correlations, netlist_of, read_circuit,
-    with_widths,
+    Input, Job, Own, Prepared, ReadCircuit, Statistics, Task, check_correlations, read_circuit,
 };
 use crate::remote::RemoteParty;
 use crate::show::{write_lines, write_result};
@@ -81,14 +79,13 @@ fn run_local(args: &RunFlags, parties: usize) -> Result<()> {
         check_local(store, parties)?;
     }
     let mut text = read_circuit(path)?;
-    let mut netlist = netlist_of(path, &text)?;
-    if let Some(widths) = &args.work.widths {
-        netlist = with_widths(netlist, path, Some(widths))?;
+    let read = ReadCircuit::of(path, &text, args.work.widths.as_deref())?;
+    if args.work.widths.is_some() {
         // The parties' processes read it again.
-        text = netlist.write_as(Format::BristolFashion)?;
+        text = read.write()?;
     }
-    let circuit = Arc::new(Circuit::new(&netlist));
-    drop(netlist);
+    let circuit = Arc::new(read.compiled());
+    drop(read);
     let mut job = args.work.job(parties, &circuit)?;
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
@@ -188,7 +185,7 @@ fn run_remote(args: &RunFlags) -> Result<()> {
     let helpers = args.work.how.helpers();
     let party =
         RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
-    let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
+    let circuit = Arc::new(args.work.read()?.compiled());
     let mut job = args.work.job(party.parties(), &circuit)?;
     let me = party.me();
     let mut file = None;

@@ -229,6 +229,7 @@ fn job(parties: usize, lanes: u64, how: How) -> Task {
         to: (0..parties).collect(),
         lanes,
         how,
+        branches: Default::default(),
         repeat: 1,
         apart: true,
     })

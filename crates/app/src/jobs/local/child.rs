@@ -13,14 +13,13 @@ use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::Security;
-use madrigal_operations::Circuit;
 use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::failure::{Failure, Result};
 use crate::flags::TransportArg;
 use crate::jobs::party::{PartyOutcome, Prepared, Runs};
-use crate::jobs::source::netlist_of;
+use crate::jobs::source::ReadCircuit;
 use crate::jobs::task::{Input, Own, Task};
 use crate::numbers::hex;
 use crate::reach::{Network, Way};
@@ -86,8 +85,8 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
     let mut prepared = if assignment.me < assignment.task.parties() {
         let circuit = match (circuit, &assignment.task) {
             (Some(text), Task::Compute(job)) => {
-                let netlist = netlist_of(&job.circuit.name(), &text)?;
-                Some(Arc::new(Circuit::new(&netlist)))
+                let read = ReadCircuit::of(&job.circuit.name(), &text, None)?;
+                Some(Arc::new(read.compiled()))
             }
             _ => None,
         };
