@@ -19,7 +19,7 @@ use crate::present::Present;
 use crate::stores::{StoreFiles, Unfinished};
 
 /// The job that fills stores, and those that use them.
-const JOB: u32 = 1;
+pub(crate) const JOB: u32 = 1;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]

@@ -9,6 +9,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{ExecuteError, ProgramError};
 
 use crate::ahead::Ahead;
+use crate::clients::ClientFlags;
 use crate::failure::{EXIT_STATUS, Failure, Fault, Result, Status};
 use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
@@ -59,6 +60,9 @@ pub(crate) struct Flags {
     /// them, after @- standard input. Others on this machine can see what stands on the command line
     #[arg(long = "input", short = 'i', value_name = "NAME=VALUES")]
     pub(crate) inputs: Vec<InputFlag>,
+
+    #[command(flatten)]
+    pub(crate) clients: ClientFlags,
 
     /// Which protocol does arithmetic and which the rest: A+B, B, or among three parties R; the same
     /// at all parties [default: the program's own; for check, all]

@@ -10,6 +10,7 @@
 pub mod ahead;
 mod arguments;
 mod check;
+pub mod clients;
 mod command;
 pub mod everyone;
 pub mod explain;

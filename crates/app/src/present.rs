@@ -68,6 +68,14 @@ impl<'a> Present<'a> {
         }
     }
 
+    /// Name in `parties.toml` of the one party that runs here; `None` where all do.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Self::All { .. } => None,
+            Self::One(party) => Some(party.name().to_owned()),
+        }
+    }
+
     /// The one party that runs here; `None` where all do.
     pub fn me(&self) -> Option<Party> {
         match self {

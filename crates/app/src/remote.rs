@@ -154,6 +154,12 @@ impl<'a> RemoteParty<'a> {
         self.me
     }
 
+    /// Name of this party in `parties.toml`.
+    pub fn name(&self) -> &str {
+        let entry = self.roster.party(self.me);
+        entry.map_or("", |entry| &entry.name)
+    }
+
     /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties

@@ -10,7 +10,8 @@ use madrigal_program::{Array, Computation, Ended, Outputs, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ahead::{Prepared, ReadyRun};
+use crate::ahead::{JOB, Prepared, ReadyRun};
+use crate::clients::Asked;
 use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, costs, json_text};
@@ -53,14 +54,31 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         return prepared(made, &flags.ahead.prepare(&spec, present, flags.quiet)?);
     }
     let (inputs, _) = inputs::read(program, &made.required, &flags.inputs, me, true)?;
+    let asked = Asked {
+        program,
+        mix: planned.executable.mix(),
+        name: made.name,
+    };
+    let inputs = flags.clients.bring(asked, &present, inputs)?;
     let ready = ReadyRun::new(&planned, program, &inputs, &flags.ahead, &present)?;
     drop(inputs);
-    let transport = present.transport();
+    let (transport, server) = (present.transport(), present.name());
     let deadline = flags.net.patience.deadline;
     let work = async |session: &Session, observe: &dyn Fn(Progress)| {
-        ready.run(session, deadline, observe).await
+        let ended = ready.run(session, deadline, observe).await?;
+        Ok((ended, session.run_id(JOB)))
     };
     let ended = present.run(flags.threads, quiet, work)?;
+    if let (Some(server), [(me, (ended, run))]) = (&server, &ended[..]) {
+        let kept = (*me, server.as_str());
+        flags
+            .clients
+            .leave(asked, kept, &ended.outputs, *run, flags.quiet)?;
+    }
+    let ended: Vec<_> = ended
+        .into_iter()
+        .map(|(me, (ended, _))| (me, ended))
+        .collect();
     tell(made, &planned, transport, &ended)
 }
 

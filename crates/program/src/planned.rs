@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
-use madrigal_core::{Party, Phase};
+use madrigal_core::{Party, Phase, Zeroizing};
 use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
@@ -338,9 +338,13 @@ impl Planned {
         program: &Computation,
         inputs: &Inputs,
     ) -> Result<Vec<Given<'a>>, InputError> {
-        let mut seed = Block::ZERO.to_bytes();
-        getrandom::fill(&mut seed).map_err(|_| InputError::NoRandomness)?;
-        let mut random = Prg::new(Block::from_bytes(seed));
+        let mut seed = Zeroizing::new([0; 24]);
+        getrandom::fill(&mut *seed).map_err(|_| InputError::NoRandomness)?;
+        let word = |at: usize| {
+            let bytes = (0..8).map(|byte| u64::from(seed[8 * at + byte]) << (8 * byte));
+            bytes.sum::<u64>()
+        };
+        let mut random = Prg::numbered(Block::new(word(0), word(1)), word(2));
         let dealt = inputs.dealt(program, self.executable.mix(), &mut random)?;
         Party::all(program.parties())
             .zip(&dealt)

@@ -46,7 +46,7 @@ pub fn ones_of(
 /// Compares two samples with the same chances, bit by bit: the difference of the counts has
 /// variance 2 RUNS p (1-p), estimated from both. Returns the largest deviation in standard
 /// deviations, and that of the sum of all squares.
-fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
+pub fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
     assert_eq!(
         a.len(),
         b.len(),

@@ -148,6 +148,7 @@ where
                 remedy: "leave it out",
             }));
         }
+        flags.clients.check_unused()?;
         let (present, numbers) = self.named().among(&flags, matches)?;
         let command = Staging {
             name: self.name,

@@ -333,6 +333,12 @@ impl Session {
         self.shared.wire_bytes_sent.load(Relaxed)
     }
 
+    /// 32 bytes that all parties know and that no other job of any session has: a name for what the job gave.
+    pub fn run_id(&self, job: u32) -> [u8; 32] {
+        // No step has an empty path.
+        self.shared.public_id(job, "")
+    }
+
     /// Time that a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
     /// until the first answer has come, and with ourselves.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {

@@ -97,6 +97,21 @@ impl Inputs {
         self
     }
 
+    /// This party's share of the client's input at `place` among a program's ports.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    #[must_use]
+    pub fn with_share_at(mut self, ports: &[InputPort], place: usize, share: InputShare) -> Self {
+        assert!(place < ports.len(), "an input of the program");
+        self.shares.push(GivenShare {
+            place: Some(place),
+            name: None,
+            share,
+        });
+        self
+    }
+
     fn given<T: Plain>(mut self, name: Option<String>, elements: impl IntoArray<T>) -> Self {
         let (axes, elements) = elements.parts();
         let codes = elements.iter().map(|element| element.encode());
