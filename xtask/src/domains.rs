@@ -31,7 +31,8 @@ const CALLS: [&str; 12] = [
 ];
 
 /// Crates whose generators have secret keys, of which a session has many.
-const KEYED: [&str; 8] = [
+const KEYED: [&str; 9] = [
+    "clients",
     "correlations-make",
     "engine",
     "garbling",

@@ -9,10 +9,11 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "app",
     "circuit",
     "cli",
+    "clients",
     "core",
     "correlations",
     "correlations-make",

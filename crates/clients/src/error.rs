@@ -239,7 +239,7 @@ pub enum ShareFault {
     File(#[from] FileError),
     /// No randomness.
     #[error("the operating system gives no randomness ({0}): nothing can be shared without")]
-    Randomness(getrandom::Error),
+    Randomness(io::Error),
 }
 
 impl From<io::Error> for ShareFault {

@@ -8,7 +8,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use madrigal_core::budget::{Budget, open_regular};
-use madrigal_core::{MAX_PARTIES, Party, Zeroizing, domains};
+use madrigal_core::{Digest256, MAX_PARTIES, Party, Zeroizing, domains};
 use madrigal_engine::Shares;
 use madrigal_net::sealing::{KEY_BYTES, PublicSealingKey, SealingKey};
 
@@ -269,7 +269,7 @@ impl ShareFile {
                 hash.update(&*out);
                 Ok(())
             })?;
-            if told.0[..] != hash.finalize()[..] {
+            if *told != Digest256::from(hash.finalize()) {
                 wrong = wrong.or(Some(part));
             }
             salts.push(salt);

@@ -179,7 +179,7 @@ impl<'a> BodyReader<'a> {
         if let In::Clear(check) = self.input {
             let mut told = [0; CHECK_BYTES];
             self.from.read_exact(&mut told)?;
-            if told[..] != check.finalize()[..] {
+            if told != <[u8; CHECK_BYTES]>::from(check.finalize()) {
                 return Err(ShareFault::Check);
             }
         }

@@ -1,6 +1,7 @@
 //! Submissions: a value cut up, the files of many clients taken together, output shares combined.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use madrigal_core::{Digest256, Party, Zeroizing};
@@ -39,7 +40,8 @@ impl Received {
 /// [`ShareFault::Randomness`].
 pub fn private_generator() -> Result<Prg, ShareFault> {
     let mut seed = Zeroizing::new([0; 24]);
-    getrandom::fill(&mut *seed).map_err(ShareFault::Randomness)?;
+    let drawn = getrandom::fill(&mut *seed).map_err(io::Error::other);
+    drawn.map_err(ShareFault::Randomness)?;
     let word = |i: usize| {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&seed[8 * i..][..8]);

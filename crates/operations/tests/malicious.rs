@@ -182,12 +182,12 @@ fn ways() -> Vec<Way> {
         .collect()
 }
 
-/// A run of a server that deviates: what it received.
+/// A run of a server that deviates: what it received. `number` says which of the `sent` messages it deviates in, if
+/// not in all.
 fn transcript(
     work: &Work,
     server: Party,
-    way: Way,
-    number: usize,
+    (way, number, sent): (Way, usize, usize),
     mixed: bool,
     seed: u64,
 ) -> Transcript {
@@ -212,7 +212,7 @@ fn transcript(
         }
         Way::Message(change) => {
             // Every second time it is all messages, else each of them in turn.
-            let only = (!number.is_multiple_of(2)).then_some((number / 2) as u32);
+            let only = (!number.is_multiple_of(2)).then_some((number / 2 % sent) as u32);
             let deviation = Deviation { change, only, seed };
             let transports = Deviating::all(transports, server, Some(deviation), &transcript);
             let ended = world.run_over(transports, program);
@@ -224,7 +224,7 @@ fn transcript(
                 kind,
                 party: server,
                 peer: Party::new((server.index() + 1 + number % 2) % PARTIES),
-                at: (number / 2) as u32,
+                at: (number / 2 % sent) as u32,
                 seed,
             };
             // How the session ends is no concern of this test.
@@ -257,11 +257,14 @@ fn examine(
     runs: usize,
     seed: u64,
 ) -> ([f64; 2], usize) {
+    let honest = |to| transcript(work, to, (Way::Honest, 0, 1), false, seed).places();
     let lengths: Lengths = {
-        let honest = transcript(work, server, Way::Honest, 0, false, seed);
-        let places = honest.places().into_iter();
+        let places = honest(server).into_iter();
         places.map(|(place, bytes)| (place, bytes.len())).collect()
     };
+    let others = Party::all(PARTIES).filter(|&other| other != server);
+    let places = others.flat_map(|other| honest(other).into_keys());
+    let sent = places.filter(|&(from, ..)| from == server).count();
     let lengths = match way {
         Way::Leak => None,
         _ => Some(&lengths),
@@ -271,7 +274,7 @@ fn examine(
         for (mixed, counts) in [false, true].into_iter().zip(&mut counts) {
             let number = first + run;
             let seed = seed.wrapping_add((2 * number + usize::from(mixed)) as u64);
-            let seen = transcript(work, server, way, number, mixed, seed);
+            let seen = transcript(work, server, (way, number, sent), mixed, seed);
             add(counts, &seen, lengths);
         }
     }
@@ -292,10 +295,15 @@ fn examine_all(cases: &[Case], runs: usize) {
     std::thread::scope(|scope| {
         for _ in 0..12 {
             scope.spawn(|| {
-                while let Some(&(server, width, way, first)) = cases.get(next.fetch_add(1, Relaxed)) {
+                loop {
+                    let case = next.fetch_add(1, Relaxed);
+                    let Some(&(server, width, way, first)) = cases.get(case) else {
+                        return;
+                    };
                     let place = Width::ALL.into_iter().position(|one| one == width).unwrap();
-                    let case = (first * 64 + server.index() * 8 + place) as u64;
-                    let seed = seed ^ case << 24;
+                    let seed = seed.wrapping_add((case as u64) << 24);
+                    // Other messages for each width.
+                    let first = first + place * runs;
                     let (found, messages) = examine(&works[place], server, way, first, runs, seed);
                     for (found, limit) in found.into_iter().zip(LIMITS) {
                         assert!(

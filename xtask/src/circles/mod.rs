@@ -29,6 +29,7 @@ const FINISHED: &[&str] = &[
     "app",
     "circuit",
     "cli",
+    "clients",
     "core",
     "correlations",
     "correlations-make",
