@@ -34,7 +34,7 @@ pub enum ShareFault {
     Empty,
     /// Another kind of file.
     #[error(
-        "it is no share file (those begin with `madrigal shares`): give a file that a client or a server has written"
+        "it is no share file, whose first bytes are others: give a file that a client or a server has written"
     )]
     NotOne,
     /// Another version of the format.
