@@ -77,7 +77,7 @@ pub(crate) fn commitment(header: &Header, part: usize, salt: &Salt) -> Sha256 {
     Sha256::new_with_prefix(domains::SHARE_PART)
         .chain_update(header.nonce())
         .chain_update([part as u8])
-        .chain_update(&**salt)
+        .chain_update(**salt)
 }
 
 /// The commitment to the part that is a component of a share.

@@ -9,8 +9,8 @@ use madrigal_engine::Element;
 use madrigal_net::sealing::{PublicSealingKey, SealingError};
 use madrigal_operations::CombineError;
 
-use crate::check::Field;
-use crate::header::{MAX_HEADER, MAX_TEXT};
+use crate::field::Field;
+use crate::limits::{MAX_HEADER, MAX_TEXT};
 
 /// A share file that was refused.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub struct ShareFileError {
     pub value: Option<String>,
     /// Reason of the refusal.
     #[source]
-    pub fault: ShareFault,
+    pub fault: Box<ShareFault>,
 }
 
 /// Reasons why a share file is refused, or cannot be made.

@@ -14,7 +14,8 @@ use madrigal_net::sealing::{KEY_BYTES, PublicSealingKey, SealingKey};
 
 use crate::body::{SALT_BYTES, Salt, commitment, part_bytes, read_component, write_component};
 use crate::error::{ShareFault, ShareFileError};
-use crate::header::{Header, MAX_HEADER};
+use crate::header::Header;
+use crate::limits::MAX_HEADER;
 use crate::pieces::{BodyReader, BodyWriter, In, Out, check_of, stored};
 use sha2::Digest as _;
 
@@ -301,7 +302,7 @@ pub fn read_file(path: &Path, key: Option<&SealingKey>) -> Result<ShareFile, Sha
     let error = |value, fault| ShareFileError {
         file: path.to_owned(),
         value,
-        fault,
+        fault: Box::new(fault),
     };
     let (file, length) = open_regular(path, MAX_FILE).map_err(|fault| error(None, fault.into()))?;
     let mut from = BufReader::new(file);

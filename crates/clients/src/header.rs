@@ -8,18 +8,7 @@ use madrigal_operations::{BACKENDS, Backend, Parts};
 use sha2::{Digest, Sha256};
 
 use crate::error::ShareFault;
-
-/// The longest header, in bytes.
-pub const MAX_HEADER: usize = 1 << 14;
-
-/// The longest name and the longest text of a type, in bytes.
-pub const MAX_TEXT: usize = 1024;
-
-/// The most axes of a value.
-const MAX_RANK: usize = 8;
-
-/// The most elements of a value.
-const MAX_ELEMENTS: usize = 1 << 40;
+use crate::limits::{MAX_ELEMENTS, MAX_RANK, MAX_TEXT};
 
 /// Bytes of a nonce.
 const NONCE_BYTES: usize = 32;

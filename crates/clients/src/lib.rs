@@ -48,13 +48,17 @@
 mod body;
 mod check;
 mod error;
+mod field;
 mod file;
 mod header;
+mod limits;
 mod pieces;
 mod submission;
 
-pub use check::{Expected, Field};
+pub use check::Expected;
 pub use error::{ShareFault, ShareFileError};
+pub use field::Field;
 pub use file::{Preamble, ShareFile, fuzz_read, read_file};
-pub use header::{Header, MAX_HEADER, MAX_TEXT, Named, Purpose, SubmissionId};
+pub use header::{Header, Named, Purpose, SubmissionId};
+pub use limits::{MAX_HEADER, MAX_TEXT};
 pub use submission::{Received, combine, deal, gather, private_generator};

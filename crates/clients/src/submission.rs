@@ -29,7 +29,7 @@ impl Received {
         ShareFileError {
             file: self.file.clone(),
             value: Some(self.share.header.in_words()),
-            fault,
+            fault: Box::new(fault),
         }
     }
 }

@@ -49,16 +49,16 @@ fn a_submission_counts_once() {
     let (a, b) = (of_client("a", 1), of_client("b", 2));
     let error = gather(to_server(0, &[&a, &b, &a])).unwrap_err();
     assert!(
-        matches!(error.fault, ShareFault::Duplicate { .. }),
+        matches!(*error.fault, ShareFault::Duplicate { .. }),
         "{error}"
     );
     let error = gather(to_server(0, &[&a, &of_client("a", 3)])).unwrap_err();
-    assert!(matches!(error.fault, ShareFault::Twice { .. }), "{error}");
+    assert!(matches!(*error.fault, ShareFault::Twice { .. }), "{error}");
     // The generator gives both the same nonce.
     let error = gather(to_server(0, &[&a, &of_client("b", 1)])).unwrap_err();
     assert!(
         matches!(
-            error.fault,
+            *error.fault,
             ShareFault::Nonce {
                 field: Field::Client,
                 ..
@@ -99,7 +99,7 @@ fn outputs_are_combined_in_any_order() {
 #[test]
 fn outputs_that_do_not_go_together_are_refused() {
     let (_, files) = outputs(Sharing::R, 3, 1);
-    let fault = |files: &[ShareFile]| combine(received(files)).unwrap_err().fault;
+    let fault = |files: &[ShareFile]| *combine(received(files)).unwrap_err().fault;
     let missing = fault(&files[..2]);
     assert!(
         matches!(
@@ -158,7 +158,7 @@ fn a_server_that_leaves_a_wrong_copy_is_named() {
             second,
             element,
             ..
-        }) = error.fault
+        }) = *error.fault
         else {
             panic!("{error}");
         };

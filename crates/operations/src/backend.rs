@@ -15,10 +15,10 @@ use madrigal_correlations::Width;
 
 use crate::circuit::Circuit;
 use crate::convert::{Addends, BitTimes, Compose};
-use crate::dealing::Parts;
 use crate::edges::{Constant, Open, Share};
 use crate::matrices::MatrixProduct;
 use crate::netlist::Netlist;
+use crate::parts::Parts;
 use crate::protocol::{Boolean, Protocol, Rings};
 use crate::replicated::Predicate;
 use crate::ring::{Dot, Linear, Mul, MulPublic, Square};

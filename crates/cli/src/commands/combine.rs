@@ -57,7 +57,7 @@ pub fn run(args: Combine) -> Result<()> {
             .map_err(|fault| ShareFileError {
                 value: Some(share.header().in_words()),
                 file: file.clone(),
-                fault,
+                fault: Box::new(fault),
             })?;
         let file = file.clone();
         Ok(Received { file, share })

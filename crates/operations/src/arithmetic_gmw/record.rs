@@ -7,7 +7,7 @@ use madrigal_engine::Sharing;
 
 use super::{ArithmeticGmwTool, KnownBitTimes, KnownProduct};
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
-use crate::dealing::Parts;
+use crate::parts::Parts;
 use crate::truncate::TruncateLocally;
 
 impl ArithmeticGmwTool {

@@ -8,7 +8,7 @@ use madrigal_engine::Sharing;
 
 use super::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
-use crate::dealing::Parts;
+use crate::parts::Parts;
 
 impl BmrTool {
     /// Record of the protocol, for whoever plans programs.

@@ -5,7 +5,7 @@ use madrigal_engine::Sharing;
 
 use super::BooleanGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
-use crate::dealing::Parts;
+use crate::parts::Parts;
 
 impl BooleanGmwTool {
     /// Record of the protocol, for whoever plans programs.

@@ -7,7 +7,7 @@ use madrigal_protocols::replicated::Depth;
 
 use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
-use crate::dealing::Parts;
+use crate::parts::Parts;
 
 impl ReplicatedTool {
     /// Record of the protocol, for whoever plans programs.

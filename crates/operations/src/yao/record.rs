@@ -10,7 +10,7 @@ use super::{ComposeLabels, FromLabels, Garbling, SplitLabels, ToLabels, YaoTool}
 use crate::aby2::AlphaTool;
 use crate::arithmetic_gmw::ArithmeticGmwTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
-use crate::dealing::Parts;
+use crate::parts::Parts;
 
 impl<G: Garbling> YaoTool<G> {
     /// Record of the protocol, for whoever plans programs.

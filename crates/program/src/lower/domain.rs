@@ -4,6 +4,7 @@ use madrigal_engine::{Element, Sharing, Width};
 use madrigal_operations::Backend;
 
 use super::Mix;
+use crate::element::Type;
 
 /// Ring elements or bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +39,24 @@ impl Domain {
             Self::Ring => Element::Ring(width(bits)),
             Self::Bits => Element::Bits(bits as usize),
         }
+    }
+}
+
+impl Mix {
+    /// The form in which a value of this type is shared where it comes from outside of the session: numbers as
+    /// ring elements where the mix computes on such, else as bits; booleans as bits. It depends on the type and the
+    /// mix alone, so a client can make shares without a plan.
+    pub fn kept_form(self, element: Type) -> (Sharing, Element) {
+        let domain = match element.is_bool() || !self.arithmetic_is_in_a_ring() {
+            true => Domain::Bits,
+            false => Domain::Ring,
+        };
+        let sharing = match domain {
+            Domain::Ring => self.ring(),
+            Domain::Bits => self.bits(),
+        };
+        let kept = Backend::of(sharing).kept.sharing;
+        (kept, domain.element(element.bits()))
     }
 }
 

@@ -3,12 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use madrigal_engine::{Element, Sharing};
+use madrigal_engine::Sharing;
 use madrigal_operations::{BACKENDS, Backend, Numbers};
 use thiserror::Error;
-
-use super::domain::Domain;
-use crate::element::Type;
 
 /// The sharing for arithmetic (sums, products) and the sharing for the rest (comparisons, bits, shifts).
 ///
@@ -123,22 +120,6 @@ impl Mix {
             true => self.arithmetic,
             false => Backend::of(self.bits).bits().ring,
         }
-    }
-
-    /// The form in which a value of this type is shared where it comes from outside of the session: numbers as
-    /// ring elements where the mix computes on such, else as bits; booleans as bits. It depends on the type and the
-    /// mix alone, so a client can make shares without a plan.
-    pub fn kept_form(self, element: Type) -> (Sharing, Element) {
-        let domain = match element.is_bool() || !self.arithmetic_is_in_a_ring() {
-            true => Domain::Bits,
-            false => Domain::Ring,
-        };
-        let sharing = match domain {
-            Domain::Ring => self.ring(),
-            Domain::Bits => self.bits,
-        };
-        let kept = Backend::of(sharing).kept.sharing;
-        (kept, domain.element(element.bits()))
     }
 
     /// Counts the parties, of `parties`, that may be corrupted together, semi-honest, and learn nothing of the others.

@@ -6,8 +6,8 @@ use madrigal_engine::Sharing;
 
 use super::AlphaTool;
 use crate::backend::{Backend, DynOperation, Keeping, Numbers, Of};
-use crate::dealing::Parts;
 use crate::over_shares::{Mask, Unmask};
+use crate::parts::Parts;
 use crate::truncate::TruncateLocally;
 
 impl AlphaTool {

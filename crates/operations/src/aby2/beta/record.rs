@@ -6,8 +6,8 @@ use madrigal_engine::Sharing;
 
 use super::BetaTool;
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
-use crate::dealing::Parts;
 use crate::over_shares::{Mask, Unmask};
+use crate::parts::Parts;
 
 impl BetaTool {
     /// Record of the protocol, for whoever plans programs.
