@@ -8,10 +8,10 @@ use crate::field::Field;
 use crate::file::ShareFile;
 use crate::header::{Header, Purpose};
 
-/// What a server, or a client, asks of a share file. What is `None` may be anything.
+/// Demands of a server, or a client, on a share file. A field that is `None` may be anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// What the shares are for.
+    /// Purpose of the shares.
     pub purpose: Purpose,
     /// Name of the job.
     pub job: Option<String>,

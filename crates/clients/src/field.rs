@@ -32,7 +32,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// What to do where the field differs.
+    /// Remedy where the field differs.
     pub(crate) const fn remedy(self) -> &'static str {
         match self {
             Self::Purpose => "give files of inputs to jobs, and put files of outputs together",

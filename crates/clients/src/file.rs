@@ -38,7 +38,7 @@ pub struct ShareFile {
     pub(crate) shares: Shares,
 }
 
-/// What stands before the body of a file.
+/// Beginning of a file, before its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preamble {
     /// Server whose share it is.
@@ -157,7 +157,7 @@ impl Preamble {
 }
 
 impl ShareFile {
-    /// What all files of the submission have in common.
+    /// Header, which all files of the submission have in common.
     pub const fn header(&self) -> &Header {
         &self.header
     }
@@ -289,7 +289,7 @@ impl ShareFile {
     }
 }
 
-/// What a file is sealed with: everything before the body, so that a changed header does not open.
+/// Words that a file is sealed with: everything before the body, so that a changed header does not open.
 fn info(before: &[u8]) -> Vec<u8> {
     [domains::SHARE_SEAL, before].concat()
 }

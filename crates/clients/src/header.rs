@@ -1,4 +1,4 @@
-//! What all files of a submission have in common, and its bytes.
+//! The header, which all files of a submission have in common, and its bytes.
 
 use madrigal_core::text::is_plain;
 use madrigal_core::{Digest256, MAX_PARTIES, Party, domains};
@@ -17,7 +17,7 @@ const NONCE_BYTES: usize = 32;
 /// servers that have the same submissions agree on everything in it.
 pub type SubmissionId = Digest256;
 
-/// What a file's shares are for.
+/// Purposes of a file's shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// A client's value, for the servers.
@@ -51,7 +51,7 @@ pub struct Named {
     pub shape: Vec<usize>,
 }
 
-/// What the files of a submission have in common.
+/// Everything that the files of a submission have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     purpose: Purpose,
@@ -66,7 +66,7 @@ impl Header {
     /// A header that keeps all rules. Elements are `element`s in `sharing`.
     ///
     /// # Errors
-    /// [`ShareFault`]: a name or a shape that no file may have, or a sharing that nothing is kept in, or not by so many.
+    /// [`ShareFault`]: a name or a shape that no file may have, or a sharing that nothing is kept in, or not by `servers` servers.
     pub(crate) fn new(
         purpose: Purpose,
         named: Named,
@@ -122,7 +122,7 @@ impl Header {
         }
     }
 
-    /// What the shares are for.
+    /// Purpose of the shares.
     pub const fn purpose(&self) -> Purpose {
         self.purpose
     }
@@ -142,7 +142,7 @@ impl Header {
         self.servers
     }
 
-    /// Of an input 32 random bytes, the same in all files of a submission; of an output what names the run.
+    /// Nonce of an input, 32 random bytes that are the same in all files of a submission; of an output the run's identifier.
     pub const fn nonce(&self) -> &[u8; NONCE_BYTES] {
         &self.nonce
     }

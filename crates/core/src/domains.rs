@@ -187,7 +187,7 @@ registry! {
     Sha256 BMR_KEY_NUMBERS = b"madrigal BMR numbers  v1";
     /// Does for a step's public identifier, and a party where keys are its own, what [`OT_KEY_NUMBERS`] does.
     Sha256 STEP_KEY_NUMBERS = b"madrigal step numbers v1";
-    /// What servers have in common of a client's share files gives the submission's name (collision resistance).
+    /// The header of a client's share files gives the submission's name (collision resistance).
     Sha256 SHARE_SUBMISSION = b"madrigal submission v1";
     /// A salt and a part of a value give a commitment (binding by collision resistance, hiding by the salt in the random
     /// oracle model), with the nonce of its submission and the part's number.

@@ -22,7 +22,7 @@ impl Keeping {
     /// all parties but one, or of one party of three that hold two parts each, tell nothing of it.
     ///
     /// # Panics
-    /// If the value is not clear or not known here, or so many parties cannot hold such shares.
+    /// If the value is not clear or not known here, or `parties` parties cannot hold such shares.
     pub fn deal(&self, value: &Shares, parties: usize, rng: &mut Prg) -> Vec<Shares> {
         let last = self.parts.count(parties) - 1;
         self.deal_around(value, parties, last, rng)

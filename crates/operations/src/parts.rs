@@ -17,7 +17,7 @@ impl Parts {
     /// Counts the parts of a value of `parties` parties.
     ///
     /// # Panics
-    /// If so many parties cannot hold such parts.
+    /// If `parties` parties cannot hold such parts.
     pub fn count(self, parties: usize) -> usize {
         match self {
             Self::OneEach => parties,

@@ -15,7 +15,7 @@ use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 
 use crate::recording::Transcript;
 
-/// What a message is replaced by.
+/// Replacements of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The message with a few bits flipped.
@@ -32,7 +32,7 @@ pub enum Change {
     Random,
     /// The message that was sent before, to whomever.
     Previous,
-    /// What the party itself has received last: an answer that depends on what it sees.
+    /// The message that the party itself has received last: an answer that depends on what it sees.
     Reflect,
     /// The sum (XOR) of the message and what the party has received last.
     Mix,
@@ -56,7 +56,7 @@ impl Change {
 /// One way to deviate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
-    /// What messages are replaced by.
+    /// Replacement of messages.
     pub change: Change,
     /// Number of the only message that is, counted from 0; without one all are.
     pub only: Option<u32>,
@@ -69,7 +69,7 @@ pub struct Deviation {
 pub struct Deviating<T: Transport> {
     inner: T,
     deviation: Option<Deviation>,
-    /// What the party receives.
+    /// Messages that the party receives.
     seen: Transcript,
     sent: AtomicU32,
     previous: Mutex<Vec<u8>>,
