@@ -15,6 +15,7 @@ mod features;
 mod fuzz;
 mod hostile;
 mod layout;
+mod leaks;
 mod levels;
 mod lint;
 mod lpn;
@@ -65,6 +66,8 @@ cargo xtask CHORE
                         for others; without --dimension the least that leaves a margin over 2^128
   secrets [NAME...]     look for branches and addresses that depend on a secret, under Valgrind, in each
                         path of the protocols (or those whose name contains NAME); x86-64
+  leaks [NAME...]       look for memory that is leaked by the protocols' tests, those that take less than 0.1 s or
+                        those whose name contains NAME, under Valgrind
   levels [--turns N]    what OTs, correlations and garbling reach of AES at each level of this machine, level
                         beside level in N turns (30) of some ten seconds; wants a quiet machine
   layout                order both programs' functions again by what parties call, under Valgrind (3 minutes);
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         ["differential", ref rest @ ..] => differential::differential(rest),
         ["lpn", ref rest @ ..] => lpn::lpn(rest),
         ["secrets", ref rest @ ..] => secrets::secrets(rest),
+        ["leaks", ref rest @ ..] => leaks::leaks(rest),
         ["levels", ref rest @ ..] => levels::levels(rest),
         ["layout"] => layout::layout(),
         ["soak", ref rest @ ..] => soak::soak(rest),

@@ -31,14 +31,20 @@ pub(crate) struct Executable {
     path: PathBuf,
 }
 
-/// Builds the tests of the workspace.
-pub(crate) fn build() -> Result<Vec<Executable>, Box<dyn std::error::Error>> {
+/// Builds the tests of these packages, or of the workspace if none is named.
+pub(crate) fn build(packages: &[&str]) -> Result<Vec<Executable>, Box<dyn std::error::Error>> {
     let mut command = cargo();
     // `--tests`: all targets that are tested, whatever they are, and no example beside them.
     command
-        .args(["test", "--workspace", "--no-run", "--tests"])
+        .args(["test", "--no-run", "--tests"])
         .arg("--message-format=json-render-diagnostics")
         .stdout(Stdio::piped());
+    for package in packages {
+        command.arg(format!("--package=madrigal-{package}"));
+    }
+    if packages.is_empty() {
+        command.arg("--workspace");
+    }
     println!("+ {}", shown(&command));
     let mut child = command.spawn()?;
     let mut messages = String::new();
@@ -80,16 +86,36 @@ impl Executable {
     /// One run of it, with a variable set.
     pub(crate) fn suite(&self, variable: Option<(&str, String)>) -> Suite {
         let mut command = Command::new(&self.path);
-        // As `cargo test` starts it.
-        command
-            .current_dir(&self.folder)
-            .env("CARGO_MANIFEST_DIR", &self.folder);
+        self.start_as_cargo(&mut command);
         let mut name = format!("{} {}", self.package, self.target);
         if let Some((variable, value)) = variable {
             name = format!("{name}, {value}");
             command.env(variable, value);
         }
         Suite::new(name, command, true)
+    }
+
+    /// One run of the tests of these names, by another program that is given the executable.
+    pub(crate) fn under(&self, mut program: Command, names: &[&str]) -> Suite {
+        program.arg(&self.path).arg("--exact").args(names);
+        self.start_as_cargo(&mut program);
+        Suite::new(format!("{} {}", self.package, self.target), program, true)
+    }
+
+    /// The times of all tests that pass, or of those whose names contain one of `words`.
+    pub(crate) fn times(&self, words: &[&str]) -> std::io::Result<Vec<(Duration, String)>> {
+        let mut command = Command::new(&self.path);
+        self.start_as_cargo(&mut command);
+        report_times(command.args(words).env("RUST_TEST_THREADS", "1"));
+        let said = command.output()?.stdout;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        Ok(said.lines().filter_map(time).collect())
+    }
+
+    fn start_as_cargo(&self, command: &mut Command) {
+        command
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder);
     }
 }
 
@@ -123,11 +149,7 @@ impl Suite {
         let began = Instant::now();
         self.command.env("RUST_TEST_THREADS", threads.to_string());
         if self.libtest {
-            // A test's time is told on nightly Rust only, or where this variable makes the harness
-            // believe in it. Nothing is compiled with it.
-            self.command
-                .args(["-Zunstable-options", "--report-time"])
-                .env("RUSTC_BOOTSTRAP", "1");
+            report_times(&mut self.command);
         }
         let mut said = Vec::new();
         let ended = self.command.stdout(Stdio::piped()).spawn();
@@ -209,6 +231,14 @@ impl Counts {
             ignored: self.ignored + other.ignored,
         }
     }
+}
+
+/// Has a test executable tell each test's time: on nightly Rust only, or where this variable makes the harness believe in it.
+/// Nothing is compiled with it.
+fn report_times(command: &mut Command) {
+    command
+        .args(["-Zunstable-options", "--report-time"])
+        .env("RUSTC_BOOTSTRAP", "1");
 }
 
 /// `test name ... ok <0.123s>`

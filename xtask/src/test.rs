@@ -26,7 +26,7 @@ const AT_ONE_LEVEL: [&str; 1] = ["tampered::"];
 /// [`OVER_KERNELS`] at the others, those of correlations at one of them and without [`AT_ONE_LEVEL`].
 pub(crate) fn test() -> Outcome {
     let began = Instant::now();
-    let executables = suites::build()?;
+    let executables = suites::build(&[])?;
     println!(
         "xtask: {} test executables after {:.0} s",
         executables.len(),
