@@ -92,21 +92,21 @@ pub(crate) fn run_with_facts<'a>(
             }
         };
         let agreed = begin.elapsed();
-        let (outputs, times, tasks) =
-            carry_out(&job.context(), plan, given, begin, observe).await?;
+        let carried = carry_out(&job.context(), plan, given, begin, observe).await?;
         let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
-            time: times[phase.index()],
+            time: carried.times[phase.index()],
             spent: job.spent(phase),
         });
         job.finish().await?;
         Ok(Outcome {
-            outputs,
+            outputs: carried.outputs,
             setup,
             online,
             agreed,
+            opening: carried.opening,
             total: begin.elapsed(),
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
-            tasks,
+            tasks: carried.tasks,
         })
     })
 }
@@ -135,8 +135,8 @@ pub fn evaluate_program<'a>(
             let computing = context.among(plan.spec().graph.parties());
             computing.tally(BROUGHT, &numbers);
         }
-        let (outputs, ..) = carry_out(context, plan, given, Instant::now(), observe).await?;
-        Ok(outputs)
+        let carried = carry_out(context, plan, given, Instant::now(), observe).await?;
+        Ok(carried.outputs)
     })
 }
 
@@ -222,14 +222,24 @@ fn fits(me: Party, session: usize, plan: &Plan, inputs: &[Shares]) -> Result<(),
     Ok(())
 }
 
-/// Does the work of both phases. Gives the outputs, the time of each phase, and what each task took.
+/// Work of both phases that is done.
+struct Carried {
+    outputs: Vec<Shares>,
+    /// Time of each phase.
+    times: [Duration; 2],
+    /// What the source of the correlations took to open.
+    opening: Duration,
+    tasks: Vec<TaskReport>,
+}
+
+/// Does the work of both phases.
 async fn carry_out(
     context: &Context,
     plan: &Plan,
     given: Given<'_>,
     begin: Instant,
     observe: &dyn Fn(Progress),
-) -> Result<(Vec<Shares>, [Duration; 2], Vec<TaskReport>), RunError> {
+) -> Result<Carried, RunError> {
     let spec = plan.spec();
     let graph = &spec.graph;
     let online = context
@@ -254,6 +264,7 @@ async fn carry_out(
         observe,
         done: Cell::new(0),
         made: Cell::new(0),
+        opening: Cell::new(Duration::ZERO),
     };
     let times = Cell::new([Duration::ZERO; 2]);
     let setup = async {
@@ -287,7 +298,12 @@ async fn carry_out(
         supplied.max(prepared.unwrap_or_default()),
         online_began.elapsed(),
     ]);
-    Ok((board.outputs(), times.get(), tasks))
+    Ok(Carried {
+        outputs: board.outputs(),
+        times: times.get(),
+        opening: team.opening.get(),
+        tasks,
+    })
 }
 
 /// Ends the threads that wait for each other when the future that they work for is dropped, or panics:
@@ -312,6 +328,7 @@ struct Team<'a> {
     observe: &'a dyn Fn(Progress),
     done: Cell<u64>,
     made: Cell<u64>,
+    opening: Cell<Duration>,
 }
 
 impl Team<'_> {
@@ -322,7 +339,10 @@ impl Team<'_> {
         let mut source = if needs.is_empty() && spec.origin.helpers() == 0 {
             None
         } else {
-            Some(Supply::open(&spec.origin, &setup, &needs, means).await?)
+            let begin = Instant::now();
+            let source = Supply::open(&spec.origin, &setup, &needs, means).await?;
+            self.opening.set(begin.elapsed());
+            Some(source)
         };
         let total = needs.steps();
         let made = |more: usize| {

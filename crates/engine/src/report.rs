@@ -18,6 +18,9 @@ pub struct Outcome<Outputs = Vec<Shares>> {
     pub online: PhaseReport,
     /// From the opening of the job until all parties had agreed on it: then the phases begin.
     pub agreed: Duration,
+    /// What the source of the correlations took to open, part of the setup: the base OTs with all peers where OT makes
+    /// them. Nothing where no correlations are needed.
+    pub opening: Duration,
     /// From the opening of the job to its finish at all parties.
     pub total: Duration,
     /// Bytes sent with headers and control messages.
@@ -34,6 +37,7 @@ impl<Outputs> Outcome<Outputs> {
             setup: self.setup,
             online: self.online,
             agreed: self.agreed,
+            opening: self.opening,
             total: self.total,
             wire_bytes_sent: self.wire_bytes_sent,
             tasks: self.tasks,
