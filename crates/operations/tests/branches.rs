@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Builder;
-use madrigal_circuit::branches::{Branching, Draft, Random, nested};
+use madrigal_circuit::branches::{Branching, Draft, Layering, Random, nested};
 use madrigal_core::Party;
 use madrigal_engine::{Opening, Phases, Plan, PlanSpec};
 use madrigal_operations::{BooleanGmwTool, Branch, Scheme};
@@ -45,13 +45,24 @@ pub(crate) fn built(
     lanes: usize,
     seed: u64,
 ) -> Built {
+    let operation = Branch::new(Arc::clone(branching), scheme);
+    built_of(branching, operation, parties, lanes, seed)
+}
+
+/// The same with an operation that is there.
+fn built_of(
+    branching: &Branching,
+    operation: Branch,
+    parties: usize,
+    lanes: usize,
+    seed: u64,
+) -> Built {
     let mut built = Built::new(parties, seed);
     let widths = branching.inputs().to_vec();
     let inputs: Vec<_> = widths
         .iter()
         .map(|&width| built.bits::<B>(width as usize, lanes))
         .collect();
-    let operation = Branch::new(Arc::clone(branching), scheme);
     let outputs = built.graph.add(Arc::new(operation), &inputs).unwrap();
     for output in outputs {
         built.open_to_all::<B>(output);
@@ -195,4 +206,31 @@ fn a_conditional_takes_the_triples_of_its_largest_branch() {
         assert!((3000..3300).contains(&vectors), "{vectors}");
         assert!(opened < (branches + 1) * 3300 / 8 + 100, "{opened}");
     }
+}
+
+/// Masked triples are as many in any layers; products of vectors are those of MOTIF's own merging, which takes more.
+#[test]
+fn layers_by_depth_are_right_and_take_more_products_of_vectors() {
+    let seed = seed();
+    for round in 0..6 {
+        let random = seed.wrapping_add(round);
+        let branching = Arc::new(nested(random, 6, 5, 1 + round as usize % 3));
+        for scheme in Scheme::ALL {
+            for parties in [2, 3, 5] {
+                println!("seed {random}: {parties} parties, {scheme:?}");
+                let operation = Branch::layered(Arc::clone(&branching), scheme, Layering::ByDepth);
+                let built = built_of(&branching, operation, parties, 65, random);
+                check(&built, spec(&built, random), random);
+            }
+        }
+    }
+    let branching = Arc::new(Random::PAPER.conditional(2, seed).unwrap());
+    let triples =
+        |scheme, layering| Branch::layered(Arc::clone(&branching), scheme, layering).triples();
+    let [aligned, by_depth] =
+        [Layering::Aligned, Layering::ByDepth].map(|layering| triples(Scheme::Vectors, layering));
+    assert!(aligned < by_depth, "{aligned} {by_depth}");
+    let masked =
+        [Layering::Aligned, Layering::ByDepth].map(|layering| triples(Scheme::Masked, layering));
+    assert_eq!(masked[0], masked[1]);
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use madrigal_kernels::{And, LocalOp};
 
 use super::Branching;
-use super::levels::{DEAD, Levels};
+use super::levels::{DEAD, Layering, Levels};
 use super::nodes::{Form, NodeKind, Nodes, ROOT, ZERO};
 use crate::rows::Rows;
 
@@ -107,8 +107,13 @@ pub struct GuardedLayer<'a> {
 impl Guarded {
     /// Compiles. Time and memory are linear in wires and gates but for a logarithm.
     pub fn compile(branching: &Branching, form: Form) -> Self {
+        Self::layered(branching, form, Layering::default())
+    }
+
+    /// Compiles with ANDs in other layers.
+    pub fn layered(branching: &Branching, form: Form, layering: Layering) -> Self {
         let nodes = Nodes::of(branching, form);
-        let levels = nodes.levels();
+        let levels = nodes.levels(layering);
         Emitter::new(&nodes, &levels).run()
     }
 

@@ -10,7 +10,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::nodes::{Form, NodeKind, Nodes, ROOT};
+use super::nodes::{Form, Node, NodeKind, Nodes, ROOT};
+
+/// How ANDs are put into layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Layering {
+    /// Where the ANDs of other branches are, within the layers that there must be.
+    #[default]
+    Aligned,
+    /// Each as early as it can be: so ANDs of equal depth are in one layer, as MOTIF's `merge` has them (section 6.3).
+    ByDepth,
+}
 
 /// Layer of nodes that no output needs.
 pub(super) const DEAD: u32 = u32::MAX;
@@ -242,9 +252,12 @@ impl Nodes {
     }
 
     /// The schedule.
-    pub(super) fn levels(&self) -> Levels {
+    pub(super) fn levels(&self, layering: Layering) -> Levels {
         let window = self.window();
-        let ands = self.schedule(&window);
+        let ands = match layering {
+            Layering::Aligned => self.schedule(&window),
+            Layering::ByDepth => self.by_depth(&window),
+        };
         let depth = window.depth;
         // When what is not an AND is needed: as late as can be, because a row that waits takes memory.
         let mut layer = vec![DEAD; self.nodes.len()];
@@ -307,6 +320,15 @@ impl Nodes {
             enter: window.enter,
             exit: window.exit,
         }
+    }
+
+    /// The first layer in which each AND that is alive can be done.
+    fn by_depth(&self, window: &Window) -> Vec<u32> {
+        let layer = |(node, made): (usize, &Node)| match made.kind {
+            NodeKind::And(..) if window.alive[node] => window.first[node] - 1,
+            _ => DEAD,
+        };
+        self.nodes.iter().enumerate().map(layer).collect()
     }
 
     /// The layer of each AND that is alive.

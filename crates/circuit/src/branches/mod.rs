@@ -25,6 +25,7 @@ use crate::netlist::{Netlist, Words};
 use crate::rows::Rows;
 
 pub use compile::{Conditional, Group, Guard, Guarded, GuardedLayer};
+pub use levels::Layering;
 pub use nodes::Form;
 pub use random::{Random, RandomError, nested};
 pub use text::BranchTextError;

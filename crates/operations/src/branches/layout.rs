@@ -1,7 +1,7 @@
 //! Layout of circuits with branches: which correlations, masks and messages belong to which part.
 
 use madrigal_circuit::And;
-use madrigal_circuit::branches::{Branching, Conditional, Form, Group, Guarded};
+use madrigal_circuit::branches::{Branching, Conditional, Form, Group, Guarded, Layering};
 use madrigal_protocols::branches::Wanted;
 
 /// How branches share their cost.
@@ -88,12 +88,12 @@ pub(super) struct Vectors {
 }
 
 impl BranchLayout {
-    pub(super) fn new(branching: &Branching, scheme: Scheme) -> Self {
+    pub(super) fn new(branching: &Branching, scheme: Scheme, layering: Layering) -> Self {
         let form = match scheme {
             Scheme::Vectors | Scheme::Merged => Form::Gated,
             Scheme::Masked => Form::Free,
         };
-        let program = Guarded::compile(branching, form);
+        let program = Guarded::layered(branching, form, layering);
         let count = program.conditionals().len();
         let mut layout = Self {
             scheme,

@@ -34,7 +34,7 @@ mod work;
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_circuit::branches::Branching;
+use madrigal_circuit::branches::{Branching, Layering};
 use madrigal_core::{Digest256, Party, bits};
 use madrigal_correlations::Kind;
 use madrigal_engine::{
@@ -56,14 +56,21 @@ use crate::shared::{bits_of, from_rows, in_sharing, to_rows};
 pub struct Branch {
     branching: Arc<Branching>,
     layout: BranchLayout,
+    layering: Layering,
     digest: [u8; 32],
 }
 
 impl Branch {
     /// This circuit, evaluated like this. It has at least one input.
     pub fn new(branching: Arc<Branching>, scheme: Scheme) -> Self {
+        Self::layered(branching, scheme, Layering::default())
+    }
+
+    /// This circuit, with ANDs in other layers.
+    pub fn layered(branching: Arc<Branching>, scheme: Scheme, layering: Layering) -> Self {
         Self {
-            layout: BranchLayout::new(&branching, scheme),
+            layout: BranchLayout::new(&branching, scheme, layering),
+            layering,
             digest: branching.digest(),
             branching,
         }
@@ -102,8 +109,12 @@ impl Tool for BranchTool {
 impl Operation for Branch {
     fn name(&self) -> String {
         let digest = Digest256(self.digest);
+        let layering = match self.layering {
+            Layering::Aligned => "",
+            Layering::ByDepth => " by depth",
+        };
         format!(
-            "branches/1 {} in B, {}, {} ANDs in {} layers ({digest})",
+            "branches/1 {} in B, {}{layering}, {} ANDs in {} layers ({digest})",
             self.branching.name(),
             self.layout.scheme.name(),
             self.layout.program.and_count(),
