@@ -48,6 +48,7 @@ mod half;
 #[cfg(feature = "png")]
 pub mod image;
 mod import;
+pub mod known;
 pub mod npy;
 pub mod proto;
 mod read;
