@@ -273,76 +273,112 @@ pub struct BenchBranches {
     pub json: bool,
 }
 
+/// What `madrigal-lab paper` says of its rows.
+const PAPERS: &str = "Each row stands beside what the papers report of it, and is run at every network and number of \
+    parties that the paper has, unless -N or --network name others. Rows that would take longer than --limit, or more than \
+    this machine has, are printed with the reason. A flag that a table or figure has no use for is refused.";
+
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS, group = clap::ArgGroup::new("what").required(true))]
+#[command(after_help = EXIT_STATUS, after_long_help = format!("{PAPERS}\n\n{EXIT_STATUS}"),
+    group = clap::ArgGroup::new("what").required(true))]
 pub struct BenchPaper {
-    /// Which figure: 5 to 7 are of MOTIF, 8 to 12 of Masked Triples
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12),
+    /// Which figure. Of MOTIF: 5 to 7 (branches that compare strings). Of Masked Triples: 8 to 12 (random branches). Of
+    /// Araki and others: 4 and 5 (AES-128 on more and more cores)
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(4..=12),
         group = "what")]
     pub figure: Option<u8>,
 
-    /// Which table. Of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
-    /// (operations and conversions) or 8 (integers). Of MOTION2NX: 1 (CryptoNets), 2 (MiniONN's network for MNIST)
-    /// or 3 (that for CIFAR-10), for a --model of that architecture; rows of 1 and 2 that begin with gates/ are the same
-    /// networks gate by gate, as HyCC compiles them
+    /// Which table. Of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 5 (CryptoNets), 6 (costs), 7
+    /// (operations and conversions) or 8 (integers). Of MOTION2NX: 1 (CryptoNets), 2 (MiniONN's network for MNIST) or 3
+    /// (that for CIFAR-10). Of Araki and others: 2 (AES-128). Rows that begin with gates/ are of circuits of single gates,
+    /// as HyCC compiles them
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=8), group = "what")]
     pub table: Option<u8>,
 
-    /// Whose table
-    #[arg(long, value_name = "PAPER", default_value = "motion")]
-    pub of: PaperArg,
+    /// Whose table or figure, where several have one of this number [default: the first of these that has one]
+    #[arg(long, value_name = "PAPER")]
+    pub of: Option<PaperArg>,
 
-    /// Of a table of MOTION2NX: the network, whose weights do not matter for the times
-    #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
-    pub model: Option<std::path::PathBuf>,
+    /// Print the rows and what the papers report of them, and run nothing
+    #[arg(long)]
+    pub list: bool,
 
-    /// Of a table of MOTION: the parties, one number or several [default: 3]
+    /// Only rows that have this text in their name, for example MUL or ^Y; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// The parties, one number or several [default: those of the paper]
     #[arg(long, short = 'N', value_name = "N,...", value_delimiter = ',', value_parser = parties)]
     pub parties: Vec<usize>,
 
-    /// Of a table: the network, as for other commands; may be repeated. The paper's are lan and wan
-    #[arg(long, value_name = "PROFILE", default_value = "lan")]
+    /// The network, as for other commands; may be repeated [default: those of the paper]
+    #[arg(long, value_name = "PROFILE")]
     pub network: Vec<String>,
 
-    /// Of a table: only rows that have this text in their name, for example MUL or ^Y; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
-    pub only: Vec<String>,
+    /// Number of runs [default: 3]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: Option<u32>,
+
+    /// Do not run a row of which one run is expected to take more seconds than this [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub limit: Option<f64>,
+
+    /// Scale the number of operations side by side by this factor, for example 0.01; times are of one operation
+    #[arg(long, value_name = "FACTOR", value_parser = scale)]
+    pub scale: Option<f64>,
+
+    /// Random circuits that are drawn for each number of branches [default: 100, as in the paper; where they are timed, 3]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub circuits: Option<u32>,
+
+    /// How MOTIF's ANDs of several branches are put into layers [default: aligned]
+    #[arg(long, value_name = "HOW")]
+    pub merging: Option<MergingArg>,
+
+    /// Of a network: a model of that architecture in place of one with random weights
+    #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
+    pub model: Option<std::path::PathBuf>,
 
     /// Of a figure: write a plot, figureNUMBER.svg, to this directory, which is created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "figure")]
     pub plots: Option<std::path::PathBuf>,
 
-    /// Number of runs; the median is reported
-    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repeat: u32,
-
-    /// Circuits that figure 8 draws
-    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub circuits: u32,
-
-    /// Print JSON: one object per line for each point of a figure or row of a table
+    /// Print JSON: one object per line for each quantity of a row
     #[arg(long)]
     pub json: bool,
 }
 
 impl BenchPaper {
-    /// Numbers of parties that a table of MOTION is measured with. The paper has no two parties, but for what it compares
-    /// with ABY.
-    pub fn numbers_of_parties(&self) -> Vec<usize> {
-        match &self.parties[..] {
-            [] => vec![3],
-            given => given.to_vec(),
-        }
-    }
+    /// Runs without `--repeat`.
+    pub const REPEAT: u32 = 3;
+    /// Seconds without `--limit`.
+    pub const LIMIT: f64 = 60.0;
+    /// Parties without `--parties`, where the paper has any number.
+    pub const PARTIES: usize = 3;
 }
 
-/// A paper with tables.
+/// A paper with tables or figures.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaperArg {
     /// N parties, mixed protocols
     Motion,
     /// Two parties, networks
     Motion2nx,
+    /// Branches by products of vectors
+    Motif,
+    /// Branches by triples used again
+    MaskedTriples,
+    /// Three parties, honest majority
+    Araki,
+}
+
+/// How ANDs of several branches become one.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergingArg {
+    /// ANDs are put into the layers where those of other branches are
+    Aligned,
+    /// ANDs of equal depth are merged, as in MOTIF
+    Depth,
 }
 
 #[derive(Args, Debug)]
@@ -373,6 +409,13 @@ pub struct BenchLines {
     /// Print JSON: one object per line for each name
     #[arg(long)]
     pub json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    seconds
+        .filter(|seconds| (0.0..=1e6).contains(seconds))
+        .ok_or_else(|| "expected seconds, for example 60".to_owned())
 }
 
 fn scale(text: &str) -> Result<f64, String> {

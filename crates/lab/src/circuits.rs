@@ -50,25 +50,6 @@ pub fn run(args: BenchCircuit, known: Known) -> Result<()> {
     print(report.text().as_bytes())
 }
 
-/// Median seconds of a job at the slowest party.
-pub struct Seconds {
-    pub total: f64,
-    pub online: f64,
-}
-
-/// Measures a job on random inputs.
-pub fn measure(args: BenchCircuit, known: Known) -> Result<Seconds> {
-    let statistics = statistics(args, known)?;
-    let slowest = |pick: fn(&PartyStatistics) -> f64| {
-        let all = statistics.parties.iter().flatten().map(pick);
-        all.fold(0.0, f64::max)
-    };
-    Ok(Seconds {
-        total: slowest(|party| party.total_seconds),
-        online: slowest(|party| party.online.figures.seconds),
-    })
-}
-
 /// Runs a job, and compares its outputs with those of the circuit in the clear, on the same inputs.
 fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
     let circuit = Arc::new(Circuit::new(&known.netlist()?));

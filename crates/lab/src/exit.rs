@@ -11,18 +11,19 @@ pub use madrigal_app::failure::{Failure, Result, Status};
 pub enum Usage {
     #[error("--only matches nothing; give a part of one of these names: {names}")]
     NothingToMeasure { names: String },
+    #[error("there is no {kind} {number} {of}; there are {there}")]
+    NoSuchSheet {
+        kind: &'static str,
+        number: u8,
+        of: String,
+        there: String,
+    },
+    #[error("{flag}: {what} has no use for it; leave it out")]
+    NotObeyed { flag: &'static str, what: String },
     #[error(
-        "--table {number}: of this paper there are {there}; choose one, or another paper with --of"
+        "no row is for these parties and networks; name others with -N and --network, or leave them out"
     )]
-    NoSuchTable { number: u8, there: String },
-    #[error("{}", if *networks {
-        "the tables of MOTION2NX are of networks: name one with --model FILE.onnx"
-    } else {
-        "--model is for the tables of MOTION2NX: add --of motion2nx, or leave it out"
-    })]
-    ModelOfTable { networks: bool },
-    #[error("the tables of MOTION2NX are of two parties: leave out --parties")]
-    TwoOfTable,
+    NoRowThere,
 }
 
 /// A model that cannot be measured.

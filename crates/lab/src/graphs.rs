@@ -1,13 +1,12 @@
 //! Plans of the engine run by all parties as threads of this process, again and again.
 
 use madrigal_core::{Party, PhaseCost};
-use madrigal_engine::{Extension, Given, Origin, Plan, Shares, run_program};
+use madrigal_engine::{Given, Outcome, Plan, Shares, run_program};
 use madrigal_net::Session;
 
 use crate::args::{Patience, TransportArg};
 use crate::everyone::everyone;
 use crate::exit::{Failure, Result};
-use crate::measured::base_ots;
 use crate::reach::Network;
 use crate::spread::Spread;
 
@@ -22,13 +21,38 @@ pub struct Setting {
     pub repeat: u32,
 }
 
-/// Seconds of a run: all of it, the two phases, and base OTs by themselves, just before.
+/// Seconds of a run, of the party for which each is most.
 #[derive(Clone, Copy, Default)]
 pub struct Times {
     pub total: f64,
     pub setup: f64,
     pub online: f64,
+    /// Base OTs, which are part of the setup.
     pub base_ots: f64,
+    /// The total without base OTs, and the setup without them.
+    pub beyond_base_ots: f64,
+    pub setup_beyond_base_ots: f64,
+    /// The online time by its parts, as [`Part`] has them: each lasts from the end of the one before to its own.
+    pub parts: [f64; 3],
+}
+
+/// What an operation is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Share,
+    Between,
+    Open,
+}
+
+impl Part {
+    /// Gives the part of an operation by its name.
+    pub fn of(name: &str) -> Self {
+        match name {
+            name if name.starts_with("share/") => Self::Share,
+            name if name.starts_with("open/") => Self::Open,
+            _ => Self::Between,
+        }
+    }
 }
 
 /// All runs of all parties.
@@ -69,17 +93,22 @@ pub struct Opened<'a> {
     pub is_right: &'a (dyn Fn(&[Shares]) -> bool + Sync),
 }
 
+/// What a party knows of values in the clear.
+pub fn known_to(me: Party, inputs: &[Shares]) -> Vec<Shares> {
+    let own = |value: &Shares| match value.sort().sharing.is_known_to(me) {
+        true => value.clone(),
+        false => Shares::unknown(*value.sort()),
+    };
+    inputs.iter().map(own).collect()
+}
+
 impl Repeated for Opened<'_> {
     fn plan(&self) -> &Plan {
         self.plan
     }
 
     fn given(&self, me: Party) -> Result<Vec<Shares>> {
-        let own = |value: &Shares| match value.sort().sharing.is_known_to(me) {
-            true => value.clone(),
-            false => Shares::unknown(*value.sort()),
-        };
-        Ok(self.inputs.iter().map(own).collect())
+        Ok(known_to(me, self.inputs))
     }
 
     fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
@@ -87,13 +116,27 @@ impl Repeated for Opened<'_> {
     }
 }
 
-/// Runs a plan, each time after base OTs by themselves.
+/// Splits the online time of a party: sharing lasts until the last value is shared, opening from where all was there.
+fn parts(outcome: &Outcome, operations: &[Part]) -> [f64; 3] {
+    let end = |which: &[Part]| {
+        let tasks = outcome.tasks.iter();
+        let those = tasks.filter(|task| which.contains(&operations[task.operation]));
+        those
+            .map(|task| task.ended.as_secs_f64())
+            .fold(0.0, f64::max)
+    };
+    let last = end(&[Part::Share, Part::Between, Part::Open]);
+    let begin = last - outcome.online.time.as_secs_f64();
+    let shared = end(&[Part::Share]).max(begin);
+    let done = end(&[Part::Share, Part::Between]).max(shared);
+    [shared - begin, done - shared, last - done]
+}
+
+/// Runs a plan.
 pub fn run(repeated: &impl Repeated, setting: &Setting) -> Result<Measured> {
     let (threads, plan) = (setting.threads, repeated.plan());
-    let extension = match plan.spec().origin {
-        Origin::Ot { extension, .. } => extension,
-        _ => Extension::default(),
-    };
+    let names = plan.spec().graph.describe();
+    let operations: Vec<Part> = names.map(|name| Part::of(&name)).collect();
     let parties = everyone(
         setting.transport,
         setting.network,
@@ -103,16 +146,13 @@ pub fn run(repeated: &impl Repeated, setting: &Setting) -> Result<Measured> {
         async |session: &Session| {
             let me = session.me();
             let mut runs = Vec::new();
-            for run in 0..setting.repeat {
+            for id in 1..=setting.repeat {
                 let inputs = repeated.given(me)?;
-                let first = 2 * run + 1;
-                let with_ots = !plan.needs().is_empty();
-                let base_ots = base_ots(session, first, with_ots, extension, threads).await?;
                 let given = Given {
                     inputs,
                     ..Given::default()
                 };
-                let outcome = run_program(session, first + 1, plan, given, None, &|_| {});
+                let outcome = run_program(session, id, plan, given, None, &|_| {});
                 let outcome = outcome.await?;
                 if !repeated.is_right(me, &outcome.outputs) {
                     return Err(Failure::bug("a wrong result"));
@@ -121,7 +161,10 @@ pub fn run(repeated: &impl Repeated, setting: &Setting) -> Result<Measured> {
                     total: outcome.total.as_secs_f64(),
                     setup: outcome.setup.time.as_secs_f64(),
                     online: outcome.online.time.as_secs_f64(),
-                    base_ots,
+                    base_ots: outcome.opening.as_secs_f64(),
+                    beyond_base_ots: (outcome.total - outcome.opening).as_secs_f64(),
+                    setup_beyond_base_ots: (outcome.setup.time - outcome.opening).as_secs_f64(),
+                    parts: parts(&outcome, &operations),
                 };
                 runs.push((times, [outcome.setup.spent, outcome.online.spent]));
             }
@@ -138,6 +181,12 @@ pub fn run(repeated: &impl Repeated, setting: &Setting) -> Result<Measured> {
             setup: of(|times| times.setup),
             online: of(|times| times.online),
             base_ots: of(|times| times.base_ots),
+            beyond_base_ots: of(|times| times.beyond_base_ots),
+            setup_beyond_base_ots: of(|times| times.setup_beyond_base_ots),
+            parts: [0, 1, 2].map(|part| {
+                let times = parties.iter().map(|runs| runs[run].0.parts[part]);
+                times.fold(0.0, f64::max)
+            }),
         }
     };
     // Costs are declared and counted alike in all runs.

@@ -6,11 +6,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use madrigal_core::Phase;
-use madrigal_correlations_make::{Extension, OtSource};
 use madrigal_kernels::ceilings::Cores;
 use madrigal_kernels::{Block, Kernels};
-use madrigal_net::Session;
 use serde::Serialize;
 
 use crate::exit::{Failure, Result, Usage};
@@ -297,26 +294,6 @@ pub fn nothing<'a>(names: impl Iterator<Item = &'a str>) -> Failure {
 /// `1.20 M/s`.
 pub fn per_second(per_second: f64) -> String {
     rate(per_second, "/s")
-}
-
-/// Measures the base OTs of one job in a job of their own, after which all parties go on together. The job
-/// has none where none are `wanted`.
-pub async fn base_ots(
-    session: &Session,
-    id: u32,
-    wanted: bool,
-    extension: Extension,
-    threads: usize,
-) -> Result<f64> {
-    let job = session.job(id, &[], None).await?;
-    let context = job.context().enter(Phase::Setup, "base OTs");
-    let start = Instant::now();
-    if wanted {
-        OtSource::with_threads(&context, extension, threads).await?;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    job.finish().await?;
-    Ok(if wanted { seconds } else { 0.0 })
 }
 
 #[cfg(test)]

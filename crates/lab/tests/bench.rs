@@ -329,79 +329,248 @@ fn programs_by_name() {
     lab(path, "programs --only nothing").bad(2, &all);
 }
 
+/// The lines that `paper --json` prints.
+fn paper(path: &Path, flags: &str) -> Vec<Value> {
+    let told = lab(path, &format!("paper --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let line = |line| serde_json::from_str(line).expect("a line is a JSON object");
+    told.stdout.lines().map(line).collect()
+}
+
+/// What is ours in a line: the mean.
+fn ours(line: &Value) -> f64 {
+    line["ours"]["mean"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{line}"))
+}
+
+/// Costs are known by arithmetic alone: no row has more bits than the paper's, whatever the number of parties.
+#[test]
+fn costs_of_motion() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines = paper(directory.path(), "--table 6 -N 2,3,8");
+    assert_eq!(lines.len(), 3 * 19 * 6);
+    for line in &lines {
+        let theirs = line["published"]["MOTION"].as_f64().unwrap();
+        let (row, what) = (
+            line["row"].as_str().unwrap(),
+            line["what"].as_str().unwrap(),
+        );
+        // The paper's formula is of one opened element, where two are opened.
+        let opened = if (row, what) == ("MUL^A", "online bits") {
+            2.0
+        } else {
+            1.0
+        };
+        if what.ends_with("bits") {
+            assert!(ours(line) <= 1.01 * opened * theirs, "{line}");
+        }
+        let parties = line["parties"].as_f64().unwrap();
+        let pairs = parties * (parties - 1.0);
+        match (row, what) {
+            ("AND^B", "online bits") => assert_eq!(ours(line), 2.0 * pairs),
+            ("AND^B", "setup bits") => assert!((ours(line) / (128.0 * pairs) - 1.0).abs() < 0.01),
+            ("AND^B", "online messages") => assert_eq!(ours(line), 1.0),
+            // Garbled tables are in setup for any number of parties.
+            ("AND^Y", "online bits") => assert_eq!(ours(line), 0.0, "{line}"),
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn tables_of_motion() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    let rows = |flags: &str| -> Vec<Value> {
-        let told = lab(path, &format!("paper --json {flags}")).good();
-        assert_eq!(told.stderr, "");
-        let line = |line| serde_json::from_str(line).expect("a line is a JSON object");
-        told.stdout.lines().map(line).collect()
-    };
-    // Costs are known by arithmetic alone: no row has more than the paper's.
-    let costs = rows("--table 6 -N 2,3");
-    assert_eq!(costs.len(), 2 * 19);
-    for row in &costs {
-        let number = |field: &str| row[field].as_f64().unwrap();
-        for bits in ["setup_bits", "online_bits"] {
-            let (ours, paper) = (number(bits), number(&format!("paper_{bits}")));
-            assert!(ours <= 1.01 * paper, "{bits} of {row}");
-        }
-        if row["name"] == "AND^B" {
-            let pairs = number("parties") * (number("parties") - 1.0);
-            assert_eq!(number("online_bits"), 2.0 * pairs);
-            assert!((number("setup_bits") / (128.0 * pairs) - 1.0).abs() < 0.01);
-            assert_eq!(number("online_rounds"), 1.0);
-        }
-    }
-    // Rows with times are measured.
-    let flags = "--repeat 1 --only ADD^B/8 --only GT^Y/8 --only A2B/8";
-    let mut measured = rows(&format!("--table 8 {flags}"));
-    measured.extend(rows(&format!("--table 7 -N 3 --network none {flags}")));
-    let names: Vec<_> = measured.iter().map(|row| row["name"].as_str()).collect();
-    assert_eq!(names, [Some("ADD^B/8"), Some("GT^Y/8"), Some("A2B/8")]);
-    for row in &measured {
-        let number = |field: &str| row[field].as_f64();
-        assert!(number("seconds") >= number("online_seconds"), "{row}");
+    let only = "--only ADD^B/8 --only GT^Y/8 --only A2B/8 --only Rec^B";
+    let mut lines = paper(
+        path,
+        &format!("--table 8 --repeat 2 -N 3 --network lan {only}"),
+    );
+    let flags = "--repeat 1 -N 3 --network none --network lan --scale 0.05";
+    lines.extend(paper(path, &format!("--table 7 {flags} {only}")));
+    let rows: Vec<_> = lines
+        .iter()
+        .map(|line| line["row"].as_str().unwrap())
+        .collect();
+    let of_7 = ["Rec^B", "A2B/8", "A2B/8"];
+    assert_eq!(
+        rows,
+        [["ADD^B/8", "GT^Y/8"].as_slice(), &of_7, &of_7].concat()
+    );
+    for line in &lines {
+        assert!(ours(line) > 0.0, "{line}");
+        assert_eq!(
+            line["ours"]["within"].is_null(),
+            line["number"] == 7,
+            "{line}"
+        );
         // The paper has no network without latency.
-        assert_eq!(number("paper_seconds").is_some(), row["network"] == "lan");
+        assert_eq!(
+            line["times_as_good"].is_null(),
+            line["network"] == "none",
+            "{line}"
+        );
+    }
+    let [alone, whole] = [&lines[6], &lines[7]];
+    assert_eq!(
+        (&alone["what"], &whole["what"]),
+        (&"alone".into(), &"with sharing and opening".into())
+    );
+    assert!(ours(alone) < ours(whole), "{alone} {whole}");
+    // Two networks and two numbers of parties are four places.
+    let flags = "--repeat 1 -N 2,3 --network lan --network none --scale 0.001 --only XC-OT/1";
+    let ots = paper(path, &format!("--table 2 {flags}"));
+    assert_eq!(ots.len(), 2 * 2 * 2);
+    let published = |line: &&Value| line["published"]["MOTION"].is_number();
+    assert_eq!(ots.iter().filter(published).count(), 2);
+}
+
+#[test]
+fn tables_say_what_they_do_not_run_and_refuse_what_they_do_not_obey() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let lines = paper(
+        path,
+        "--table 7 --only AND^Y --network aws -N 20 --limit 0 --scale 0.01",
+    );
+    for line in &lines {
+        assert!(line["ours"].is_null(), "{line}");
+        assert!(
+            line["not_run"].as_str().unwrap().contains("--limit"),
+            "{line}"
+        );
+        assert_eq!(line["published"]["MOTION"].is_number(), true, "{line}");
+    }
+    assert_eq!(lines.len(), 2);
+    let listed = lab(path, "paper --table 5 --list").good();
+    for text in ["ABY", "gates/A+Y", "13.1 s"] {
+        assert!(listed.stdout.contains(text), "{listed}");
     }
     let table = lab(path, "paper --table 6 --only Share").good();
     assert!(table.stdout.contains("Share^Y"), "{table}");
-    lab(path, "paper --table 5").bad(2, &["2, 3, 4, 6, 7, 8", "--of"]);
-    lab(path, "paper").bad(2, &["--figure", "--table"]);
-    lab(path, "paper --table 7 --only nothing").bad(2, &["MUL^A/64"]);
+    let refused = |flags: &str, said: &[&str]| lab(path, &format!("paper {flags}")).bad(2, said);
+    refused(
+        "--table 6 --network lan",
+        &["--network", "table 6 of MOTION"],
+    );
+    refused("--table 6 --repeat 3", &["--repeat", "leave it out"]);
+    refused("--table 2 --limit 3", &["--limit", "table 2 of MOTION"]);
+    refused(
+        "--table 1 --of motion2nx -N 3",
+        &["--parties", "table 1 of MOTION2NX"],
+    );
+    refused(
+        "--table 7 --model x.onnx",
+        &["--model", "table 7 of MOTION"],
+    );
+    refused(
+        "--figure 11 --repeat 3",
+        &["--repeat", "figure 11 of Masked Triples"],
+    );
+    refused(
+        "--figure 6 --circuits 3",
+        &["--circuits", "figure 6 of MOTIF"],
+    );
+    refused("--table 7 --only nothing", &["MUL^A/64"]);
+    refused(
+        "--table 4 --of motion2nx",
+        &["no table 4", "table 3 of MOTION2NX"],
+    );
+    refused(
+        "--table 2 --of motif",
+        &["no table 2", "no tables of that paper"],
+    );
+    refused("--table 7 --network wann", &["wann"]);
+    refused("", &["--figure", "--table"]);
 }
 
-/// Any model is held against the table.
+/// Any model is held against the table; without one it is made.
 #[test]
-fn tables_of_motion2nx() {
+fn tables_of_networks() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let model = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../examples/digits/minionn_mnist.onnx"
     );
-    let of = |flags: &str| format!("paper --of motion2nx --model {model} --repeat 1 {flags}");
-    let told = lab(path, &of("--json --table 1 --only alpha+")).good();
-    let names = told.stdout.lines().map(|line| {
-        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
-        let number = |field: &str| line[field].as_f64().unwrap();
-        assert!(number("seconds") >= number("online_seconds"), "{line}");
-        assert!(
-            number("paper_seconds") > number("paper_online_seconds"),
-            "{line}"
-        );
-        line["name"].as_str().unwrap().to_owned()
+    let of = format!("--of motion2nx --table 2 --network lan --repeat 1 --model {model}");
+    let lines = paper(path, &format!("{of} --only alpha+beta/32"));
+    let whats: Vec<_> = lines
+        .iter()
+        .map(|line| (&line["row"], &line["what"]))
+        .collect();
+    assert_eq!(whats.len(), 6, "{whats:?}");
+    let lines = paper(path, "--table 5 --network lan -N 3 --repeat 1 --only A+B");
+    let rows: Vec<_> = lines
+        .iter()
+        .map(|line| line["row"].as_str().unwrap())
+        .collect();
+    assert_eq!(rows, ["gates/A+B", "A+B"]);
+    lines.iter().for_each(|line| assert!(ours(line) > 0.0));
+    lab(path, "paper --table 5 --model none.onnx --network lan").bad(3, &["none.onnx"]);
+}
+
+#[test]
+fn figures_of_branches() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let value = |lines: &[Value], row: &str, what: &str| {
+        let mut found = lines
+            .iter()
+            .filter(|line| line["row"] == row && line["what"] == what);
+        ours(found.next().unwrap_or_else(|| panic!("{row} {what}")))
+    };
+    let lines = paper(path, "--figure 8 --circuits 4");
+    let [aligned, by_depth] = ["", "--merging depth"].map(|merging| {
+        let lines = paper(path, &format!("--figure 8 --circuits 4 {merging}"));
+        value(&lines, "motif/b2", "OTs")
     });
-    assert_eq!(names.collect::<Vec<_>>(), ["alpha+beta/32", "alpha+Y/32"]);
-    lab(path, &of("--table 3 --only gates")).bad(2, &["A+B/32"]);
-    lab(path, &of("--table 4")).bad(2, &["1, 2, 3"]);
-    lab(path, &of("--table 1 -N 3")).bad(2, &["two parties"]);
-    lab(path, "paper --of motion2nx --table 1").bad(2, &["--model"]);
-    let flags = format!("paper --table 7 --model {model}");
-    lab(path, &flags).bad(2, &["--of motion2nx"]);
+    // Two triples for each AND of the larger branch, which are all of one size.
+    assert_eq!(
+        value(&lines, "masked/b2", "OTs"),
+        value(&lines, "plain/b2", "OTs") / 2.0
+    );
+    assert!(aligned < by_depth, "{aligned} {by_depth}");
+    let least = value(&lines, "masked/b2", "OTs, times less than motif, least");
+    assert!(least >= 1.0, "{least}");
+    let plots = "--figure 6 --plots plots";
+    let lines = paper(path, plots);
+    for line in lines.iter().filter(|line| line["what"] == "bytes") {
+        if let Some(theirs) = line["published"]["MOTIF"].as_f64() {
+            assert!(ours(line) < 1.02 * theirs, "{line}");
+        }
+    }
+    let text = std::fs::read_to_string(path.join("plots/figure6.svg")).unwrap();
+    assert!(text.contains("figure 6 of MOTIF"));
+}
+
+#[test]
+fn three_parties_with_slicing() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines = paper(
+        directory.path(),
+        "--table 2 --of araki --scale 0.05 --repeat 2 --only AES/1",
+    );
+    let whats = ["blocks", "blocks, 95 % within", "latency"];
+    for (row, lines) in ["AES/1", "AES/10", "AES/16"].iter().zip(lines.chunks(3)) {
+        for (what, line) in whats.iter().zip(lines) {
+            assert_eq!(
+                (&line["row"], &line["what"]),
+                (&(*row).into(), &(*what).into())
+            );
+            assert_eq!(
+                line["ours"].is_null(),
+                line["not_run"].is_string(),
+                "{line}"
+            );
+        }
+    }
+    let (blocks, latency) = (ours(&lines[0]), ours(&lines[2]));
+    assert!(
+        (blocks * latency / 640.0 - 1.0).abs() < 0.5,
+        "{blocks} {latency}"
+    );
 }
 
 #[test]

@@ -30,6 +30,12 @@ impl Flat {
         self.push(Op::Add(a, b), width, BitSharing::Gmw)
     }
 
+    /// `a - b`, likewise.
+    pub fn difference(&mut self, a: u32, b: u32) -> u32 {
+        let width = self.common_width(a, b);
+        self.push(Op::Sub(a, b), width, BitSharing::Gmw)
+    }
+
     /// `a * b`, likewise.
     pub fn product(&mut self, a: u32, b: u32) -> u32 {
         let width = self.common_width(a, b);

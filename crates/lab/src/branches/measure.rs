@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_circuit::branches::{Branching, Step};
+use madrigal_circuit::branches::{Branching, Layering, Step};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Kind;
 use madrigal_correlations_make::Extension;
@@ -65,7 +65,10 @@ impl Way {
                 let flat = Arc::new(Circuit::new(&circuit.flatten_apart()));
                 Arc::new(Netlist::<BooleanGmwTool>::new(flat, lanes))
             }
-            Self::Shared(scheme) => Arc::new(Branch::new(Arc::clone(circuit), scheme)),
+            Self::Shared(scheme) => {
+                let branch = Branch::layered(Arc::clone(circuit), scheme, setting.layering);
+                Arc::new(branch)
+            }
         };
         let all: Vec<Party> = Party::all(parties).collect();
         for output in graph.add(operation, &inputs).map_err(Failure::bug)? {
@@ -82,6 +85,8 @@ pub struct Setting {
     pub parties: usize,
     pub extension: Extension,
     pub lanes: usize,
+    /// Layers of the ANDs of branches that share their cost.
+    pub layering: Layering,
     pub runs: graphs::Setting,
 }
 

@@ -12,7 +12,7 @@ mod rings;
 use std::sync::Arc;
 
 use madrigal_app::failure;
-use madrigal_circuit::branches::Random;
+use madrigal_circuit::branches::{Layering, Random};
 use serde::Serialize;
 
 use crate::args::BenchBranches;
@@ -74,6 +74,7 @@ pub fn run(args: &BenchBranches) -> Result<()> {
         parties: args.parties,
         extension: args.extension,
         lanes: args.lanes as usize,
+        layering: Layering::default(),
         runs: graphs::Setting {
             transport: args.transport,
             network: (args.network.as_deref()).map_or(Ok(Network::new(None)), network)?,
@@ -199,8 +200,7 @@ impl BranchesRow {
             setup_seconds: measured.median(|times| times.setup),
             online_seconds: measured.median(|times| times.online),
             base_ots_seconds: measured.median(|times| times.base_ots),
-            beyond_base_ots_seconds: measured
-                .median(|times| (times.total - times.base_ots).max(1e-6)),
+            beyond_base_ots_seconds: measured.median(|times| times.beyond_base_ots),
             parties: setting.parties,
             branches,
             lanes: setting.lanes,

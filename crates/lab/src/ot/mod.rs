@@ -8,6 +8,7 @@
 
 mod base;
 mod bench;
+pub mod between;
 mod correlations;
 mod extensions;
 mod flavours;
@@ -67,20 +68,6 @@ pub fn run(args: &BenchOt) -> Result<()> {
             rate(aes, " AES blocks/s"),
         )
     })
-}
-
-/// Gives the seconds of one OT of a name, where `ots` are made, without the start of the extension; the median of all runs.
-pub(super) fn per_ot(name: &str, ots: usize, repeat: u32, steps: &Steps) -> Result<f64> {
-    let found = all().into_iter().find(|bench| bench.name == name);
-    let bench = found.ok_or_else(|| Failure::bug(format!("no OTs named {name}")))?;
-    let plan = Plan {
-        ots,
-        repeat,
-        steps,
-        watch: &Watch::new(2),
-    };
-    let measured = (bench.measure)(&plan).map_err(|failure| of_bench(name, failure))?;
-    Ok(1.0 / measured.runs.per_second())
 }
 
 /// Says what was measured when a fault of ours showed.

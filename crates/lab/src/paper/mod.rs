@@ -1,15 +1,27 @@
-//! `madrigal-lab paper`: the figures and tables of the papers, ours beside theirs.
+//! `madrigal-lab paper`: the tables and figures of the papers, ours beside theirs.
+//!
+//! `published.rs` reads what the papers report; `sheets.rs` lists the tables and figures, `bench.rs` runs and prints their
+//! rows. A table or figure itself only makes jobs, at each place one for each row or for rows that are measured together.
 
-mod figures;
+mod bench;
+mod branches;
+mod estimate;
+mod formula;
+mod plot;
+mod published;
+mod sheets;
 mod tables;
+mod three_parties;
+mod unit;
 
 use crate::args::BenchPaper;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
+use bench::Bench;
+use sheets::Known;
 
 pub fn run(args: &BenchPaper) -> Result<()> {
-    match (args.figure, args.table) {
-        (Some(figure), _) => figures::run(args, figure),
-        (None, Some(table)) => tables::run(args, table),
-        (None, None) => Err(Failure::bug("neither a figure nor a table")),
-    }
+    Bench::new(args, Known::find(args)?)?.run()
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,21 +3,21 @@
 use madrigal_circuit::{Goal, Rows};
 use madrigal_core::Party;
 use madrigal_core::time::Rates;
-use madrigal_engine::{Graph, Matrices, Origin, Phases, Plan, PlanSpec, Shares};
+use madrigal_engine::{Matrices, Origin, Phases, Plan, PlanError, PlanSpec, Shares};
 use madrigal_hycc::{Hybrid, Values};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Array, Executable, Outputs};
 
 use super::workloads::Recorded;
 use crate::exit::{Failure, Result};
-use crate::graphs::{self, Measured, Opened, Repeated};
+use crate::graphs::{self, Measured, Repeated};
 
 /// How programs are measured.
 pub struct Setting<'a> {
     pub runs: graphs::Setting,
     /// Rates of this machine, by which circuits are chosen.
     pub rates: &'a Rates,
-    /// Whether online time is what counts: then tables of Y2 are in setup, however large they are.
+    /// Whether the phases' times count: then setup ends before the inputs are needed, with all garbled tables in it.
     pub online: bool,
 }
 
@@ -34,7 +34,7 @@ struct Ready {
 impl Ready {
     /// Makes a program ready, with the circuits that are expected to take less time.
     fn new(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<Self> {
-        let (runs, line) = (&setting.runs, setting.runs.network.link());
+        let line = setting.runs.network.link();
         let ready = |goal, pairs| -> Result<Self> {
             let mut lowered = recorded.program.lower(mix, goal).map_err(Failure::bug)?;
             if pairs {
@@ -42,19 +42,9 @@ impl Ready {
             }
             let executable = lowered.executable().map_err(Failure::bug)?;
             let mut spec = spec_in(executable.spec(), setting);
-            if setting.online && mix.bits() == Sharing::Y2 {
-                (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
-            }
-            let planned = |spec| Plan::new(spec).map_err(Failure::bug);
-            let needs = planned(spec.clone())?.needs();
-            let extension = runs.network.extension(runs.threads, needs.steps());
-            spec.origin = Origin::Ot {
-                extension,
-                threads: runs.threads,
-                matrices: Matrices::choose(extension, recorded.program.parties(), &needs),
-            };
+            spec = with_extension(spec, setting)?;
             let plan = match setting.online {
-                true => planned(spec)?,
+                true => sequential(spec)?,
                 false => Plan::fastest(spec).map_err(Failure::bug)?,
             };
             Ok(Self {
@@ -81,8 +71,8 @@ impl Ready {
     }
 }
 
-/// A typed program.
-struct Typed<'a> {
+/// A typed program, planned.
+pub struct Typed<'a> {
     ready: Ready,
     goal: Goal,
     recorded: &'a Recorded,
@@ -112,7 +102,8 @@ pub struct Gates {
     pub expected: Values,
 }
 
-struct PlannedGates {
+/// A program of single gates, planned.
+pub struct PlannedGates {
     plan: Plan,
     gates: Gates,
 }
@@ -133,49 +124,100 @@ impl Repeated for PlannedGates {
     }
 }
 
-/// Measures a program in a mix; also gives what its circuits save.
-pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<(Measured, Goal)> {
+/// Plans a program in a mix.
+pub fn typed<'a>(mix: Mix, recorded: &'a Recorded, setting: &Setting<'_>) -> Result<Typed<'a>> {
     let ready = Ready::new(mix, recorded, setting)?;
     let expected = recorded.program.simulate(&recorded.inputs);
-    let typed = Typed {
+    Ok(Typed {
         goal: ready.goal,
         ready,
         recorded,
         expected: expected.map_err(Failure::bug)?,
-    };
+    })
+}
+
+/// Measures a program in a mix; also gives what its circuits save.
+pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<(Measured, Goal)> {
+    let typed = typed(mix, recorded, setting)?;
     Ok((graphs::run(&typed, &setting.runs)?, typed.goal))
 }
 
-/// Measures operations of the engine on bits, which are opened to all.
-pub fn measure_graph(graph: Graph, inputs: &[Shares], setting: &Setting<'_>) -> Result<Measured> {
-    let expected = graph.simulate(inputs).map_err(Failure::bug)?;
-    let plan = Plan::new(spec_in(PlanSpec::new(graph), setting)).map_err(Failure::bug)?;
-    let rows = |shares: &Shares| {
-        let mut rows = shares.to_rows();
-        rows.iter_mut().for_each(Rows::clear_padding);
-        rows
-    };
-    let is_right = |outputs: &[Shares]| {
-        let mut pairs = outputs.iter().zip(&expected);
-        pairs.all(|(found, expected)| {
-            let found = rows(found);
-            found.is_some() && found == rows(expected)
-        })
-    };
-    let opened = Opened {
-        plan: &plan,
-        inputs,
-        is_right: &is_right,
-    };
-    graphs::run(&opened, &setting.runs)
+/// Operations of the engine on bits, which are opened to all, planned.
+pub struct Operations {
+    plan: Plan,
+    inputs: Vec<Shares>,
+    expected: Vec<Option<Rows>>,
 }
 
-/// Measures a program of single gates.
-pub fn measure_gates(gates: Gates, setting: &Setting<'_>) -> Result<Measured> {
-    let mut spec = spec_in(gates.hybrid.spec(), setting);
-    (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
-    let plan = Plan::new(spec).map_err(Failure::bug)?;
-    graphs::run(&PlannedGates { plan, gates }, &setting.runs)
+impl Operations {
+    /// Plans them.
+    pub fn new(spec: PlanSpec, inputs: Vec<Shares>, setting: &Setting<'_>) -> Result<Self> {
+        let expected = spec.graph.simulate(&inputs).map_err(Failure::bug)?;
+        Ok(Self {
+            plan: sequential(with_extension(spec_in(spec, setting), setting)?)?,
+            inputs,
+            expected: expected.iter().map(cleared).collect(),
+        })
+    }
+}
+
+/// Rows without anything in their padding.
+fn cleared(shares: &Shares) -> Option<Rows> {
+    let mut rows = shares.to_rows();
+    rows.iter_mut().for_each(Rows::clear_padding);
+    rows
+}
+
+impl Repeated for Operations {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn given(&self, me: Party) -> Result<Vec<Shares>> {
+        Ok(graphs::known_to(me, &self.inputs))
+    }
+
+    fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
+        let found: Vec<_> = outputs.iter().map(cleared).collect();
+        found.iter().all(Option::is_some) && found == self.expected
+    }
+}
+
+/// Plans a program of single gates.
+pub fn of_gates(gates: Gates, setting: &Setting<'_>) -> Result<PlannedGates> {
+    let spec = spec_in(gates.hybrid.spec(), setting);
+    let plan = sequential(with_extension(spec, setting)?)?;
+    Ok(PlannedGates { plan, gates })
+}
+
+/// Plans with a setup that ends before the inputs are needed, with all garbled tables in it.
+fn sequential(spec: PlanSpec) -> Result<Plan> {
+    let with = |memory| PlanSpec {
+        phases: Some(Phases::Sequential),
+        memory,
+        ..spec.clone()
+    };
+    let plan = match Plan::new(with(FOR_TABLES)) {
+        Err(PlanError::Memory { needed, .. }) => {
+            Plan::new(with(usize::try_from(needed).map_err(Failure::bug)?))
+        }
+        plan => plan,
+    };
+    plan.map_err(Failure::bug)
+}
+
+/// Plans with the extension that suits the line and the number of OTs.
+fn with_extension(spec: PlanSpec, setting: &Setting<'_>) -> Result<PlanSpec> {
+    let runs = &setting.runs;
+    let parties = spec.graph.parties();
+    let needs = Plan::new(spec.clone()).map_err(Failure::bug)?.needs();
+    let extension = runs.network.extension(runs.threads, needs.steps());
+    let origin = Origin::Ot {
+        extension,
+        threads: runs.threads,
+        matrices: Matrices::choose(extension, parties, &needs),
+    };
+    Ok(PlanSpec { origin, ..spec })
 }
 
 /// Plans for the threads and the line of a setting.

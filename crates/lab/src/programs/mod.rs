@@ -179,7 +179,7 @@ impl ProgramRow {
             setup_seconds: measured.median(|times| times.setup),
             beyond_base_ots_seconds: workload
                 .beyond_base_ots
-                .then(|| measured.median(|times| times.total - times.base_ots)),
+                .then(|| measured.median(|times| times.beyond_base_ots)),
             per_second: ops.map(|ops| ops / usual.seconds),
             online_per_second: ops.map(|ops| ops / usual.online_seconds),
             parts: match &alone[..] {

@@ -1,113 +1,68 @@
-//! Table 4: AES-128 and SHA-256.
+//! Table 4: AES-128 and SHA-256, and section 8.2.2: one block and 1,000 of them over a line of 75 ms.
 
+use std::sync::Arc;
+
+use madrigal_core::Party;
 use madrigal_engine::Sharing;
+use madrigal_operations::{Backend, Circuit, CircuitJob};
 
-use super::bench::{Bench, Row};
-use crate::args::{BenchCircuit, How, ProtocolArg, TransportArg};
-use crate::circuits::measure;
-use crate::exit::Result;
+use super::{Jobs, of_one, random_inputs, run, setting};
+use crate::exit::Failure;
 use crate::known::Known;
+use crate::paper::bench::{Bench, Job, Quantity};
+use crate::paper::published::Place;
+use crate::programs::measure::Operations;
 
-struct Circuit {
-    name: &'static str,
-    known: fn() -> Known,
-    protocol: ProtocolArg,
-    lanes: u64,
-}
+/// Blocks side by side.
+const AES: usize = 512;
+const SHA: usize = 256;
 
-/// Milliseconds of one evaluation, total and online, with 2, 3 and 5 parties, LAN and WAN.
-const PAPER: [(&str, [[[f64; 2]; 3]; 2]); 4] = [
-    (
-        "AES^B",
-        [
-            [[1.9, 0.4], [2.5, 0.5], [3.8, 0.8]],
-            [[13.8, 7.3], [14.9, 7.7], [18.9, 8.1]],
-        ],
-    ),
-    (
-        "AES^Y",
-        [
-            [[4.7, 0.2], [8.0, 0.2], [17.1, 0.4]],
-            [[61.1, 0.5], [87.8, 0.7], [141.7, 0.9]],
-        ],
-    ),
-    (
-        "SHA^B",
-        [
-            [[8.3, 2.7], [10.8, 3.2], [16.0, 4.5]],
-            [[500.2, 479.6], [572.4, 547.9], [614.1, 538.4]],
-        ],
-    ),
-    (
-        "SHA^Y",
-        [
-            [[19.0, 1.3], [29.6, 1.6], [61.8, 1.8]],
-            [[201.9, 1.4], [279.3, 2.1], [492.6, 2.7]],
-        ],
-    ),
+/// Rows of the table; those of Y2 are of two parties.
+const ROWS: [(&str, Known, Sharing, usize); 8] = [
+    ("AES^B", Known::Aes, Sharing::B, AES),
+    ("AES^Y", Known::Aes, Sharing::Y, AES),
+    ("AES^Y2", Known::Aes, Sharing::Y2, AES),
+    ("SHA^B", Known::Sha256, Sharing::B, SHA),
+    ("SHA^Y", Known::Sha256, Sharing::Y, SHA),
+    ("SHA^Y2", Known::Sha256, Sharing::Y2, SHA),
+    ("AES^Y/1", Known::Aes, Sharing::Y, 1),
+    ("AES^Y/1000", Known::Aes, Sharing::Y, 1000),
 ];
 
-/// The paper's figures in seconds, where it has any.
-fn paper(name: &str, network: &str, parties: usize) -> Option<[f64; 2]> {
-    let (_, rows) = PAPER.iter().find(|(row, _)| *row == name)?;
-    let rows = &rows[["lan", "wan"].iter().position(|known| *known == network)?];
-    let place = [2, 3, 5].iter().position(|known| *known == parties)?;
-    Some(rows[place].map(|milliseconds| milliseconds * 1e-3))
-}
-
-fn circuits(parties: usize) -> Vec<Circuit> {
-    let mut all = Vec::new();
-    let mut add = |name, protocol| {
-        let (known, lanes): (fn() -> Known, _) = match name {
-            "AES^B" | "AES^Y" | "AES^Y2" => (|| Known::Aes, 512),
-            _ => (|| Known::Sha256, 256),
+pub fn jobs(bench: &Bench<'_>, place: &Place) -> Jobs {
+    let rows = ROWS.into_iter();
+    let rows = rows.filter(|(_, _, sharing, _)| *sharing != Sharing::Y2 || place.parties == 2);
+    let jobs = rows.map(|(row, known, sharing, lanes)| {
+        let lanes = match lanes {
+            1 => 1,
+            lanes => bench.scaled(lanes),
         };
-        all.push(Circuit {
-            name,
-            known,
-            protocol,
-            lanes,
-        });
-    };
-    for (of_b, of_y, of_y2) in [("AES^B", "AES^Y", "AES^Y2"), ("SHA^B", "SHA^Y", "SHA^Y2")] {
-        add(of_b, ProtocolArg::of(Sharing::B));
-        add(of_y, ProtocolArg::of(Sharing::Y));
-        if parties == 2 {
-            add(of_y2, ProtocolArg::of(Sharing::Y2));
-        }
-    }
-    all
-}
-
-pub(super) fn rows(bench: &Bench<'_>) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    bench.everywhere(|parties, network, _| {
-        for circuit in bench.wanted(circuits(parties), |circuit| circuit.name)? {
-            let name = circuit.name;
-            bench.steps.name(&format!("{name} of {parties}, {network}"));
-            let args = BenchCircuit {
-                parties,
-                lanes: circuit.lanes,
-                repeat: bench.args.repeat,
-                transport: TransportArg::Tcp,
-                network: network.to_owned(),
-                how: How::of(circuit.protocol),
-                json: true,
+        let whats = ["total", "setup", "online"];
+        let quantities = whats.map(|what| Quantity::seconds(row, what));
+        Job::new(quantities.into(), move |bench, place| {
+            let circuit = Arc::new(Circuit::new(&known.netlist()?));
+            let values = circuit.inputs().len();
+            let job = CircuitJob {
+                protocol: Backend::of(sharing),
+                owners: (0..values)
+                    .map(|value| Party::new(value % place.parties))
+                    .collect(),
+                to: Party::all(place.parties).collect(),
+                lanes,
+                ..CircuitJob::new(circuit, place.parties)
             };
-            let measured = measure(args, (circuit.known)())?;
-            let paper = paper(name, network, parties);
-            let total = measured.total / circuit.lanes as f64;
-            let row = Row {
-                ops: circuit.lanes as usize,
-                online_seconds: Some(measured.online / circuit.lanes as f64),
-                paper_seconds: paper.map(|paper| paper[0]),
-                paper_online_seconds: paper.map(|paper| paper[1]),
-                faster: paper.map(|paper| paper[0] / total),
-                ..bench.row(name.to_owned(), parties, network, total)
-            };
-            bench.tell(&mut rows, row)?;
-        }
-        Ok(())
-    })?;
-    Ok(rows)
+            let spec = job.spec().map_err(Failure::bug)?;
+            let inputs = random_inputs(&spec.graph)?;
+            let setting = setting(bench, place, true)?;
+            let planned = Operations::new(spec, inputs, &setting)?;
+            run(bench, &planned, &setting, |measured| {
+                vec![
+                    of_one(measured, lanes, |times| times.total),
+                    of_one(measured, lanes, |times| times.setup),
+                    of_one(measured, lanes, |times| times.online),
+                ]
+            })
+        })
+    });
+    Ok(jobs.collect())
 }

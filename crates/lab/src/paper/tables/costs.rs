@@ -1,13 +1,14 @@
 //! Table 6: what operations and conversions cost, by the plan, which tests hold against counters.
 //!
 //! All parties together, for one operation of many, extension IKNP as in the paper; what base OTs cost is left
-//! out. In the paper symmetric operations are counted, here AES blocks.
+//! out. In the paper symmetric operations are counted, here AES blocks. Setup ends before the inputs are needed, with all
+//! garbled tables in it.
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::{
-    Element, Extension, Graph, GraphError, Matrices, Operation, Origin, Plan, PlanSpec,
+    Element, Extension, Graph, GraphError, Matrices, Operation, Origin, Phases, Plan, PlanSpec,
     Sharing as Shared, Sort, Value, Width,
 };
 use madrigal_operations::{
@@ -15,11 +16,14 @@ use madrigal_operations::{
 };
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Plain, Program, ProgramError, Secret};
-use serde::Serialize;
 
-use crate::args::BenchPaper;
+use super::Jobs;
 use crate::exit::{Failure, Result};
-use crate::measured::{self, Rows, is_wanted, select};
+use crate::graphs::Part;
+use crate::paper::bench::{Bench, Job, Quantity, Told};
+use crate::paper::estimate::Estimate;
+use crate::paper::published::{BITS, Place};
+use crate::paper::unit::Unit;
 
 const A: Sharing = Sharing::A;
 const B: Sharing = Sharing::B;
@@ -29,32 +33,22 @@ const Y: Sharing = Sharing::Y;
 const COUNT: usize = 1 << 14;
 /// Number of operations where rounds are counted: more are done block after block.
 const FEW: usize = 64;
-/// Bits of a number.
-const BITS: u64 = 32;
-/// Bits of a key.
-const KAPPA: u64 = 128;
 
-/// Costs of one operation.
-#[derive(Serialize, Clone, Copy)]
-struct Cost {
-    setup_bits: f64,
-    online_bits: f64,
-    setup_aes: f64,
-    online_aes: f64,
-    /// Messages one after the other.
-    setup_rounds: u64,
-    online_rounds: u64,
-}
-
-/// The paper's formulas: bits in setup and online, and messages one after the other.
-type Formula = fn(n: u64) -> [u64; 4];
+/// Quantities of an operation: of all parties together but for the messages one after the other.
+const WHATS: [(&str, Unit); 6] = [
+    ("setup operations", Unit::Operations),
+    ("online operations", Unit::Operations),
+    ("setup bits", Unit::Bits),
+    ("online bits", Unit::Bits),
+    ("setup messages", Unit::Messages),
+    ("online messages", Unit::Messages),
+];
 
 /// One operation of the table.
 struct Entry {
     name: &'static str,
     /// Part of the program that is the operation.
     part: Part,
-    paper: Formula,
     make: Make,
 }
 
@@ -69,35 +63,13 @@ enum Make {
 
 /// Parties, and operations side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Size {
+pub struct Size {
     pub parties: usize,
     pub count: usize,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Share,
-    Open,
-    /// Neither.
-    Between,
-}
-
-#[derive(Serialize)]
-struct Row {
-    table: u8,
-    name: &'static str,
-    parties: usize,
-    bits: u64,
-    #[serde(flatten)]
-    cost: Cost,
-    paper_setup_bits: u64,
-    paper_online_bits: u64,
-    paper_setup_rounds: u64,
-    paper_online_rounds: u64,
-}
-
 /// A program with a function of one value of each of two parties.
-pub(super) fn program<T: Plain, U: Plain>(
+pub fn program<T: Plain, U: Plain>(
     size: Size,
     function: impl Fn(Secret<T>, Secret<T>) -> Secret<U>,
 ) -> std::result::Result<Computation, ProgramError> {
@@ -108,7 +80,7 @@ pub(super) fn program<T: Plain, U: Plain>(
 }
 
 /// Records the same operation on one value.
-pub(super) fn of_one<T: Plain, U: Plain>(
+pub fn of_one<T: Plain, U: Plain>(
     size: Size,
     function: impl Fn(Secret<T>) -> Secret<U>,
 ) -> std::result::Result<Computation, ProgramError> {
@@ -119,7 +91,7 @@ pub(super) fn of_one<T: Plain, U: Plain>(
 }
 
 /// One party's bits, shared in one protocol, converted and opened in another.
-pub(super) fn converted<From: Protocol, To: Protocol>(
+pub fn converted<From: Protocol, To: Protocol>(
     size: Size,
     conversion: impl Operation + 'static,
 ) -> std::result::Result<Graph, GraphError> {
@@ -153,212 +125,86 @@ fn shared_and_opened<From: Protocol, To: Protocol>(
     Ok(graph)
 }
 
-/// ANDs of a circuit that adds numbers, for each party but the first one.
-const fn and_y(n: u64) -> u64 {
-    n * (n - 1) * ((4 * n + 7) * KAPPA + 1)
-}
-
 fn entries() -> Vec<Entry> {
-    let entry = |name, part, mix, paper: Formula, make| Entry {
+    let program = |name, part, mix, make| Entry {
         name,
         part,
-        paper,
         make: Make::Program(mix, make),
     };
-    let free: Formula = |_| [0; 4];
-    let of_sums: Formula = |n| {
-        let setup = (BITS - 1) * (n - 1) * and_y(n);
-        [setup, BITS * n * (n - 1) * (n * KAPPA + 1), 5, 2]
+    let between = |name, mix, make| program(name, Part::Between, mix, make);
+    let graph = |name, make| Entry {
+        name,
+        part: Part::Between,
+        make: Make::Graph(make),
     };
-    let to_ring: Formula = |n| {
-        let setup = BITS * n * (n - 1) * (BITS + 2) * (KAPPA + BITS + 2) / 2;
-        [setup, n * (n - 1) * BITS, 2, 1]
-    };
-    use Part::{Between, Open, Share};
     vec![
-        entry("ADD^A", Between, Mix::AB, free, |n| {
-            program::<u32, _>(n, |x, y| (x.to(A) + y.to(A)).to(A))
+        between("ADD^A", Mix::AB, |n| {
+            self::program::<u32, _>(n, |x, y| (x.to(A) + y.to(A)).to(A))
         }),
-        entry("XOR^B", Between, Mix::B, free, |n| {
-            program::<bool, _>(n, |x, y| x ^ y)
+        between("XOR^B", Mix::B, |n| {
+            self::program::<bool, _>(n, |x, y| x ^ y)
         }),
-        entry("XOR^Y", Between, Mix::Y, free, |n| {
-            program::<bool, _>(n, |x, y| x ^ y)
+        between("XOR^Y", Mix::Y, |n| {
+            self::program::<bool, _>(n, |x, y| x ^ y)
         }),
-        entry(
-            "MUL^A",
-            Between,
-            Mix::AB,
-            // Two elements are opened.
-            |n| {
-                let pairs = BITS * n * (n - 1);
-                [pairs * (KAPPA + BITS / 2), 2 * pairs, 2, 1]
-            },
-            |n| program::<u32, _>(n, |x, y| (x.to(A) * y.to(A)).to(A)),
-        ),
-        entry(
-            "AND^B",
-            Between,
-            Mix::B,
-            |n| [n * (n - 1) * KAPPA, 2 * n * (n - 1), 1, 1],
-            |n| program::<bool, _>(n, |x, y| x & y),
-        ),
-        entry(
-            "AND^Y",
-            Between,
-            Mix::Y,
-            |n| [and_y(n), 0, 5, 0],
-            |n| program::<bool, _>(n, |x, y| x & y),
-        ),
-        entry("Share^A", Share, Mix::AB, free, |n| {
+        between("MUL^A", Mix::AB, |n| {
+            self::program::<u32, _>(n, |x, y| (x.to(A) * y.to(A)).to(A))
+        }),
+        between("AND^B", Mix::B, |n| {
+            self::program::<bool, _>(n, |x, y| x & y)
+        }),
+        between("AND^Y", Mix::Y, |n| {
+            self::program::<bool, _>(n, |x, y| x & y)
+        }),
+        program("Share^A", Part::Share, Mix::AB, |n| {
             of_one::<u32, _>(n, |x| x.to(A))
         }),
-        entry("Share^B", Share, Mix::B, free, |n| {
+        program("Share^B", Part::Share, Mix::B, |n| {
             of_one::<bool, _>(n, |x| x.to(B))
         }),
-        entry(
-            "Share^Y",
-            Share,
-            Mix::Y,
-            |n| [0, (n - 1) * (n * KAPPA + 1), 0, 2],
-            |n| of_one::<bool, _>(n, |x| x.to(Y)),
-        ),
-        entry(
-            "Rec^A",
-            Open,
-            Mix::AB,
-            |n| [0, BITS * n * (n - 1), 0, 1],
-            |n| of_one::<u32, _>(n, |x| x.to(A)),
-        ),
-        entry(
-            "Rec^B",
-            Open,
-            Mix::B,
-            |n| [0, n * (n - 1), 0, 1],
-            |n| of_one::<bool, _>(n, |x| x.to(B)),
-        ),
-        entry(
-            "Rec^Y",
-            Open,
-            Mix::Y,
-            |n| [n * (n - 1), 0, 1, 0],
-            |n| of_one::<bool, _>(n, |x| x.to(Y)),
-        ),
-        Entry {
-            name: "Y2B",
-            part: Between,
-            paper: free,
-            make: Make::Graph(|n| converted::<BmrTool, BooleanGmwTool>(n, FromKeys::new())),
-        },
-        Entry {
-            name: "B2Y",
-            part: Between,
-            paper: |n| [0, n * (n - 1) * (KAPPA + 1), 0, 2],
-            make: Make::Graph(|n| converted::<BooleanGmwTool, BmrTool>(n, ToKeys::new())),
-        },
-        entry("A2B", Between, Mix::AB, of_sums, |n| {
-            of_one::<u32, _>(n, |x| x.to(A).to(B))
+        program("Share^Y", Part::Share, Mix::Y, |n| {
+            of_one::<bool, _>(n, |x| x.to(Y))
         }),
-        entry("A2Y", Between, Mix::AY, of_sums, |n| {
-            of_one::<u32, _>(n, |x| x.to(A).to(Y))
+        program("Rec^A", Part::Open, Mix::AB, |n| {
+            of_one::<u32, _>(n, |x| x.to(A))
         }),
-        entry("B2A", Between, Mix::AB, to_ring, |n| {
-            of_one::<u32, _>(n, |x| x.to(B).to(A))
+        program("Rec^B", Part::Open, Mix::B, |n| {
+            of_one::<bool, _>(n, |x| x.to(B))
         }),
-        Entry {
-            name: "Y2A (via B)",
-            part: Between,
-            paper: to_ring,
-            make: Make::Graph(by_way_of_b),
-        },
-        entry(
-            "Y2A (without online)",
-            Between,
-            Mix::AY,
-            |n| {
-                let subtraction = (BITS - 1) * n * ((4 * n + 7) * KAPPA + 1);
-                [
-                    n * (n - 1) * (BITS * (n * KAPPA + 2) + subtraction),
-                    0,
-                    5,
-                    0,
-                ]
-            },
-            |n| of_one::<u32, _>(n, |x| x.to(Y).to(A)),
-        ),
+        program("Rec^Y", Part::Open, Mix::Y, |n| {
+            of_one::<bool, _>(n, |x| x.to(Y))
+        }),
+        graph("Y2B", |n| {
+            converted::<BmrTool, BooleanGmwTool>(n, FromKeys::new())
+        }),
+        graph("B2Y", |n| {
+            converted::<BooleanGmwTool, BmrTool>(n, ToKeys::new())
+        }),
+        between("A2B", Mix::AB, |n| of_one::<u32, _>(n, |x| x.to(A).to(B))),
+        between("A2Y", Mix::AY, |n| of_one::<u32, _>(n, |x| x.to(A).to(Y))),
+        between("B2A", Mix::AB, |n| of_one::<u32, _>(n, |x| x.to(B).to(A))),
+        graph("Y2A (via B)", by_way_of_b),
+        between("Y2A (without online)", Mix::AY, |n| {
+            of_one::<u32, _>(n, |x| x.to(Y).to(A))
+        }),
     ]
 }
 
-pub(super) fn run(args: &BenchPaper) -> Result<()> {
-    let wanted = |name: &str| is_wanted(&args.only, name);
-    let wanted = select(entries(), wanted, |entry| entry.name)?;
-    let mut rows = Rows::new(args.json);
-    for parties in args.numbers_of_parties() {
-        for entry in &wanted {
-            rows.add(&entry.row(parties)?)?;
-        }
-    }
-    rows.print(|rows| {
-        format!(
-            "Table 6 of MOTION, for one operation of {COUNT} side by side, numbers of {BITS} bits, extension IKNP: what \
-             all parties send together, messages one after the other and AES blocks, setup + online.\n\n{rows}\n"
-        )
-    })
-}
-
-impl measured::Row for Row {
-    const HEADER: &'static [&'static str] = &[
-        "row",
-        "parties",
-        "setup bits",
-        "the paper's",
-        "online bits",
-        "the paper's",
-        "messages",
-        "the paper's",
-        "AES blocks",
-    ];
-
-    fn cells(&self) -> Vec<String> {
-        let cost = self.cost;
-        vec![
-            self.name.to_owned(),
-            self.parties.to_string(),
-            format!("{:.1}", cost.setup_bits),
-            self.paper_setup_bits.to_string(),
-            format!("{:.1}", cost.online_bits),
-            self.paper_online_bits.to_string(),
-            format!("{} + {}", cost.setup_rounds, cost.online_rounds),
-            format!("{} + {}", self.paper_setup_rounds, self.paper_online_rounds),
-            format!("{:.1} + {:.1}", cost.setup_aes, cost.online_aes),
-        ]
-    }
+pub fn jobs(_: &Bench<'_>, _: &Place) -> Jobs {
+    let job = |entry: Entry| {
+        let of = |(what, unit)| Quantity::new(entry.name, what, unit);
+        let quantities = WHATS.map(of).into();
+        Job::new(quantities, move |_, place| {
+            let values = entry.costs(place.parties)?;
+            Ok(Told::Values(values.map(Estimate::exact).into()))
+        })
+    };
+    Ok(entries().into_iter().map(job).collect())
 }
 
 impl Entry {
-    fn row(&self, parties: usize) -> Result<Row> {
-        let cost = self.cost(parties)?;
-        let [
-            paper_setup_bits,
-            paper_online_bits,
-            paper_setup_rounds,
-            paper_online_rounds,
-        ] = (self.paper)(parties as u64);
-        Ok(Row {
-            table: 6,
-            name: self.name,
-            parties,
-            bits: BITS,
-            cost,
-            paper_setup_bits,
-            paper_online_bits,
-            paper_setup_rounds,
-            paper_online_rounds,
-        })
-    }
-
     fn plan(&self, size: Size) -> Result<Plan> {
-        let mut spec = match self.make {
+        let spec = match self.make {
             Make::Program(mix, make) => {
                 let computation = make(size).map_err(Failure::bug)?;
                 let executable = computation.executable(mix, Goal::Size);
@@ -366,10 +212,15 @@ impl Entry {
             }
             Make::Graph(make) => PlanSpec::new(make(size).map_err(Failure::bug)?),
         };
-        spec.origin = Origin::Ot {
-            extension: Extension::IKNP,
-            threads: 1,
-            matrices: Matrices::Ot,
+        let spec = PlanSpec {
+            origin: Origin::Ot {
+                extension: Extension::IKNP,
+                threads: 1,
+                matrices: Matrices::Ot,
+            },
+            phases: Some(Phases::Sequential),
+            memory: usize::MAX >> 8,
+            ..spec
         };
         Plan::new(spec).map_err(Failure::bug)
     }
@@ -380,12 +231,8 @@ impl Entry {
         let of = |me| {
             let mut spent = Spent::default();
             for one in plan.estimates(me, &Rates::ZEN_5, &Link::default()) {
-                let part = match one.cost.name.as_deref() {
-                    Some(name) if name.starts_with("share/") => Part::Share,
-                    Some(name) if name.starts_with("open/") => Part::Open,
-                    _ => Part::Between,
-                };
-                if part == self.part {
+                let name = one.cost.name.as_deref().unwrap_or_default();
+                if Part::of(name) == self.part {
                     spent.setup += one.setup;
                     spent.online += one.cost.online;
                 }
@@ -395,7 +242,8 @@ impl Entry {
         Ok(Party::all(size.parties).map(of).collect())
     }
 
-    fn cost(&self, parties: usize) -> Result<Cost> {
+    /// The quantities in order.
+    fn costs(&self, parties: usize) -> Result<[f64; WHATS.len()]> {
         let count = COUNT;
         let all = self.spent(Size { parties, count })?;
         let sum = |pick: fn(&Spent) -> u64| all.iter().map(pick).sum::<u64>() as f64 / count as f64;
@@ -403,15 +251,15 @@ impl Entry {
             parties,
             count: FEW,
         })?;
-        let most = |pick: fn(&Spent) -> u64| few.iter().map(pick).max().unwrap_or(0);
-        Ok(Cost {
-            setup_bits: 8.0 * sum(|spent| spent.setup.bytes_sent),
-            online_bits: 8.0 * sum(|spent| spent.online.bytes_sent),
-            setup_aes: sum(|spent| spent.setup.aes_blocks),
-            online_aes: sum(|spent| spent.online.aes_blocks),
-            setup_rounds: most(|spent| spent.setup.rounds),
-            online_rounds: most(|spent| spent.online.rounds),
-        })
+        let most = |pick: fn(&Spent) -> u64| few.iter().map(pick).max().unwrap_or(0) as f64;
+        Ok([
+            sum(|spent| spent.setup.aes_blocks),
+            sum(|spent| spent.online.aes_blocks),
+            8.0 * sum(|spent| spent.setup.bytes_sent),
+            8.0 * sum(|spent| spent.online.bytes_sent),
+            most(|spent| spent.setup.rounds),
+            most(|spent| spent.online.rounds),
+        ])
     }
 }
 

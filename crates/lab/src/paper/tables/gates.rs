@@ -1,10 +1,10 @@
-//! Networks as HyCC compiles them: a gate for each product and each sum of whole numbers of 32 bits, Boolean
+//! Programs as HyCC compiles them: a gate for each product and each sum of whole numbers of 32 bits, Boolean
 //! circuits for what is not linear, and nothing is truncated.
 
 use std::collections::HashMap;
 
 use madrigal_circuit::hycc::BitSharing;
-use madrigal_circuit::{Builder, Goal, Netlist};
+use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 use madrigal_core::{Party, Zeroizing};
 use madrigal_hycc::{Flat, Hybrid, Options, Values};
 use madrigal_nn::{Binary, Graph, Node, Op, Unary, ValueId, Window};
@@ -20,11 +20,57 @@ const OWNER: u8 = 0;
 /// Party that owns the data.
 const CLIENT: u8 = 1;
 
-/// Makes the network on random numbers, in `copies` copies side by side; the data's owner gets the outputs.
-pub(super) fn network(graph: &Graph, sharing: BitSharing, copies: usize) -> Result<Gates> {
-    let flat = Making::new(graph, sharing).made()?;
+/// Which protocols compute a program, and how often.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub parties: usize,
+    /// What bits are computed in, as HyCC's partitions say.
+    pub bits: BitSharing,
+    /// Copies side by side.
+    pub copies: usize,
+}
+
+/// Makes the network on random numbers; the data's owner gets the outputs.
+pub fn network(graph: &Graph, shape: Shape) -> Result<Gates> {
+    on_random(&Making::new(graph, shape.bits).made()?, shape)
+}
+
+/// Makes the biometric matching of HyCC's examples on random numbers: the least squared distance of a party's sample from
+/// the entries of another's table.
+pub fn matching(entries: usize, shape: Shape) -> Result<Gates> {
+    on_random(&least_distance(entries, shape.bits), shape)
+}
+
+/// Features of an entry.
+const FEATURES: usize = 4;
+
+fn least_distance(entries: usize, sharing: BitSharing) -> Flat {
+    let mut flat = Flat::new();
+    let count = (entries * FEATURES) as u32;
+    let table = flat.input("INPUT_A_database", OWNER, count, WIDTH);
+    let sample = flat.input("INPUT_B_sample", CLIENT, FEATURES as u32, WIDTH);
+    let mut distances = Vec::with_capacity(entries);
+    for entry in table.chunks(FEATURES) {
+        let pairs = entry.iter().zip(&sample);
+        let differences: Vec<u32> = pairs.map(|(&a, &b)| flat.difference(a, b)).collect();
+        let pairs = differences.into_iter().map(|word| (word, word));
+        distances.push(dot(&mut flat, pairs, None));
+    }
+    let min = chosen("min", goal(sharing), |builder, [a, b]| {
+        let less = builder.less_signed(b, a);
+        builder.select(less, b, a)
+    });
+    let least = extreme(&mut flat, &min, distances, sharing);
+    flat.output("OUTPUT_distance", &[least]);
+    flat
+}
+
+/// Plans a program for random inputs.
+fn on_random(flat: &Flat, shape: Shape) -> Result<Gates> {
+    let (parties, copies) = (shape.parties, shape.copies);
     let to = [Party::new(usize::from(CLIENT))];
-    let hybrid = Hybrid::new(&flat, &Options::default(), 2, copies, &to).map_err(Failure::bug)?;
+    let hybrid = Hybrid::new(flat, &Options::default(), parties, copies, &to);
+    let hybrid = hybrid.map_err(Failure::bug)?;
     let mut random = Random::new()?;
     let (mut values, mut expected) = (Values::new(copies), Values::new(copies));
     for run in 0..copies {
@@ -64,18 +110,17 @@ struct Making<'a> {
 impl<'a> Making<'a> {
     /// Begins with weights and data.
     fn new(graph: &'a Graph, sharing: BitSharing) -> Self {
-        // Boolean GMW wants few layers, garbled circuits few ANDs.
-        let goal = match sharing {
-            BitSharing::Gmw => Goal::Depth,
-            BitSharing::Yao => Goal::Size,
-        };
+        let goal = goal(sharing);
         let mut making = Self {
             graph,
             flat: Flat::new(),
             words: HashMap::new(),
             sharing,
             relu: relu(goal),
-            max: max(goal),
+            max: chosen("max", goal, |builder, [a, b]| {
+                let less = builder.less_signed(a, b);
+                builder.select(less, b, a)
+            }),
         };
         for (place, (id, _)) in graph.constants().into_iter().enumerate() {
             making.input(&format!("INPUT_A_weights{place}"), OWNER, id);
@@ -152,7 +197,8 @@ impl<'a> Making<'a> {
                 for c in 0..channels {
                     for taps in &taps {
                         let under = taps.iter().map(|(at, _)| data[c * height * width + at]);
-                        most.push(self.greatest(under.collect()));
+                        let under = under.collect();
+                        most.push(extreme(&mut self.flat, &self.max, under, self.sharing));
                     }
                 }
                 Ok(most)
@@ -163,18 +209,26 @@ impl<'a> Making<'a> {
             ))),
         }
     }
+}
 
-    /// Finds the greatest by a tree.
-    fn greatest(&mut self, mut words: Vec<u32>) -> u32 {
-        while words.len() > 1 {
-            let pairs = words.chunks(2).flat_map(|pair| match pair {
-                &[a, b] => self.flat.through(&self.max, &[a, b], self.sharing),
-                rest => rest.to_vec(),
-            });
-            words = pairs.collect();
-        }
-        words[0]
+/// Boolean GMW wants few layers, garbled circuits few ANDs.
+fn goal(sharing: BitSharing) -> Goal {
+    match sharing {
+        BitSharing::Gmw => Goal::Depth,
+        BitSharing::Yao => Goal::Size,
     }
+}
+
+/// Finds the greatest or the least by a tree of circuits that choose one of two.
+fn extreme(flat: &mut Flat, chosen: &Netlist, mut words: Vec<u32>, sharing: BitSharing) -> u32 {
+    while words.len() > 1 {
+        let pairs = words.chunks(2).flat_map(|pair| match pair {
+            &[a, b] => flat.through(chosen, &[a, b], sharing),
+            rest => rest.to_vec(),
+        });
+        words = pairs.collect();
+    }
+    words[0]
 }
 
 /// A sum of products, and what is added to it.
@@ -230,12 +284,16 @@ fn relu(goal: Goal) -> Netlist {
     builder.finish()
 }
 
-fn max(goal: Goal) -> Netlist {
-    let mut builder = Builder::new("max").with_goal(goal);
+/// A circuit that makes one number of two.
+fn chosen(
+    name: &str,
+    goal: Goal,
+    choose: impl Fn(&mut Builder, [&[Wire]; 2]) -> Vec<Wire>,
+) -> Netlist {
+    let mut builder = Builder::new(name).with_goal(goal);
     let [a, b] = [(); 2].map(|()| builder.input(WIDTH.into()));
-    let less = builder.less_signed(&a, &b);
-    let most = builder.select(less, &b, &a);
-    builder.output(&most);
+    let made = choose(&mut builder, [&a, &b]);
+    builder.output(&made);
     builder.finish()
 }
 
@@ -257,6 +315,18 @@ mod tests {
     fn place_of_the_greatest(values: &[f64]) -> Option<usize> {
         let places = 0..values.len();
         places.max_by(|&a, &b| values[a].total_cmp(&values[b]))
+    }
+
+    #[test]
+    fn the_least_distance_is_found() {
+        for sharing in [BitSharing::Gmw, BitSharing::Yao] {
+            let flat = least_distance(3, sharing);
+            let table = [[9, 9, 9, 9], [1, 2, 3, 5], [0, 0, 0, 70]];
+            let table = bits(table.into_iter().flatten().map(f64::from));
+            let sample = bits([1.0, 2.0, 4.0, 7.0]);
+            let least = flat.evaluate(&[table, sample]).remove(0);
+            assert_eq!(least, bits([5.0]));
+        }
     }
 
     /// Weights and pixels are scaled once, so what is added in layer k is scaled k + 1 times.

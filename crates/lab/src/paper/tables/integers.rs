@@ -4,7 +4,9 @@ use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Program, Unsigned};
 
-use super::bench::{Case, CaseProgram, random};
+use super::{Jobs, of_one, random, run_program};
+use crate::paper::bench::{Bench, Job, Quantity};
+use crate::paper::published::Place;
 use crate::programs::workloads::{Random, Recording, with_inputs};
 
 const LANES: usize = 1000;
@@ -29,36 +31,39 @@ const OPERATIONS: [(&str, Operation); 6] = [
     ("SUB", Operation::Subtract),
 ];
 
-pub(super) fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
-    of::<u8>(&mut cases);
-    of::<u16>(&mut cases);
-    of::<u32>(&mut cases);
-    of::<u64>(&mut cases);
-    cases
+pub fn jobs(bench: &Bench<'_>, _: &Place) -> Jobs {
+    let (mut jobs, lanes) = (Vec::new(), bench.scaled(LANES));
+    of::<u8>(&mut jobs, lanes);
+    of::<u16>(&mut jobs, lanes);
+    of::<u32>(&mut jobs, lanes);
+    of::<u64>(&mut jobs, lanes);
+    Ok(jobs)
 }
 
-fn of<T: Unsigned>(cases: &mut Vec<Case>) {
+fn of<T: Unsigned>(jobs: &mut Vec<Job<'static>>, lanes: usize) {
     for (name, operation) in OPERATIONS {
         for mix in [Mix::B, Mix::Y] {
             let name = format!("{name}^{mix}/{}", T::TYPE.bits());
-            cases.push(Case {
-                paper: vec![(1, name.clone())],
-                name,
-                mix,
-                ops: LANES,
-                whole: false,
-                make: CaseProgram::program(move |random, parties| {
-                    make::<T>(random, parties, operation)
-                }),
-            });
+            let quantities = vec![Quantity::seconds(name, "total")];
+            jobs.push(Job::new(quantities, move |bench, place| {
+                let make =
+                    |random: &mut Random, parties| make::<T>(random, parties, operation, lanes);
+                run_program(bench, place, (mix, false), make, |measured| {
+                    vec![of_one(measured, lanes, |times| times.beyond_base_ots)]
+                })
+            }));
         }
     }
 }
 
-fn make<T: Unsigned>(words: &mut Random, parties: usize, operation: Operation) -> Recording {
+fn make<T: Unsigned>(
+    words: &mut Random,
+    parties: usize,
+    operation: Operation,
+    lanes: usize,
+) -> Recording {
     let mut p = Program::new(parties);
-    let [x, y] = [0, 1].map(|owner| p.input::<T>(Party::new(owner), [LANES]));
+    let [x, y] = [0, 1].map(|owner| p.input::<T>(Party::new(owner), [lanes]));
     let number = match operation {
         Operation::Equal | Operation::Greater => None,
         Operation::Add => Some(&x + &y),
@@ -71,6 +76,6 @@ fn make<T: Unsigned>(words: &mut Random, parties: usize, operation: Operation) -
         (None, Operation::Equal) => drop(p.open(x.eq(&y), Everyone)),
         (None, _) => drop(p.open(x.gt(&y), Everyone)),
     }
-    let [x, y] = [(); 2].map(|()| random::<T>(words, LANES));
+    let [x, y] = [(); 2].map(|()| random::<T>(words, lanes));
     with_inputs(p, Inputs::new().with(x).with(y))
 }

@@ -1,125 +1,134 @@
-//! `madrigal-lab paper --table`: the tables of MOTION and MOTION2NX, ours beside theirs.
-//!
-//! Ours is a whole job, from the sharing of the operands to the opening of the result, all parties on this machine.
-//! Where a row of the paper is an operation by itself, what it has for sharing and opening is added to it. Base OTs
-//! are left out, as they are there, but for Tables 3 and 4, which have whole computations.
+//! The tables of MOTION and MOTION2NX.
 
-mod bench;
-mod circuits;
-mod costs;
+pub mod circuits;
+pub mod costs;
 mod gates;
-mod integers;
-mod matching;
-mod networks;
-mod ots;
-mod primitives;
-mod published;
+pub mod integers;
+pub mod matching;
+pub mod networks;
+pub mod ots;
+pub mod primitives;
 
-use crate::args::{BenchPaper, PaperArg};
-use crate::exit::{Result, Usage};
-use crate::figures::print;
-use crate::machine::Machine;
-use crate::numbers::{rate, wide_table};
-use crate::progress::Steps;
-use crate::rates;
-use bench::Bench;
+use std::thread;
 
-/// The tables that measure something.
-const MOTION: [u8; 6] = [2, 3, 4, 6, 7, 8];
-const MOTION2NX: [u8; 3] = [1, 2, 3];
+use madrigal_circuit::Rows;
+use madrigal_core::Party;
+use madrigal_engine::{Graph, Plan, Shares};
+use madrigal_program::Plain;
+use madrigal_program::lower::Mix;
 
-/// Refuses a table that there is not.
-fn check(args: &BenchPaper, number: u8) -> Result<()> {
-    let (there, networks) = match args.of {
-        PaperArg::Motion => (&MOTION[..], false),
-        PaperArg::Motion2nx => (&MOTION2NX[..], true),
-    };
-    if !there.contains(&number) {
-        let there = there.iter().map(u8::to_string).collect::<Vec<_>>();
-        let there = there.join(", ");
-        return Err(Usage::NoSuchTable { number, there }.into());
-    }
-    if networks != args.model.is_some() {
-        return Err(Usage::ModelOfTable { networks }.into());
-    }
-    if networks && args.parties.iter().any(|&parties| parties != 2) {
-        return Err(Usage::TwoOfTable.into());
-    }
-    Ok(())
+use super::bench::{Bench, Job, Told};
+use super::estimate::Estimate;
+use super::published::Place;
+use crate::args::{BenchPaper, TransportArg};
+use crate::exit::{Failure, Result};
+use crate::graphs::{self, Measured, Repeated, Times};
+use crate::numbers::{bytes, seconds};
+use crate::programs::measure::{Setting, typed};
+use crate::programs::workloads::{Random, Recorded, Recording};
+use crate::reach::Network;
+
+type Jobs = Result<Vec<Job<'static>>>;
+
+/// Memory of all parties together above which a row is not run.
+const MOST_MEMORY: usize = 8 << 30;
+
+/// How the programs of a table are measured; `phases` says whether the phases' times count.
+fn setting<'a>(bench: &'a Bench<'_>, place: &Place, phases: bool) -> Result<Setting<'a>> {
+    Ok(Setting {
+        runs: graphs::Setting {
+            transport: TransportArg::Tcp,
+            network: Network::parse(&place.network)?,
+            threads: 1,
+            repeat: bench.repeat(),
+        },
+        rates: bench.rates()?,
+        online: phases,
+    })
 }
 
-pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
-    check(args, number)?;
-    if (args.of, number) == (PaperArg::Motion, 6) {
-        return costs::run(args);
+/// Says why a plan is too large to be run: the parties share this machine's cores.
+fn too_large(bench: &Bench<'_>, plan: &Plan, setting: &Setting<'_>) -> Option<String> {
+    let parties = plan.spec().graph.parties();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let crowd = (parties as f64 / cores as f64).max(1.0);
+    let link = setting.runs.network.link();
+    let expected = crowd * plan.time(Party::new(0), setting.rates, &link).total;
+    if expected > bench.args.limit.unwrap_or(BenchPaper::LIMIT) {
+        let expected = seconds(expected);
+        return Some(format!(
+            "a run is expected to take {expected}, more than --limit"
+        ));
     }
-    let machine = Machine::measure()?;
-    let rates = rates::measure(None)?;
-    let steps = Steps::new(0, args.json);
-    let bench = Bench {
-        args,
-        number,
-        steps: &steps,
-        rates: &rates,
-    };
-    let rows = match (&args.model, number) {
-        (Some(model), _) => networks::rows(&bench, model)?,
-        (None, 2) => ots::rows(&bench)?,
-        (None, 3) => bench.programs(matching::cases)?,
-        (None, 4) => circuits::rows(&bench)?,
-        (None, 7) => bench.programs(|_| primitives::cases())?,
-        (None, _) => bench.programs(|_| integers::cases())?,
-    };
-    steps.clear();
-    if args.json {
-        return Ok(());
-    }
-    let mut table = wide_table(&[
-        "row",
-        "parties",
-        "network",
-        "ours",
-        "online",
-        "the paper's",
-        "online",
-        "times as fast",
-    ]);
-    let some = |seconds: Option<f64>| seconds.map(time).unwrap_or_default();
-    for row in &rows {
-        table.add_row([
-            row.name.clone(),
-            row.parties.to_string(),
-            row.network.clone(),
-            time(row.seconds),
-            some(row.online_seconds),
-            some(row.paper_seconds),
-            some(row.paper_online_seconds),
-            row.faster.map(|by| format!("{by:.1}")).unwrap_or_default(),
-        ]);
-    }
-    let of = match args.of {
-        PaperArg::Motion => "MOTION",
-        PaperArg::Motion2nx => "MOTION2NX",
-    };
-    let text = format!(
-        "Table {number} of {of}, times of one operation. All parties on {} cores, {} by each, loopback TCP carries {}; \
-         the paper's on servers of 16 cores each.\n\n{table}\n",
-        machine.cores,
-        rate(machine.aes_blocks, " AES blocks/s"),
-        rate(machine.loopback_bytes_per_second, "B/s"),
-    );
-    print(text.as_bytes())
+    let memory: usize = Party::all(parties).map(|party| plan.memory(party)).sum();
+    (memory > MOST_MEMORY).then(|| format!("the parties would take {}", bytes(memory as u64)))
 }
 
-/// `3.42 µs`: three digits, whatever the unit.
-fn time(seconds: f64) -> String {
-    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
-    let fits = |(unit, _): &(f64, &str)| seconds >= *unit;
-    let (unit, name) = units.into_iter().find(fits).unwrap_or(units[3]);
-    let digits = match seconds / unit {
-        value if value < 10.0 => 2,
-        value if value < 100.0 => 1,
-        _ => 0,
-    };
-    format!("{:.digits$} {name}", seconds / unit)
+/// Measures what is planned, unless it is too large, and tells of it.
+fn run(
+    bench: &Bench<'_>,
+    planned: &impl Repeated,
+    setting: &Setting<'_>,
+    tell: impl FnOnce(&Measured) -> Vec<Estimate>,
+) -> Result<Told> {
+    if let Some(reason) = too_large(bench, planned.plan(), setting) {
+        return Ok(Told::NotRun(reason));
+    }
+    let measured = graphs::run(planned, &setting.runs)?;
+    Ok(Told::Values(tell(&measured)))
+}
+
+/// Measures a typed program.
+fn run_program(
+    bench: &Bench<'_>,
+    place: &Place,
+    (mix, phases): (Mix, bool),
+    make: impl FnOnce(&mut Random, usize) -> Recording,
+    tell: impl FnOnce(&Measured) -> Vec<Estimate>,
+) -> Result<Told> {
+    let recorded = make(&mut Random::new()?, place.parties).map_err(Failure::bug)?;
+    run_recorded(bench, place, (mix, phases), &recorded, tell)
+}
+
+/// Measures a typed program that is there.
+fn run_recorded(
+    bench: &Bench<'_>,
+    place: &Place,
+    (mix, phases): (Mix, bool),
+    recorded: &Recorded,
+    tell: impl FnOnce(&Measured) -> Vec<Estimate>,
+) -> Result<Told> {
+    let setting = setting(bench, place, phases)?;
+    run(bench, &typed(mix, recorded, &setting)?, &setting, tell)
+}
+
+/// A time of all runs, for one of `ops` operations.
+fn of_one(measured: &Measured, ops: usize, pick: impl Fn(&Times) -> f64) -> Estimate {
+    let each = measured.times.iter().map(|times| pick(times) / ops as f64);
+    Estimate::of(each.collect())
+}
+
+/// Draws random elements.
+fn random<T: Plain>(random: &mut Random, count: usize) -> Vec<T> {
+    let words = random.words(count).into_iter();
+    words.map(|word| T::decode(word.into())).collect()
+}
+
+/// Random values for the inputs of operations.
+fn random_inputs(graph: &Graph) -> Result<Vec<Shares>> {
+    let mut random = Random::new()?;
+    let mut inputs = Vec::new();
+    for &value in graph.inputs() {
+        let sort = *graph.sort(value);
+        let mut rows = Rows::new(sort.element.bits(), sort.len);
+        for row in 0..rows.rows() {
+            let words = random.words(rows.row(row).len() / 8);
+            let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+            let to = rows.row_mut(row).iter_mut();
+            to.zip(bytes).for_each(|(to, byte)| *to = byte);
+        }
+        rows.clear_padding();
+        inputs.push(Shares::rows(sort.sharing, &rows));
+    }
+    Ok(inputs)
 }

@@ -1,20 +1,27 @@
-//! Tables 1 to 3 of MOTION2NX: networks, between the owner of the weights and that of the data.
+//! Table 5 of MOTION and Tables 1 to 3 of MOTION2NX: networks, between the owner of the weights and that of the data.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use madrigal_circuit::hycc::BitSharing;
 use madrigal_core::{Party, budget};
 use madrigal_nn::secret::{Format, Roles};
-use madrigal_nn::{Graph, Limits, Model, Options, Tensor};
+use madrigal_nn::{Graph, Limits, Model, Options, Tensor, known};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Rounding, Type};
 
-use super::bench::{Bench, Row};
-use super::gates;
+use super::gates::{self, Shape};
+use super::{Jobs, of_one, run, run_recorded, setting};
 use crate::exit::{Failure, Result, UnfitModel};
-use crate::graphs::Times;
-use crate::programs::measure::measure_gates;
+use crate::graphs::Measured;
+use crate::paper::bench::{Bench, Job, Quantity, Told};
+use crate::paper::estimate::Estimate;
+use crate::paper::published::Place;
+use crate::programs::measure::of_gates;
 use crate::programs::workloads::{Random, Recorded};
+
+/// Copies of a network in the paper's SIMD rows.
+const COPIES: usize = 16;
 
 /// How a network is computed.
 #[derive(Clone, Copy)]
@@ -25,174 +32,197 @@ enum Way {
     Gates(BitSharing, usize),
 }
 
-/// A row, and milliseconds of setup and online in LAN and WAN, where the paper has them.
-struct Entry {
-    name: &'static str,
-    way: Way,
-    lan: [Option<f64>; 2],
-    wan: [Option<f64>; 2],
+/// What is told of a network.
+#[derive(Clone, Copy, PartialEq)]
+enum Whats {
+    /// Everything, base OTs included.
+    Total,
+    /// Setup without base OTs, and online.
+    Phases,
+    Online,
 }
 
-const fn both(name: &'static str, way: Way, lan: [f64; 2], wan: [f64; 2]) -> Entry {
-    Entry {
-        name,
-        way,
-        lan: [Some(lan[0]), Some(lan[1])],
-        wan: [Some(wan[0]), Some(wan[1])],
+/// A model, read or made when it is first needed.
+#[derive(Clone)]
+struct Source {
+    path: Option<Arc<Path>>,
+    make: fn() -> known::Network,
+}
+
+impl Source {
+    fn new(bench: &Bench<'_>, make: fn() -> known::Network) -> Self {
+        let path = bench.args.model.as_deref().map(Arc::from);
+        Self { path, make }
+    }
+
+    fn graph(&self) -> Result<Graph> {
+        let Some(path) = &self.path else {
+            let file = (self.make)().file();
+            let model = Model::read(file, &Limits::default()).map_err(Failure::bug)?;
+            return model.import(&Options::default()).map_err(Failure::bug);
+        };
+        let limits = Limits::default();
+        let bytes = budget::read_regular(path, limits.bytes as u64);
+        let bytes = bytes.map_err(|error| Failure::file("read the model", path)(error.into()))?;
+        let unfit = |problem| UnfitModel {
+            path: path.to_path_buf(),
+            problem,
+        };
+        let model = Model::read_at(bytes, path, &limits).map_err(|error| unfit(error.into()))?;
+        let graph = model.import(&Options::default());
+        Ok(graph.map_err(|error| unfit(error.into()))?)
     }
 }
 
-/// Table 3 tells of online alone.
-const fn online(name: &'static str, mix: Mix, bits: u32, [lan, wan]: [f64; 2]) -> Entry {
-    Entry {
-        name,
-        way: Way::Tensors(mix, bits),
-        lan: [None, Some(lan)],
-        wan: [None, Some(wan)],
-    }
-}
-
-const AB: Way = Way::Tensors(Mix::AB, 32);
-const AY2: Way = Way::Tensors(Mix::AY2, 32);
-const ALPHA_BETA: Way = Way::Tensors(Mix::ALPHA_BETA, 32);
-const ALPHA_Y2: Way = Way::Tensors(Mix::ALPHA_Y2, 32);
-const GATES_B: Way = Way::Gates(BitSharing::Gmw, 1);
-const GATES_Y: Way = Way::Gates(BitSharing::Yao, 1);
-/// The paper tells the times of one copy of the sixteen.
-const SIXTEEN_B: Way = Way::Gates(BitSharing::Gmw, 16);
-const SIXTEEN_Y: Way = Way::Gates(BitSharing::Yao, 16);
-
-/// The rows of what the paper calls its NN operations, and those of its own protocols on HyCC's circuits.
-const CRYPTONETS: [Entry; 8] = [
-    both("A+B/32", AB, [111.2, 11.1], [1005.7, 1047.4]),
-    both("A+Y/32", AY2, [103.4, 11.1], [1062.4, 858.6]),
-    both("alpha+beta/32", ALPHA_BETA, [129.1, 28.1], [1766.7, 982.2]),
-    both("alpha+Y/32", ALPHA_Y2, [136.6, 8.7], [1539.4, 858.6]),
-    both("gates/A+B/32", GATES_B, [2221.6, 2075.4], [5961.3, 3059.0]),
-    both("gates/A+Y/32", GATES_Y, [1962.0, 2177.4], [5474.3, 2805.8]),
-    both(
-        "gates/A+B/32/16",
-        SIXTEEN_B,
-        [650.9, 145.3],
-        [2810.5, 263.3],
-    ),
-    both(
-        "gates/A+Y/32/16",
-        SIXTEEN_Y,
-        [645.5, 142.2],
-        [2777.3, 223.7],
-    ),
-];
-const MINIONN_MNIST: [Entry; 8] = [
-    both("A+B/32", AB, [649.7, 171.5], [4826.6, 5138.1]),
-    both("A+Y/32", AY2, [523.8, 126.7], [4476.5, 2574.9]),
-    both(
-        "alpha+beta/32",
-        ALPHA_BETA,
-        [737.0, 151.6],
-        [6424.5, 4654.0],
-    ),
-    both("alpha+Y/32", ALPHA_Y2, [676.1, 81.8], [5908.9, 1235.7]),
-    both(
-        "gates/A+B/32",
-        GATES_B,
-        [6423.3, 49_712.7],
-        [10_391.8, 46_298.3],
-    ),
-    both(
-        "gates/A+Y/32",
-        GATES_Y,
-        [16_138.6, 15_073.4],
-        [19_085.8, 16_387.4],
-    ),
-    both(
-        "gates/A+B/32/16",
-        SIXTEEN_B,
-        [1239.6, 3037.3],
-        [5163.2, 2903.6],
-    ),
-    both(
-        "gates/A+Y/32/16",
-        SIXTEEN_Y,
-        [1514.1, 936.8],
-        [6129.0, 1467.3],
-    ),
-];
-const MINIONN_CIFAR10: [Entry; 7] = [
-    online("A+B/32", Mix::AB, 32, [1167.7, 20_773.1]),
-    online("A+Y/32", Mix::AY2, 32, [1246.8, 34_783.5]),
-    online("alpha+beta/32", Mix::ALPHA_BETA, 32, [624.2, 7882.5]),
-    online("alpha+Y/32", Mix::ALPHA_Y2, 32, [695.6, 6756.2]),
-    online("A+B/64", Mix::AB, 64, [2024.6, 37_584.9]),
-    online("A+Y/64", Mix::AY2, 64, [2231.1, 66_187.8]),
-    online("alpha+beta/64", Mix::ALPHA_BETA, 64, [989.5, 11_768.9]),
-];
-
-pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
-    let entries = match bench.number {
-        1 => Vec::from(CRYPTONETS),
-        2 => Vec::from(MINIONN_MNIST),
-        _ => Vec::from(MINIONN_CIFAR10),
+/// Table 5 of MOTION.
+pub fn of_motion(bench: &Bench<'_>, place: &Place) -> Jobs {
+    let source = Source::new(bench, known::cryptonets);
+    let garbled = match place.parties {
+        2 => Mix::AY2,
+        _ => Mix::AY,
     };
-    let entries = bench.wanted(entries, |entry| entry.name)?;
-    let mut rows = Vec::new();
-    for name in &bench.args.network {
-        let network = crate::reach::Network::parse(name)?;
-        for entry in &entries {
-            bench.steps.name(&format!("{}, {name}", entry.name));
-            let (measured, copies) = match entry.way {
-                Way::Tensors(mix, bits) => {
-                    let (_, recorded) = program(model, bits)?;
-                    (bench.measure(mix, &recorded, network)?, 1)
-                }
-                Way::Gates(sharing, copies) => {
-                    let (graph, _) = program(model, 32)?;
-                    let gates = gates::network(&graph, sharing, copies)?;
-                    (measure_gates(gates, &bench.setting(network))?, copies)
-                }
-            };
-            let median = |pick: fn(&Times) -> f64| measured.median(pick) / copies as f64;
-            let (total, ours) = (median(|times| times.total), median(|times| times.online));
-            let [setup, online] = match &name[..] {
-                "lan" => entry.lan,
-                "wan" => entry.wan,
-                _ => [None; 2],
-            }
-            .map(|milliseconds| milliseconds.map(|time| time * 1e-3));
-            let paper = setup.zip(online).map(|(setup, online)| setup + online);
-            let faster = paper.map(|paper| paper / total);
-            let row = Row {
-                ops: copies,
-                online_seconds: Some(ours),
-                paper_seconds: paper,
-                paper_online_seconds: online,
-                faster: faster.or(online.map(|online| online / ours)),
-                ..bench.row(entry.name.to_owned(), 2, name, total)
-            };
-            bench.tell(&mut rows, row)?;
+    let ways = [
+        ("gates/A+B", Way::Gates(BitSharing::Gmw, 1)),
+        ("gates/A+Y", Way::Gates(BitSharing::Yao, 1)),
+        ("A+B", Way::Tensors(Mix::AB, 32)),
+        ("A+Y", Way::Tensors(garbled, 32)),
+    ];
+    let job = |(row, way)| job(row, way, &source, Whats::Total);
+    Ok(ways.into_iter().map(job).collect())
+}
+
+pub fn cryptonets(bench: &Bench<'_>, place: &Place) -> Jobs {
+    of_motion2nx(bench, place, known::cryptonets)
+}
+
+pub fn minionn_mnist(bench: &Bench<'_>, place: &Place) -> Jobs {
+    of_motion2nx(bench, place, known::minionn_mnist)
+}
+
+/// Tables 1 and 2 of MOTION2NX.
+fn of_motion2nx(bench: &Bench<'_>, _: &Place, make: fn() -> known::Network) -> Jobs {
+    let source = Source::new(bench, make);
+    let mixes = [
+        ("A+B", Mix::AB, BitSharing::Gmw),
+        ("A+Y", Mix::AY2, BitSharing::Yao),
+    ];
+    let mut jobs = Vec::new();
+    for (name, mix, sharing) in mixes {
+        let ways = [
+            (format!("gates/{name}/32"), Way::Gates(sharing, 1)),
+            (
+                format!("gates/{name}/32/{COPIES}"),
+                Way::Gates(sharing, COPIES),
+            ),
+            (format!("{name}/32"), Way::Tensors(mix, 32)),
+        ];
+        let job = |(row, way): (String, Way)| job(&row, way, &source, Whats::Phases);
+        jobs.extend(ways.into_iter().map(job));
+    }
+    for (name, mix) in [("alpha+beta", Mix::ALPHA_BETA), ("alpha+Y", Mix::ALPHA_Y2)] {
+        for row in [
+            format!("gates/{name}/32"),
+            format!("gates/{name}/32/{COPIES}"),
+        ] {
+            let quantities = Whats::Phases.quantities(&row);
+            jobs.push(Job::new(quantities, |_, _| {
+                let reason = "programs of single gates are computed in A, B, Y and Y2";
+                Ok(Told::NotRun(reason.to_owned()))
+            }));
+        }
+        let row = format!("{name}/32");
+        jobs.push(job(&row, Way::Tensors(mix, 32), &source, Whats::Phases));
+    }
+    Ok(jobs)
+}
+
+/// Table 3 of MOTION2NX.
+pub fn minionn_cifar10(bench: &Bench<'_>, _: &Place) -> Jobs {
+    let source = Source::new(bench, known::minionn_cifar10);
+    let mixes = [
+        ("A+B", Mix::AB),
+        ("A+Y", Mix::AY2),
+        ("alpha+beta", Mix::ALPHA_BETA),
+        ("alpha+Y", Mix::ALPHA_Y2),
+    ];
+    let mut jobs = Vec::new();
+    for bits in [32, 64] {
+        for (name, mix) in mixes {
+            let (row, way) = (format!("{name}/{bits}"), Way::Tensors(mix, bits));
+            jobs.push(job(&row, way, &source, Whats::Online));
         }
     }
-    Ok(rows)
+    Ok(jobs)
 }
 
-/// Reads a network; gives it, and the program that computes it on random data, with weights of one party and data of
-/// the other.
-fn program(path: &Path, bits: u32) -> Result<(Graph, Recorded)> {
-    let unfit = |problem: Box<dyn std::error::Error + Send + Sync>| UnfitModel {
-        path: path.to_owned(),
-        problem,
+impl Whats {
+    fn quantities(self, row: &str) -> Vec<Quantity> {
+        let names: &[&str] = match self {
+            Self::Total => &["total"],
+            Self::Phases => &["setup", "online"],
+            Self::Online => &["online"],
+        };
+        let of = |name: &&str| Quantity::seconds(row, *name);
+        names.iter().map(of).collect()
+    }
+
+    fn told(self, measured: &Measured, copies: usize) -> Vec<Estimate> {
+        let online = || of_one(measured, copies, |times| times.online);
+        match self {
+            Self::Total => vec![of_one(measured, copies, |times| times.total)],
+            Self::Phases => {
+                let setup = of_one(measured, copies, |times| times.setup_beyond_base_ots);
+                vec![setup, online()]
+            }
+            Self::Online => vec![online()],
+        }
+    }
+}
+
+fn job(row: &str, way: Way, source: &Source, whats: Whats) -> Job<'static> {
+    let source = source.clone();
+    Job::new(whats.quantities(row), move |bench, place| {
+        let graph = source.graph()?;
+        let phases = whats != Whats::Total;
+        match way {
+            Way::Tensors(mix, bits) => {
+                let path = source.path.as_deref();
+                let recorded = program(&graph, path, bits, place.parties)?;
+                run_recorded(bench, place, (mix, phases), &recorded, |measured| {
+                    whats.told(measured, 1)
+                })
+            }
+            Way::Gates(bits, copies) => {
+                let shape = Shape {
+                    parties: place.parties,
+                    bits,
+                    copies,
+                };
+                let gates = gates::network(&graph, shape)?;
+                let setting = setting(bench, place, phases)?;
+                run(bench, &of_gates(gates, &setting)?, &setting, |measured| {
+                    whats.told(measured, copies)
+                })
+            }
+        }
+    })
+}
+
+/// Makes the program that computes a network on random data, with weights of the first party and data of the second.
+fn program(graph: &Graph, path: Option<&Path>, bits: u32, parties: usize) -> Result<Recorded> {
+    let unfit = |problem: Box<dyn std::error::Error + Send + Sync>| match path {
+        Some(path) => UnfitModel {
+            path: path.to_owned(),
+            problem,
+        }
+        .into(),
+        None => Failure::bug(problem),
     };
-    let limits = Limits::default();
-    let bytes = budget::read_regular(path, limits.bytes as u64);
-    let bytes = bytes.map_err(|error| Failure::file("read the model", path)(error.into()))?;
-    let model = Model::read_at(bytes, path, &limits).map_err(|error| unfit(error.into()))?;
-    let graph = model.import(&Options::default());
-    let graph = graph.map_err(|error| unfit(error.into()))?;
     // As much after the point as the trained networks need: 10 bits of 32, 18 of 64.
     let number = Type::fixed(bits, bits / 4 + 2);
     let number = number.ok_or_else(|| Failure::bug(format!("no numbers of {bits} bits")))?;
     let roles = Roles {
-        parties: 2,
+        parties,
         model: Party::new(0),
         data: Party::new(1),
         to: vec![Party::new(1)],
@@ -212,9 +242,9 @@ fn program(path: &Path, bits: u32) -> Result<(Graph, Recorded)> {
         let pixels = words.map(|word| (word >> 56) as f32 / 255.0).collect();
         data.push(Tensor::f32(shape, pixels).map_err(Failure::bug)?);
     }
-    let inputs = network.with_weights(&graph, Inputs::new());
+    let inputs = network.with_weights(graph, Inputs::new());
     let inputs = inputs.and_then(|inputs| network.with_data(&data, inputs));
     let inputs = inputs.map_err(|error| unfit(error.into()))?;
     let program = network.program().clone();
-    Ok((graph, Recorded { program, inputs }))
+    Ok(Recorded { program, inputs })
 }

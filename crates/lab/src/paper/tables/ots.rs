@@ -1,36 +1,53 @@
-//! Table 2: OTs, ten million of them, both sides on this machine and no network between them.
+//! Table 2: OTs, ten million of them side by side.
 
-use super::bench::{Bench, Row};
-use crate::exit::Result;
-use crate::ot::per_ot;
+use super::Jobs;
+use crate::args::TransportArg;
+use crate::graphs;
+use crate::ot::between::{Flavour, seconds};
+use crate::paper::bench::{Bench, Job, Quantity, Told};
+use crate::paper::estimate::Estimate;
+use crate::paper::published::Place;
+use crate::reach::Network;
 
 const OTS: usize = 10_000_000;
 
-/// The paper's name, ours, and what MOTION and libOTe take for one in a LAN, in nanoseconds.
-const ROWS: [(&str, &str, f64, Option<f64>); 4] = [
-    ("R-OT/128", "rot/softspoken2", 77.0, None),
-    ("R-OT/128, IKNP", "rot/iknp", 77.0, None),
-    ("G-OT/128", "got/128/softspoken2", 196.0, Some(120.0)),
-    ("C+-OT/64", "acot/64/softspoken2", 134.0, None),
+/// The paper's columns, of which it has one row for each system.
+const FLAVOURS: [(&str, Flavour); 9] = [
+    ("G-OT/1", Flavour::Chosen(1)),
+    ("G-OT/128", Flavour::Chosen(128)),
+    ("R-OT/128", Flavour::Random(128)),
+    ("XC-OT/1", Flavour::Xor(1)),
+    ("XC-OT/128", Flavour::Xor(128)),
+    ("AC-OT/8", Flavour::Additive(8)),
+    ("AC-OT/16", Flavour::Additive(16)),
+    ("AC-OT/32", Flavour::Additive(32)),
+    ("AC-OT/64", Flavour::Additive(64)),
 ];
 
-pub(super) fn rows(bench: &Bench<'_>) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for (name, ours, motion, libote) in bench.wanted(ROWS.to_vec(), |row| row.0)? {
-        bench.steps.name(name);
-        let seconds = per_ot(ours, OTS, bench.args.repeat, bench.steps)?;
-        let paper = motion * 1e-9;
-        let name = match libote {
-            Some(libote) => format!("{name} (libOTe there: {libote} ns)"),
-            None => name.to_owned(),
-        };
-        let row = Row {
-            ops: OTS,
-            paper_seconds: Some(paper),
-            faster: Some(paper / seconds),
-            ..bench.row(name, 2, "none", seconds)
-        };
-        bench.tell(&mut rows, row)?;
-    }
-    Ok(rows)
+/// SoftSpoken's field over lines of 1 Gbit/s and less, where bytes count, and over faster ones.
+const FIELDS: [u8; 2] = [4, 2];
+const SLOW: f64 = 125e6;
+
+pub fn jobs(bench: &Bench<'_>, _: &Place) -> Jobs {
+    let ots = bench.scaled(OTS);
+    let jobs = FLAVOURS.into_iter().map(|(row, flavour)| {
+        let total = vec![Quantity::seconds(row, "total")];
+        Job::new(total, move |bench, place| {
+            let network = Network::parse(&place.network)?;
+            let bandwidth = network.link().bytes_per_second;
+            let field = FIELDS[usize::from(bandwidth.is_none_or(|bandwidth| bandwidth > SLOW))];
+            let setting = graphs::Setting {
+                transport: TransportArg::Tcp,
+                network,
+                threads: 1,
+                repeat: bench.repeat(),
+            };
+            let pairs = place.parties * (place.parties - 1) / 2;
+            let made = (ots * pairs) as f64;
+            let runs = seconds(flavour, place.parties, field, ots, &setting)?;
+            let each = runs.iter().map(|seconds| seconds / made);
+            Ok(Told::Values(vec![Estimate::of(each.collect())]))
+        })
+    });
+    Ok(jobs.collect())
 }
