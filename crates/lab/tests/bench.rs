@@ -1,6 +1,7 @@
 //! Lines that benchmarks print for scripts. Times are never held against anything.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value;
 
