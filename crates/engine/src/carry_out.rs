@@ -227,7 +227,7 @@ struct Carried {
     outputs: Vec<Shares>,
     /// Time of each phase.
     times: [Duration; 2],
-    /// What the source of the correlations took to open.
+    /// Time that the source of the correlations took to open.
     opening: Duration,
     tasks: Vec<TaskReport>,
 }

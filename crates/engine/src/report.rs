@@ -18,8 +18,8 @@ pub struct Outcome<Outputs = Vec<Shares>> {
     pub online: PhaseReport,
     /// From the opening of the job until all parties had agreed on it: then the phases begin.
     pub agreed: Duration,
-    /// What the source of the correlations took to open, part of the setup: the base OTs with all peers where OT makes
-    /// them. Nothing where no correlations are needed.
+    /// Time that the source of the correlations took to open, part of the setup: the base OTs with all peers where OT
+    /// makes them. Zero where no correlations are needed.
     pub opening: Duration,
     /// From the opening of the job to its finish at all parties.
     pub total: Duration,

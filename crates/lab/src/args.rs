@@ -40,7 +40,7 @@ pub enum Bench {
     Tensors(BenchTensors),
     /// Circuits with secret branches: all branches computed, and the ways to share their cost
     Branches(BenchBranches),
-    /// Figures of the papers, ours beside theirs
+    /// Tables and figures of the papers, ours beside theirs
     Paper(BenchPaper),
     /// Jobs over lines with latency: against what the line and computing alone take, and against what
     /// `explain` expects
@@ -315,7 +315,7 @@ pub struct BenchPaper {
     #[arg(long, value_name = "PROFILE")]
     pub network: Vec<String>,
 
-    /// Number of runs [default: 3]
+    /// Number of runs [default: 3; of Araki and others 5, as in the paper]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: Option<u32>,
 

@@ -36,7 +36,7 @@ pub struct Times {
     pub parts: [f64; 3],
 }
 
-/// What an operation is for.
+/// Purpose of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Share,
@@ -93,7 +93,7 @@ pub struct Opened<'a> {
     pub is_right: &'a (dyn Fn(&[Shares]) -> bool + Sync),
 }
 
-/// What a party knows of values in the clear.
+/// Gives the values in the clear as a party knows them.
 pub fn known_to(me: Party, inputs: &[Shares]) -> Vec<Shares> {
     let own = |value: &Shares| match value.sort().sharing.is_known_to(me) {
         true => value.clone(),

@@ -338,7 +338,7 @@ fn paper(path: &Path, flags: &str) -> Vec<Value> {
     told.stdout.lines().map(line).collect()
 }
 
-/// What is ours in a line: the mean.
+/// The mean of our runs in a line.
 fn ours(line: &Value) -> f64 {
     line["ours"]["mean"]
         .as_f64()
@@ -433,7 +433,7 @@ fn tables_say_what_they_do_not_run_and_refuse_what_they_do_not_obey() {
     let path = directory.path();
     let lines = paper(
         path,
-        "--table 7 --only AND^Y --network aws -N 20 --limit 0 --scale 0.01",
+        "--table 7 --only AND^Y --network motion-aws -N 20 --limit 0 --scale 0.01",
     );
     for line in &lines {
         assert!(line["ours"].is_null(), "{line}");
@@ -527,11 +527,9 @@ fn figures_of_branches() {
         let lines = paper(path, &format!("--figure 8 --circuits 4 {merging}"));
         value(&lines, "motif/b2", "OTs")
     });
-    // Two triples for each AND of the larger branch, which are all of one size.
-    assert_eq!(
-        value(&lines, "masked/b2", "OTs"),
-        value(&lines, "plain/b2", "OTs") / 2.0
-    );
+    // Triples of one branch, where plain takes those of two and a multiplexer's.
+    let saved = value(&lines, "masked/b2", "OTs, times less than plain");
+    assert!((saved - 2.0).abs() < 0.01, "{saved}");
     assert!(aligned < by_depth, "{aligned} {by_depth}");
     let least = value(&lines, "masked/b2", "OTs, times less than motif, least");
     assert!(least >= 1.0, "{least}");

@@ -34,7 +34,7 @@ impl Random {
 /// A network that grows; values go by names, the input is `x`.
 #[derive(Debug)]
 pub struct Draft {
-    /// What is there so far.
+    /// Nodes and weights so far.
     pub graph: proto::Graph,
     random: Random,
 }

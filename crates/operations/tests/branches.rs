@@ -49,7 +49,7 @@ pub(crate) fn built(
     built_of(branching, operation, parties, lanes, seed)
 }
 
-/// The same with an operation that is there.
+/// A program that shares random inputs, does this operation, and opens what it gives.
 fn built_of(
     branching: &Branching,
     operation: Branch,

@@ -12,6 +12,7 @@ pub mod between;
 mod correlations;
 mod extensions;
 mod flavours;
+mod kinds;
 mod outputs;
 mod sides;
 mod silent;

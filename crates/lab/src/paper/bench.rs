@@ -1,4 +1,4 @@
-//! What all tables and figures share: which rows there are at which places, what the flags want of them, running them, and
+//! Everything that tables and figures share: which rows there are at which places, what the flags want of them, running them, and
 //! printing each quantity beside what the papers report.
 
 use std::cell::OnceCell;
@@ -42,12 +42,15 @@ impl Quantity {
     }
 }
 
-/// What one measurement tells.
+/// Measures what a job tells.
+pub type Run<'a> = dyn FnOnce(&Bench<'_>, &Place) -> Result<Told> + 'a;
+
+/// A measurement, and what it tells.
 pub struct Job<'a> {
     pub quantities: Vec<Quantity>,
     /// A value for each quantity.
-    pub run: Box<dyn FnOnce(&Bench<'_>, &Place) -> Result<Told> + 'a>,
-    /// What the papers have of a quantity where that is not a line of their own.
+    pub run: Box<Run<'a>>,
+    /// Finds what the papers have of a quantity: a line of theirs, or what is made of several.
     pub published: fn(&Sheet, &Quantity, &Place) -> Vec<Published>,
 }
 
@@ -64,7 +67,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What came of a job.
+/// Outcome of a job.
 pub enum Told {
     Values(Vec<Estimate>),
     /// The reason why it was not run.
@@ -96,7 +99,7 @@ struct Line {
     not_run: Option<String>,
     /// The papers' values by whose they are; `null` where the paper has one that its text does not say.
     published: BTreeMap<&'static str, Option<f64>>,
-    /// How many times as good ours is as the paper's own.
+    /// Factor by which ours is better than the paper's own.
     times_as_good: Option<f64>,
     #[serde(skip)]
     cells: Vec<String>,
@@ -300,13 +303,12 @@ impl<'a> Bench<'a> {
         ];
         for system in self.sheet.systems() {
             let published = published.iter().find(|published| published.of == system);
-            let text = published.map(|one| match (one.bound, one.value) {
-                (bound, Some(value)) => format!(
-                    "{}{}",
-                    bound.map_or(String::new(), String::from),
-                    unit.text(value)
-                ),
-                (_, None) => "?".to_owned(),
+            let text = published.map(|one| match one.value {
+                Some(value) => {
+                    let bound = one.bound.map_or(String::new(), String::from);
+                    format!("{bound}{}", one.unit.text(value))
+                }
+                None => "?".to_owned(),
             });
             cells.push(text.unwrap_or_default());
         }
@@ -374,7 +376,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// What is within the interval, where there are several runs.
+/// Writes half the width of the interval, where there are several runs.
 fn within(ours: Option<&Estimate>, unit: Unit) -> String {
     let within = ours
         .and_then(|ours| ours.within)

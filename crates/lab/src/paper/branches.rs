@@ -62,7 +62,7 @@ impl What {
     }
 }
 
-/// What branches compute.
+/// Circuits in the branches.
 #[derive(Clone, Copy)]
 enum Circuits {
     /// Whether two strings are equal: the same circuit in all branches and runs.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::spread::Spread;
 
-/// What stands for all runs.
+/// The value that stands for all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typical {
     Median,
@@ -71,7 +71,7 @@ impl Estimate {
     }
 }
 
-/// The value that Student's t with so many degrees of freedom exceeds with a chance of 2.5 %, from tables: between two
+/// The value that Student's t with `freedom` degrees of freedom exceeds with a chance of 2.5 %, from tables: between two
 /// numbers of the tables that of the lower one, which is on the safe side.
 fn student(freedom: usize) -> f64 {
     const TABLE: [(usize, f64); 24] = [

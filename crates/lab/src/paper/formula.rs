@@ -1,6 +1,6 @@
 //! The formulas that a paper's table has in place of numbers.
 
-/// What the letters of a formula stand for: parties (`N`), bits of a number (`l`) and of a key (`k`).
+/// Values of a formula's letters: parties (`N`), bits of a number (`l`) and of a key (`k`).
 #[derive(Debug, Clone, Copy)]
 pub struct Letters {
     pub parties: usize,

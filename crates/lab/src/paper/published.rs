@@ -1,4 +1,4 @@
-//! What the papers report, as data: a file for each table and figure in `papers`, with where it is from above it.
+//! Values that the papers report, as data: a file for each table and figure in `papers`, with where it is from above it.
 //!
 //! A line is one quantity of one row, of the paper's own system or another that it compares itself with, in its columns:
 //! a network and a number of parties each. `-` stands where the paper has nothing, `?` where it has something that its text
@@ -20,7 +20,7 @@ pub struct Place {
 
 /// One table or figure.
 pub struct Sheet {
-    /// What the paper says of it, a line each.
+    /// Lines that say where it is from and how the paper measured.
     pub source: Vec<&'static str>,
     columns: Vec<Column>,
     lines: Vec<Line>,
@@ -44,19 +44,20 @@ struct Line {
 /// A value of a paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
-    /// Whose it is.
+    /// System that has it.
     pub of: &'static str,
     /// In the base unit; nothing where the paper has one that its text does not say.
     pub value: Option<f64>,
     /// `<`, `>` or `~`.
     pub bound: Option<char>,
+    pub unit: Unit,
 }
 
 impl Sheet {
     /// Reads a file of this project.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence on what is wrong with it.
     pub fn read(text: &'static str) -> Result<Self, String> {
         let mut lines = text.lines();
         let mut source = Vec::new();
@@ -91,7 +92,7 @@ impl Sheet {
             .map(|column| (column.network, column.parties))
     }
 
-    /// What the paper and those whom it compares itself with have of a row's quantity.
+    /// Finds the values of a row's quantity: the paper's and those of the systems that it compares itself with.
     pub fn at(&self, row: &str, what: &str, place: &Place) -> Vec<Published> {
         let lines = self.lines.iter();
         let lines = lines.filter(|line| line.row == row && line.what == what);
@@ -110,6 +111,7 @@ impl Sheet {
     }
 
     /// Every quantity of every row there, once: its row, its name and its unit.
+    #[cfg(test)]
     pub fn quantities(&self, place: &Place) -> Vec<(&'static str, &'static str, Unit)> {
         let mut all = Vec::new();
         for line in &self.lines {
@@ -185,6 +187,7 @@ impl Line {
             of: self.of,
             value,
             bound,
+            unit: self.unit,
         })
     }
 }

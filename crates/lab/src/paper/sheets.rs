@@ -80,7 +80,7 @@ pub struct Known {
     /// The paper's own system, which ours is held against.
     pub own: &'static str,
     pub typical: Typical,
-    /// What is to be known of our rows.
+    /// A remark on our rows.
     pub note: &'static str,
     text: &'static str,
     obeys: &'static [Flag],
@@ -387,7 +387,7 @@ impl Known {
         }
     }
 
-    /// What the paper reports.
+    /// Reads what the paper reports.
     pub fn sheet(&self) -> Result<Sheet> {
         Sheet::read(self.text).map_err(|problem| Failure::bug(format!("{self}: {problem}")))
     }

@@ -5,6 +5,7 @@ use clap::Parser as _;
 use super::bench::Bench;
 use super::sheets::{Known, SHEETS};
 use crate::args::{Bench as Which, BenchPaper, Cli};
+use crate::reach::Network;
 
 fn args(flags: &str) -> BenchPaper {
     let words = ["madrigal-lab", "paper", "--list"];
@@ -37,6 +38,7 @@ fn every_row_of_the_papers_is_printed() {
             assert!(places.iter().any(there), "{known}: {network} {parties:?}");
         }
         for place in &places {
+            Network::parse(&place.network).unwrap();
             let jobs = bench.jobs(place).unwrap();
             let printed: Vec<_> = jobs
                 .iter()
@@ -62,7 +64,7 @@ fn every_row_of_the_papers_is_printed() {
                 assert!(!published.is_empty(), "{known}: {row}, {what}");
                 lines += 1;
             }
-            // What is printed twice is told apart by nobody.
+            // A quantity that is printed twice is told apart by nobody.
             for (at, (quantity, _)) in printed.iter().enumerate() {
                 let same = printed[..at].iter().any(|(other, _)| other == quantity);
                 assert!(!same, "{known}: {quantity:?}");
@@ -72,7 +74,7 @@ fn every_row_of_the_papers_is_printed() {
     }
 }
 
-/// How many quantities the papers' tables and figures have at all their places, in the order of [`SHEETS`], counted by hand:
+/// Numbers of quantities that the papers' tables and figures have at all their places, in the order of [`SHEETS`], counted by hand:
 /// a file that lacked a row would otherwise lack it in both lists.
 const QUANTITIES: [usize; SHEETS.len()] = [
     9 * 2,
@@ -159,11 +161,17 @@ fn values_are_those_of_the_papers() {
         y2a,
     );
     close(
-        value("--table 7", "A2Y/64", "alone", ("aws", 20), "MOTION"),
+        value("--table 7", "A2Y/64", "alone", ("motion-aws", 20), "MOTION"),
         89_238_532e-9,
     );
     close(
-        value("--table 8", "DIV^Y/64", "total", ("aws", 10), "MOTION"),
+        value(
+            "--table 8",
+            "DIV^Y/64",
+            "total",
+            ("motion-aws", 10),
+            "MOTION",
+        ),
         100_945e-6,
     );
     close(

@@ -2,7 +2,7 @@
 
 use crate::numbers::count;
 
-/// What a number counts. Numbers are kept in the base unit, the papers' prefixes are taken off when they are read.
+/// Unit of a number. Numbers are kept in the base unit, the papers' prefixes are taken off when they are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     Seconds,
@@ -12,7 +12,7 @@ pub enum Unit {
     Operations,
     Ots,
     PerSecond,
-    /// How many times as much.
+    /// Factor between two values.
     Times,
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use madrigal_circuit::hycc::BitSharing;
 use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 use madrigal_core::{Party, Zeroizing};
-use madrigal_hycc::{Flat, Hybrid, Options, Values};
+use madrigal_hycc::{Flat, Hybrid, Options, Sharing, Values};
 use madrigal_nn::{Binary, Graph, Node, Op, Unary, ValueId, Window};
 
 use crate::exit::{Failure, Result};
@@ -20,12 +20,14 @@ const OWNER: u8 = 0;
 /// Party that owns the data.
 const CLIENT: u8 = 1;
 
-/// Which protocols compute a program, and how often.
+/// Protocols that compute a program, and how often they do.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub parties: usize,
-    /// What bits are computed in, as HyCC's partitions say.
+    /// Protocol of bits, as HyCC's partitions say.
     pub bits: BitSharing,
+    /// Whether A and B are replaced by alpha and beta.
+    pub alpha: bool,
     /// Copies side by side.
     pub copies: usize,
 }
@@ -69,7 +71,15 @@ fn least_distance(entries: usize, sharing: BitSharing) -> Flat {
 fn on_random(flat: &Flat, shape: Shape) -> Result<Gates> {
     let (parties, copies) = (shape.parties, shape.copies);
     let to = [Party::new(usize::from(CLIENT))];
-    let hybrid = Hybrid::new(flat, &Options::default(), parties, copies, &to);
+    let options = match shape.alpha {
+        true => Options {
+            words: Sharing::ALPHA,
+            layered: Sharing::BETA,
+            ..Options::default()
+        },
+        false => Options::default(),
+    };
+    let hybrid = Hybrid::new(flat, &options, parties, copies, &to);
     let hybrid = hybrid.map_err(Failure::bug)?;
     let mut random = Random::new()?;
     let (mut values, mut expected) = (Values::new(copies), Values::new(copies));

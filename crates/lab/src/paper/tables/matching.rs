@@ -49,6 +49,7 @@ fn single(row: String, sharing: BitSharing, entries: usize, copies: usize) -> Jo
             let shape = Shape {
                 parties: place.parties,
                 bits: sharing,
+                alpha: false,
                 copies,
             };
             let gates = gates::matching(entries, shape)?;

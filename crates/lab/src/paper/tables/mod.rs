@@ -53,7 +53,9 @@ fn too_large(bench: &Bench<'_>, plan: &Plan, setting: &Setting<'_>) -> Option<St
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let crowd = (parties as f64 / cores as f64).max(1.0);
     let link = setting.runs.network.link();
-    let expected = crowd * plan.time(Party::new(0), setting.rates, &link).total;
+    let time = plan.time(Party::new(0), setting.rates, &link);
+    let waiting = time.setup.waiting + time.online.waiting;
+    let expected = waiting + crowd * (time.total - waiting).max(0.0);
     if expected > bench.args.limit.unwrap_or(BenchPaper::LIMIT) {
         let expected = seconds(expected);
         return Some(format!(

@@ -14,7 +14,7 @@ use super::gates::{self, Shape};
 use super::{Jobs, of_one, run, run_recorded, setting};
 use crate::exit::{Failure, Result, UnfitModel};
 use crate::graphs::Measured;
-use crate::paper::bench::{Bench, Job, Quantity, Told};
+use crate::paper::bench::{Bench, Job, Quantity};
 use crate::paper::estimate::Estimate;
 use crate::paper::published::Place;
 use crate::programs::measure::of_gates;
@@ -28,11 +28,12 @@ const COPIES: usize = 16;
 enum Way {
     /// The network is computed by operations on tensors, in a mix, on numbers of this many bits.
     Tensors(Mix, u32),
-    /// The network is computed gate by gate, as HyCC compiles it, this many copies side by side.
-    Gates(BitSharing, usize),
+    /// The network is computed gate by gate, as HyCC compiles it, in A and its bits or in alpha, this many copies side by
+    /// side.
+    Gates(BitSharing, bool, usize),
 }
 
-/// What is told of a network.
+/// Quantities that are told of a network.
 #[derive(Clone, Copy, PartialEq)]
 enum Whats {
     /// Everything, base OTs included.
@@ -82,8 +83,8 @@ pub fn of_motion(bench: &Bench<'_>, place: &Place) -> Jobs {
         _ => Mix::AY,
     };
     let ways = [
-        ("gates/A+B", Way::Gates(BitSharing::Gmw, 1)),
-        ("gates/A+Y", Way::Gates(BitSharing::Yao, 1)),
+        ("gates/A+B", Way::Gates(BitSharing::Gmw, false, 1)),
+        ("gates/A+Y", Way::Gates(BitSharing::Yao, false, 1)),
         ("A+B", Way::Tensors(Mix::AB, 32)),
         ("A+Y", Way::Tensors(garbled, 32)),
     ];
@@ -102,36 +103,25 @@ pub fn minionn_mnist(bench: &Bench<'_>, place: &Place) -> Jobs {
 /// Tables 1 and 2 of MOTION2NX.
 fn of_motion2nx(bench: &Bench<'_>, _: &Place, make: fn() -> known::Network) -> Jobs {
     let source = Source::new(bench, make);
+    let (layers, ands) = (BitSharing::Gmw, BitSharing::Yao);
     let mixes = [
-        ("A+B", Mix::AB, BitSharing::Gmw),
-        ("A+Y", Mix::AY2, BitSharing::Yao),
+        ("A+B", Mix::AB, layers, false),
+        ("A+Y", Mix::AY2, ands, false),
+        ("alpha+beta", Mix::ALPHA_BETA, layers, true),
+        ("alpha+Y", Mix::ALPHA_Y2, ands, true),
     ];
     let mut jobs = Vec::new();
-    for (name, mix, sharing) in mixes {
+    for (name, mix, bits, alpha) in mixes {
         let ways = [
-            (format!("gates/{name}/32"), Way::Gates(sharing, 1)),
+            (format!("gates/{name}/32"), Way::Gates(bits, alpha, 1)),
             (
                 format!("gates/{name}/32/{COPIES}"),
-                Way::Gates(sharing, COPIES),
+                Way::Gates(bits, alpha, COPIES),
             ),
             (format!("{name}/32"), Way::Tensors(mix, 32)),
         ];
         let job = |(row, way): (String, Way)| job(&row, way, &source, Whats::Phases);
         jobs.extend(ways.into_iter().map(job));
-    }
-    for (name, mix) in [("alpha+beta", Mix::ALPHA_BETA), ("alpha+Y", Mix::ALPHA_Y2)] {
-        for row in [
-            format!("gates/{name}/32"),
-            format!("gates/{name}/32/{COPIES}"),
-        ] {
-            let quantities = Whats::Phases.quantities(&row);
-            jobs.push(Job::new(quantities, |_, _| {
-                let reason = "programs of single gates are computed in A, B, Y and Y2";
-                Ok(Told::NotRun(reason.to_owned()))
-            }));
-        }
-        let row = format!("{name}/32");
-        jobs.push(job(&row, Way::Tensors(mix, 32), &source, Whats::Phases));
     }
     Ok(jobs)
 }
@@ -192,10 +182,11 @@ fn job(row: &str, way: Way, source: &Source, whats: Whats) -> Job<'static> {
                     whats.told(measured, 1)
                 })
             }
-            Way::Gates(bits, copies) => {
+            Way::Gates(bits, alpha, copies) => {
                 let shape = Shape {
                     parties: place.parties,
                     bits,
+                    alpha,
                     copies,
                 };
                 let gates = gates::network(&graph, shape)?;

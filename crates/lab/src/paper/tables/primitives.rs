@@ -12,6 +12,7 @@ use crate::graphs::Measured;
 use crate::paper::bench::{Bench, Job, Quantity, Told};
 use crate::paper::estimate::Estimate;
 use crate::paper::published::{Place, Published, Sheet};
+use crate::paper::unit::Unit;
 use crate::programs::measure::Operations;
 use crate::programs::workloads::{Random, Recorded, Recording};
 
@@ -28,14 +29,14 @@ const Y: Sharing = Sharing::Y;
 const ALONE: &str = "alone";
 const WHOLE: &str = "with sharing and opening";
 
-/// What a job consists of.
+/// Parts of a job.
 #[derive(Clone)]
 struct Parts {
-    /// How many operands are shared, of how many elements each, and the row of one element.
+    /// Operands that are shared, elements of each, and the row of one element.
     share: (u32, u32, String),
     /// The row of the operation, if there is one.
     operation: Option<String>,
-    /// How many elements are opened, and the row of one.
+    /// Elements that are opened, and the row of one.
     open: (u32, String),
     /// Operations side by side.
     ops: usize,
@@ -51,7 +52,7 @@ impl Parts {
         }
     }
 
-    /// What was measured of each. Setup is the operation's, or without one the sharing's.
+    /// Values of each quantity. Setup is the operation's, or without one the sharing's.
     fn told(&self, measured: &Measured) -> Vec<Estimate> {
         let of = |pick: &dyn Fn(&crate::graphs::Times) -> f64| of_one(measured, self.ops, pick);
         match self.operation {
@@ -67,7 +68,7 @@ impl Parts {
     }
 }
 
-/// Of a whole job, the sum of the paper's rows; its parts are in its own rows.
+/// Finds the paper's value of a part, and adds up its rows for a whole job.
 fn published(sheet: &Sheet, quantity: &Quantity, place: &Place) -> Vec<Published> {
     if quantity.what == ALONE {
         return sheet.at(&quantity.row, ALONE, place);
@@ -94,6 +95,7 @@ fn published(sheet: &Sheet, quantity: &Quantity, place: &Place) -> Vec<Published
         of: "MOTION",
         value: Some(value),
         bound: None,
+        unit: Unit::Seconds,
     }]
 }
 
