@@ -270,7 +270,7 @@ impl ClientFlags {
             expected.check(&share).map_err(|fault| ShareFileError {
                 file: file.to_path_buf(),
                 value: Some(share.header().in_words()),
-                fault,
+                fault: Box::new(fault),
             })?;
             let file = file.to_path_buf();
             Ok(Received { file, share })

@@ -89,6 +89,7 @@
 #[cfg(feature = "app")]
 pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
+pub use madrigal_clients as clients;
 pub use madrigal_hycc as hycc;
 pub use madrigal_net as net;
 #[cfg(feature = "nn")]

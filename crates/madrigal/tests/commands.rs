@@ -42,7 +42,7 @@ fn run(line: &str) -> Result<String, (String, u8)> {
 }
 
 /// An empty folder of this test alone.
-fn empty_folder() -> PathBuf {
+pub(crate) fn empty_folder() -> PathBuf {
     let test = thread::current().name().unwrap().replace("::", "-");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     if folder.exists() {

@@ -1,0 +1,320 @@
+//! Clients and servers over TLS: values go in as share files and come out as such, and what is wrong is told by name.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use madrigal::app::App;
+use madrigal::app::remote::{identity_files, sealing_file};
+use madrigal::clients::{Named, Received, ShareFile, combine, deal, private_generator, read_file};
+use madrigal::engine::{Element, Shares, Sharing, with_ring};
+use madrigal::net::identity::{Identity, Validity};
+use madrigal::net::roster::{Roster, RosterEntry};
+use madrigal::net::sealing::SealingKey;
+use madrigal::program::lower::Mix;
+use madrigal::program::{Client, Everyone, Opened, Plain};
+
+use crate::commands::empty_folder;
+
+/// Incomes of many clients, whose sum goes to the press, and a client's limit that all are compared with.
+fn survey() -> App<Opened<u32>> {
+    App::new("survey", "What many earn together", |p, numbers| {
+        let press = Client::new("press");
+        let incomes =
+            p.input_named::<u32>("incomes", Client::new("people"), [numbers.get("people"), 1]);
+        let limit = p.input_named::<u32>("limit", Client::new("office"), ());
+        let above = incomes.gt(&limit).cast::<u32>().sum(0).sum(0);
+        p.open_named("total", incomes.sum(0).sum(0), &press);
+        p.open_named("above", above, Everyone)
+    })
+    .number("people", 2, 100, "People who take part")
+    .parties(3)
+}
+
+const SERVERS: [&str; 3] = ["ada", "ben", "cem"];
+
+/// Keys of three servers and of the press, and the servers' list.
+struct House {
+    folder: PathBuf,
+    sealing: Vec<SealingKey>,
+    press: SealingKey,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = empty_folder();
+        let mut entries = Vec::new();
+        let mut sealing = Vec::new();
+        for name in SERVERS {
+            let identity = Identity::generate(Validity::days(1).unwrap()).unwrap();
+            identity.save(&identity_files(&folder.join(name))).unwrap();
+            let key = SealingKey::generate().unwrap();
+            key.save(&sealing_file(&folder.join(name))).unwrap();
+            let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            entries.push(RosterEntry {
+                name: name.into(),
+                address: free.local_addr().unwrap().to_string().parse().unwrap(),
+                key: identity.fingerprint(),
+                sealing: Some(key.public()),
+            });
+            sealing.push(key);
+        }
+        let list = Roster::new(entries).unwrap().to_toml();
+        fs::write(folder.join("parties.toml"), list).unwrap();
+        let press = SealingKey::generate().unwrap();
+        Self {
+            folder,
+            sealing,
+            press,
+        }
+    }
+
+    /// Shares a number of a client's; gives a file for each server.
+    fn share(&self, mix: Mix, name: &str, client: &str, value: u32) -> Vec<PathBuf> {
+        self.share_for("survey", mix, name, client, value)
+    }
+
+    fn share_for(&self, job: &str, mix: Mix, name: &str, client: &str, value: u32) -> Vec<PathBuf> {
+        let named = Named {
+            job: job.into(),
+            name: name.into(),
+            client: client.into(),
+            element_type: u32::TYPE.to_string(),
+            shape: if name == "incomes" {
+                vec![1, 1]
+            } else {
+                vec![]
+            },
+        };
+        let (sharing, element) = mix.kept_form(u32::TYPE);
+        let value = match element {
+            Element::Ring(_) => Shares::ring_of(Sharing::PUBLIC, vec![value]),
+            Element::Bits(bits) => Shares::bits_of(Sharing::PUBLIC, bits, &[value]),
+        };
+        let files = deal(named, &value, sharing, 3, &mut private_generator().unwrap()).unwrap();
+        let each = files.iter().zip(&self.sealing).zip(SERVERS);
+        let write = |((file, key), server): ((&ShareFile, &SealingKey), &str)| {
+            let submission = file.header().submission();
+            let name = format!("{name}.{client}.{submission}.{server}.share");
+            let path = self.folder.join(name);
+            let mut to = Vec::new();
+            file.write(&mut to, Some(&key.public())).unwrap();
+            fs::write(&path, to).unwrap();
+            path
+        };
+        each.map(write).collect()
+    }
+
+    /// Runs all servers, each with its arguments; gives what they print or their errors.
+    fn run(&self, mix: Mix, lines: [String; 3]) -> Vec<Result<String, (String, u8)>> {
+        let (folder, press) = (&self.folder, self.press.public());
+        thread::scope(|scope| {
+            let servers: Vec<_> = lines.iter().enumerate().map(|(me, line)| {
+                scope.spawn(move || {
+                    let (name, folder) = (SERVERS[me], folder.display());
+                    let line = format!(
+                        "survey --party {me} --parties {folder}/parties.toml --identity {folder}/{name} -q \
+                         --mix {mix} --keep-shares {folder}/out --client-key press={press} --connect-timeout 20s {line}"
+                    );
+                    let done = survey().run(line.split_whitespace());
+                    done.map_err(|error| (error.to_string(), error.status() as u8))
+                })
+            }).collect();
+            servers.into_iter().map(|one| one.join().unwrap()).collect()
+        })
+    }
+
+    /// What the press puts together.
+    fn total(&self) -> u32 {
+        let files = SERVERS.map(|server| {
+            let file = self.folder.join(format!("out/total.press.{server}.share"));
+            assert!(read_file(&file, None).is_err(), "sealed for the press");
+            let share = read_file(&file, Some(&self.press)).unwrap();
+            Received { file, share }
+        });
+        let (header, value) = combine(files.into()).unwrap();
+        assert_eq!(header.named().job, "survey");
+        match value.sort().element {
+            Element::Ring(width) => {
+                with_ring!(width, T => u32::try_from(value.component::<T>(0)[0]).unwrap())
+            }
+            Element::Bits(_) => value.to_numbers::<u32>().unwrap()[0],
+        }
+    }
+}
+
+fn files(paths: &[&[PathBuf]], server: usize) -> String {
+    let files: Vec<String> = paths
+        .iter()
+        .map(|files| files[server].display().to_string())
+        .collect();
+    files.join(",")
+}
+
+#[test]
+fn values_of_clients_go_from_files_to_files() {
+    for mix in [Mix::R, Mix::AB, Mix::B, Mix::AY] {
+        let house = House::new();
+        let dora = house.share(mix, "incomes", "dora", 4_000_000_000);
+        let emil = house.share(mix, "incomes", "emil", 1234);
+        let limit = house.share(mix, "limit", "office", 2000);
+        let line = |server: usize| {
+            // In any order of files.
+            let incomes: [&[PathBuf]; 2] = if server == 1 {
+                [&emil, &dora]
+            } else {
+                [&dora, &emil]
+            };
+            let limit: &Path = &limit[server];
+            format!(
+                "--shared-input incomes={} --shared-input limit={}",
+                files(&incomes, server),
+                limit.display()
+            )
+        };
+        for told in house.run(mix, [0, 1, 2].map(line)) {
+            assert_eq!(told.unwrap(), "above: 1\n", "{mix}");
+        }
+        assert_eq!(house.total(), 4_000_001_234, "{mix}");
+    }
+}
+
+/// A client that gives servers different things is named by its input, before anything is computed.
+#[test]
+fn submissions_that_do_not_go_together_are_named() {
+    for mix in [Mix::R, Mix::AB] {
+        let house = House::new();
+        let dora = house.share(mix, "incomes", "dora", 5);
+        let other = house.share_for("survey", mix, "incomes", "dora", 6);
+        let emil = house.share(mix, "incomes", "emil", 1234);
+        let limit = house.share(mix, "limit", "office", 2000);
+        let line = |server: usize| {
+            let dora: &[PathBuf] = if server == 2 { &other } else { &dora };
+            format!(
+                "--shared-input incomes={} --shared-input limit={}",
+                files(&[dora, &emil], server),
+                limit[server].display()
+            )
+        };
+        for told in house.run(mix, [0, 1, 2].map(line)) {
+            let (told, status) = told.unwrap_err();
+            assert!(
+                told.contains("submission of input 0 (\"incomes\")"),
+                "{mix}: {told}"
+            );
+            assert_eq!(status, 5, "{told}");
+        }
+        assert!(!house.folder.join("out").exists());
+    }
+}
+
+#[test]
+fn wrong_files_and_flags_are_refused_by_name() {
+    let house = House::new();
+    let mix = Mix::R;
+    let dora = house.share(mix, "incomes", "dora", 5);
+    let emil = house.share(mix, "incomes", "emil", 7);
+    let limit = house.share(mix, "limit", "office", 2000);
+    let elsewhere = house.share_for("other", mix, "limit", "office", 3);
+    let stranger = house.share(mix, "limit", "stranger", 3);
+    let additive = house.share(Mix::AB, "limit", "office", 4);
+    let missing = house.folder.join("none.share");
+    let incomes = format!("--shared-input incomes={}", files(&[&dora, &emil], 0));
+    let at = |path: &Path| format!("{incomes} --shared-input limit={}", path.display());
+    let folder = house.folder.display();
+    let refused = |line: &str| {
+        let line = format!(
+            "survey --party 0 --parties {folder}/parties.toml --identity {folder}/ada -q --mix {mix} \
+             --connect-timeout 1s {line}"
+        );
+        survey()
+            .run(line.split_whitespace())
+            .unwrap_err()
+            .to_string()
+    };
+    let keep = format!("--keep-shares {folder}/out");
+    for (line, words) in [
+        (
+            at(&limit[0]),
+            vec!["output total is for client press", "--keep-shares"],
+        ),
+        (format!("{} {keep}", at(&limit[1])), vec!["limit", "0"]),
+        (
+            format!("{} {keep}", at(&elsewhere[0])),
+            vec!["job", "other", "survey"],
+        ),
+        (
+            format!("{} {keep}", at(&stranger[0])),
+            vec!["client", "stranger", "office"],
+        ),
+        (format!("{} {keep}", at(&additive[0])), vec!["sharing"]),
+        (format!("{} {keep}", at(&dora[0])), vec!["incomes", "limit"]),
+        (format!("{} {keep}", at(&missing)), vec!["none.share"]),
+        (
+            format!("{incomes} {keep}"),
+            vec!["--shared-input limit=FILE is missing", "client office"],
+        ),
+        (
+            format!(
+                "{} {keep} --shared-input nothing={}",
+                at(&limit[0]),
+                missing.display()
+            ),
+            vec!["no such input", "incomes, limit"],
+        ),
+        (
+            format!(
+                "--shared-input incomes={} --shared-input limit={} {keep}",
+                dora[0].display(),
+                limit[0].display()
+            ),
+            vec!["dora", "people"],
+        ),
+        (
+            format!(
+                "--shared-input incomes={} --shared-input limit={} {keep}",
+                files(&[&dora, &dora], 0),
+                limit[0].display()
+            ),
+            vec!["same submission"],
+        ),
+        (
+            format!(
+                "{} {keep} --client-key nobody={}",
+                at(&limit[0]),
+                house.press.public()
+            ),
+            vec!["no output for a client nobody"],
+        ),
+        (
+            format!("{} {keep} -i limit=3", at(&limit[0])),
+            vec!["is for client office", "--shared-input"],
+        ),
+    ] {
+        let told = refused(&line);
+        for word in words {
+            assert!(told.contains(word), "{word}: {told}");
+        }
+    }
+    let local = format!("survey --local 3 {incomes} -i incomes=1,2 -i limit=3");
+    let told = survey()
+        .run(local.split_whitespace())
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("--party"), "{told}");
+}
+
+/// On trial, all values are given in one place, and clients' outputs are shown.
+#[test]
+fn trials_take_clients_values_in_the_clear() {
+    let line = "survey --local 3 -q -i incomes=5,2001 -i limit=2000";
+    let told = survey().run(line.split_whitespace()).unwrap();
+    assert_eq!(told, "total: 2006\nabove: 1\n");
+    let told = survey()
+        .run("survey check --local 3".split_whitespace())
+        .unwrap();
+    assert!(told.starts_with("right: 3 parties"), "{told}");
+}
