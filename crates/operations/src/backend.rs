@@ -100,6 +100,8 @@ pub struct Bits {
     pub ring: Sharing,
     /// Whether circuits can do two layers of ANDs in a round.
     pub pairs: bool,
+    /// Whether circuits can take vector triples.
+    pub vectors: bool,
     /// Whether branches of a conditional share their cost; if not, why not.
     pub branches: Result<(), &'static str>,
     /// The test of ring elements for a sign or for zero that needs no circuit.

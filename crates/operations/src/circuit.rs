@@ -6,6 +6,8 @@ use madrigal_circuit::branches::Branching;
 use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats, Sums};
 use madrigal_garbling::{Program, Walk};
 
+use crate::vectors::{self, VectorLayer};
+
 /// A compiled circuit.
 #[derive(Debug, Clone)]
 pub struct Circuit {
@@ -18,6 +20,8 @@ pub struct Circuit {
     rounds: Rounds,
     /// The circuit with its branches, which the compiled program computes all of.
     branching: Option<Arc<Branching>>,
+    /// Products of bits and vectors among the ANDs of each layer, where these are to be done as such.
+    vectors: Option<Arc<[VectorLayer]>>,
     /// Digest of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
@@ -47,6 +51,7 @@ impl Circuit {
             rounds: Rounds::of_one(&layered),
             layered,
             branching: None,
+            vectors: None,
             labels: OnceLock::new(),
             sums: OnceLock::new(),
         }
@@ -77,10 +82,27 @@ impl Circuit {
             compiled_digest: layered.digest(),
             layered,
             rounds,
+            vectors: None,
             labels: OnceLock::new(),
             sums: OnceLock::new(),
             ..self.clone()
         }
+    }
+
+    /// Makes the same circuit, of which [`Sharing::B`](madrigal_engine::Sharing::B) does ANDs of a layer with an operand in
+    /// common by vector triples, if there are any: a multiplexer of many bits takes one triple instead of one for each
+    /// bit. Other protocols do as before.
+    pub fn in_vectors(&self) -> Option<Self> {
+        let layers = vectors::layers(&self.layered)?;
+        Some(Self {
+            vectors: Some(layers.into()),
+            ..self.clone()
+        })
+    }
+
+    /// Products of bits and vectors among the ANDs of each layer, if they are to be done [as such](Self::in_vectors).
+    pub(crate) fn vectors(&self) -> Option<&[VectorLayer]> {
+        self.vectors.as_deref()
     }
 
     /// The name that the netlist was read under.

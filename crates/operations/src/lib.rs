@@ -48,6 +48,7 @@ mod shared;
 mod stepped;
 mod sums;
 mod truncate;
+mod vectors;
 mod yao;
 
 use madrigal_engine::with_ring;

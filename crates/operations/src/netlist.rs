@@ -38,7 +38,7 @@ impl<P: Boolean> Operation for Netlist<P> {
     fn name(&self) -> String {
         let sums = P::SUMS.then(|| self.circuit.sums());
         format!(
-            "circuit/1 {} in {} of {} ANDs{}, depth {}{} ({} compiled {}){}",
+            "circuit/1 {} in {} of {} ANDs{}, depth {}{} ({} compiled {}){}{}",
             self.circuit.name(),
             P::name(),
             self.circuit.layered().and_count(),
@@ -56,6 +56,10 @@ impl<P: Boolean> Operation for Netlist<P> {
                 true => self.circuit.sums_digest(),
                 false => self.circuit.compiled_digest(),
             }),
+            match self.circuit.vectors() {
+                Some(_) if P::VECTORS => ", by vector triples",
+                _ => "",
+            },
             if self.is_lane_wise() {
                 String::new()
             } else {

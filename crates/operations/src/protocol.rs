@@ -127,6 +127,8 @@ pub trait Protocol: Tool {
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
+    /// Whether circuits are evaluated with [vector triples](Circuit::in_vectors), if they are to be.
+    const VECTORS: bool = false;
     /// Whether circuits are evaluated as [sums of products](madrigal_circuit::Sums).
     const SUMS: bool = false;
 

@@ -30,3 +30,4 @@ mod streamed;
 mod time;
 mod transcripts;
 mod two_layers;
+mod vectors;

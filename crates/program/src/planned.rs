@@ -7,7 +7,9 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase, Zeroizing};
-use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
+use madrigal_engine::{
+    Given, Means, Origin, Outcome, Plan, PlanSpec, Progress, RunError, run_program,
+};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use madrigal_operations::{Backend, Gated};
@@ -29,6 +31,8 @@ pub struct Planned {
     pub goal: Goal,
     /// Whether those on masked bits do two layers of ANDs in a round.
     pub pairs: bool,
+    /// Whether those in B do ANDs of a layer with an operand in common by vector triples.
+    pub vectors: bool,
     /// Conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
     /// Plan of the program if all branches were computed and multiplexed, where branches share their cost.
@@ -95,6 +99,7 @@ impl Computation {
                 executable,
                 goal,
                 pairs: lowered.pairs,
+                vectors: lowered.vectors,
                 conditionals: lowered.conditionals(),
                 multiplexed: None,
                 considered: Vec::new(),
@@ -158,6 +163,22 @@ impl Computation {
             let (goal, lowered) = (plain.goal(), plain.with().in_pairs());
             // A program that does not fit in pairs may fit without.
             if let Ok(made) = planned(goal, &lowered) {
+                if !made.conditionals.is_empty() {
+                    Considered::add(&mut considered, OneOperation::Nothing, &made);
+                }
+                plain.take(made, lowered);
+            }
+        }
+        if Backend::of(mix.bits()).bits().vectors {
+            let (goal, lowered) = (plain.goal(), plain.with().in_vectors());
+            let executable = lowered.executable()?;
+            // Stores are filled with what circuits take otherwise.
+            let mut spec = executable.spec();
+            adjust(&mut spec);
+            if executable.has_vectors()
+                && spec.origin != Origin::Store
+                && let Ok(made) = planned(goal, &lowered)
+            {
                 if !made.conditionals.is_empty() {
                     Considered::add(&mut considered, OneOperation::Nothing, &made);
                 }

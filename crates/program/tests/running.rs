@@ -252,3 +252,57 @@ fn layers_go_together_where_round_trips_are_long() {
     assert_eq!(apart.cost(Party::new(0)).online.rounds, 9);
     assert!(!planned(Mix::B, 0.05).pairs);
 }
+
+/// A choice between long numbers takes vector triples where that saves time, and Boolean triples otherwise.
+#[test]
+fn long_choices_take_vector_triples() {
+    let chosen = |length: usize, lanes: usize| {
+        let mut p = Program::new(3);
+        let bits = p.input::<bool>(Party::new(0), [lanes]);
+        let numbers: Vec<_> = (0..2 * length)
+            .map(|at| p.input::<u8>(Party::new(at % 3), [lanes]))
+            .collect();
+        for pair in numbers.chunks(2) {
+            p.open(bits.select(&pair[0], &pair[1]), Everyone);
+        }
+        p.finish().expect("a program that can be")
+    };
+    let mut random = Random::fresh();
+    for (length, lanes, wanted) in [(64, 1000, true), (4, 500, true), (1, 1000, false)] {
+        let program = chosen(length, lanes);
+        let planned = |mix| program.plan(mix, Some(Goal::Size), &|_| {});
+        let planned_in = |mix| planned(mix).expect("a plan that can be");
+        assert!(!planned_in(Mix::R).vectors);
+        let found = planned_in(Mix::B);
+        assert_eq!(found.vectors, wanted, "{length} numbers of 8 bits");
+        let choices: Vec<bool> = (0..lanes).map(|_| random.half() & 1 == 1).collect();
+        let mut inputs = Inputs::new().with(&choices[..]);
+        for _ in 0..2 * length {
+            let numbers: Vec<u8> = (0..lanes).map(|_| random.half() as u8).collect();
+            inputs = inputs.with(&numbers[..]);
+        }
+        let expected = program.simulate(&inputs).expect("inputs as declared");
+        for (me, ended) in found
+            .run_locally(&program, &inputs)
+            .expect("a run")
+            .iter()
+            .enumerate()
+        {
+            for (found, expected) in ended.outputs.arrays().zip(expected.arrays()) {
+                let codes =
+                    |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
+                assert_eq!(
+                    codes(found),
+                    codes(expected),
+                    "{length} numbers, party {me}"
+                );
+            }
+            let spent = &ended.outcome;
+            let cost = found.plan.cost(Party::new(me));
+            assert_eq!(
+                [spent.setup.spent, spent.online.spent],
+                [cost.setup, cost.online]
+            );
+        }
+    }
+}

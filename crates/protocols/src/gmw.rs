@@ -12,11 +12,14 @@
 //!
 //! XOR is the XOR of shares. NOT, and XOR with a constant, are done by party 0 alone (the *leader*).
 
+mod vectors;
+
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_correlations::{BitTriples, Scratch};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Result};
 
+pub use self::vectors::BitVectors;
 use crate::Opening;
 pub use crate::inputs::{InputSharing, share_aes_blocks};
 
@@ -84,10 +87,37 @@ impl BooleanGmw {
         count: usize,
         z: &mut [u8],
     ) -> Result<()> {
+        let none = &mut [];
+        self.and_vectors((triples, count), [x, y], z, none).await
+    }
+
+    /// Does [`and`](Self::and) and, in the same opening, products of shared bits with vectors of shared bits, from vector triples
+    /// (VS gates; MOTIF 5.1): d = open(x ^ a), E = open(Y ^ B), Z = C ^ (d & B) ^ (E & a) ^ (d & E), in each vector.
+    ///
+    /// # Errors
+    /// [`madrigal_net::Error`] of the network.
+    ///
+    /// # Panics
+    /// As [`and`](Self::and), and if there are fewer vector triples, or shorter ones, than products.
+    pub async fn and_vectors(
+        &mut self,
+        (triples, count): (&mut BitTriples, usize),
+        [x, y]: [&[u8]; 2],
+        z: &mut [u8],
+        vectors: &mut [BitVectors],
+    ) -> Result<()> {
         let bytes = bits::bytes_for(count);
         let triple = triples.take(count, &mut self.scratch)?;
-        let mut masked = Zeroizing::new(vec![0; 2 * bytes]);
-        let (d, e) = masked.split_at_mut(bytes);
+        let opened: usize = vectors.iter().map(BitVectors::opened_bytes).sum();
+        let mut masked = Zeroizing::new(vec![0; 2 * bytes + opened]);
+        let (d, rest) = masked.split_at_mut(bytes);
+        let (e, mut rest) = rest.split_at_mut(bytes);
+        let mut kept = Vec::with_capacity(vectors.len());
+        for vectors in &mut *vectors {
+            let own;
+            (own, rest) = rest.split_at_mut(vectors.opened_bytes());
+            kept.push(vectors.mask(own));
+        }
         kernels::xor(d, x, triple.a);
         kernels::xor(e, y, triple.b);
         // Past the end are bits of other triples, which must stay unknown.
@@ -103,9 +133,15 @@ impl BooleanGmw {
                 &self.everyone,
             )
             .await?;
-        let (d, e) = masked.split_at(bytes);
+        let (d, rest) = masked.split_at(bytes);
+        let (e, mut rest) = rest.split_at(bytes);
         let leader = self.context.me() == LEADER;
         kernels::beaver_bits(z, triple.a, triple.b, triple.c, d, e, leader);
+        for (vectors, kept) in vectors.iter_mut().zip(kept) {
+            let own;
+            (own, rest) = rest.split_at(vectors.opened_bytes());
+            vectors.multiply(&kept, own, leader);
+        }
         Ok(())
     }
 

@@ -193,20 +193,22 @@ impl Job {
         }
         let planned = self.plan_from(&job, origin)?;
         // Stores are made without a circuit: what it takes of them must not depend on the line.
-        let may_pair = job.protocol.bits().pairs && planned.plan.spec().origin != Origin::Store;
-        let pairs = may_pair
+        let may_change = planned.plan.spec().origin != Origin::Store;
+        let bits = job.protocol.bits();
+        let pairs = (may_change && bits.pairs)
             .then(|| job.circuit.in_pairs())
             .filter(|pairs| pairs.round_count() < job.circuit.round_count());
-        let Some(pairs) = pairs else {
+        let vectors = (may_change && bits.vectors).then(|| job.circuit.in_vectors());
+        let Some(other) = pairs.or_else(|| vectors.flatten()) else {
             return Ok(planned);
         };
-        let circuit = Arc::new(pairs);
+        let circuit = Arc::new(other);
         let origin = Some(planned.plan.spec().origin.clone());
         Ok(
             match self.plan_from(&CircuitJob { circuit, ..job }, origin) {
-                Ok(pairs) if pairs.seconds() < planned.seconds() => PlannedCircuit {
+                Ok(other) if other.seconds() < planned.seconds() => PlannedCircuit {
                     choice: planned.choice,
-                    ..pairs
+                    ..other
                 },
                 _ => planned,
             },

@@ -30,6 +30,7 @@ impl BmrTool {
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
             pairs: false,
+            vectors: false,
             branches: Err("for in Y tables of branches are not stacked"),
             test: None,
             split: None,

@@ -10,13 +10,14 @@ use madrigal_correlations::{Kind, Stock};
 use madrigal_engine::{Bill, Element, Mismatch, PreparedState, Shares, Sharing, Sort, Tool};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
+use madrigal_protocols::gmw::{self, BitVectors, BooleanGmw, InputSharing};
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
 use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, sorts_of, unopened};
+use crate::vectors::VectorAnds;
 
 /// [`BooleanGmw`] with its inputs.
 pub struct BooleanGmwTool {
@@ -107,6 +108,8 @@ impl Protocol for BooleanGmwTool {
 }
 
 impl Boolean for BooleanGmwTool {
+    const VECTORS: bool = true;
+
     async fn evaluate(
         &mut self,
         circuit: &Circuit,
@@ -119,10 +122,11 @@ impl Boolean for BooleanGmwTool {
         let (layered, leads) = (circuit.layered(), Self::leads(self.me));
         arena.reshape(layered.rows(), 1, lanes);
         enter(layered.inputs(), inputs, 0, arena);
-        for layer in layered.layers() {
+        for (number, layer) in layered.layers().enumerate() {
             arena.local(layer.local, leads);
             stock.next_step().await?;
-            self.ands(layer.ands, arena, stock).await?;
+            let (single, products) = split(circuit, number, layer.ands);
+            self.ands(single, products, arena, stock).await?;
         }
         arena.local(layered.tail(), leads);
         let mut outputs = circuit.blank(Sharing::B, lanes);
@@ -135,11 +139,20 @@ impl Boolean for BooleanGmwTool {
         let row = Rows::stride_for(lanes);
         let parties = bill.parties();
         let all: Vec<Party> = Party::all(parties).collect();
-        for layer in layered.layers() {
+        for (number, layer) in layered.layers().enumerate() {
             bill.next_step();
-            let count = layer.ands.len() * lanes;
+            let (single, products) = split(circuit, number, layer.ands);
+            let count = single.len() * lanes;
             bill.needs().add(Kind::BitTriples, count);
-            bill.open(2 * bits::bytes_for(count) as u64, &all);
+            let mut bytes = 2 * bits::bytes_for(count);
+            for vectors in products {
+                let items = vectors.products.len();
+                bill.needs().vector_triples(vectors.length, items * lanes);
+                bytes += bits::bytes_for((items + vectors.count()) * lanes);
+                // Triples are transposed.
+                bill.touch((4 * items * vectors.length * row) as u64);
+            }
+            bill.open(bytes as u64, &all);
             // Rows of operands, triple, result, and of what is opened for each party.
             bill.touch((layer.ands.len() * (16 + 4 * (parties - 1)) * row) as u64);
         }
@@ -153,8 +166,14 @@ impl Boolean for BooleanGmwTool {
 }
 
 impl BooleanGmwTool {
-    /// A layer of ANDs of rows.
-    async fn ands(&mut self, ands: &[And], arena: &mut Arena, stock: &mut Stock) -> Result<()> {
+    /// A layer of ANDs of rows, some of them as products of bits and vectors.
+    async fn ands(
+        &mut self,
+        ands: &[And],
+        products: &[VectorAnds],
+        arena: &mut Arena,
+        stock: &mut Stock,
+    ) -> Result<()> {
         let count = ands.len() * arena.lanes();
         let bytes = bits::bytes_for(count);
         for string in [&mut self.x, &mut self.y, &mut self.z] {
@@ -165,13 +184,51 @@ impl BooleanGmwTool {
             string.resize(bytes, 0);
         }
         arena.gather(ands, 0, &mut self.x, &mut self.y);
-        let triples = stock.bit_triples_left();
-        self.gmw
-            .and(triples, &self.x, &self.y, count, &mut self.z)
-            .await?;
+        let mut vectors = Vec::with_capacity(products.len());
+        for products in products {
+            vectors.push(operands(products, arena, stock)?);
+        }
+        let triples = (stock.bit_triples_left(), count);
+        let operands = [&self.x[..], &self.y];
+        let done = self
+            .gmw
+            .and_vectors(triples, operands, &mut self.z, &mut vectors);
+        done.await?;
         arena.scatter(ands, 0, &self.z);
+        for (products, vectors) in products.iter().zip(&vectors) {
+            for (place, column) in vectors.columns().enumerate() {
+                arena.unpack(products.column(place).map(|and| and.dst), 0, column);
+            }
+        }
         Ok(())
     }
+}
+
+/// The ANDs of a layer that take Boolean triples, and the products that take vector triples.
+fn split<'a>(circuit: &'a Circuit, layer: usize, ands: &'a [And]) -> (&'a [And], &'a [VectorAnds]) {
+    match circuit.vectors() {
+        Some(layers) => (&layers[layer].single, &layers[layer].products),
+        None => (ands, &[]),
+    }
+}
+
+/// Packs the operands of products, with their triples.
+fn operands(products: &VectorAnds, arena: &Arena, stock: &mut Stock) -> Result<BitVectors> {
+    let (items, lanes) = (products.products.len(), arena.lanes());
+    let pack = |rows: &mut dyn Iterator<Item = u32>, count: usize| {
+        let mut string = Zeroizing::new(vec![0; bits::bytes_for(count * lanes)]);
+        arena.pack(rows, 0, &mut string);
+        string
+    };
+    let triples = stock.vector_triples(products.length, items * lanes)?;
+    let mut chosen = products.products.iter().map(|ands| ands[0].a);
+    let mut vectors = BitVectors::new(triples, pack(&mut chosen, items), items * lanes);
+    for place in 0..products.columns() {
+        let count = products.column_len(place);
+        let column = pack(&mut products.column(place).map(|and| and.b), count);
+        vectors.push(column, count * lanes);
+    }
+    Ok(vectors)
 }
 
 /// Bits of values in a message: planes one after the other, without padding.

@@ -22,6 +22,7 @@ impl BooleanGmwTool {
             supply: CircuitSupply::Anything,
             ring: Sharing::A,
             pairs: false,
+            vectors: true,
             branches: Ok(()),
             test: None,
             split: None,

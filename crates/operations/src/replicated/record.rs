@@ -24,6 +24,7 @@ impl ReplicatedTool {
             supply: CircuitSupply::Nothing,
             ring: Sharing::R,
             pairs: false,
+            vectors: false,
             branches: Err("for in R an AND sends one bit already"),
             test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),
             split: None,

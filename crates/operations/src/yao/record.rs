@@ -35,6 +35,7 @@ impl<G: Garbling> YaoTool<G> {
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
             pairs: false,
+            vectors: false,
             branches: Err("for in Y2 tables of branches are not stacked"),
             test: None,
             split: Some(|ring, negated| match ring == Sharing::ALPHA {

@@ -31,6 +31,8 @@ pub struct Executable {
     outputs: Vec<OutputPort>,
     /// The part that asked for each operation.
     parts: Vec<Option<u32>>,
+    /// Whether a circuit takes vector triples.
+    vectors: bool,
 }
 
 /// What an input of the graph is.
@@ -83,7 +85,7 @@ impl Lowered {
     /// # Errors
     /// [`GraphError`] for parties or values that a protocol lacks.
     pub fn executable(&self) -> Result<Executable, GraphError> {
-        let mut making = Making::new(self.parties, self.pairs);
+        let mut making = Making::new(self.parties, [self.pairs, self.vectors]);
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
         Ok(Executable {
@@ -92,6 +94,7 @@ impl Lowered {
             mix: self.mix,
             outputs: self.outputs.clone(),
             parts: making.parts,
+            vectors: making.has_vectors,
         })
     }
 }
@@ -100,6 +103,11 @@ impl Executable {
     /// The graph that the engine computes.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Whether a circuit takes vector triples: see [`Lowered::in_vectors`].
+    pub fn has_vectors(&self) -> bool {
+        self.vectors
     }
 
     /// The part of the program that asked for an operation of the graph, by its place there, if one did: see
@@ -243,10 +251,13 @@ struct Making {
     parts: Vec<Option<u32>>,
     /// Whether circuits on masked bits do two layers in a round.
     pairs: bool,
+    /// Whether circuits take vector triples, and whether one does.
+    vectors: bool,
+    has_vectors: bool,
 }
 
 impl Making {
-    fn new(parties: usize, pairs: bool) -> Self {
+    fn new(parties: usize, [pairs, vectors]: [bool; 2]) -> Self {
         Self {
             graph: Graph::new(parties),
             inputs: Vec::new(),
@@ -254,15 +265,22 @@ impl Making {
             shared: HashMap::new(),
             parts: Vec::new(),
             pairs,
+            vectors,
+            has_vectors: false,
         }
     }
 
     /// A circuit that makes bits in the sharing of `out`.
-    fn circuit(&self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
+    fn circuit(&mut self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
         let mut circuit = Circuit::new(netlist);
         let bits = Backend::of(out.sharing).bits();
         if self.pairs && bits.pairs {
             circuit = circuit.in_pairs();
+        }
+        let vectors = (self.vectors && bits.vectors).then(|| circuit.in_vectors());
+        if let Some(vectors) = vectors.flatten() {
+            circuit = vectors;
+            self.has_vectors = true;
         }
         bits.circuits.circuit(Arc::new(circuit), out.len)
     }
@@ -381,15 +399,16 @@ impl Making {
     }
 
     fn repeat(
-        &self,
+        &mut self,
         count: usize,
         body: &Body,
         inputs: &[Value],
     ) -> Result<Arc<dyn Operation>, GraphError> {
-        let mut making = Making::new(self.graph.parties(), self.pairs);
+        let mut making = Making::new(self.graph.parties(), [self.pairs, self.vectors]);
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
         let results = making.body(body, &arguments)?;
+        self.has_vectors |= making.has_vectors;
         let Making { graph, counter, .. } = making;
         Ok(Arc::new(Repeat::new(
             count, graph, arguments, counter, results,

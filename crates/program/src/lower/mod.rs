@@ -142,6 +142,7 @@ impl Computation {
             body,
             outputs: self.outputs().to_vec(),
             pairs: false,
+            vectors: false,
             multiplexed,
         })
     }

@@ -158,6 +158,8 @@ pub struct Lowered {
     pub(crate) outputs: Vec<OutputPort>,
     /// Whether circuits on masked bits do two layers of ANDs in a round.
     pub(crate) pairs: bool,
+    /// Whether circuits on bits that are shared one by one do ANDs with an operand in common by vector triples.
+    pub(crate) vectors: bool,
     /// Conditionals that are not steps of their own, because all their branches are steps.
     pub(crate) multiplexed: Vec<Conditional>,
 }
@@ -196,6 +198,16 @@ impl Lowered {
     pub fn in_pairs(&self) -> Self {
         Self {
             pairs: true,
+            ..self.clone()
+        }
+    }
+
+    /// Has circuits in [`Sharing::B`](madrigal_engine::Sharing::B) do ANDs of a layer with an operand in common by vector triples, as
+    /// those of a multiplexer of many bits are, wherever there are some: fewer OTs, of a kind that is made in calls of its own.
+    #[must_use]
+    pub fn in_vectors(&self) -> Self {
+        Self {
+            vectors: true,
             ..self.clone()
         }
     }

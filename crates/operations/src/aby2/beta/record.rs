@@ -29,6 +29,7 @@ impl BetaTool {
             supply: CircuitSupply::Anything,
             ring: Sharing::ALPHA,
             pairs: true,
+            vectors: false,
             branches: Err("for in beta each AND's masks are multiplied ahead"),
             test: None,
             split: None,
