@@ -80,7 +80,8 @@ pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) over: Over,
 
-    /// Threads that each party computes with; the same number at all parties
+    /// Threads that each party computes with; the same number at all parties, because the work is cut by
+    /// it: where a party has fewer cores, its threads take turns
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(crate) threads: usize,
 

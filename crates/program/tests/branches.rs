@@ -158,6 +158,7 @@ fn every_way_gives_the_same() {
             plan,
             goal: Goal::Size,
             pairs: false,
+            vectors: false,
         };
         for ended in planned.run_locally(&program, &inputs).expect("a run") {
             let found: Vec<u128> = ended
@@ -343,6 +344,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
                 executable,
                 goal: best.goal,
                 pairs: false,
+                vectors: false,
             };
             assert!(seconds(&best) <= seconds(&other), "{way} at {latency} s");
         }

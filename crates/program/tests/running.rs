@@ -6,7 +6,9 @@ use madrigal_engine::{Given, Plan, PlanSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
-use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Outputs, Planned, Program};
+use madrigal_program::{
+    Array, Computation, Everyone, Fixed, Inputs, Number, Outputs, Planned, Program,
+};
 use madrigal_testkit::World;
 
 use crate::lowering::{clients_get, dealt_by};
@@ -253,56 +255,44 @@ fn layers_go_together_where_round_trips_are_long() {
     assert!(!planned(Mix::B, 0.05).pairs);
 }
 
-/// A choice between long numbers takes vector triples where that saves time, and Boolean triples otherwise.
+/// Whether choices between numbers of a type take vector triples; they are right in any case, at the declared cost.
+fn takes_vectors<T: Number>(parties: usize, lanes: usize) -> bool {
+    let mut p = Program::new(parties);
+    let bits = p.input::<bool>(Party::new(0), [lanes]);
+    let [x, y] = [0, 1].map(|party| p.input::<T>(Party::new(party), [lanes]));
+    p.open(bits.select(x, y), Everyone);
+    let program = p.finish().expect("a program that can be");
+    let mut random = Random::fresh();
+    let choices: Vec<bool> = (0..lanes).map(|_| random.half() & 1 == 1).collect();
+    let mut inputs = Inputs::new().with(&choices[..]);
+    for _ in 0..2 {
+        let numbers: Vec<T> = (0..lanes).map(|_| T::decode(random.word())).collect();
+        inputs = inputs.with(&numbers[..]);
+    }
+    let planned = program.plan(Mix::B, Some(Goal::Size), &|_| {});
+    let planned = planned.expect("a plan that can be");
+    let expected = program.simulate(&inputs).expect("inputs as declared");
+    let ended = planned.run_locally(&program, &inputs).expect("a run");
+    for (me, ended) in Party::all(parties).zip(&ended) {
+        let codes = |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
+        for (found, expected) in ended.outputs.arrays().zip(expected.arrays()) {
+            assert_eq!(codes(found), codes(expected), "{me} of {parties}");
+        }
+        let (cost, spent) = (planned.plan.cost(me), &ended.outcome);
+        assert_eq!(
+            [spent.setup.spent, spent.online.spent],
+            [cost.setup, cost.online]
+        );
+    }
+    planned.vectors
+}
+
+/// A choice between long numbers takes vector triples, one between short ones Boolean triples.
 #[test]
 fn long_choices_take_vector_triples() {
-    let chosen = |length: usize, lanes: usize| {
-        let mut p = Program::new(3);
-        let bits = p.input::<bool>(Party::new(0), [lanes]);
-        let numbers: Vec<_> = (0..2 * length)
-            .map(|at| p.input::<u8>(Party::new(at % 3), [lanes]))
-            .collect();
-        for pair in numbers.chunks(2) {
-            p.open(bits.select(&pair[0], &pair[1]), Everyone);
-        }
-        p.finish().expect("a program that can be")
-    };
-    let mut random = Random::fresh();
-    for (length, lanes, wanted) in [(64, 1000, true), (4, 500, true), (1, 1000, false)] {
-        let program = chosen(length, lanes);
-        let planned = |mix| program.plan(mix, Some(Goal::Size), &|_| {});
-        let planned_in = |mix| planned(mix).expect("a plan that can be");
-        assert!(!planned_in(Mix::R).vectors);
-        let found = planned_in(Mix::B);
-        assert_eq!(found.vectors, wanted, "{length} numbers of 8 bits");
-        let choices: Vec<bool> = (0..lanes).map(|_| random.half() & 1 == 1).collect();
-        let mut inputs = Inputs::new().with(&choices[..]);
-        for _ in 0..2 * length {
-            let numbers: Vec<u8> = (0..lanes).map(|_| random.half() as u8).collect();
-            inputs = inputs.with(&numbers[..]);
-        }
-        let expected = program.simulate(&inputs).expect("inputs as declared");
-        for (me, ended) in found
-            .run_locally(&program, &inputs)
-            .expect("a run")
-            .iter()
-            .enumerate()
-        {
-            for (found, expected) in ended.outputs.arrays().zip(expected.arrays()) {
-                let codes =
-                    |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
-                assert_eq!(
-                    codes(found),
-                    codes(expected),
-                    "{length} numbers, party {me}"
-                );
-            }
-            let spent = &ended.outcome;
-            let cost = found.plan.cost(Party::new(me));
-            assert_eq!(
-                [spent.setup.spent, spent.online.spent],
-                [cost.setup, cost.online]
-            );
-        }
+    for parties in [2, 3, 5] {
+        assert!(takes_vectors::<u128>(parties, 1000));
+        assert!(!takes_vectors::<u8>(parties, 1000));
     }
+    assert!(takes_vectors::<u32>(2, 1000));
 }

@@ -66,7 +66,8 @@ pub struct Infer {
     #[command(flatten, next_help_heading = "Work")]
     pub sizes: Sizes,
 
-    /// Threads that each party computes with; the same number at all parties
+    /// Threads that each party computes with; the same number at all parties, because the work is cut by
+    /// it: where a party has fewer cores, its threads take turns
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1", help_heading = "Work")]
     pub threads: usize,
 

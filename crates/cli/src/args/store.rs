@@ -33,7 +33,8 @@ pub struct Precompute {
     #[arg(long, value_name = "HOW", default_value = "lattice")]
     pub matrices: StoreMatricesArg,
 
-    /// Threads that each party computes with; the same number at all parties
+    /// Threads that each party computes with; the same number at all parties, because the work is cut by
+    /// it: where a party has fewer cores, its threads take turns
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub threads: usize,
 
