@@ -37,6 +37,7 @@
 //! | 1-out-of-n, random, from ceil(log2 n) rows | nothing | nothing |
 //! | 1-out-of-n, chosen blocks | 16 n bytes | nothing |
 //! | switch of a precomputed OT's choice | nothing | 1 bit |
+//! | precomputed, correlated in one round: bits, strings, elements | as the correlated one | 1 bit |
 
 mod additive;
 mod bits;
@@ -57,7 +58,11 @@ pub use one_of_n::{
     OneOf, receiver_chosen_one_of, receiver_random_one_of, sender_chosen_one_of,
     sender_random_one_of,
 };
-pub use precomputed::{choice_flips, sender_precomputed_correlated_bits, swap_bits, swap_blocks};
+pub use precomputed::{
+    choice_flips, receiver_precomputed_additive, sender_precomputed_additive,
+    sender_precomputed_additive_shares, sender_precomputed_correlated_bits,
+    sender_precomputed_correlated_strings, swap_bits, swap_blocks,
+};
 pub use strings::{
     receiver_chosen_strings, receiver_correlated_strings, receiver_random_strings,
     sender_chosen_strings, sender_correlated_strings, sender_random_strings,
