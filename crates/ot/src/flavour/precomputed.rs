@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn ots_of_strings() -> Result<(), OtError> {
-        for (m, len) in [(1, 2), (13, 7), (29, 64), (15, 1)] {
+        for (m, len) in [(1, 2), (13, 7), (29, 64)] {
             let mut prg = Prg::new(Block::new(m as u64, len as u64));
             let [mut k0, k1, a] = [(); 3].map(|()| bytes(&mut prg, m * len));
             let (wanted, flips, mut z) = chosen(m, len, [&k0, &k1]);
@@ -284,7 +284,7 @@ mod tests {
             }
             // Strings that are cut off.
             let cut = sender_precomputed_correlated_strings(&flips, len, &mut k0[1..], &k1[1..]);
-            assert_eq!(cut.is_err(), len > 1, "{m} OTs of {len}");
+            assert!(cut.is_err(), "{m} OTs of {len}");
         }
         Ok(())
     }
