@@ -7,10 +7,11 @@ use madrigal_core::Party;
 use madrigal_engine::{Element, Graph, Plan, PlanSpec, Shares, Sharing, Sort, Width};
 use madrigal_operations::{ArithmeticGmwTool, BooleanGmwTool, KnownBitTimes, Mul, Open, Share};
 use madrigal_testkit::seed;
+use madrigal_testkit::transcripts::must_agree;
 
 use crate::known::clear;
 use crate::programs::{Built, check, check_all};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
 
 const BIT: Element = Element::Bits(1);
 

@@ -10,9 +10,10 @@ use madrigal_engine::{Element, Graph};
 use madrigal_engine::{Plan, PlanSpec, Shares, Sharing, Sort};
 use madrigal_operations::{BooleanGmwTool, Circuit, Open, Share};
 use madrigal_testkit::seed;
+use madrigal_testkit::transcripts::must_agree;
 
 use crate::programs::{Built, check, check_all};
-use crate::transcripts::{must_agree, ones_of_values};
+use crate::transcripts::ones_of_values;
 
 type B = BooleanGmwTool;
 
