@@ -65,7 +65,7 @@ fn jobs(bench: &Bench<'_>, which: Which) -> Vec<Job<'static>> {
     let job = |cores: usize| {
         let row = format!("AES/{cores}");
         let blocks = Quantity::new(row.clone(), "blocks", Unit::PerSecond);
-        let within = Quantity::new(row.clone(), "blocks, 95 % within", Unit::PerSecond);
+        let within = Quantity::new(row.clone(), "blocks, 95 % within", Unit::WithinPerSecond);
         let latency = Quantity::seconds(row, "latency");
         let quantities = match which {
             Which::Table => vec![blocks, within, latency],

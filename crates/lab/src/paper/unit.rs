@@ -12,6 +12,8 @@ pub enum Unit {
     Operations,
     Ots,
     PerSecond,
+    /// Half the width of an interval of what is done in a second.
+    WithinPerSecond,
     /// Factor between two values.
     Times,
 }
@@ -30,6 +32,7 @@ impl Unit {
             "operations" => (Self::Operations, 1.0),
             "OTs" => (Self::Ots, 1.0),
             "/s" => (Self::PerSecond, 1.0),
+            "± /s" => (Self::WithinPerSecond, 1.0),
             "times" => (Self::Times, 1.0),
             _ => return None,
         })
@@ -45,6 +48,7 @@ impl Unit {
             Self::Operations => "operations",
             Self::Ots => "OTs",
             Self::PerSecond => "/s",
+            Self::WithinPerSecond => "± /s",
             Self::Times => "times",
         }
     }
@@ -53,7 +57,7 @@ impl Unit {
     /// nothing is divided by nothing.
     pub fn better(self, ours: f64, theirs: f64) -> Option<f64> {
         let times = match self {
-            Self::Times => return None,
+            Self::Times | Self::WithinPerSecond => return None,
             Self::PerSecond => ours / theirs,
             _ => theirs / ours,
         };
@@ -66,7 +70,9 @@ impl Unit {
             Self::Seconds => time(value),
             Self::Bytes => format!("{:.2} MB", value / 1e6),
             Self::Times => format!("{value:.2} x"),
-            Self::PerSecond => format!("{} /s", count(value.round() as u64)),
+            Self::PerSecond | Self::WithinPerSecond => {
+                format!("{} /s", count(value.round() as u64))
+            }
             _ if value < 100.0 && value.fract() != 0.0 => format!("{value:.1}"),
             _ => count(value.round() as u64),
         }
