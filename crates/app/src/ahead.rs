@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use madrigal_core::Party;
 use madrigal_correlations_store::Store;
-use madrigal_engine::{Given, Precomputation, Progress, StoreReport, StoreSpec};
+use madrigal_engine::{Given, Means, Precomputation, Progress, StoreReport, StoreSpec};
 use madrigal_net::Session;
 use madrigal_program::{Computation, Ended, Inputs, Planned};
 use serde::Serialize;
@@ -16,9 +16,10 @@ use serde::Serialize;
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::numbers::{bytes, seconds};
 use crate::present::Present;
+use crate::runs::{RunFigures, repeated};
 use crate::stores::{StoreFiles, Unfinished};
 
-/// The job that fills stores, and those that use them.
+/// The job that fills stores, and the first of those that use them.
 pub(crate) const JOB: u32 = 1;
 
 /// The flags.
@@ -149,14 +150,16 @@ impl Prepared {
     }
 }
 
-/// Inputs of the parties here and their open stores, for one run of a plan.
+/// Inputs of the parties here and their open stores, for runs of a plan, one after the other.
 pub struct ReadyRun<'a> {
     planned: &'a Planned,
+    /// Number of runs.
+    repeat: u32,
     parties: ForEach<(Given<'static>, Option<Store>)>,
 }
 
 impl<'a> ReadyRun<'a> {
-    /// Gives each party here its part of the inputs, and its store if correlations come from stores.
+    /// Gives each party here its part of the inputs, and its store if correlations come from stores, for `repeat` runs.
     ///
     /// # Errors
     /// [`Failure`]: stores that are not there, damaged, or too small; a plan that needs nothing from them.
@@ -165,6 +168,7 @@ impl<'a> ReadyRun<'a> {
         program: &Computation,
         inputs: &Inputs,
         ahead: &Ahead,
+        repeat: u32,
         present: &Present<'_>,
     ) -> Result<Self> {
         let stores = match &ahead.store {
@@ -181,14 +185,19 @@ impl<'a> ReadyRun<'a> {
         };
         let given = given.map_err(Failure::bug)?.into_iter();
         let parties = given.zip(stores).map(|(given, files)| {
-            let store = files.map(|files| open(planned, &files)).transpose()?;
+            let store = files.map(|files| open(planned, &files, repeat));
+            let store = store.transpose()?;
             Ok((given, store))
         });
         let parties = ForEach::new(present, parties)?;
-        Ok(Self { planned, parties })
+        Ok(Self {
+            planned,
+            repeat,
+            parties,
+        })
     }
 
-    /// Runs the plan as the party of a session, once.
+    /// Runs the plan as the party of a session. Gives what came of the last run, and what each run cost.
     ///
     /// # Errors
     /// [`Failure`]: what goes wrong between the parties.
@@ -197,22 +206,36 @@ impl<'a> ReadyRun<'a> {
         session: &Session,
         deadline: Option<Duration>,
         observe: &dyn Fn(Progress),
-    ) -> Result<Ended> {
+    ) -> Result<(Ended, Vec<RunFigures>)> {
         let (mut given, mut store) = self.parties.take(session.me())?;
-        if let Some(store) = &mut store {
-            given.means = store.into();
-        }
-        let ended = self.planned.run(session, JOB, given, deadline, observe);
-        Ok(ended.await?)
+        repeated(self.repeat, async |repetition| {
+            let inputs = match repetition + 1 == self.repeat {
+                true => std::mem::take(&mut given.inputs),
+                false => given.inputs.clone(),
+            };
+            let means = store.as_mut().map(Means::from).unwrap_or_default();
+            let facts = given.facts.clone();
+            let given = Given {
+                inputs,
+                means,
+                facts,
+            };
+            let id = JOB + repetition;
+            let ended = self.planned.run(session, id, given, deadline, observe);
+            let ended = ended.await?;
+            let figures = RunFigures::from(&ended.outcome);
+            Ok((ended, figures))
+        })
+        .await
     }
 }
 
-fn open(planned: &Planned, files: &StoreFiles) -> Result<Store> {
+fn open(planned: &Planned, files: &StoreFiles, repeat: u32) -> Result<Store> {
     if planned.plan.needs().is_empty() {
         return Err(Nothing.into());
     }
     let store = files.open()?;
-    let enough = planned.plan.check_store(&store, 1);
+    let enough = planned.plan.check_store(&store, repeat);
     enough.map_err(files.failed())?;
     Ok(store)
 }

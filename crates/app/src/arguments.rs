@@ -11,7 +11,7 @@ use madrigal_program::{ExecuteError, ProgramError};
 use crate::ahead::Ahead;
 use crate::clients::ClientFlags;
 use crate::failure::{EXIT_STATUS, Failure, Fault, Result, Status};
-use crate::flags::{Net, Who, threads};
+use crate::flags::{Net, Who, repetitions, threads};
 use crate::inputs::InputFlag;
 use crate::over::Over;
 use crate::present::Present;
@@ -87,6 +87,11 @@ pub(crate) struct Flags {
 
     #[command(flatten)]
     pub(crate) ahead: Ahead,
+
+    /// Compute K times with the same inputs, and report mean, median, standard deviation and extremes with --json; the same at
+    /// all parties
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = repetitions())]
+    pub(crate) repeat: u32,
 
     /// For check: random inputs follow from this
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
+use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Program};
 
 use crate::arguments::{self, Named, Number, Unsound, What};
 use crate::failure::{Failure, Result};
 use crate::flagged::{FlaggedProgram, Tell};
+use crate::flags::repeat_fact;
 use crate::must::{Must, Required, Rule};
 use crate::public_numbers::Numbers;
 use crate::{check, explain, run};
@@ -227,7 +229,7 @@ impl<H> App<H> {
         let made = FlaggedProgram {
             name: self.name,
             required: self.required(&program, &numbers)?,
-            asked: numbers.facts(),
+            asked: asked(&numbers, flags.repeat),
             program,
             handles,
             numbers,
@@ -240,4 +242,10 @@ impl<H> App<H> {
             (_, None) => explain::explain(&made),
         }
     }
+}
+
+/// Facts that parties compare: the public numbers, and how often they compute.
+pub(crate) fn asked(numbers: &Numbers, repeat: u32) -> Vec<Fact> {
+    let facts = numbers.facts().into_iter();
+    facts.chain(repeat_fact(repeat)).collect()
 }

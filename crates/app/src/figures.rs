@@ -3,12 +3,11 @@
 use std::fs;
 use std::io::Write as _;
 
-use madrigal_core::{Party, PhaseCost};
-use madrigal_engine::{Outcome, PhaseReport};
+use madrigal_core::PhaseCost;
+use madrigal_engine::PhaseReport;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
-use crate::numbers::{Table, bytes, count, seconds, table};
 use crate::terminal::Plain;
 
 /// One phase of one party in one run.
@@ -43,64 +42,25 @@ impl PhaseFigures {
     }
 }
 
+impl PhaseFigures {
+    /// Adds up what is done first and what is done after that.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self {
+            seconds: self.seconds + next.seconds,
+            bytes_sent: self.bytes_sent + next.bytes_sent,
+            bytes_received: self.bytes_received + next.bytes_received,
+            messages: self.messages + next.messages,
+            rounds: self.rounds + next.rounds,
+            aes_blocks: self.aes_blocks + next.aes_blocks,
+        }
+    }
+}
+
 impl From<&PhaseReport> for PhaseFigures {
     fn from(report: &PhaseReport) -> Self {
         Self::new(report.time.as_secs_f64(), &report.spent)
     }
-}
-
-/// Cost of one party in one run of a program.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct PartyFigures {
-    /// Number of the party.
-    pub party: usize,
-    /// Cost before any input was needed.
-    pub setup: PhaseFigures,
-    /// Cost with inputs.
-    pub online: PhaseFigures,
-    /// Time from the opening of the job to its finish at all parties, without connecting and greeting.
-    pub total_seconds: f64,
-    /// Bytes sent with headers and control messages, without TLS, TCP and IP.
-    pub wire_bytes_sent: u64,
-}
-
-impl PartyFigures {
-    /// Makes the figures of a party from what the engine tells.
-    pub fn new(party: Party, outcome: &Outcome) -> Self {
-        Self {
-            party: party.index(),
-            setup: (&outcome.setup).into(),
-            online: (&outcome.online).into(),
-            total_seconds: outcome.total.as_secs_f64(),
-            wire_bytes_sent: outcome.wire_bytes_sent,
-        }
-    }
-}
-
-/// Makes a table of parties' costs, for people.
-pub fn costs(parties: &[PartyFigures]) -> Table {
-    let mut table = table(&[
-        "party", "phase", "time", "sent", "received", "messages", "rounds",
-    ]);
-    for party in parties {
-        for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
-            let own = if name == "setup" {
-                party.party.to_string()
-            } else {
-                String::new()
-            };
-            table.add_row([
-                own,
-                name.to_owned(),
-                seconds(phase.seconds),
-                bytes(phase.bytes_sent),
-                bytes(phase.bytes_received),
-                count(phase.messages),
-                count(phase.rounds),
-            ]);
-        }
-    }
-    table
 }
 
 /// Writes an object as JSON on several lines.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_engine::MAX_THREADS;
+use madrigal_net::Fact;
 use madrigal_net::identity::KeyMode;
 use madrigal_net::transport::Profile;
 use serde::{Deserialize, Serialize};
@@ -190,6 +191,17 @@ pub fn threads(text: &str) -> Result<usize, String> {
     threads
         .filter(|threads| (1..=MAX_THREADS).contains(threads))
         .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
+}
+
+/// Numbers of runs of one computation, for its statistics.
+pub fn repetitions() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=10_000)
+}
+
+/// The fact in which parties that repeat a computation a different number of times differ; none of a computation that is done
+/// once.
+pub fn repeat_fact(repeat: u32) -> Option<Fact> {
+    (repeat > 1).then(|| ("--repeat".to_owned(), repeat.to_string()))
 }
 
 /// A number of parties.

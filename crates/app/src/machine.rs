@@ -186,7 +186,8 @@ pub fn loopback() -> io::Result<(f64, f64)> {
     Ok((times[PINGS / 2], bandwidth))
 }
 
-fn processor() -> Option<String> {
+/// Name of the processor, where the system tells it.
+pub(crate) fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())

@@ -14,17 +14,21 @@ use crate::ahead::{JOB, Prepared, ReadyRun};
 use crate::clients::Asked;
 use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
-use crate::figures::{PartyFigures, costs, json_text};
+use crate::figures::json_text;
 use crate::flagged::FlaggedProgram;
 use crate::flags::TransportArg;
 use crate::inputs;
 use crate::present::Present;
+use crate::provenance::Provenance;
+use crate::runs::{PartyStatistics, RunFigures, apart, costs};
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     /// Name of the program.
     program: &'static str,
+    /// Who ran it, when, where and how.
+    provenance: Provenance,
     /// Sharings that are mixed, as in A+B.
     mix: String,
     /// Goal of circuits: `size` or `depth`.
@@ -40,8 +44,10 @@ struct Report {
     /// Outputs that a party of this process gets, by name: a value or a list, row by row. Integers above 2^53 and
     /// fractions of more than 32 bits are texts.
     outputs: Map<String, Value>,
+    /// Number of runs; outputs are those of the last one.
+    repeat: u32,
     /// Parties of this process.
-    parties: Vec<PartyFigures>,
+    parties: Vec<PartyStatistics>,
 }
 
 /// Runs the program as each party of this process.
@@ -60,7 +66,14 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         name: made.name,
     };
     let inputs = flags.clients.bring(asked, &present, inputs)?;
-    let ready = ReadyRun::new(&planned, program, &inputs, &flags.ahead, &present)?;
+    let ready = ReadyRun::new(
+        &planned,
+        program,
+        &inputs,
+        &flags.ahead,
+        flags.repeat,
+        &present,
+    )?;
     drop(inputs);
     let (transport, server) = (present.transport(), present.name());
     let deadline = flags.net.patience.deadline;
@@ -69,17 +82,13 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         Ok((ended, session.run_id(JOB)))
     };
     let ended = present.run(flags.threads, quiet, work)?;
-    if let (Some(server), [(me, (ended, run))]) = (&server, &ended[..]) {
+    if let (Some(server), [(me, ((last, _), run))]) = (&server, &ended[..]) {
         let kept = (*me, server.as_str());
-        flags
-            .clients
-            .leave(asked, kept, &ended.outputs, *run, flags.quiet)?;
+        let clients = &flags.clients;
+        clients.leave(asked, kept, &last.outputs, *run, flags.quiet)?;
     }
-    let ended: Vec<_> = ended
-        .into_iter()
-        .map(|(me, (ended, _))| (me, ended))
-        .collect();
-    tell(made, &planned, transport, &ended)
+    let ended = ended.into_iter().map(|(me, (ended, _))| (me, ended));
+    tell(made, &planned, transport, ended.collect())
 }
 
 /// Reports what was made ahead, as text or JSON.
@@ -97,16 +106,13 @@ fn tell<H>(
     made: &FlaggedProgram<'_, H>,
     planned: &Planned,
     transport: TransportArg,
-    ended: &[(Party, Ended)],
+    ended: Vec<(Party, (Ended, Vec<RunFigures>))>,
 ) -> Result<String> {
     let flags = made.flags;
-    let parties: Vec<_> = ended
-        .iter()
-        .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
-        .collect();
+    let (ended, parties) = apart(ended);
     let ports = made.program.outputs();
     let together = match ended.len() == made.program.parties() {
-        true => Some(put_together(&made.program, ended)?),
+        true => Some(put_together(&made.program, &ended)?),
         false => None,
     };
     // Parties that get an output get the same.
@@ -132,6 +138,7 @@ fn tell<H>(
         let outputs = outputs.into_iter();
         let report = Report {
             program: made.name,
+            provenance: Provenance::of_process(),
             mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
             circuits: saving(planned.goal),
             correlations: origin(&planned.plan),
@@ -139,6 +146,7 @@ fn tell<H>(
             transport,
             network: flags.net.network.clone(),
             outputs: outputs.map(|(name, array)| (name, json(array))).collect(),
+            repeat: flags.repeat,
             parties,
         };
         return json_text(&report);

@@ -176,6 +176,38 @@ fn what_is_explained_is_what_is_spent() {
     }
 }
 
+/// Runs one after the other: figures of each, and no value in what is told of the command line.
+#[test]
+fn programs_are_repeated() {
+    let directory = own();
+    let path = directory.path();
+    let line = "run --hycc program --local 2 --words alpha --layered beta --input INPUT_A=3 \
+        --input INPUT_B=5 --repeat 3 --transport memory --json";
+    let told: Value = serde_json::from_str(&madrigal(path, line).good().stdout).unwrap();
+    assert_eq!(told["repeat"], 3);
+    assert_eq!(
+        told["outputs"],
+        serde_json::json!([{"best": 24, "greater": 24}])
+    );
+    for party in told["figures"].as_array().unwrap() {
+        let runs = party["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 3);
+        let bytes = |run: &Value| run["online"]["bytes_sent"].as_u64();
+        assert!(runs.iter().all(|run| bytes(run) == bytes(&runs[0])));
+        let names = party["primitives"].as_array().unwrap().iter();
+        let names: Vec<_> = names.map(|one| one["name"].as_str().unwrap()).collect();
+        assert!(
+            names.contains(&"base OTs") && names.contains(&"correlated OTs"),
+            "{names:?}"
+        );
+    }
+    let command = told["provenance"]["command"].to_string();
+    assert!(
+        command.contains("INPUT_A=...") && !command.contains("INPUT_A=3"),
+        "{command}"
+    );
+}
+
 /// Three machines; the third brings nothing and alone gets the result.
 #[test]
 fn real_parties_run_programs() {

@@ -265,7 +265,7 @@ fn results_are_arrays_and_costs_are_json() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let line = format!(
-        "{} --local 3 --output logits.npy --stats s.json -q",
+        "{} --local 3 --repeat 2 --output logits.npy --stats s.json -q",
         flags()
     );
     let ended = madrigal(path, &line);
@@ -286,6 +286,11 @@ fn results_are_arrays_and_costs_are_json() {
     assert_eq!(statistics["batch"], 6);
     assert_eq!(statistics["parameters"], 33542);
     assert_eq!(statistics["numbers"], serde_json::json!([64, 16]));
+    assert_eq!(statistics["repeat"], 2);
+    for party in statistics["parties"].as_array().unwrap() {
+        assert_eq!(party["runs"].as_array().unwrap().len(), 2);
+        assert!(party["total_spread"]["max"].as_f64() >= party["total_seconds"].as_f64());
+    }
     let parties = statistics["parties"].as_array().unwrap();
     assert_eq!(parties.len(), 3);
     for party in parties {

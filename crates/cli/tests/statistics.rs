@@ -23,6 +23,15 @@ fn the_fields_that_scripts_rely_on() {
         assert_eq!(statistics["circuit"]["and"], 7);
         assert_eq!(statistics["circuit"]["depth"], 7);
         assert_eq!(statistics["repeat"], 3);
+        let provenance = &statistics["provenance"];
+        let command = provenance["command"].as_array().unwrap();
+        assert!(command.contains(&"--repeat".into()) && command.contains(&"0=a".into()));
+        assert_eq!(
+            provenance["written"].as_str().unwrap().len(),
+            20,
+            "{provenance}"
+        );
+        assert!(provenance["cores"].as_u64() > Some(0) && provenance["level"].is_string());
         for party in 0..2 {
             let party = &statistics["parties"][party];
             for phase in ["setup", "online"] {
@@ -40,6 +49,32 @@ fn the_fields_that_scripts_rely_on() {
                 }
             }
             assert_eq!(party["runs"].as_array().unwrap().len(), 3);
+            let spread = &party["setup"]["seconds_spread"];
+            let [min, median, max] =
+                ["min", "median", "max"].map(|one| spread[one].as_f64().unwrap());
+            assert!(min <= median && median <= max, "{spread}");
+            assert!(spread["mean"].as_f64() >= Some(min), "{spread}");
+            // Setup consists of its primitives, to the byte.
+            let primitives = party["primitives"].as_array().unwrap();
+            let names: Vec<_> = primitives
+                .iter()
+                .map(|one| one["name"].as_str().unwrap())
+                .collect();
+            assert_eq!(names, ["base OTs", "bit triples (bits)"]);
+            assert_eq!(
+                (&primitives[0]["items"], &primitives[1]["items"]),
+                (&256.into(), &14.into())
+            );
+            for field in [
+                "bytes_sent",
+                "bytes_received",
+                "messages",
+                "rounds",
+                "aes_blocks",
+            ] {
+                let all = primitives.iter().map(|one| one[field].as_u64().unwrap());
+                assert_eq!(Some(all.sum()), party["setup"][field].as_u64(), "{field}");
+            }
             if cfg!(target_os = "linux") {
                 assert!(party["peak_rss_bytes"].as_u64().unwrap() > 1 << 20);
             }

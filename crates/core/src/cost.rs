@@ -60,6 +60,18 @@ impl PhaseCost {
         }
     }
 
+    /// The cost of what came after `earlier`, of which this is the continuation.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            rounds: self.rounds.saturating_sub(earlier.rounds),
+            bytes_sent: self.bytes_sent.saturating_sub(earlier.bytes_sent),
+            bytes_received: self.bytes_received.saturating_sub(earlier.bytes_received),
+            messages: self.messages.saturating_sub(earlier.messages),
+            aes_blocks: self.aes_blocks.saturating_sub(earlier.aes_blocks),
+        }
+    }
+
     /// The cost of doing this `times` times, one after the other.
     #[must_use]
     pub fn times(self, times: u64) -> Self {

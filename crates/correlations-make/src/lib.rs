@@ -54,4 +54,4 @@ pub use ot::{
     Choice, Extension, ExtensionError, MAX_THREADS, Matrices, OtCosts, OtSource,
     PrecomputedReceiver, PrecomputedSender, precomputed_cost,
 };
-pub use supply::{Origin, Supply, SupplyCosts};
+pub use supply::{Made, Origin, Primitive, Supply, SupplyCosts};

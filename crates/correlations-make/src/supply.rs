@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::time::Work;
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::{
     AnyShares, Call, CorrelatedOts, Direction, Hand, Kind, Maker, Means, Needs, Own, Provider,
     Source, Stock, calls, reserve_cost,
 };
 use madrigal_kernels::Block;
-use madrigal_net::{Context, Error, Result};
+use madrigal_net::{Context, Error, Meter, Result};
 
 use crate::dealer::DealerSource;
 use crate::ot::{Extension, Matrices, OtCosts, OtSource};
@@ -248,8 +249,55 @@ impl SupplyCosts {
     }
 }
 
-/// The [`Source`] of one job, whatever its [`Origin`].
-pub struct Supply(Box<dyn Source>);
+/// The [`Source`] of one job, whatever its [`Origin`], which also tells what each [`Primitive`] took.
+pub struct Supply {
+    source: Box<dyn Source>,
+    /// Counters of the source.
+    meter: Meter,
+    me: Party,
+    phase: Phase,
+    made: Vec<Made>,
+}
+
+/// A piece of a source's work that is told by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Primitive {
+    /// Base OTs with every peer, both ways.
+    BaseOts,
+    /// Beginning with a dealer, with stores, or with a source of the caller's own.
+    Start,
+    /// A kind of correlations, which is made of OTs where OTs make correlations.
+    Kind(Kind),
+    /// Correlated OTs in all directions.
+    CorrelatedOts,
+}
+
+impl fmt::Display for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BaseOts => f.write_str("base OTs"),
+            Self::Start => f.write_str("start of the source"),
+            Self::Kind(kind) => {
+                write!(f, "{} ({kind})", kind.descriptor().name)
+            }
+            Self::CorrelatedOts => f.write_str("correlated OTs"),
+        }
+    }
+}
+
+/// What a primitive took in all of a job's calls.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// Primitive that was made.
+    pub primitive: Primitive,
+    /// Items that were made; of base OTs and of correlated OTs those that this party sent or received.
+    pub items: u64,
+    /// Wall time of the calls. What goes on beside them is part of it.
+    pub time: Duration,
+    /// Cost by counters of the source's own; rounds are those by which the job's longest chain of messages grew.
+    pub spent: PhaseCost,
+}
 
 impl fmt::Debug for Supply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -279,6 +327,9 @@ impl Supply {
         needs: &Needs,
         means: Means<'_>,
     ) -> Result<Self> {
+        let meter = Meter::default();
+        let context = &context.with_meter(&meter);
+        let began = Instant::now();
         let maker: Box<dyn Maker> = match *origin {
             Origin::Ot {
                 extension,
@@ -286,10 +337,16 @@ impl Supply {
                 matrices,
             } => {
                 let source = OtSource::with_threads(context, extension, threads).await?;
-                return Ok(Self(Box::new(match matrices {
+                let source = match matrices {
                     Matrices::Lattice => source.with_lattice_matrices()?,
                     Matrices::Ot => source,
-                })));
+                };
+                let costs =
+                    OtCosts::with_threads(extension, threads, context.me(), context.parties());
+                let mut supply = Self::of(Box::new(source), meter, context);
+                let base = costs.base_work().base_ots as usize;
+                supply.note(Primitive::BaseOts, base, began, PhaseCost::default());
+                return Ok(supply);
             }
             Origin::Dealer => Box::new(DealerSource::new(context)?),
             Origin::Store => match means.store() {
@@ -301,7 +358,47 @@ impl Supply {
             },
             Origin::Own(ref own) => own.open_checked(context, needs).await?,
         };
-        Ok(Self(Box::new(maker)))
+        let mut supply = Self::of(Box::new(maker), meter, context);
+        supply.note(Primitive::Start, 1, began, PhaseCost::default());
+        Ok(supply)
+    }
+
+    fn of(source: Box<dyn Source>, meter: Meter, context: &Context) -> Self {
+        Self {
+            source,
+            meter,
+            me: context.me(),
+            phase: context.phase(),
+            made: Vec::new(),
+        }
+    }
+
+    /// Tells what has been made so far, and what it took, in the order in which each primitive was first made.
+    pub fn made(&self) -> &[Made] {
+        &self.made
+    }
+
+    /// Notes a call that `began` when the source had spent `before`.
+    fn note(&mut self, primitive: Primitive, items: usize, began: Instant, before: PhaseCost) {
+        let spent = self.meter.spent(self.phase).since(before);
+        let (items, time) = (items as u64, began.elapsed());
+        match self
+            .made
+            .iter_mut()
+            .find(|made| made.primitive == primitive)
+        {
+            Some(made) => {
+                made.items += items;
+                made.time += time;
+                made.spent += spent;
+            }
+            None => self.made.push(Made {
+                primitive,
+                items,
+                time,
+                spent,
+            }),
+        }
     }
 
     /// Does [`Stock::fill`] from it.
@@ -321,7 +418,7 @@ impl Supply {
     /// # Errors
     /// [`Error`](madrigal_net::Error) of the network.
     pub async fn end(&mut self) -> Result<()> {
-        self.0.close().await
+        self.source.close().await
     }
 }
 
@@ -332,7 +429,12 @@ impl Source for Supply {
         count: usize,
         made: &'a dyn Fn(usize),
     ) -> LocalBoxFuture<'a, Result<AnyShares>> {
-        self.0.items(kind, count, made)
+        Box::pin(async move {
+            let (began, before) = (Instant::now(), self.meter.spent(self.phase));
+            let shares = self.source.items(kind, count, made).await?;
+            self.note(Primitive::Kind(kind), count, began, before);
+            Ok(shares)
+        })
     }
 
     fn bit_triples_as_made<'a>(
@@ -341,7 +443,12 @@ impl Source for Supply {
         made: &'a dyn Fn(usize),
         hand: &'a Hand,
     ) -> LocalBoxFuture<'a, Result<()>> {
-        self.0.bit_triples_as_made(count, made, hand)
+        Box::pin(async move {
+            let (began, before) = (Instant::now(), self.meter.spent(self.phase));
+            self.source.bit_triples_as_made(count, made, hand).await?;
+            self.note(Primitive::Kind(Kind::BitTriples), count, began, before);
+            Ok(())
+        })
     }
 
     fn correlated_ots<'a>(
@@ -349,14 +456,23 @@ impl Source for Supply {
         counts: &'a [(Direction, usize)],
         made: &'a dyn Fn(usize),
     ) -> LocalBoxFuture<'a, Result<CorrelatedOts>> {
-        self.0.correlated_ots(counts, made)
+        Box::pin(async move {
+            let (began, before) = (Instant::now(), self.meter.spent(self.phase));
+            let rows = self.source.correlated_ots(counts, made).await?;
+            let own = |&((from, to), count): &(Direction, usize)| {
+                ([from, to].contains(&self.me)).then_some(count)
+            };
+            let items = counts.iter().filter_map(own).sum();
+            self.note(Primitive::CorrelatedOts, items, began, before);
+            Ok(rows)
+        })
     }
 
     fn offset(&self) -> Option<Block> {
-        self.0.offset()
+        self.source.offset()
     }
 
     fn close(&mut self) -> LocalBoxFuture<'_, Result<()>> {
-        self.0.close()
+        self.source.close()
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{LocalBoxFuture, try_join};
 use madrigal_core::{Digest256, Party, Phase, Zeroizing, domains};
 use madrigal_correlations::{Hand, Kind, Means, Source, Stock};
-use madrigal_correlations_make::Supply;
+use madrigal_correlations_make::{Made, Supply};
 use madrigal_net::{Context, Error, Fact, Session, block_on, on_threads};
 use sha2::{Digest, Sha256};
 
@@ -107,6 +107,7 @@ pub(crate) fn run_with_facts<'a>(
             total: begin.elapsed(),
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
             tasks: carried.tasks,
+            made: carried.made,
         })
     })
 }
@@ -230,6 +231,7 @@ struct Carried {
     /// Time that the source of the correlations took to open.
     opening: Duration,
     tasks: Vec<TaskReport>,
+    made: Vec<Made>,
 }
 
 /// Does the work of both phases.
@@ -290,7 +292,7 @@ async fn carry_out(
         made
     };
     let started = Instant::now();
-    let ((), (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
+    let (made, (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
     let online_began = first.unwrap_or(started);
     let supplied = times.get()[0];
     let prepared = board.prepared_at().map(|end| end - start);
@@ -303,6 +305,7 @@ async fn carry_out(
         times: times.get(),
         opening: team.opening.get(),
         tasks,
+        made,
     })
 }
 
@@ -332,8 +335,8 @@ struct Team<'a> {
 }
 
 impl Team<'_> {
-    /// Makes the correlations, part by part.
-    async fn setup(&self, context: &Context, means: Means<'_>) -> Result<(), Error> {
+    /// Makes the correlations, part by part. Gives what each primitive took.
+    async fn setup(&self, context: &Context, means: Means<'_>) -> Result<Vec<Made>, Error> {
         let setup = context.enter(Phase::Setup, SETUP);
         let (spec, needs) = (self.plan.spec(), self.plan.needs());
         let mut source = if needs.is_empty() && spec.origin.helpers() == 0 {
@@ -394,10 +397,11 @@ impl Team<'_> {
         for (part, stock) in (0..).zip(ready) {
             self.board.deliver(part, stock, &setup);
         }
-        if let Some(source) = &mut source {
-            source.end().await?;
-        }
-        Ok(())
+        let Some(mut source) = source else {
+            return Ok(Vec::new());
+        };
+        source.end().await?;
+        Ok(source.made().to_vec())
     }
 
     /// Does all tasks. Gives what each took, and when the first one began.

@@ -68,5 +68,7 @@ pub use trial::{Trial, TrialTimes};
 #[doc(hidden)]
 pub use madrigal_correlations::with_ring;
 pub use madrigal_correlations::{Means, Width};
-pub use madrigal_correlations_make::{Choice, Extension, MAX_THREADS, Matrices, Origin};
+pub use madrigal_correlations_make::{
+    Choice, Extension, MAX_THREADS, Made, Matrices, Origin, Primitive,
+};
 pub use madrigal_protocols::Opening;

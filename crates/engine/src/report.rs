@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use madrigal_core::{Phase, PhaseCost};
+use madrigal_correlations_make::Made;
 
 use crate::shares::Shares;
 
@@ -27,6 +28,8 @@ pub struct Outcome<Outputs = Vec<Shares>> {
     pub wire_bytes_sent: u64,
     /// When each operation was at work on which block.
     pub tasks: Vec<TaskReport>,
+    /// What each primitive took that the correlations were made of.
+    pub made: Vec<Made>,
 }
 
 impl<Outputs> Outcome<Outputs> {
@@ -41,6 +44,7 @@ impl<Outputs> Outcome<Outputs> {
             total: self.total,
             wire_bytes_sent: self.wire_bytes_sent,
             tasks: self.tasks,
+            made: self.made,
         }
     }
 }

@@ -52,9 +52,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations::Needs;
+use madrigal_correlations::{Means, Needs};
 use madrigal_correlations_make::{
-    Extension, MAX_THREADS, Matrices, OtCosts, OtSource, SupplyCosts,
+    Extension, MAX_THREADS, Made, Matrices, Origin, OtCosts, Supply, SupplyCosts,
 };
 use madrigal_correlations_store::{NewStore, Store, StoreError, StoreId, StoreKey};
 use madrigal_net::{Error, Fact, Session};
@@ -160,6 +160,8 @@ pub struct StoreReport {
     pub setup: PhaseReport,
     /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
+    /// What each primitive took that the correlations were made of.
+    pub made: Vec<Made>,
 }
 
 impl Precomputation {
@@ -221,10 +223,13 @@ impl Precomputation {
                 total,
             });
         };
-        let mut source = OtSource::with_threads(&context, spec.extension, spec.threads).await?;
-        if spec.matrices == Matrices::Lattice {
-            source = source.with_lattice_matrices()?;
-        }
+        let origin = Origin::Ot {
+            extension: spec.extension,
+            threads: spec.threads,
+            matrices: spec.matrices,
+        };
+        let means = Means::default();
+        let mut source = Supply::open(&origin, &context, &spec.holds, means).await?;
         let filled = new.fill(&context, &mut source, &made).await?;
         let spent = job.spent(Phase::Setup);
         job.finish().await?;
@@ -236,6 +241,7 @@ impl Precomputation {
                 spent,
             },
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+            made: source.made().to_vec(),
         })
     }
 }

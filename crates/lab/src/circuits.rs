@@ -13,11 +13,12 @@ use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
 use crate::figures::{print, print_json};
 use crate::jobs::local::LocalRun;
-use crate::jobs::{Input, Job, Own, PartyStatistics, Statistics, Task};
+use crate::jobs::{Input, Job, Own, Statistics, Task};
 use crate::known::Known;
 use crate::machine::Machine;
 use crate::numbers::{counted, rate, seconds, wide_table};
 use crate::spread::Spread;
+use madrigal_app::runs::PartyStatistics;
 
 #[derive(Serialize)]
 struct BenchReport {

@@ -10,8 +10,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use madrigal_core::{KeyNumbers, Party, Phase, domains};
+use madrigal_kernels::Prg;
 use sha2::{Digest, Sha256};
 
+use crate::counters::{Counters, Meter};
 use crate::error::{Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
@@ -35,6 +37,8 @@ pub struct Context {
     clock: Arc<AtomicU32>,
     parties: usize,
     gathers: bool,
+    /// Counters beside the job's.
+    meter: Option<Meter>,
 }
 
 impl std::fmt::Debug for Context {
@@ -65,6 +69,7 @@ impl Context {
             phase: Phase::Setup,
             clock: Arc::default(),
             gathers: false,
+            meter: None,
         }
     }
 
@@ -150,6 +155,16 @@ impl Context {
         }
     }
 
+    /// Makes a context of this step whose messages and AES blocks, and those of all steps within it, are also counted in
+    /// `meter`, in the place of the meter that this context has.
+    #[must_use]
+    pub fn with_meter(&self, meter: &Meter) -> Self {
+        Self {
+            meter: Some(meter.clone()),
+            ..self.clone()
+        }
+    }
+
     /// Makes a context of this step whose rounds are counted with those of `other`.
     #[must_use]
     pub fn counting_in(&self, other: &Self) -> Self {
@@ -170,7 +185,9 @@ impl Context {
     pub fn advance(&self, start: &Self, rounds: u32) {
         let end = start.clock.load(Relaxed).saturating_add(rounds);
         self.clock.fetch_max(end, Relaxed);
-        self.job.counters.passed(self.phase, end);
+        for counters in self.counters() {
+            counters.passed(self.phase, end);
+        }
     }
 
     /// The step `name` within this one, in `phase`, with the count of rounds at zero.
@@ -191,7 +208,7 @@ impl Context {
     pub fn shared_prg(&self, peer: Party) -> Result<Generator> {
         if self.job.use_mask(&self.path, peer) {
             let prg = self.job.session.shared_prg(self.job.id(), &self.path, peer);
-            return Ok(Generator::new(prg, Arc::clone(&self.job), self.phase));
+            return Ok(self.generator(prg));
         }
         let what = format!("shared generator of step `{}` with {peer}", self.path);
         Err(Error::Reused { what })
@@ -200,7 +217,11 @@ impl Context {
     /// A fresh generator that nobody else has, seeded by the operating system.
     pub fn private_prg(&self) -> Generator {
         let prg = self.job.session.private_prg();
-        Generator::new(prg, Arc::clone(&self.job), self.phase)
+        self.generator(prg)
+    }
+
+    fn generator(&self, prg: Prg) -> Generator {
+        Generator::new(prg, Arc::clone(&self.job), self.phase, self.meter.clone())
     }
 
     /// 32 bytes that all parties know and that no other step of any job of this session has: for
@@ -252,7 +273,8 @@ impl Context {
     /// a context's generators: who calls them need not. Blocks that no context counts are nobody's, for example
     /// the blocks of a [`Prg`](madrigal_kernels::Prg) that is no context's.
     pub fn metered_now<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.job.counters.metered(self.phase, work)
+        let meter = self.meter.as_ref();
+        self.job.counters.metered(meter, self.phase, work)
     }
 
     /// Meters as [`metered_now`](Self::metered_now) does, for work that waits for messages: what else the thread
@@ -305,11 +327,21 @@ impl Context {
     }
 
     pub(crate) fn count_sent(&self, bytes: usize, round: u32) {
-        self.job.counters.sent(self.phase, bytes, round);
+        for counters in self.counters() {
+            counters.sent(self.phase, bytes, round);
+        }
     }
 
     pub(crate) fn count_received(&self, bytes: usize, round: u32) {
-        self.job.counters.received(self.phase, bytes, round);
+        for counters in self.counters() {
+            counters.received(self.phase, bytes, round);
+        }
+    }
+
+    /// Counters of the job, and those beside them.
+    fn counters(&self) -> impl Iterator<Item = &Counters> {
+        let own = self.meter.as_ref().map(Meter::counters);
+        [&self.job.counters].into_iter().chain(own)
     }
 
     /// Gives the [`round trip`](crate::Session::round_trip) to a peer.

@@ -1,6 +1,7 @@
 //! Counters of one job: what really went out and came in, per phase, to be held against the
 //! declared cost.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use madrigal_core::{Phase, PhaseCost};
@@ -10,6 +11,22 @@ use madrigal_kernels::meter;
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     phases: [PhaseCounters; 2],
+}
+
+/// Counters of one piece of work, beside those of its job: a [context](crate::Context::with_meter) has them, and what
+/// comes of it. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct Meter(Arc<Counters>);
+
+impl Meter {
+    /// Cost of the work in one phase so far. Rounds are the job's: those up to the work's last message.
+    pub fn spent(&self, phase: Phase) -> PhaseCost {
+        self.0.phase(phase)
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.0
+    }
 }
 
 #[derive(Debug, Default)]
@@ -41,12 +58,19 @@ impl Counters {
         phase.rounds.fetch_max(round.into(), Relaxed);
     }
 
-    /// Runs `work`; the AES blocks that it computes on this thread are the phase's.
-    pub(crate) fn metered<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> R {
+    /// Runs `work`; the AES blocks that it computes on this thread are the phase's, here and on `meter`.
+    pub(crate) fn metered<R>(
+        &self,
+        meter: Option<&Meter>,
+        phase: Phase,
+        work: impl FnOnce() -> R,
+    ) -> R {
         let (result, blocks) = meter::metered(work);
         if blocks > 0 {
-            let counter = &self.phases[phase.index()].aes_blocks;
-            counter.fetch_add(blocks, Relaxed);
+            for counters in [self].into_iter().chain(meter.map(Meter::counters)) {
+                let counter = &counters.phases[phase.index()].aes_blocks;
+                counter.fetch_add(blocks, Relaxed);
+            }
         }
         result
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use madrigal_core::Phase;
 use madrigal_kernels::{Block, Prg};
 
+use crate::counters::Meter;
 use crate::session::job_shared::JobShared;
 
 /// A [`Prg`] from a [`Context`](crate::Context): its AES blocks are counted in the context's phase,
@@ -13,11 +14,17 @@ pub struct Generator {
     prg: Prg,
     job: Arc<JobShared>,
     phase: Phase,
+    meter: Option<Meter>,
 }
 
 impl Generator {
-    pub(crate) fn new(prg: Prg, job: Arc<JobShared>, phase: Phase) -> Self {
-        Self { prg, job, phase }
+    pub(crate) fn new(prg: Prg, job: Arc<JobShared>, phase: Phase, meter: Option<Meter>) -> Self {
+        Self {
+            prg,
+            job,
+            phase,
+            meter,
+        }
     }
 
     /// Overwrites `out` with the next bytes of the stream; see [`Prg::fill`].
@@ -37,7 +44,7 @@ impl Generator {
 
     fn counted<R>(&mut self, work: impl FnOnce(&mut Prg) -> R) -> R {
         let counters = &self.job.counters;
-        counters.metered(self.phase, || work(&mut self.prg))
+        counters.metered(self.meter.as_ref(), self.phase, || work(&mut self.prg))
     }
 }
 

@@ -44,6 +44,7 @@ pub use channel::{Channel, Receiver, Sender};
 pub use context::{Context, block_on, breathe};
 #[doc(hidden)]
 pub use control::fuzz_read as fuzz_control;
+pub use counters::Meter;
 pub use error::{Blame, Error, Result};
 pub use exchange::{exchange, exchange_each, exchange_one};
 pub use generator::Generator;

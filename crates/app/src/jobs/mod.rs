@@ -11,9 +11,7 @@ mod task;
 pub use fault::{Misuse, PartyFailure};
 pub use party::{PartyOutcome, PartyOutput, Prepared, Runs};
 pub use source::{ReadCircuit, Source, read_circuit};
-pub use statistics::{
-    CircuitFigures, PartyRuns, PartyStatistics, PhaseStatistics, RunFigures, Statistics,
-};
+pub use statistics::{CircuitFigures, Statistics};
 pub use task::{
     BranchWay, Input, Job, Own, PlannedCircuit, Precomputation, Task, bits_of, check_correlations,
     check_room,

@@ -14,13 +14,13 @@ use madrigal_operations::{Brought, Circuit, run_rows};
 use sha2::{Digest, Sha256};
 
 use super::fault::Misuse;
-use super::statistics::{PartyRuns, RunFigures};
 use super::task::{self, Job, Own, PlannedCircuit, Task};
 use crate::failure::{Failure, Result};
 use crate::figures::peak_rss_bytes;
 use crate::flags::Patience;
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
+use crate::runs::{PartyRuns, RunFigures};
 
 /// A party that has read all it needs.
 pub struct Prepared {

@@ -17,6 +17,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Inputs, StageError, Stages};
 
 use crate::arguments::{self, Flags, Named, Number, Unsound, What};
+use crate::command::asked;
 use crate::failure::{Failure, Result};
 use crate::inputs::{self, Given};
 use crate::public_numbers::Numbers;
@@ -203,7 +204,7 @@ where
         let first = stages.me().is_none_or(|me| me.index() == 0);
         let problem = RefCell::new(None);
         let (used, random) = (RefCell::new(BTreeSet::new()), RefCell::new(Vec::new()));
-        let asked = self.numbers.facts();
+        let asked = asked(&self.numbers, self.flags.repeat);
         let plan = |program: &Computation| {
             let mix = how.mix.unwrap_or_else(|| program.mix());
             self.flags.ways(&asked).plan(program, mix, how.goal)

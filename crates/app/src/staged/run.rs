@@ -12,18 +12,22 @@ use serde_json::{Map, Value};
 
 use super::Staging;
 use crate::failure::{Failure, Result};
-use crate::figures::{PartyFigures, PhaseFigures, costs, json_text};
+use crate::figures::json_text;
 use crate::flags::TransportArg;
 use crate::numbers::counted;
 use crate::present::Present;
+use crate::provenance::Provenance;
 use crate::public_numbers::Numbers;
 use crate::run::json;
+use crate::runs::{PartyStatistics, RunFigures, costs, repeated};
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     /// Name of the program.
     program: &'static str,
+    /// Who ran it, when, where and how.
+    provenance: Provenance,
     /// Mix of all programs; `null` where each has its own.
     mix: Option<String>,
     /// Threads that each party computes with.
@@ -34,10 +38,12 @@ struct Report {
     network: String,
     /// Text that is printed without `--json`.
     result: String,
+    /// Number of runs; the result and the stages are those of the last one.
+    repeat: u32,
     /// Stages, in order.
     stages: Vec<Stage>,
     /// Parties of this process, over all stages.
-    parties: Vec<PartyFigures>,
+    parties: Vec<PartyStatistics>,
 }
 
 /// A stage.
@@ -46,14 +52,19 @@ struct Stage {
     /// Values that were opened to parties of this process, by name or place.
     outputs: Map<String, Value>,
     /// Parties of this process, in this stage.
-    parties: Vec<PartyFigures>,
+    parties: Vec<PartyStatistics>,
 }
 
-/// Result of a run at one party.
+/// Result of the last run at one party, and what all of them cost.
 struct Ended {
+    party: Party,
     told: String,
-    stages: Vec<(Map<String, Value>, PartyFigures)>,
+    stages: Vec<StageEnded>,
+    runs: Vec<RunFigures>,
 }
+
+/// Outputs and costs of a stage.
+type StageEnded = (Map<String, Value>, RunFigures);
 
 impl<D> Staging<'_, D>
 where
@@ -77,7 +88,7 @@ where
         me: Option<Party>,
         observe: &dyn Fn(Progress),
     ) -> Result<Ended> {
-        let ended = RefCell::new(Vec::new());
+        let ended: RefCell<Vec<StageEnded>> = RefCell::new(Vec::new());
         let tell = |report: &StageReport<'_>| {
             let outputs = report.program.outputs().iter().zip(report.outputs.arrays());
             let outputs = outputs.enumerate().filter_map(|(place, (port, array))| {
@@ -85,15 +96,30 @@ where
                 Some((name, json(array?)))
             });
             let outcome = report.outcome.expect("a party's stage has spent something");
-            let figures = PartyFigures::new(session.me(), outcome);
+            let figures = RunFigures::from(outcome);
             ended.borrow_mut().push((outputs.collect(), figures));
         };
         let deadline = self.flags.net.patience.deadline;
         let parties = self.numbers.parties();
-        let stages = Stages::over(session, parties, 1, deadline, observe).telling(tell);
-        let (told, _) = self.follow(stages, self.how(me, false)).await?;
-        let stages = ended.into_inner();
-        Ok(Ended { told, stages })
+        // Each stage is a job.
+        let mut first = 1;
+        let done = repeated(self.flags.repeat, async |_| {
+            let stages = Stages::over(session, parties, first, deadline, observe).telling(&tell);
+            let (told, _) = self.follow(stages, self.how(me, false)).await?;
+            let stages = ended.take();
+            first += stages.len() as u32;
+            let costs = stages.iter().map(|(_, figures)| figures.clone());
+            let costs = costs.reduce(RunFigures::then);
+            let costs = costs.ok_or_else(|| Failure::bug("a run without stages"))?;
+            Ok(((told, stages), costs))
+        });
+        let ((told, stages), runs) = done.await?;
+        Ok(Ended {
+            party: session.me(),
+            told,
+            stages,
+            runs,
+        })
     }
 
     /// The result, as text or JSON; the costs go to standard error.
@@ -102,11 +128,8 @@ where
         let Some(first) = ended.first() else {
             return Err(Failure::bug("a run without parties"));
         };
-        let of = |ended: &Ended| {
-            let figures = ended.stages.iter().map(|(_, figures)| *figures);
-            figures.reduce(together)
-        };
-        let parties: Vec<PartyFigures> = ended.iter().filter_map(of).collect();
+        let of = |ended: &Ended| PartyStatistics::here(ended.party, ended.runs.clone());
+        let parties: Vec<PartyStatistics> = ended.iter().map(of).collect();
         let mut text = first.told.clone();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -114,20 +137,23 @@ where
         if flags.json {
             let stage = |at: usize| {
                 let mut outputs = Map::new();
-                let all = ended.iter().map(|ended| &ended.stages[at]);
-                all.clone().for_each(|(own, _)| outputs.extend(own.clone()));
-                Stage {
-                    outputs,
-                    parties: all.map(|(_, figures)| *figures).collect(),
+                let mut parties = Vec::new();
+                for ended in ended {
+                    let (own, figures) = &ended.stages[at];
+                    outputs.extend(own.clone());
+                    parties.push(PartyStatistics::here(ended.party, vec![figures.clone()]));
                 }
+                Stage { outputs, parties }
             };
             let report = Report {
                 program: self.name,
+                provenance: Provenance::of_process(),
                 mix: flags.mix.map(|mix| mix.to_string()),
                 threads: flags.threads,
                 transport,
                 network: flags.net.network.clone(),
                 result: text.trim_end().to_owned(),
+                repeat: flags.repeat,
                 stages: (0..first.stages.len()).map(stage).collect(),
                 parties,
             };
@@ -138,24 +164,5 @@ where
             let _ = writeln!(crate::terminal::stderr(), "{}\n{stages}", costs(&parties));
         }
         Ok(text)
-    }
-}
-
-/// Two stages of one party, one after the other.
-fn together(a: PartyFigures, b: PartyFigures) -> PartyFigures {
-    let phase = |a: PhaseFigures, b: PhaseFigures| PhaseFigures {
-        seconds: a.seconds + b.seconds,
-        bytes_sent: a.bytes_sent + b.bytes_sent,
-        bytes_received: a.bytes_received + b.bytes_received,
-        messages: a.messages + b.messages,
-        rounds: a.rounds + b.rounds,
-        aes_blocks: a.aes_blocks + b.aes_blocks,
-    };
-    PartyFigures {
-        party: a.party,
-        setup: phase(a.setup, b.setup),
-        online: phase(a.online, b.online),
-        total_seconds: a.total_seconds + b.total_seconds,
-        wire_bytes_sent: a.wire_bytes_sent + b.wire_bytes_sent,
     }
 }

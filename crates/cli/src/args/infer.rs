@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueHint};
 use madrigal_app::ahead::Ahead;
-use madrigal_app::flags::threads;
+use madrigal_app::flags::{repetitions, threads};
 use madrigal_app::ways::MatricesArg;
 use madrigal_nn::Model;
 use madrigal_program::Type;
@@ -114,6 +114,10 @@ pub struct Infer {
     /// Neither weights nor data nor results are in it
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath, help_heading = "Statistics")]
     pub report: Option<PathBuf>,
+
+    /// Compute K times with the same data and report mean, median, standard deviation and extremes; the same at all parties
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = repetitions(), help_heading = "Statistics")]
+    pub repeat: u32,
 }
 
 /// How far from zero the numbers of each of a model's inputs may be, as it was calibrated; what are no floats, as far as

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
-use madrigal_app::flags::{networks, parties};
+use madrigal_app::flags::{networks, parties, repetitions};
 use madrigal_hycc::Sharing;
 use madrigal_operations::{BACKENDS, Backend};
 
@@ -50,8 +50,8 @@ pub struct RunFlags {
     #[command(flatten)]
     pub show: Show,
 
-    /// Compute K times and report mean, median and standard deviation
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "hycc", help_heading = "Statistics")]
+    /// Compute K times and report mean, median, standard deviation and extremes; the same at all parties
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = repetitions(), help_heading = "Statistics")]
     pub repeat: u32,
 }
 

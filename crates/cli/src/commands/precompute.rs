@@ -4,10 +4,11 @@ use crate::args::{Precompute, TransportArg};
 use crate::exit::Result;
 use crate::figures::print;
 use crate::jobs::local::LocalRun;
-use crate::jobs::{Own, PartyRuns, Precomputation, Prepared, Task};
+use crate::jobs::{Own, Precomputation, Prepared, Task};
 use crate::numbers::{bytes, count, seconds, table};
 use crate::remote::RemoteParty;
 use crate::stores::{StoreFiles, Unfinished};
+use madrigal_app::runs::PartyRuns;
 
 pub fn run(args: Precompute) -> Result<()> {
     args.who.check()?;

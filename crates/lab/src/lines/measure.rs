@@ -12,11 +12,12 @@ use crate::args::{Patience, TransportArg};
 use crate::circuits::random_inputs;
 use crate::exit::{Failure, Result};
 use crate::jobs::local::{LocalOutcome, LocalRun};
-use crate::jobs::{Own, PartyRuns, PlannedCircuit, RunFigures, Task};
+use crate::jobs::{Own, PlannedCircuit, Task};
 use crate::rates;
 use crate::reach::Network;
 use crate::spread::Spread;
 use crate::stores::StoreFiles;
+use madrigal_app::runs::{PartyRuns, RunFigures};
 
 /// Trips from one end of the line to the other that a setup may take on top.
 const TRIPS: f64 = 6.0;

@@ -6,8 +6,8 @@ use madrigal_operations::Circuit;
 
 use crate::failure::Failure;
 use crate::flags::{Patience, TransportArg};
-use crate::jobs::statistics::PartyRuns;
 use crate::jobs::task::{Own, Task};
+use crate::runs::PartyRuns;
 
 /// A run of all parties on this machine.
 pub struct LocalRun<'a> {

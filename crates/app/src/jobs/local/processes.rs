@@ -17,9 +17,9 @@ use super::job::{LocalOutcome, LocalRun, differing};
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::failure::{Failure, Result, Status, first_cause};
 use crate::jobs::fault::PartyFailure;
-use crate::jobs::statistics::PartyRuns;
 use crate::numbers::hex;
 use crate::progress::Bars;
+use crate::runs::PartyRuns;
 use crate::stop::{self, Signal};
 
 /// Time that the other parties have to report once one has failed.

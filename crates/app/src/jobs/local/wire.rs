@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Status;
 use crate::flags::{Patience, TransportArg};
-use crate::jobs::statistics::PartyRuns;
 use crate::jobs::task::Task;
 use crate::progress::Step;
+use crate::runs::PartyRuns;
 use crate::stores::StoreFiles;
 
 /// The first line to a party process.

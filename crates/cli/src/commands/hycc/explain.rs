@@ -105,7 +105,7 @@ pub fn explain(args: &Explain) -> Result<()> {
     let loaded = read(&work)?;
     let runs = usize::try_from(work.lanes.unwrap_or(1)).unwrap_or(usize::MAX);
     let hybrid = hybrid(&work, &loaded, args.among.parties(), runs)?;
-    let plan = plan(&work, &hybrid)?;
+    let plan = plan(&work, &hybrid, None)?;
     let rates: Option<Rates> = match network.profile {
         Some(_) => Some(rates::measure(plan.trial().as_ref())?),
         None => None,

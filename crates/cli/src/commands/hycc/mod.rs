@@ -10,6 +10,7 @@ use std::path::Path;
 use madrigal_circuit::Limits;
 use madrigal_engine::{Matrices, Opening, Origin, Phases, Plan, PlanSpec};
 use madrigal_hycc::{Hybrid, Loaded, Options, load};
+use madrigal_net::Fact;
 
 use crate::args::{BroadcastArg, ComputationFlags, PhasesArg, ProtocolArg, Receivers};
 use crate::exit::Result;
@@ -45,7 +46,7 @@ fn hybrid(work: &ComputationFlags, loaded: &Loaded, parties: usize, runs: usize)
 }
 
 /// Plans the program. The extension is chosen once it is known how many correlations are needed.
-fn plan(work: &ComputationFlags, hybrid: &Hybrid) -> Result<Plan> {
+fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<Plan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {
         let mut usual = hybrid.spec();
@@ -59,7 +60,7 @@ fn plan(work: &ComputationFlags, hybrid: &Hybrid) -> Result<Plan> {
             ("--to", to.join(",")),
         ];
         let told = told.map(|(name, value)| (name.to_owned(), value));
-        usual.also.splice(..0, told);
+        usual.also.splice(..0, told.into_iter().chain(also.clone()));
         let spec = PlanSpec {
             origin: origin.unwrap_or(usual.origin),
             opening: match how.broadcast {

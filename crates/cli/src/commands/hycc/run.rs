@@ -5,11 +5,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use madrigal_app::explain::origin;
-use madrigal_app::figures::{PartyFigures, costs};
+use madrigal_app::flags::repeat_fact;
 use madrigal_app::present::Present;
+use madrigal_app::provenance::Provenance;
+use madrigal_app::runs::{PartyStatistics, RunFigures, apart, costs, repeated};
 use madrigal_circuit::hycc::Type;
 use madrigal_core::Party;
-use madrigal_engine::{Outcome, Plan, Progress, run_program};
+use madrigal_engine::{Plan, Progress, run_program};
 use madrigal_hycc::{Hybrid, Loaded, Values};
 use madrigal_net::Session;
 use serde::Serialize;
@@ -26,6 +28,8 @@ use crate::show::write_result;
 struct Report {
     /// Version of the program.
     madrigal: &'static str,
+    /// Who ran it, when, where and how.
+    provenance: Provenance,
     /// The bundle, or the module.
     program: String,
     /// Number of parties of the computation.
@@ -47,8 +51,10 @@ struct Report {
     /// Outputs of run i by name, as numbers, lists and objects; numbers beyond 2^53 are texts. None where no party
     /// here gets them.
     outputs: Vec<Map<String, Value>>,
+    /// Number of runs, one after the other.
+    repeat: u32,
     /// Parties of this machine.
-    figures: Vec<PartyFigures>,
+    figures: Vec<PartyStatistics>,
 }
 
 pub fn run(args: &RunFlags) -> Result<()> {
@@ -69,14 +75,27 @@ pub fn run(args: &RunFlags) -> Result<()> {
     for me in present.here() {
         given(me).map_err(failure::Inputs::Missing)?;
     }
-    let plan = plan(work, &hybrid)?;
+    let plan = plan(work, &hybrid, repeat_fact(args.repeat))?;
     let (transport, deadline) = (present.transport(), present.deadline());
     let party = async |session: &Session, observe: &dyn Fn(Progress)| {
-        let given = given(session.me()).map_err(Failure::bug)?;
-        Ok(run_program(session, 1, &plan, given, deadline, observe).await?)
+        let mut before = None;
+        repeated(args.repeat, async |repetition| {
+            let given = given(session.me()).map_err(Failure::bug)?;
+            let id = 1 + repetition;
+            let outcome = run_program(session, id, &plan, given, deadline, observe).await?;
+            let outputs = hybrid.values(session.me(), &outcome.outputs);
+            if before
+                .replace(outputs.clone())
+                .is_some_and(|before| before != outputs)
+            {
+                return Err(Failure::bug("a repetition gave other outputs"));
+            }
+            Ok((outputs, RunFigures::from(&outcome)))
+        })
+        .await
     };
     let done = present.run(work.how.threads, args.show.quiet, party)?;
-    tell(args, &loaded, &hybrid, &plan, transport, &done)
+    tell(args, &loaded, &hybrid, &plan, transport, done)
 }
 
 /// Checks the files that are to be written, before anything is computed.
@@ -99,11 +118,12 @@ fn tell(
     hybrid: &Hybrid,
     plan: &Plan,
     transport: TransportArg,
-    done: &[(Party, Outcome)],
+    done: Vec<(Party, (Option<Values>, Vec<RunFigures>))>,
 ) -> Result<()> {
+    let (done, figures) = apart(done);
+    let here = done.first().map(|(party, _)| *party);
     let mut outputs: Option<Values> = None;
-    for (party, outcome) in done {
-        let own = hybrid.values(*party, &outcome.outputs);
+    for (_, own) in done {
         if own.is_some() && outputs.is_some() && own != outputs {
             return Err(Failure::bug("parties got different outputs"));
         }
@@ -116,15 +136,10 @@ fn tell(
     {
         write_result(text(hybrid, values).as_bytes(), result)?;
     }
-    let figures: Vec<_> = done
-        .iter()
-        .map(|(party, outcome)| PartyFigures::new(*party, outcome))
-        .collect();
     if !args.show.quiet && !args.show.to_stdout() {
         // Nobody is left to tell if standard error is gone.
         let _ = writeln!(crate::terminal::stderr(), "{}", costs(&figures));
-        if let (None, Some((me, _)), Receivers::These(_)) = (&outputs, done.first(), &args.work.to)
-        {
+        if let (None, Some(me), Receivers::These(_)) = (&outputs, here, &args.work.to) {
             let _ = writeln!(
                 crate::terminal::stderr(),
                 "madrigal: {me} gets no result (--to)"
@@ -133,6 +148,7 @@ fn tell(
     }
     let report = Report {
         madrigal: env!("CARGO_PKG_VERSION"),
+        provenance: Provenance::of_process(),
         program: loaded.path.display().to_string(),
         parties: plan.spec().graph.parties(),
         modules: super::explain::modules(&args.work, loaded, plan.spec().graph.parties()),
@@ -146,6 +162,7 @@ fn tell(
             .iter()
             .flat_map(|values| objects(hybrid, values))
             .collect(),
+        repeat: args.repeat,
         figures,
     };
     args.show.write(&report)

@@ -14,8 +14,11 @@ use std::path::Path;
 
 use madrigal_app::ahead::{Prepared, ReadyRun};
 use madrigal_app::explain::origin;
-use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
+use madrigal_app::figures::peak_rss_bytes;
+use madrigal_app::flags::repeat_fact;
 use madrigal_app::present::Present;
+use madrigal_app::provenance::Provenance;
+use madrigal_app::runs::{PartyStatistics, RunFigures, apart, costs};
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
 use madrigal_engine::{Progress, StoreSpec};
@@ -42,6 +45,8 @@ use unfit::Unfit;
 struct Statistics {
     /// Version of the program.
     madrigal: &'static str,
+    /// Who ran it, when, where and how.
+    provenance: Provenance,
     /// File of the model.
     model: String,
     /// Mix of protocols.
@@ -70,8 +75,10 @@ struct Statistics {
     peak_rss_bytes: Option<u64>,
     /// Without `--output`, each output that the party here gets.
     results: Vec<Numbers>,
+    /// Number of runs; results and layers are those of the last one.
+    repeat: u32,
     /// Party i; `null` for those that ran elsewhere.
-    parties: Vec<Option<PartyFigures>>,
+    parties: Vec<Option<PartyStatistics>>,
     /// Layers in order, and last what belongs to none, `inputs and results`.
     layers: Vec<LayerFigures>,
 }
@@ -127,14 +134,21 @@ pub fn run(args: &Infer) -> Result<()> {
     }
     let work = plan(args, made, present.transport())?;
     let program = work.made.network.program();
-    let ready = ReadyRun::new(&work.planned, program, &inputs, &args.ahead, &present)?;
+    let ready = ReadyRun::new(
+        &work.planned,
+        program,
+        &inputs,
+        &args.ahead,
+        args.repeat,
+        &present,
+    )?;
     drop(inputs);
     let deadline = present.deadline();
     let party = async |session: &Session, observe: &dyn Fn(Progress)| {
         ready.run(session, deadline, observe).await
     };
     let done = present.run(args.threads, args.show.quiet, party)?;
-    tell(args, &work, &done)
+    tell(args, &work, done)
 }
 
 /// The batch that the flags or the data tell.
@@ -174,7 +188,8 @@ fn made(
         check_range: args.check_range,
         dishonest_majority: args.dishonest_majority,
     };
-    let made = ModelProgram::new(model, &asked)?;
+    let mut made = ModelProgram::new(model, &asked)?;
+    made.asked.extend(repeat_fact(args.repeat));
     check_files(args, &made.names())?;
     Ok(made)
 }
@@ -238,7 +253,13 @@ fn tell_prepared(args: &Infer, done: &Prepared) -> Result<()> {
 }
 
 /// The results, and what they cost.
-fn tell(args: &Infer, work: &PlannedRun, done: &[(Party, Ended)]) -> Result<()> {
+fn tell(
+    args: &Infer,
+    work: &PlannedRun,
+    done: Vec<(Party, (Ended, Vec<RunFigures>))>,
+) -> Result<()> {
+    let (done, figures) = apart(done);
+    let done = &done[..];
     let mut results: Option<Vec<(String, Tensor)>> = None;
     for (_, ended) in done {
         let named = work.made.network.results(&ended.outputs).into_iter();
@@ -255,10 +276,6 @@ fn tell(args: &Infer, work: &PlannedRun, done: &[(Party, Ended)]) -> Result<()> 
         }
         .into());
     }
-    let figures: Vec<PartyFigures> = done
-        .iter()
-        .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
-        .collect();
     if !args.show.quiet && !args.show.to_stdout() {
         // Nobody is left to tell if standard error is gone.
         let _ = writeln!(crate::terminal::stderr(), "{}", costs(&figures));
@@ -304,18 +321,20 @@ fn tell(args: &Infer, work: &PlannedRun, done: &[(Party, Ended)]) -> Result<()> 
 fn statistics(
     args: &Infer,
     work: &PlannedRun,
-    figures: Vec<PartyFigures>,
+    figures: Vec<PartyStatistics>,
     layers: Vec<LayerFigures>,
 ) -> Statistics {
     let plan = &work.planned.plan;
     let count_of = work.made.graph.count();
     let number = work.made.number;
-    let mut parties: Vec<Option<PartyFigures>> = vec![None; work.made.roles.parties];
+    let mut parties: Vec<Option<PartyStatistics>> = vec![None; work.made.roles.parties];
     for figures in figures {
-        parties[figures.party] = Some(figures);
+        let party = figures.party;
+        parties[party] = Some(figures);
     }
     Statistics {
         madrigal: env!("CARGO_PKG_VERSION"),
+        provenance: Provenance::of_process(),
         model: args.model.display().to_string(),
         protocol: work.mix.to_string(),
         protocol_chosen: args.protocol.is_none(),
@@ -330,6 +349,7 @@ fn statistics(
         network: args.net.network.clone(),
         peak_rss_bytes: peak_rss_bytes(),
         results: Vec::new(),
+        repeat: args.repeat,
         parties,
         layers,
     }
