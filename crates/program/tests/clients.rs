@@ -160,21 +160,6 @@ fn what_a_server_sees_is_independent_of_what_clients_bring() {
     }
 }
 
-#[test]
-fn zz_probe() {
-    for (x, y) in [([7, 0xfff0], [7, 0xfff0]), ([7, 0xfff0], [0xfff0, 0x8009])] {
-        for seed in 0..12 {
-            let a = view(Mix::Y, 3, Party::new(0), x, seed * 1000);
-            let b = view(Mix::Y, 3, Party::new(0), y, seed * 1000 + 500);
-            println!(
-                "{x:?} {y:?} {:?} of {}",
-                madrigal_testkit::transcripts::compare(&a, &b),
-                a.len()
-            );
-        }
-    }
-}
-
 /// All components of a share.
 fn bytes_of(shares: &Shares) -> Vec<u8> {
     match shares.sort().element {

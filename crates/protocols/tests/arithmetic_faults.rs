@@ -229,7 +229,7 @@ fn received(
             program(&mut gmw, dealer, &[value; 8], &[value; 8], &b).await
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
-        transcripts::add(&mut counts, &transcript, None);
+        places::add(&mut counts, &transcript, None);
     }
     counts
 }
@@ -247,7 +247,7 @@ fn no_party_learns_of_the_inputs() {
         let a = received(0x0000, parties, opening, to, 150, seed);
         let other = seed ^ 0x5555_0000_0000_0000;
         let b = received(0xa7ff, parties, opening, to, 150, other);
-        let (largest, bits) = transcripts::compare(&a, &b);
+        let (largest, bits) = places::compare(&a, &b);
         println!("{to} of {parties}, {opening}: {bits} bits, at most {largest:.1} deviations");
         assert!(bits > 1000);
         assert!(

@@ -188,7 +188,7 @@ fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, opening: Opening) -> Co
             job(context, opening, seed, &layered, &rows, &receivers, None)
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
-        transcripts::add(&mut counts, &transcript, None);
+        places::add(&mut counts, &transcript, None);
     }
     counts
 }
@@ -207,7 +207,7 @@ fn transcripts_do_not_depend_on_inputs() {
             counts.iter().map(length).collect()
         };
         assert_eq!(places(&a), places(&b), "messages of other lengths");
-        let (largest, bits) = transcripts::compare(&a, &b);
+        let (largest, bits) = places::compare(&a, &b);
         println!("{bits} bits, at most {largest:.2} standard deviations");
         assert!(bits > 5_000, "{bits} bits");
         // Among some 10^5 bits none is that far out but once in 10^3 runs.

@@ -44,9 +44,9 @@ pub fn ones_of(
 }
 
 /// Compares two samples with the same chances, bit by bit: the difference of the counts has
-/// variance 2 RUNS p (1-p), estimated from both. Returns the largest deviation in standard
+/// variance 2 RUNS p (1-p), estimated from both without bias: a million bits would add up a bias. Returns the largest deviation in standard
 /// deviations, and that of the sum of all squares.
-pub fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
+fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
     assert_eq!(
         a.len(),
         b.len(),
@@ -55,7 +55,8 @@ pub fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
     let (mut largest, mut sum, mut varying) = (0f64, 0f64, 0f64);
     for (&a, &b) in a.iter().zip(b) {
         let both = f64::from(a + b) / (2 * RUNS) as f64;
-        let variance = 2.0 * RUNS as f64 * both * (1.0 - both);
+        let all = (2 * RUNS) as f64;
+        let variance = all * both * (1.0 - both) * all / (all - 1.0);
         if variance == 0.0 {
             continue; // the same bit in all runs, as in the encoding of a group element
         }
