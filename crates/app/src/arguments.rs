@@ -64,8 +64,9 @@ pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) clients: ClientFlags,
 
-    /// Which protocol does arithmetic and which the rest: A+B, B, or among three parties R; the same
-    /// at all parties [default: the program's own; for check, all]
+    /// Which protocol does arithmetic and which the rest: A+B, B, or among three parties R. Several
+    /// for the rest (A+B+Y, between two parties A+B+Y2) let the plan choose for each operation, auto
+    /// among all mixes; the same at all parties [default: the program's own; for check, all]
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
 

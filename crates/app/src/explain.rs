@@ -26,6 +26,8 @@ struct Explanation {
     circuits: &'static str,
     /// Whether circuits on masked bits do two layers of ANDs in a round.
     two_layers_a_round: bool,
+    /// Whether the least or greatest of many elements is found in groups, of which all members are compared at once.
+    in_groups: bool,
     /// Origin of the correlations, or `none`.
     correlations: String,
     /// Network, as `--network` was given.
@@ -49,8 +51,25 @@ struct Explanation {
     multiplexed: Option<Multiplexed>,
     /// Ways to compute conditionals that were compared, of which the fastest is taken.
     considered: Vec<Considered>,
+    /// Sharing of bits that each part of the program is in, where there were several to choose from, a line for each.
+    held: Vec<String>,
+    /// The fastest plan with all bits in one sharing, where there were several to choose from.
+    single: Option<Single>,
     /// Operations, each at the party that it costs most.
     operations: Vec<Operation>,
+}
+
+/// A program with all bits in one sharing: of the party that has most of each.
+#[derive(Serialize)]
+struct Single {
+    /// Sharings that are mixed, as in A+B.
+    mix: String,
+    /// Time by an estimate, at the rates by which all parties choose alike.
+    seconds: f64,
+    /// Time of the program as it was chosen, by the same estimate.
+    chosen_seconds: f64,
+    /// Bytes sent in setup and online.
+    bytes_sent: u64,
 }
 
 /// A program all of whose branches are computed: of the party that has most of each.
@@ -293,14 +312,27 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     );
     let parties = made.program.parties();
     let [setup, online] = phases(plan, &rates, &link);
-    let multiplexed = planned.multiplexed.as_deref().map(|plan| Multiplexed {
-        total_seconds: slowest(plan, &rates, &link),
-        bytes_sent: Party::all(parties)
+    let sent = |plan: &Plan| -> u64 {
+        Party::all(parties)
             .map(|party| Phase::ALL.map(|phase| plan.cost(party).phase(phase).bytes_sent))
             .map(|bytes| bytes.iter().sum())
             .max()
-            .unwrap_or(0),
+            .unwrap_or(0)
+    };
+    let multiplexed = planned.multiplexed.as_deref().map(|plan| Multiplexed {
+        total_seconds: slowest(plan, &rates, &link),
+        bytes_sent: sent(plan),
     });
+    let single = planned.single.as_deref().map(|single| Single {
+        mix: single.mix.to_string(),
+        seconds: single.seconds_at(&Rates::ZEN_5),
+        chosen_seconds: planned.seconds_at(&Rates::ZEN_5),
+        bytes_sent: sent(&single.plan),
+    });
+    let held = planned.held.iter().filter(|_| single.is_some());
+    let held = held
+        .map(|held| short(&held.to_string()).to_owned())
+        .collect();
     let conditionals = planned.conditionals.iter();
     let conditionals = conditionals.map(|conditional| short(&conditional.to_string()).to_owned());
     let considered = planned.considered.iter().map(|one| Considered {
@@ -311,9 +343,10 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let explanation = Explanation {
         program: made.name,
         parties,
-        mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
+        mix: planned.mix.to_string(),
         circuits: saving(planned.goal),
         two_layers_a_round: planned.pairs,
+        in_groups: planned.groups,
         correlations: origin(plan),
         network: flags.net.network.clone(),
         threads: flags.threads,
@@ -325,6 +358,8 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
         conditionals: conditionals.collect(),
         multiplexed,
         considered: considered.collect(),
+        held,
+        single,
         operations: operations(plan, Some((&rates, &link))),
     };
     if flags.json {
@@ -361,8 +396,20 @@ impl Explanation {
             let (time, sent) = (seconds(one.seconds), bytes(one.bytes_sent));
             choices += &format!("- {}: about {time}, {sent} sent\n", one.how);
         }
+        for held in &self.held {
+            choices += &format!("{held}\n");
+        }
+        if let Some(single) = &self.single {
+            let [time, chosen] = [single.seconds, single.chosen_seconds].map(seconds);
+            choices += &format!(
+                "the best single mix, {}: about {time}, where this takes {chosen} at the rates by which all\n\
+                 parties choose alike; {} sent\n",
+                single.mix,
+                bytes(single.bytes_sent),
+            );
+        }
         format!(
-            "{}: {} parties, mix {}, circuits of little {}{}, correlations {}; network {}, phases {}.\n\
+            "{}: {} parties, mix {}, circuits of little {}{}{}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
              by side share rounds. Times are estimates for machines like this one.\n",
@@ -372,6 +419,10 @@ impl Explanation {
             self.circuits,
             match self.two_layers_a_round {
                 true => " (two layers of ANDs a round)",
+                false => "",
+            },
+            match self.in_groups {
+                true => " (the least and greatest found in groups)",
                 false => "",
             },
             self.correlations,

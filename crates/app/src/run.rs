@@ -139,7 +139,7 @@ fn tell<H>(
         let report = Report {
             program: made.name,
             provenance: Provenance::of_process(),
-            mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
+            mix: planned.mix.to_string(),
             circuits: saving(planned.goal),
             correlations: origin(&planned.plan),
             threads: flags.threads,

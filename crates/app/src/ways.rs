@@ -7,7 +7,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_correlations::Needs;
 use madrigal_correlations_make::{Extension, Matrices, Origin};
-use madrigal_engine::StoreSpec;
+use madrigal_engine::{PlanSpec, StoreSpec};
 use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, ExecuteError, Planned};
@@ -123,27 +123,26 @@ impl Ways<'_> {
         goal: Option<Goal>,
     ) -> Result<Planned, ExecuteError> {
         let line = self.over.line();
-        let with = |goal, origin: Option<Origin>| {
-            program.plan(mix, goal, &|spec| {
-                (spec.line, spec.threads) = (line, self.threads);
-                if let Some(origin) = &origin {
-                    spec.origin = origin.clone();
-                }
-                // Parties that differ in what they were told learn that, not in what came of it.
-                spec.also.extend(self.asked.iter().cloned());
-                let told = [
-                    ("--threads", self.threads.to_string()),
-                    ("the line of --link or --network", told(&line)),
-                    ("mix", mix.to_string()),
-                ];
-                let told = told.map(|(name, value)| (name.to_owned(), value));
-                spec.also.extend(told);
-            })
+        let adjust = |spec: &mut PlanSpec, origin: Option<&Origin>| {
+            (spec.line, spec.threads) = (line, self.threads);
+            if let Some(origin) = origin {
+                spec.origin = origin.clone();
+            }
+            // Parties that differ in what they were told learn that, not in what came of it.
+            spec.also.extend(self.asked.iter().cloned());
+            let told = [
+                ("--threads", self.threads.to_string()),
+                ("the line of --link or --network", told(&line)),
+                ("mix", mix.to_string()),
+            ];
+            let told = told.map(|(name, value)| (name.to_owned(), value));
+            spec.also.extend(told);
         };
         if self.stored {
-            return with(goal, Some(Origin::Store));
+            let stored = |spec: &mut PlanSpec| adjust(spec, Some(&Origin::Store));
+            return program.plan(mix, goal, &stored);
         }
-        let first = with(goal, None)?;
+        let first = program.plan(mix, goal, &|spec| adjust(spec, None))?;
         let needs = first.plan.needs();
         if needs.is_empty() {
             return Ok(first);
@@ -154,7 +153,12 @@ impl Ways<'_> {
             threads: self.threads,
             matrices,
         };
-        with(Some(first.goal), Some(origin))
+        let adjust = |spec: &mut PlanSpec| adjust(spec, Some(&origin));
+        match first.single {
+            // A choice among sharings was made, and many plans for it.
+            Some(_) => first.again(&adjust),
+            None => program.plan(mix, Some(first.goal), &adjust),
+        }
     }
 
     /// Stores for `times` runs of a plan, and what makes them.

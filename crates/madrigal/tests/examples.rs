@@ -36,6 +36,9 @@ mod scoring;
 #[allow(dead_code, reason = "its main function is for the command line")]
 #[path = "../examples/statistics.rs"]
 mod statistics;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/through_garbled.rs"]
+mod through_garbled;
 
 /// What an example prints, with arguments that spaces separate.
 fn run<H>(app: &App<H>, arguments: &str) -> Result<String, String> {
@@ -43,10 +46,23 @@ fn run<H>(app: &App<H>, arguments: &str) -> Result<String, String> {
     app.run(arguments).map_err(|error| error.to_string())
 }
 
+/// Mixes with a number of parties that can have them.
+const MIXES: [(&str, usize); 9] = [
+    ("A+B", 2),
+    ("B", 2),
+    ("A+B", 3),
+    ("B", 3),
+    ("R", 3),
+    ("A+B+Y2", 2),
+    ("A+B+Y", 3),
+    ("auto", 2),
+    ("auto", 3),
+];
+
 /// The same in each mix that its parties can have, over memory; of two and of three parties, if the
 /// arguments leave that open.
 fn in_all_mixes<H>(app: &App<H>, arguments: &str, expected: &str) {
-    for (mix, parties) in [("A+B", 2), ("B", 2), ("A+B", 3), ("B", 3), ("R", 3)] {
+    for (mix, parties) in MIXES {
         let local = format!("--local {parties}");
         let line = match arguments.contains("--local") {
             false => format!("{local} {arguments}"),
@@ -308,6 +324,50 @@ fn listing_1_of_the_paper() {
 fn listing_2_of_the_paper() {
     let line = "--length 3 -i weights=10,200,3000 -i numbers=5,1,4 -i threshold=4";
     in_all_mixes(&listing2::command(), line, "weight: 3010\n");
+}
+
+/// The plan's choice takes at most the time of the best mix of one sharing of bits, near and far.
+fn chosen_well<H>(app: &App<H>, arguments: &str) {
+    for network in ["lan", "wan"] {
+        let line = format!("explain --json --mix auto --network {network} --local 2 {arguments}");
+        let told = run(app, &line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        let [single, chosen] = ["seconds", "chosen_seconds"].map(|name| {
+            let seconds = told["single"][name].as_f64();
+            seconds.unwrap_or_else(|| panic!("{line}: {told}"))
+        });
+        assert!(
+            chosen <= single,
+            "{line}: {chosen} s, {single} s in {}",
+            told["single"]["mix"]
+        );
+    }
+}
+
+#[test]
+fn the_plan_chooses_no_worse_than_the_best_single_mix() {
+    chosen_well(&millionaires::command(), "");
+    chosen_well(&auction::command(), "");
+    chosen_well(&listing1::command(), "");
+    chosen_well(&listing2::command(), "");
+    chosen_well(&nearest::command(), "");
+    chosen_well(&scoring::command(), "--records 4");
+    chosen_well(&inner_product::command(), "");
+}
+
+#[test]
+fn numbers_go_through_garbled_circuits_in_constant_rounds() {
+    for parties in [2, 3, 5] {
+        let [few, more, most] = through_garbled::table(parties).expect("plans that can be");
+        assert!(
+            few[1] == more[1] && more[1] == most[1],
+            "{few:?} {more:?} {most:?}"
+        );
+        assert!(
+            few[0] < more[0] && more[0] < most[0],
+            "{few:?} {more:?} {most:?}"
+        );
+    }
 }
 
 #[test]

@@ -98,6 +98,8 @@ pub struct Bits {
     pub supply: CircuitSupply,
     /// The sharing of ring elements that a program in this protocol alone uses where it asks for some.
     pub ring: Sharing,
+    /// Whether circuits take a round for each layer of ANDs, and not a number of rounds that does not depend on them.
+    pub layered: bool,
     /// Whether circuits can do two layers of ANDs in a round.
     pub pairs: bool,
     /// Whether circuits can take vector triples.

@@ -129,16 +129,18 @@ impl Backend {
         chain
     }
 
+    /// Makes bits of this protocol of bits in `bits`, which is kept as this one is.
+    pub fn bits_from(&self, bits: &Self) -> Chain {
+        if self == bits {
+            return Chain::new();
+        }
+        let mut chain = bits.to_kept();
+        chain.extend(self.from_kept());
+        chain
+    }
+
     /// Makes bits that this protocol multiplies with its ring elements of bits in `bits`.
     pub fn bits_for_products(&self, bits: &Self) -> Chain {
-        let own = self.numbers().with[0];
-        match own == bits.sharing {
-            true => Chain::new(),
-            false => {
-                let mut chain = bits.to_kept();
-                chain.extend(Self::of(own).from_kept());
-                chain
-            }
-        }
+        Self::of(self.numbers().with[0]).bits_from(bits)
     }
 }

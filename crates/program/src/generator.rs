@@ -281,10 +281,14 @@ impl Cook {
             }
             8 => self.keep(row.reverse(axis).flatten()),
             _ => {
-                let sharing = match (self.recipe.bits, self.yes()) {
-                    (Sharing::R, _) => Sharing::R,
-                    (_, true) => self.recipe.ring,
-                    (bits, false) => bits,
+                let mix = self.recipe.mix;
+                let sharing = match (self.yes(), mix.has_several()) {
+                    (true, _) => mix.ring(),
+                    (false, false) => mix.bits(),
+                    (false, true) => {
+                        let all: Vec<Sharing> = mix.all_bits().collect();
+                        all[self.below(all.len())]
+                    }
                 };
                 self.keep(value.to(sharing));
             }

@@ -83,7 +83,7 @@ pub use madrigal_core::Party;
 #[doc(no_inline)]
 pub use madrigal_operations::CombineError;
 pub use opening::{Everyone, Open, Opener, Receivers};
-pub use planned::{Considered, Ended, Planned};
+pub use planned::{Considered, Ended, Held, Planned};
 pub use ports::{InputPort, Opened, OutputPort};
 pub use program::Program;
 pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};

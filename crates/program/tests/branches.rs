@@ -159,6 +159,10 @@ fn every_way_gives_the_same() {
             goal: Goal::Size,
             pairs: false,
             vectors: false,
+            groups: false,
+            mix: Mix::B,
+            held: Vec::new(),
+            single: None,
         };
         for ended in planned.run_locally(&program, &inputs).expect("a run") {
             let found: Vec<u128> = ended
@@ -345,6 +349,10 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
                 goal: best.goal,
                 pairs: false,
                 vectors: false,
+                groups: false,
+                mix: Mix::B,
+                held: Vec::new(),
+                single: None,
             };
             assert!(seconds(&best) <= seconds(&other), "{way} at {latency} s");
         }

@@ -57,8 +57,7 @@ impl Job {
             seed,
             parties,
             operations: 12,
-            bits: mix.bits(),
-            ring: mix.ring(),
+            mix,
             functions: false,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");

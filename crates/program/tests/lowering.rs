@@ -142,8 +142,7 @@ fn random_programs_become_steps_that_do_the_same() {
             seed: random.half(),
             parties,
             operations: if round % 3 == 0 { 50 } else { 8 },
-            bits: mix.bits(),
-            ring: mix.ring(),
+            mix,
             functions: round % 2 == 1,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
@@ -265,7 +264,7 @@ fn absolute_values_of_ring_elements_are_products_with_a_sign() {
             p.open((a * b).abs() + 1, BOB);
         })
     };
-    let times = |found: &[Step]| operations(found, "bit-times/");
+    let times = |found: &[Step]| count(found, |action| matches!(action, Action::BitTimes));
     for (found, circuits) in [
         (absolute(2, Mix::AB), vec![63]),
         (absolute(2, Mix::ALPHA_BETA), vec![63]),
@@ -284,7 +283,7 @@ fn absolute_values_convert_nothing_unasked() {
         let x = p.input::<i64>(ALICE, 9);
         p.open((x << 1).abs().to(Sharing::A), BOB);
     });
-    let times = operations(&found, "bit-times/");
+    let times = count(&found, |action| matches!(action, Action::BitTimes));
     let composed = operations(&found, "compose/");
     assert_eq!((times, composed), (0, 1));
 }

@@ -9,6 +9,7 @@ mod functions;
 mod known;
 mod loops;
 mod lowering;
+mod mixes;
 mod numpy;
 mod operators;
 mod optimise;
@@ -21,6 +22,7 @@ mod stages;
 mod sweep;
 mod tensors;
 mod text;
+mod tournaments;
 mod truncation;
 
 // The example is tested too.

@@ -165,8 +165,7 @@ fn values_of_programs_stay_in_their_ranges() {
             seed: random.half(),
             parties: 2,
             operations: 30,
-            bits: mix.bits(),
-            ring: mix.ring(),
+            mix,
             functions: true,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");

@@ -7,7 +7,7 @@ use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
 use madrigal_program::{
-    Array, Computation, Everyone, Fixed, Inputs, Number, Outputs, Planned, Program,
+    Array, Computation, Everyone, Executable, Fixed, Inputs, Number, Outputs, Planned, Program,
 };
 use madrigal_testkit::World;
 
@@ -49,18 +49,28 @@ fn runs_lowered(
     what: &str,
     adjust: &dyn Fn(&mut PlanSpec),
 ) {
-    let mix = lowered.mix;
-    let expected = program.simulate(inputs).expect("inputs as declared");
+    let what = format!("{what} in {}, {goal:?}", lowered.mix);
     let executable = match lowered.executable() {
         Ok(executable) => executable,
-        Err(error) => panic!("{what} in {mix}: {error}"),
+        Err(error) => panic!("{what}: {error}"),
     };
     let mut spec = executable.spec();
     adjust(&mut spec);
     let plan = Plan::new(spec).expect("a plan that can be");
+    runs_planned(program, (&plan, &executable, lowered.mix), inputs, &what);
+}
+
+/// Runs a plan as all of its parties: outputs are those of the oracle, and costs those of the plan.
+#[track_caller]
+pub(crate) fn runs_planned(
+    program: &Computation,
+    (plan, executable, mix): (&Plan, &Executable, Mix),
+    inputs: &Inputs,
+    what: &str,
+) {
+    let expected = program.simulate(inputs).expect("inputs as declared");
     let world = World::light(program.parties(), 1);
-    let dealt = dealt_by(program, inputs, mix);
-    let (plan, executable, dealt) = (&plan, &executable, &dealt);
+    let dealt = &dealt_by(program, inputs, mix);
     let spent = world.run(|context| async move {
         let me = context.me();
         let given = Given {
@@ -78,12 +88,7 @@ fn runs_lowered(
         }
     });
     let ended: Vec<Outputs> = spent.iter().map(|(outputs, _)| outputs.clone()).collect();
-    clients_get(
-        program,
-        &ended,
-        &expected,
-        &format!("{what} in {mix}, {goal:?}"),
-    );
+    clients_get(program, &ended, &expected, what);
     let codes = |array: &Array| array.codes().collect::<Vec<_>>();
     for (me, (outputs, cost)) in Party::all(program.parties()).zip(spent) {
         let outputs = outputs
@@ -99,11 +104,11 @@ fn runs_lowered(
             assert_eq!(
                 codes(found),
                 codes(expected.expect("the oracle knows all")),
-                "{me}: output {number} of {what} in {mix}, {goal:?}:\n{}",
+                "{me}: output {number} of {what}:\n{}",
                 program.describe().join("\n"),
             );
         }
-        assert_eq!(cost, plan.cost(me), "{me}: {what} in {mix}, {goal:?}");
+        assert_eq!(cost, plan.cost(me), "{me}: {what}");
     }
 }
 
@@ -137,8 +142,7 @@ fn random_programs_run_in_every_mix() {
             seed: random.half(),
             parties,
             operations: if round % 4 == 0 { 50 } else { 6 },
-            bits: mix.bits(),
-            ring: mix.ring(),
+            mix,
             functions: round % 3 == 1,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
@@ -156,8 +160,7 @@ fn programs_that_once_failed_run() {
                 seed,
                 parties,
                 operations: 50,
-                bits: mix.bits(),
-                ring: mix.ring(),
+                mix,
                 functions: false,
             };
             let (program, inputs) = recipe.cook().expect("a program that can be");

@@ -66,7 +66,6 @@ struct Stage {
 struct Seen {
     inputs: Vec<String>,
     opens: Vec<String>,
-    mix: String,
     planned: Planned,
 }
 
@@ -87,7 +86,6 @@ where
             seen.borrow_mut().push(Seen {
                 inputs: inputs.collect(),
                 opens: ports.outputs().iter().map(opened).collect(),
-                mix: flags.mix.unwrap_or(ports.mix()).to_string(),
                 planned: planned.expect("estimates plan each stage").clone(),
             });
         };
@@ -129,7 +127,7 @@ fn stage(seen: Seen, rates: &Rates, network: &Network) -> Stage {
         inputs: seen.inputs,
         opens: seen.opens,
         keeps: kept.map(ToString::to_string).collect(),
-        mix: seen.mix,
+        mix: seen.planned.mix.to_string(),
         correlations: origin(plan),
         setup,
         online,

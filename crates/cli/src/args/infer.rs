@@ -26,7 +26,8 @@ pub struct Infer {
     #[arg(long, help_heading = "Work")]
     pub public_model: bool,
 
-    /// Which sharing computes sums and products, and which the rest: A+B, A+Y2, alpha+beta, alpha+Y2, R, ...; the
+    /// Which sharing computes sums and products, and which the rest: A+B, A+Y2, alpha+beta, alpha+Y2, R, ...; with
+    /// several for the rest (A+B+Y2, alpha+beta+Y2) the plan chooses for each operation, with auto among all mixes; the
     /// same at all parties [default: what takes the least time by an estimate for the number of parties and the network
     /// of --link or --network; `madrigal model explain` shows it]
     #[arg(long, value_name = "MIX", help_heading = "Work")]

@@ -2,21 +2,18 @@
 
 use madrigal_circuit::{Goal, Rows};
 use madrigal_core::Party;
-use madrigal_core::time::Rates;
 use madrigal_engine::{Matrices, Origin, Phases, Plan, PlanError, PlanSpec, Shares};
 use madrigal_hycc::{Hybrid, Values};
-use madrigal_program::lower::{Mix, Sharing};
-use madrigal_program::{Array, Executable, Outputs};
+use madrigal_program::lower::Mix;
+use madrigal_program::{Array, Executable, ExecuteError, Outputs, Planned};
 
 use super::workloads::Recorded;
 use crate::exit::{Failure, Result};
 use crate::graphs::{self, Measured, Repeated};
 
 /// How programs are measured.
-pub struct Setting<'a> {
+pub struct Setting {
     pub runs: graphs::Setting,
-    /// Rates of this machine, by which circuits are chosen.
-    pub rates: &'a Rates,
     /// Whether the phases' times count: then setup ends before the inputs are needed, with all garbled tables in it.
     pub online: bool,
 }
@@ -32,41 +29,20 @@ struct Ready {
 }
 
 impl Ready {
-    /// Makes a program ready, with the circuits that are expected to take less time.
-    fn new(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<Self> {
-        let line = setting.runs.network.link();
-        let ready = |goal, pairs| -> Result<Self> {
-            let mut lowered = recorded.program.lower(mix, goal).map_err(Failure::bug)?;
-            if pairs {
-                lowered = lowered.in_pairs();
-            }
-            let executable = lowered.executable().map_err(Failure::bug)?;
-            let mut spec = spec_in(executable.spec(), setting);
-            spec = with_extension(spec, setting)?;
-            let plan = match setting.online {
-                true => sequential(spec)?,
-                false => Plan::fastest(spec).map_err(Failure::bug)?,
-            };
-            Ok(Self {
-                executable,
-                plan,
-                goal,
-            })
-        };
-        let time = |ready: &Self| ready.plan.time(Party::new(0), setting.rates, &line).total;
-        let faster = |one: Self, other: Self| match time(&other) < time(&one) {
-            true => other,
-            false => one,
-        };
-        let best = faster(ready(Goal::Size, false)?, ready(Goal::Depth, false)?);
-        if mix.bits() != Sharing::BETA {
-            return Ok(best);
-        }
-        let goal = best.goal;
-        // A program that does not fit in pairs of layers may fit without them.
-        Ok(match ready(goal, true) {
-            Ok(in_pairs) => faster(best, in_pairs),
-            Err(_) => best,
+    /// Makes a program ready, in the way that is expected to take the least time.
+    fn new(mix: Mix, recorded: &Recorded, setting: &Setting) -> Result<Self> {
+        let first = planned(mix, recorded, setting, None, None)?;
+        let origin = extension_for(&first.plan, setting);
+        let Planned {
+            executable,
+            plan,
+            goal,
+            ..
+        } = planned(mix, recorded, setting, Some(first.goal), Some(origin))?;
+        Ok(Self {
+            executable,
+            plan,
+            goal,
         })
     }
 }
@@ -125,7 +101,7 @@ impl Repeated for PlannedGates {
 }
 
 /// Plans a program in a mix.
-pub fn typed<'a>(mix: Mix, recorded: &'a Recorded, setting: &Setting<'_>) -> Result<Typed<'a>> {
+pub fn typed<'a>(mix: Mix, recorded: &'a Recorded, setting: &Setting) -> Result<Typed<'a>> {
     let ready = Ready::new(mix, recorded, setting)?;
     let expected = recorded.program.simulate(&recorded.inputs);
     Ok(Typed {
@@ -137,7 +113,7 @@ pub fn typed<'a>(mix: Mix, recorded: &'a Recorded, setting: &Setting<'_>) -> Res
 }
 
 /// Measures a program in a mix; also gives what its circuits save.
-pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting<'_>) -> Result<(Measured, Goal)> {
+pub fn measure(mix: Mix, recorded: &Recorded, setting: &Setting) -> Result<(Measured, Goal)> {
     let typed = typed(mix, recorded, setting)?;
     Ok((graphs::run(&typed, &setting.runs)?, typed.goal))
 }
@@ -151,7 +127,7 @@ pub struct Operations {
 
 impl Operations {
     /// Plans them.
-    pub fn new(spec: PlanSpec, inputs: Vec<Shares>, setting: &Setting<'_>) -> Result<Self> {
+    pub fn new(spec: PlanSpec, inputs: Vec<Shares>, setting: &Setting) -> Result<Self> {
         let expected = spec.graph.simulate(&inputs).map_err(Failure::bug)?;
         Ok(Self {
             plan: sequential(with_extension(spec_in(spec, setting), setting)?)?,
@@ -184,10 +160,38 @@ impl Repeated for Operations {
 }
 
 /// Plans a program of single gates.
-pub fn of_gates(gates: Gates, setting: &Setting<'_>) -> Result<PlannedGates> {
+pub fn of_gates(gates: Gates, setting: &Setting) -> Result<PlannedGates> {
     let spec = spec_in(gates.hybrid.spec(), setting);
     let plan = sequential(with_extension(spec, setting)?)?;
     Ok(PlannedGates { plan, gates })
+}
+
+/// Plans a program; where the phases' times count, setup ends before the inputs are needed, with all garbled tables in it.
+fn planned(
+    mix: Mix,
+    recorded: &Recorded,
+    setting: &Setting,
+    goal: Option<Goal>,
+    origin: Option<Origin>,
+) -> Result<Planned> {
+    let with = |memory| {
+        recorded.program.plan(mix, goal, &|spec| {
+            *spec = spec_in(spec.clone(), setting);
+            if setting.online {
+                (spec.phases, spec.memory) = (Some(Phases::Sequential), memory);
+            }
+            if let Some(origin) = &origin {
+                spec.origin = origin.clone();
+            }
+        })
+    };
+    let planned = match with(FOR_TABLES) {
+        Err(ExecuteError::Plan(PlanError::Memory { needed, .. })) if setting.online => {
+            with(usize::try_from(needed).map_err(Failure::bug)?)
+        }
+        planned => planned,
+    };
+    planned.map_err(Failure::bug)
 }
 
 /// Plans with a setup that ends before the inputs are needed, with all garbled tables in it.
@@ -207,21 +211,25 @@ fn sequential(spec: PlanSpec) -> Result<Plan> {
 }
 
 /// Plans with the extension that suits the line and the number of OTs.
-fn with_extension(spec: PlanSpec, setting: &Setting<'_>) -> Result<PlanSpec> {
-    let runs = &setting.runs;
-    let parties = spec.graph.parties();
-    let needs = Plan::new(spec.clone()).map_err(Failure::bug)?.needs();
-    let extension = runs.network.extension(runs.threads, needs.steps());
-    let origin = Origin::Ot {
-        extension,
-        threads: runs.threads,
-        matrices: Matrices::choose(extension, parties, &needs),
-    };
+fn with_extension(spec: PlanSpec, setting: &Setting) -> Result<PlanSpec> {
+    let plan = Plan::new(spec.clone()).map_err(Failure::bug)?;
+    let origin = extension_for(&plan, setting);
     Ok(PlanSpec { origin, ..spec })
 }
 
+/// OTs by the extension that suits the line and their number.
+fn extension_for(plan: &Plan, setting: &Setting) -> Origin {
+    let (runs, needs) = (&setting.runs, plan.needs());
+    let extension = runs.network.extension(runs.threads, needs.steps());
+    Origin::Ot {
+        extension,
+        threads: runs.threads,
+        matrices: Matrices::choose(extension, plan.spec().graph.parties(), &needs),
+    }
+}
+
 /// Plans for the threads and the line of a setting.
-fn spec_in(spec: PlanSpec, setting: &Setting<'_>) -> PlanSpec {
+fn spec_in(spec: PlanSpec, setting: &Setting) -> PlanSpec {
     PlanSpec {
         threads: setting.runs.threads,
         line: setting.runs.network.link(),

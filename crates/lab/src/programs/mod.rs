@@ -20,7 +20,6 @@ use crate::machine::Machine;
 use crate::measured::{Row, Rows, is_wanted, per_second, select};
 use crate::numbers::{bytes, rate, seconds};
 use crate::progress::Steps;
-use crate::rates;
 use crate::reach::Network;
 use measure::{Setting, measure};
 use workloads::Workload;
@@ -29,7 +28,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
     let wanted = |name: &str| is_wanted(&args.only, name);
     let wanted = select(workloads::all(), wanted, |workload| workload.name)?;
     let network = args.network.as_deref().map(Network::parse).transpose()?;
-    let (machine, rates) = (Machine::measure()?, rates::measure(None)?);
+    let machine = Machine::measure()?;
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = Rows::new(args.json);
     for workload in &wanted {
@@ -42,7 +41,6 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
                 threads: args.threads,
                 repeat: args.repeat,
             },
-            rates: &rates,
             online: false,
         };
         rows.add(&ProgramRow::measure(workload, &setting, &machine)?)?;
@@ -91,7 +89,7 @@ impl Usual {
         measured: &Measured,
         goal: Goal,
         mix: Mix,
-        setting: &Setting<'_>,
+        setting: &Setting,
         machine: &Machine,
     ) -> Self {
         let total = measured.spread(|times| times.total);
@@ -167,7 +165,7 @@ struct Parts {
 }
 
 impl ProgramRow {
-    fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
+    fn measure(workload: &Workload, setting: &Setting, machine: &Machine) -> Result<Self> {
         let mix = workload.mix.0;
         let run = |recorded: &_| measure(mix, recorded, setting);
         let (measured, goal) = run(&workload.make()?)?;

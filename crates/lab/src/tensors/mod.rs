@@ -16,7 +16,6 @@ use crate::numbers::{bytes, seconds};
 use crate::programs::measure::{Setting, measure};
 use crate::programs::{Usual, ceilings, most};
 use crate::progress::Steps;
-use crate::rates;
 use crate::reach::Network;
 use workloads::{Case, Workload};
 
@@ -24,7 +23,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
     let wanted = |name: &str| is_wanted(&args.only, name);
     let wanted = select(workloads::all(), wanted, |workload| &workload.name)?;
     let network = args.network.as_deref().map(Network::parse).transpose()?;
-    let (machine, rates) = (Machine::measure()?, rates::measure(None)?);
+    let machine = Machine::measure()?;
     let setting = Setting {
         runs: graphs::Setting {
             transport: args.transport,
@@ -32,7 +31,6 @@ pub fn run(args: &BenchTensors) -> Result<()> {
             threads: args.threads,
             repeat: args.repeat,
         },
-        rates: &rates,
         online: false,
     };
     let steps = Steps::new(wanted.len() as u64, args.json);
@@ -68,7 +66,7 @@ struct TensorRow<'a> {
 }
 
 impl<'a> TensorRow<'a> {
-    fn measure(workload: &'a Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
+    fn measure(workload: &'a Workload, setting: &Setting, machine: &Machine) -> Result<Self> {
         let (case, mix) = (workload.make()?, workload.mix.0);
         let (measured, goal) = measure(mix, &case.recorded, setting)?;
         let sum = |costs: &[PhaseCost]| costs.iter().map(|cost| cost.bytes_sent).sum();

@@ -140,8 +140,7 @@ impl Trial {
             seed: self.seed,
             parties: self.parties,
             operations: self.size,
-            bits: self.mix.bits(),
-            ring: self.mix.ring(),
+            mix: self.mix,
             functions: !self.seed.is_multiple_of(4),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");

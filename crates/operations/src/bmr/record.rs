@@ -29,6 +29,7 @@ impl BmrTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
+            layered: false,
             pairs: false,
             vectors: false,
             branches: Err("for in Y tables of branches are not stacked"),

@@ -21,6 +21,7 @@ impl BooleanGmwTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Anything,
             ring: Sharing::A,
+            layered: true,
             pairs: false,
             vectors: true,
             branches: Ok(()),

@@ -23,6 +23,7 @@ impl ReplicatedTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Nothing,
             ring: Sharing::R,
+            layered: true,
             pairs: false,
             vectors: false,
             branches: Err("for in R an AND sends one bit already"),

@@ -34,6 +34,7 @@ impl<G: Garbling> YaoTool<G> {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Ot,
             ring: Sharing::A,
+            layered: false,
             pairs: false,
             vectors: false,
             branches: Err("for in Y2 tables of branches are not stacked"),

@@ -2,7 +2,7 @@
 
 use super::random::Random;
 use crate::element::{Fixed, Plain};
-use crate::lower::Sharing;
+use crate::lower::Mix;
 use crate::{Client, Everyone, Holder, Inputs, Party, Program, Receivers, Secret, Shape};
 
 /// Parameters of a random program.
@@ -14,10 +14,8 @@ pub struct Recipe {
     pub parties: usize,
     /// Operations, about.
     pub operations: usize,
-    /// The sharing of bits, where a conversion to it is written; `Replicated` for numbers too.
-    pub bits: Sharing,
-    /// The sharing of ring elements: [`Mix::ring`](crate::lower::Mix::ring).
-    pub ring: Sharing,
+    /// The mix, whose sharings conversions are written to.
+    pub mix: Mix,
     /// Whether there are functions of networks too, and products that are cut off by other than their point.
     pub functions: bool,
 }

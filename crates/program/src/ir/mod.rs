@@ -116,6 +116,17 @@ pub enum Reduction {
     Xor,
 }
 
+impl Reduction {
+    /// The extreme that the operator gives, if it gives one.
+    pub(crate) const fn extreme(self) -> Option<Extreme> {
+        match self {
+            Self::Least => Some(Extreme::Least),
+            Self::Greatest => Some(Extreme::Greatest),
+            _ => None,
+        }
+    }
+}
+
 /// The number that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extreme {

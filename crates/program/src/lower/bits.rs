@@ -47,6 +47,9 @@ impl Lowering<'_> {
                 Ok(self.bit_op(BitOp::of(each, node), operands?, len))
             }
             Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
+            Op::Find(extreme, axis) if self.in_groups(node.inputs[0], *axis) => {
+                self.best(node.inputs[0], *extreme, *axis, true)
+            }
             Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),
             Op::PrefixSums(axis) => self.bits_prefix_sums(node.inputs[0], *axis),
             Op::Sort { descending, keep } => self.sorted(&node.inputs, *descending, *keep),
@@ -106,6 +109,11 @@ impl Lowering<'_> {
                 _ => 0,
             };
             return Ok(vec![self.filled_with(code, element, len, Domain::Bits)?]);
+        }
+        if let Some(extreme) = reduction.extreme()
+            && self.in_groups(node.inputs[0], axis)
+        {
+            return self.best(node.inputs[0], extreme, axis, false);
         }
         let x = self.bits_slot(node.inputs[0])?;
         let (op, arity) = match reduction {

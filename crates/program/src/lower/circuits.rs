@@ -251,7 +251,7 @@ fn less_of_signs(b: &mut Builder, signed: bool, [x, y, difference]: [Wire; 3]) -
     b.select(differ, &[less], &[difference])[0]
 }
 
-fn less(b: &mut Builder, element: Type, x: &[Wire], y: &[Wire]) -> Wire {
+pub(super) fn less(b: &mut Builder, element: Type, x: &[Wire], y: &[Wire]) -> Wire {
     match element.is_signed() {
         true => b.less_signed(x, y),
         false => b.less(x, y),

@@ -25,7 +25,7 @@ impl Lowering<'_> {
             [Some(Native::Ring), None | Some(Native::Ring)] | [None, Some(Native::Ring)] => true,
             // Where an operand can be shared as bits just as well, the difference takes fewer ANDs, but later.
             [Some(Native::Ring), Some(Native::Free)] | [Some(Native::Free), Some(Native::Ring)] => {
-                self.goal == Goal::Depth
+                self.goal() == Goal::Depth
             }
             _ => false,
         }
@@ -59,16 +59,15 @@ impl Lowering<'_> {
     /// Whether elements of the values' rings are tested as they are: by a protocol for it, unless there are bits of them,
     /// of which a circuit takes no more.
     pub(super) fn tests(&self, a: Value, b: Value) -> Option<Tester> {
-        let has_bits = |value: &Value| {
-            self.graph.uniform(*value).is_none() && self.form(*value).bits.is_some()
-        };
+        let has_bits =
+            |value: &Value| self.graph.uniform(*value).is_none() && self.form(*value).has_bits();
         let test = self.backend(Domain::Bits).bits().test;
         test.filter(|_| ![a, b].iter().any(has_bits))
     }
 
     pub(super) fn test(&mut self, test: Tester, predicate: Predicate, x: Slot) -> Result<Slot> {
         self.may_convert(Domain::Ring, Domain::Bits)?;
-        let depth = match self.goal {
+        let depth = match self.goal() {
             Goal::Size => Depth::Ripple,
             Goal::Depth => Depth::Tree,
         };

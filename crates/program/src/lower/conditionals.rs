@@ -18,7 +18,7 @@ use crate::ir::Node;
 impl Lowering<'_> {
     /// The results of a conditional for which there are circuits.
     pub(super) fn branches(&mut self, node: &Node) -> Result<Vec<Slot>> {
-        let made = circuits(node, self.goal).expect("others have become multiplexers");
+        let made = circuits(node, self.goal()).expect("others have become multiplexers");
         let count = made.branches.len();
         let index = self.index(node, count)?;
         let mut operands = vec![index[0]];
@@ -54,7 +54,12 @@ impl Lowering<'_> {
 
     /// The results of a conditional that is computed on ring elements, if it is.
     pub(super) fn ring_branches(&mut self, node: &Node) -> Result<Option<Vec<Slot>>> {
-        let made = self.rings.then(|| formulas(node, self.mix)).flatten();
+        let made = self
+            .manner
+            .kept
+            .rings()
+            .then(|| formulas(node, self.mix))
+            .flatten();
         let Some(RingBranches { feeds, formulas }) = made else {
             return Ok(None);
         };

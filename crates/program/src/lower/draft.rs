@@ -121,11 +121,11 @@ impl Draft {
         Slot { step, output: 0 }
     }
 
-    /// The steps that `results` need, with circuits that save what `goal` says.
+    /// The steps that `results` need, with circuits that save what `goal` says of their sharing.
     pub(super) fn finish(
         mut self,
         results: &[Slot],
-        goal: Goal,
+        goal: &dyn Fn(Sharing) -> Goal,
         circuits: &mut KnownCircuits,
     ) -> Body {
         self.merge_linear(results);
@@ -152,6 +152,7 @@ impl Draft {
                     });
                 }
                 DraftAction::Bits(_) => {
+                    let goal = goal(self.nodes[unit[0]].outputs[0].sharing);
                     let made = self.circuit(&unit, &exported, goal, circuits);
                     for (output, &from) in (0..).zip(&made.outputs) {
                         moved.insert(from, Slot { step, output });
@@ -238,7 +239,7 @@ impl Draft {
     /// Groups nodes into units that become one step each: single nodes, or operators on bits that follow each other.
     ///
     /// Each node has a stage, one more than that of what it takes, except where both are operators on bits
-    /// of one length: these share a stage where nothing else lies between. A way out of such a group and
+    /// of one length, in one sharing: these share a stage where nothing else lies between. A way out of such a group and
     /// back would have to come back at a later stage, so that groups need each other in no circle.
     fn units(&self, alive: &[bool]) -> Vec<Vec<usize>> {
         let mut stages = vec![0_u32; self.nodes.len()];
@@ -253,7 +254,8 @@ impl Draft {
         for (number, node) in self.nodes.iter().enumerate().filter(|(at, _)| alive[*at]) {
             let fuses = |maker: &DraftNode| {
                 let bits = |node: &DraftNode| matches!(node.action, DraftAction::Bits(_));
-                bits(node) && bits(maker) && maker.outputs[0].len == node.outputs[0].len
+                let alike = |a: &Sort, b: &Sort| (a.len, a.sharing) == (b.len, b.sharing);
+                bits(node) && bits(maker) && alike(&maker.outputs[0], &node.outputs[0])
             };
             let makers: Vec<usize> = node.slots().map(|slot| slot.step as usize).collect();
             let stage = makers

@@ -53,25 +53,28 @@ impl Lowering<'_> {
     /// The value as shared bits.
     pub(super) fn bits_slot(&mut self, value: Value) -> Result<Slot> {
         let form = self.form(value);
-        if let Some(slot) = form.bits {
+        let mut held = form.bits.into_iter().flatten();
+        if let Some(slot) = held.find(|&slot| self.draft.sort(slot).sharing == self.here) {
             return Ok(slot);
         }
-        let slot = match self.graph.uniform(value) {
-            Some(code) => self.filled(code, value, Domain::Bits)?,
-            None if form.lazy && form.ring.is_none() => self.lazy_bits(value)?,
-            None => {
+        let fresh = form.lazy && (!form.has_bits() || self.is_leaf(value));
+        let slot = match (self.graph.uniform(value), form.bits[0]) {
+            (Some(code), _) => self.filled(code, value, Domain::Bits)?,
+            (None, _) if fresh && form.ring.is_none() => self.lazy_bits(value)?,
+            (None, Some(there)) => self.brought(there)?,
+            (None, None) => {
                 let ring = self.ring_slot(value)?;
                 self.added_up(ring)?
             }
         };
-        self.form_mut(value).bits = Some(slot);
+        self.form_mut(value).set(Domain::Bits, slot);
         Ok(slot)
     }
 
     /// A value of bits as ring elements.
     fn composed(&mut self, value: Value) -> Result<Slot> {
-        let bits = self.bits_slot(value)?;
         let element = self.element(value);
+        let bits = self.where_held(value, |lowering| lowering.bits_slot(value))?;
         self.compose(bits, element, element.is_signed())
     }
 
@@ -102,7 +105,7 @@ impl Lowering<'_> {
     /// Bits of the numbers that add up to ring elements; all but the first may be negated.
     pub(super) fn split(&mut self, ring: Slot, negated: bool) -> Result<Vec<Slot>> {
         self.may_convert(Domain::Ring, Domain::Bits)?;
-        if let Some(addends) = self.splits.get(&(ring, negated)) {
+        if let Some(addends) = self.splits.get(&(ring, negated, self.here)) {
             return Ok(addends.clone());
         }
         let from = Backend::of(self.draft.sort(ring).sharing);
@@ -113,7 +116,8 @@ impl Lowering<'_> {
         let addends = self.chain(chain, &[ring]);
         self.operator = operator;
         let addends = addends?;
-        self.splits.insert((ring, negated), addends.clone());
+        self.splits
+            .insert((ring, negated, self.here), addends.clone());
         Ok(addends)
     }
 
@@ -166,6 +170,11 @@ impl Lowering<'_> {
     fn lazy_bits(&mut self, value: Value) -> Result<Slot> {
         let node = self.graph.maker(value);
         let len = self.len(value);
+        if let Some(there) = self.held_in(value).filter(|&there| there != self.here) {
+            // An operation that moves elements may leave some out: it is done where they are.
+            let slot = self.within(there, |lowering| lowering.bits_slot(value))?;
+            return self.brought(slot);
+        }
         match &node.op {
             Op::Input(number) => Ok(self.input(*number, Domain::Bits)),
             Op::Constant(_) | Op::Counter => {

@@ -6,11 +6,13 @@ use madrigal_core::Party;
 use madrigal_engine::{Sharing, Sort};
 use madrigal_operations::Backend;
 
+use super::Manner;
 use super::choose;
 use super::domain::Domain;
 use super::draft::KnownCircuits;
 use super::state::{Lowering, Native, Result};
 use super::steps::{Action, Body, Slot};
+use super::units::{Unit, units};
 use crate::error::Fault;
 use crate::ir::{Binary, Graph, Node, Op, OwnOperation, Unary, Value};
 use crate::ports::OutputPort;
@@ -22,18 +24,20 @@ use crate::stages::Cell;
 const DEEPEST: u32 = 64;
 
 impl<'a> Lowering<'a> {
-    /// The steps of a whole program.
+    /// The steps of a whole program, and its operations on bits.
     pub(super) fn program(
         mut self,
         outputs: &[OutputPort],
         kept: &[Arc<Cell>],
         circuits: &mut KnownCircuits,
-    ) -> Result<Body> {
+    ) -> Result<(Body, Vec<Unit>)> {
         self.nodes(circuits)?;
+        self.number = self.graph.nodes().len();
         let mut results = Vec::new();
         for (port, &value) in outputs.iter().zip(self.graph.results()) {
             self.at = port.at;
             self.operator = "an opening".into();
+            self.here = self.held_in(value).unwrap_or(self.home);
             let parties = port.parties();
             if !parties.is_empty() {
                 results.push(self.opened(value, &parties)?);
@@ -46,7 +50,10 @@ impl<'a> Lowering<'a> {
             self.at = cell.at;
             results.push(self.keep(value)?);
         }
-        Ok(self.draft.finish(&results, self.goal, circuits))
+        let (mix, manner) = (self.mix, self.manner);
+        let goal = |sharing| manner.goal_in(mix, sharing);
+        let units = units(self.graph, &self.on_bits);
+        Ok((self.draft.finish(&results, &goal, circuits), units))
     }
 
     /// A value that parties learn.
@@ -73,6 +80,9 @@ impl<'a> Lowering<'a> {
 
     fn node(&mut self, number: usize, node: &'a Node, circuits: &mut KnownCircuits) -> Result<()> {
         let explicit = self.explicit(node);
+        self.number = number;
+        (self.here, self.fixed) = self.place(number, node, explicit);
+        let said = explicit.map(|sharing| Domain::of(sharing, self.mix));
         match &node.op {
             Op::Argument(_) => return Ok(()), // its form is there
             &Op::Input(place) if self.ports.inputs[place].owner.client().is_some() => {
@@ -97,6 +107,9 @@ impl<'a> Lowering<'a> {
             Op::To(sharing) => {
                 let domain = self.wanted(*sharing)?;
                 self.converts = true;
+                if domain == Domain::Bits && self.mix.has_several() {
+                    (self.here, self.fixed) = (*sharing, true);
+                }
                 let held = match node.outputs[0].element.is_bool() {
                     true => Domain::Bits,
                     false => domain,
@@ -104,7 +117,7 @@ impl<'a> Lowering<'a> {
                 let slot = self.slot(node.inputs[0], held)?;
                 let form = &mut self.forms[number][0];
                 form.set(held, slot);
-                form.explicit = Some(domain);
+                form.explicit = Some(*sharing);
             }
             &Op::Repeat {
                 count,
@@ -122,7 +135,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             _ => {
-                let domain = self.choose(number, node, explicit);
+                let domain = self.choose(number, node, said);
                 if domain == Domain::Ring
                     && self.joins_sum(number, node)
                     && self.deeper(number, node) <= DEEPEST
@@ -137,7 +150,7 @@ impl<'a> Lowering<'a> {
                 };
                 for (form, slot) in self.forms[number].iter_mut().zip(made) {
                     form.set(domain, slot);
-                    form.explicit = explicit.filter(|&explicit| explicit == domain);
+                    form.explicit = explicit.filter(|_| said == Some(domain));
                 }
             }
         }
@@ -150,7 +163,12 @@ impl<'a> Lowering<'a> {
         for (&input, &(wanted, element)) in node.inputs.iter().zip(own.takes()) {
             let domain = Domain::holding(element);
             self.in_mix(wanted, domain)?;
-            operands.push(self.slot(input, domain)?);
+            let here = if domain == Domain::Bits {
+                wanted
+            } else {
+                self.here
+            };
+            operands.push(self.within(here, |lowering| lowering.slot(input, domain))?);
         }
         let made = self.chain(vec![Arc::clone(own.operation())], &operands)?;
         for (output, slot) in made.into_iter().enumerate() {
@@ -162,9 +180,13 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Checks that a sharing is the one in which the mix has ring elements or bits.
+    /// Checks that a sharing is one in which the mix has ring elements or bits.
     fn in_mix(&self, wanted: Sharing, domain: Domain) -> Result<()> {
-        if wanted == self.sharing(domain) {
+        let there = match domain {
+            Domain::Ring => wanted == self.mix.ring(),
+            Domain::Bits => self.mix.all_bits().any(|bits| bits == wanted),
+        };
+        if there {
             return Ok(());
         }
         let mix = self.mix.to_string();
@@ -183,6 +205,7 @@ impl<'a> Lowering<'a> {
     fn settle(&mut self, number: usize) -> Result<()> {
         let node = number as u32;
         let value = Value { node, output: 0 };
+        self.here = self.held_in(value).unwrap_or(self.here);
         let wants = self.wants[number][0];
         let ring = wants.ring && !wants.bits && self.mix.arithmetic_is_in_a_ring();
         let domain = match self.native(value) {
@@ -199,8 +222,8 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// The domain where the program says that an operation's operands are, if it says so and they agree.
-    fn explicit(&self, node: &Node) -> Option<Domain> {
+    /// The sharing in which the program says that an operation's operands are, if it says so and they agree.
+    fn explicit(&self, node: &Node) -> Option<Sharing> {
         let mut said = node
             .inputs
             .iter()
@@ -211,14 +234,11 @@ impl<'a> Lowering<'a> {
 
     /// The domain of a sharing that the program asks for.
     fn wanted(&self, wanted: Sharing) -> Result<Domain> {
-        let own = match Backend::of(wanted).numbers.is_some() {
-            true => self.mix.ring(),
-            false => self.mix.bits(),
+        let holds = match Backend::of(wanted).numbers.is_some() {
+            true => Domain::Ring,
+            false => Domain::Bits,
         };
-        if wanted != own {
-            let mix = self.mix.to_string();
-            return Err(self.fault(Fault::NotInMix { wanted, mix }));
-        }
+        self.in_mix(wanted, holds)?;
         Ok(Domain::of(wanted, self.mix))
     }
 
@@ -288,10 +308,15 @@ impl<'a> Lowering<'a> {
         circuits: &mut KnownCircuits,
     ) -> Result<()> {
         let results = body.results();
-        let state = |part: usize| choose::guess(body, results[part], self.mix, self.rings);
+        let state =
+            |part: usize| choose::guess(body, results[part], self.mix, self.manner.kept.rings());
         let states: Vec<Domain> = (0..carried).map(state).collect();
-        let plan = (self.goal, self.rings);
-        let mut inner = Lowering::new(body, self.mix, self.parties, self.ports, plan);
+        let manner = Manner {
+            home: Some(self.here),
+            held: None,
+            ..self.manner.clone()
+        };
+        let mut inner = Lowering::new(body, self.mix, self.parties, self.ports, manner);
         // The state comes first, each part once.
         let parts = states.iter().map(|&domain| Passing::Shared(domain));
         let mut operands: Vec<(usize, Passing)> = parts.enumerate().collect();
@@ -332,10 +357,15 @@ impl<'a> Lowering<'a> {
         for (&result, &domain) in results.iter().zip(&states) {
             inner.at = self.at;
             inner.operator = self.operator.clone();
+            inner.here = inner.home;
             after.push(inner.slot(result, domain)?);
         }
         let outputs = after.iter().map(|&slot| inner.draft.sort(slot)).collect();
-        let body = Arc::new(inner.draft.finish(&after, self.goal, circuits));
+        if !inner.on_bits.is_empty() {
+            self.note_bits();
+        }
+        let goal = |sharing| self.manner.goal_in(self.mix, sharing);
+        let body = Arc::new(inner.draft.finish(&after, &goal, circuits));
         let slots = self.actions(Action::Repeat { count, body }, &slots, outputs);
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(slots).zip(states) {
             form.set(domain, slot);

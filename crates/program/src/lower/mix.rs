@@ -7,11 +7,16 @@ use madrigal_engine::Sharing;
 use madrigal_operations::{BACKENDS, Backend, Numbers};
 use thiserror::Error;
 
-/// The sharing for arithmetic (sums, products) and the sharing for the rest (comparisons, bits, shifts).
+/// The sharing for arithmetic (sums, products) and the sharings for the rest (comparisons, bits, shifts).
 ///
 /// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties), and with
 /// garbled circuits for bits `A+Y`, `Y` and, between two parties, `A+Y2`, `Y2`; also between two parties, with
 /// masks that are drawn before inputs are there, `alpha+beta`, `alpha+Y2` and `beta`.
+///
+/// A mix may have several sharings of bits, as `A+B+Y`, `alpha+beta+Y2` or `B+Y2` have: any that are kept alike between
+/// the stages of a run, since that is what bits go through from one to the other. [`Secret::to`](crate::Secret::to) says where
+/// a value shall be, and [`Computation::plan`](crate::Computation::plan) chooses where the program does not.
+/// [`Mix::AUTO`], `auto`, leaves the choice among all mixes to the plan.
 ///
 /// ```
 /// use madrigal_program::lower::Mix;
@@ -26,9 +31,16 @@ pub struct Mix {
     arithmetic: Sharing,
     /// The sharing of everything else.
     bits: Sharing,
+    /// Further sharings of bits, in the order of the protocols' records.
+    more: [Option<Sharing>; MORE],
     /// Whether conversions must be written in the program.
     manual: bool,
+    /// Whether the plan chooses among all mixes.
+    auto: bool,
 }
+
+/// The most sharings of bits that a mix has beside its first one.
+const MORE: usize = 2;
 
 impl Mix {
     /// `A+B`: arithmetic by addition, the rest by bits; for any number of parties.
@@ -80,8 +92,128 @@ impl Mix {
         Self {
             arithmetic,
             bits,
+            more: [None; MORE],
             manual: false,
+            auto: false,
         }
+    }
+
+    /// `auto`: the plan chooses, by the model of time at fixed rates, among the mixes that the program's parties can run, and in
+    /// those with several sharings of bits for each operation. Where nothing is planned, it is [`Mix::AB`].
+    ///
+    /// Mixes differ in how many corrupted parties they [withstand](Self::withstands): whoever needs more than one among three
+    /// parties names a mix.
+    pub const AUTO: Self = Self {
+        auto: true,
+        ..Self::AB
+    };
+
+    /// Whether the plan chooses among all mixes.
+    pub const fn is_auto(self) -> bool {
+        self.auto
+    }
+
+    /// The mix with one more sharing of bits; nothing if it has no conversions for that one, has it already, or has as many as
+    /// there can be.
+    pub fn and(self, bits: Sharing) -> Option<Self> {
+        let all: Vec<Sharing> = self.all_bits().collect();
+        let order = self.order();
+        let known = order.contains(&bits) && !all.contains(&bits) && all.len() <= MORE;
+        let alike = Backend::of(bits).kept.sharing == Backend::of(self.bits).kept.sharing;
+        if !known || !alike {
+            return None;
+        }
+        let mut wanted = order.into_iter();
+        let mut wanted = wanted
+            .by_ref()
+            .filter(|one| *one == bits || all.contains(one));
+        let first = wanted.next()?;
+        Some(Self {
+            arithmetic: match self.arithmetic_is_in_a_ring() {
+                true => self.arithmetic,
+                false => first,
+            },
+            bits: first,
+            more: std::array::from_fn(|_| wanted.next()),
+            ..self
+        })
+    }
+
+    /// The sharings of bits that a mix with this arithmetic can have, in the order in which names list them.
+    fn order(self) -> Vec<Sharing> {
+        match self.numbers() {
+            Some(numbers) => numbers.with.to_vec(),
+            None => {
+                let alone = BACKENDS
+                    .iter()
+                    .filter(|one| one.bits.is_some() && one.numbers.is_none());
+                alone.map(|one| one.sharing).collect()
+            }
+        }
+    }
+
+    /// All sharings of bits, that of [`Mix::bits`] first.
+    pub fn all_bits(self) -> impl Iterator<Item = Sharing> {
+        std::iter::once(self.bits).chain(self.more.into_iter().flatten())
+    }
+
+    /// The mixes of one sharing of bits that this one is made of.
+    pub fn singles(self) -> impl Iterator<Item = Self> {
+        self.all_bits().map(move |bits| Self {
+            arithmetic: match self.arithmetic_is_in_a_ring() {
+                true => self.arithmetic,
+                false => bits,
+            },
+            bits,
+            more: [None; MORE],
+            ..self
+        })
+    }
+
+    /// The sharing of bits in which branches of a conditional share their cost, if one is there.
+    pub(crate) fn with_branches(self) -> Option<Sharing> {
+        self.all_bits()
+            .find(|&bits| Backend::of(bits).bits().branches.is_ok())
+    }
+
+    /// The mix with those of its sharings of bits that something is in; with the first one, if nothing is in any.
+    pub(crate) fn with_only(self, used: impl Fn(Sharing) -> bool) -> Self {
+        let mut singles = self.singles().filter(|single| used(single.bits));
+        let first = singles.next().or_else(|| self.singles().next());
+        let first = first.unwrap_or(self);
+        singles.fold(first, |mix, single| mix.and(single.bits).unwrap_or(mix))
+    }
+
+    /// Whether it has several sharings of bits.
+    pub fn has_several(self) -> bool {
+        self.more[0].is_some()
+    }
+
+    /// Whether parties of this number can run all of its protocols.
+    pub fn is_for(self, parties: usize) -> bool {
+        let all = self.all_bits().chain([self.arithmetic]);
+        all.map(Backend::of)
+            .all(|one| one.parties.contains(&parties))
+    }
+
+    /// The mixes of several sharings of bits, as many as `parties` parties can run: for each protocol of ring elements, and for
+    /// circuits alone, the largest ones.
+    pub fn of_several(parties: usize) -> Vec<Self> {
+        let mut largest: Vec<Self> = Vec::new();
+        for single in Self::all().filter(|mix| mix.is_for(parties)) {
+            let joined = largest.iter_mut().find_map(|mix| {
+                let same = mix.arithmetic_is_in_a_ring() == single.arithmetic_is_in_a_ring()
+                    && (!mix.arithmetic_is_in_a_ring() || mix.arithmetic == single.arithmetic);
+                let more = same.then(|| mix.and(single.bits)).flatten()?;
+                *mix = more;
+                Some(())
+            });
+            if joined.is_none() {
+                largest.push(single);
+            }
+        }
+        largest.retain(|mix| mix.has_several());
+        largest
     }
 
     /// Switches off conversions that the program does not ask for: an operator on a value that is in another sharing than it
@@ -124,9 +256,10 @@ impl Mix {
 
     /// Counts the parties, of `parties`, that may be corrupted together, semi-honest, and learn nothing of the others.
     pub fn withstands(self, parties: usize) -> usize {
-        let both = [self.arithmetic, self.bits].map(Backend::of);
-        let least = both.map(|backend| backend.withstands(parties));
-        least[0].min(least[1])
+        let all = self.all_bits().map(Backend::of);
+        let least = all.map(|backend| backend.withstands(parties)).min();
+        let arithmetic = Backend::of(self.arithmetic).withstands(parties);
+        least.map_or(arithmetic, |least| least.min(arithmetic))
     }
 
     /// Whether conversions must be written in the program.
@@ -143,27 +276,67 @@ impl Default for Mix {
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.arithmetic == self.bits {
-            true => self.bits.fmt(f),
-            false => write!(f, "{}+{}", self.arithmetic, self.bits),
+        if self.auto {
+            return f.write_str(AUTO);
         }
+        if self.arithmetic != self.bits {
+            write!(f, "{}+", self.arithmetic)?;
+        }
+        self.bits.fmt(f)?;
+        let mut more = self.more.iter().flatten();
+        more.try_for_each(|bits| write!(f, "+{bits}"))
     }
 }
 
+/// The name of the mix that the plan chooses.
+const AUTO: &str = "auto";
+
 /// A text that names no mix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{found:?} is no mix of sharings; there are {}", Mix::all().map(|mix| mix.to_string()).collect::<Vec<_>>().join(", "))]
+#[error(
+    "{found:?} is no mix of sharings; there are {}, several of them together as in {}, and {AUTO}",
+    listed(Mix::all()),
+    listed(several())
+)]
 pub struct MixError {
     /// The text.
     pub found: String,
+}
+
+fn listed(mixes: impl Iterator<Item = Mix>) -> String {
+    let names: Vec<String> = mixes.map(|mix| mix.to_string()).collect();
+    names.join(", ")
+}
+
+/// Some mixes of several sharings of bits, to show how they are written.
+fn several() -> impl Iterator<Item = Mix> {
+    let more = Mix::AB.and(Sharing::Y);
+    more.into_iter().chain(Mix::ALPHA_BETA.and(Sharing::Y2))
 }
 
 impl FromStr for Mix {
     type Err = MixError;
 
     fn from_str(text: &str) -> Result<Self, MixError> {
-        Self::all()
-            .find(|mix| mix.to_string() == text)
-            .ok_or_else(|| MixError { found: text.into() })
+        let error = || MixError { found: text.into() };
+        if text == AUTO {
+            return Ok(Self::AUTO);
+        }
+        let singles = || Self::all().map(|mix| (mix.to_string(), mix));
+        if let Some((_, mix)) = singles().find(|(name, _)| name == text) {
+            return Ok(mix);
+        }
+        // The longest name of a single mix that it begins with, and one more sharing after the other.
+        let begins = |name: &str| text.strip_prefix(name)?.strip_prefix('+');
+        let found = singles().filter_map(|(name, mix)| Some((begins(&name)?, mix)));
+        let (rest, mut mix) = found.min_by_key(|(rest, _)| rest.len()).ok_or_else(error)?;
+        for name in rest.split('+') {
+            let more = Backend::named(name).and_then(|backend| mix.and(backend.sharing));
+            mix = more.ok_or_else(error)?;
+        }
+        // Each mix has one name.
+        Some(mix)
+            .filter(|mix| mix.to_string() == text)
+            .ok_or_else(error)
     }
 }

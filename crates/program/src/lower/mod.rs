@@ -11,6 +11,10 @@
 //! are there as bits if nothing needs the result in the ring. A party's input is shared in each way that
 //! it is needed in.
 //!
+//! Where a mix has several sharings of bits, a value may be there in each of them. An operation on bits is done where its operands
+//! are because the program says so, else where the plan has put it, else in the mix's first one; what it takes from elsewhere is
+//! brought there (`held.rs`).
+//!
 //! Conditionals on secrets ([`Program::if_secret`](crate::Program::if_secret)) become one operation in `B`, whose
 //! branches share their cost, where all that branches do is done to the lanes of the condition one by one:
 //! then arithmetic is done on bits there, too. Where branches are sums and products alone, and arithmetic is in
@@ -29,6 +33,7 @@ mod draft;
 mod executable;
 mod forms;
 mod formulas;
+mod held;
 mod known;
 mod lowering;
 mod mix;
@@ -37,8 +42,12 @@ mod ring;
 mod stages;
 mod state;
 mod steps;
+mod tournament;
+mod units;
 mod vectors;
 mod ways;
+
+use std::sync::Arc;
 
 use madrigal_circuit::Goal;
 use madrigal_operations::Backend;
@@ -54,6 +63,7 @@ pub use mix::{Mix, MixError};
 #[cfg(feature = "generator")]
 pub(crate) use ranges::{Range, all, of_outputs, ranges_of};
 pub use steps::{Action, Body, Lowered, Places, Slot, Step};
+pub(crate) use units::Unit;
 pub use ways::{Conditional, Way, Why};
 
 use draft::KnownCircuits;
@@ -82,6 +92,34 @@ impl OneOperation {
     }
 }
 
+/// How a program is lowered where there is more than one way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Goal of circuits: what they save.
+    pub(crate) goal: Goal,
+    /// Conditionals that are one operation.
+    pub(crate) kept: OneOperation,
+    /// ANDs that are worth as much as a round, for tournaments among many elements; 0 if these go pair by pair.
+    pub(crate) round: u64,
+    /// The sharing of bits of what nothing says of where it is, in the place of the mix's first one.
+    pub(crate) home: Option<Sharing>,
+    /// The sharing of bits that the plan has chosen for each operation of the graph, as far as it has.
+    pub(crate) held: Option<Arc<[Option<Sharing>]>>,
+}
+
+impl Manner {
+    /// As programs are lowered without a plan.
+    pub(crate) fn usual(goal: Goal, kept: OneOperation) -> Self {
+        Self {
+            goal,
+            kept,
+            round: 0,
+            home: None,
+            held: None,
+        }
+    }
+}
+
 impl Computation {
     /// The steps of the program in a mix of sharings, with circuits that save what `goal` says.
     ///
@@ -89,18 +127,15 @@ impl Computation {
     /// A sharing that the mix does not have; where the mix is [manual](Mix::manual) a value that is not in
     /// the sharing that its operator needs.
     pub fn lower(&self, mix: Mix, goal: Goal) -> Result<Lowered, ProgramError> {
-        self.lower_with(mix, goal, OneOperation::Both)
+        self.lower_with(mix, &Manner::usual(goal, OneOperation::Both))
     }
 
-    /// Lowers the program; some conditionals on secrets are one operation.
-    pub(crate) fn lower_with(
-        &self,
-        mix: Mix,
-        goal: Goal,
-        kept: OneOperation,
-    ) -> Result<Lowered, ProgramError> {
+    /// Lowers the program in one of the ways that there are.
+    pub(crate) fn lower_with(&self, mix: Mix, manner: &Manner) -> Result<Lowered, ProgramError> {
+        let Manner { goal, kept, .. } = *manner;
         let graph = self.graph().without_maps().optimised();
-        let shares = Backend::of(mix.bits()).bits().branches;
+        let bits = mix.with_branches().unwrap_or(mix.bits());
+        let shares = Backend::of(bits).bits().branches;
         let mut multiplexed = Vec::new();
         let mut keep = |_: &Graph, node: &Node| {
             let bits = shares.is_ok();
@@ -133,9 +168,9 @@ impl Computation {
                 inputs: self.inputs(),
                 taken: self.taken_values(),
             },
-            (goal, kept.rings()),
+            manner.clone(),
         );
-        let body = lowering.program(self.outputs(), self.kept_values(), &mut circuits)?;
+        let (body, units) = lowering.program(self.outputs(), self.kept_values(), &mut circuits)?;
         Ok(Lowered {
             parties: self.parties(),
             mix,
@@ -144,6 +179,9 @@ impl Computation {
             pairs: false,
             vectors: false,
             multiplexed,
+            round: manner.round,
+            units,
+            nodes: graph.nodes().len(),
         })
     }
 }

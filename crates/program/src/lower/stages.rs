@@ -35,7 +35,7 @@ impl Lowering<'_> {
             Native::Free if ring && !self.element(value).is_bool() => Domain::Ring,
             native => native.domain(),
         };
-        let slot = self.slot(value, domain)?;
+        let slot = self.where_held(value, |lowering| lowering.slot(value, domain))?;
         let backend = Backend::of(self.draft.sort(slot).sharing);
         Ok(self.chain(backend.to_kept(), &[slot])?[0])
     }

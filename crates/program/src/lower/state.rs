@@ -3,15 +3,16 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use madrigal_circuit::Goal;
+use madrigal_engine::Sharing;
 use madrigal_operations::Predicate;
 
-use super::Mix;
 use super::choose::{self, Wants};
 use super::domain::Domain;
 use super::draft::Draft;
 use super::ranges::Ranges;
 use super::steps::Slot;
+use super::units::OnBits;
+use super::{Manner, Mix};
 use crate::computation::KeptPort;
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
@@ -25,14 +26,18 @@ pub(super) type Result<T> = std::result::Result<T, ProgramError>;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Form {
     pub(super) ring: Option<Slot>,
-    pub(super) bits: Option<Slot>,
+    /// Shared bits, once in each sharing that they are there in: that in which they were first comes first.
+    pub(super) bits: [Option<Slot>; SHARINGS],
     /// A ring element that all know.
     pub(super) public: Option<Slot>,
     /// Whether it is made of its operands when it is asked for, in the form it is asked for.
     pub(super) lazy: bool,
-    /// The domain where the program says that the value is.
-    pub(super) explicit: Option<Domain>,
+    /// The sharing in which the program says that the value is.
+    pub(super) explicit: Option<Sharing>,
 }
+
+/// The most sharings of bits that a mix has.
+const SHARINGS: usize = 3;
 
 /// The domain where a value is without a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +72,17 @@ pub(super) struct Lowering<'a> {
     pub(super) mix: Mix,
     pub(super) parties: usize,
     pub(super) ports: Ports<'a>,
-    pub(super) goal: Goal,
-    /// Whether conditionals are computed on ring elements where they can be.
-    pub(super) rings: bool,
+    pub(super) manner: Manner,
+    /// The sharing of bits where neither the program nor the plan says another.
+    pub(super) home: Sharing,
+    /// The sharing of bits of the operation at hand.
+    pub(super) here: Sharing,
+    /// The number of the operation at hand.
+    pub(super) number: usize,
+    /// Whether the operation at hand can be in no other sharing.
+    pub(super) fixed: bool,
+    /// Operations that compute on bits, in order.
+    pub(super) on_bits: Vec<OnBits>,
     pub(super) draft: Draft,
     pub(super) forms: Vec<Vec<Form>>,
     pub(super) wants: Vec<Vec<Wants>>,
@@ -80,7 +93,7 @@ pub(super) struct Lowering<'a> {
     /// Number of times that each value is an operand, and the node that takes it last.
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
-    pub(super) splits: HashMap<(Slot, bool), Vec<Slot>>,
+    pub(super) splits: HashMap<(Slot, bool, Sharing), Vec<Slot>>,
     /// Bits that tests of ring elements gave.
     pub(super) tested: HashMap<(Slot, Predicate), Slot>,
     /// Found when a quotient asks for them.
@@ -96,8 +109,16 @@ impl Form {
     pub(super) fn set(&mut self, domain: Domain, slot: Slot) {
         match domain {
             Domain::Ring => self.ring = Some(slot),
-            Domain::Bits => self.bits = Some(slot),
+            Domain::Bits => {
+                let free = self.bits.iter_mut().find(|held| held.is_none());
+                *free.expect("bits are held once in each sharing") = Some(slot);
+            }
         }
+    }
+
+    /// Whether there are bits of the value in any sharing.
+    pub(super) fn has_bits(&self) -> bool {
+        self.bits[0].is_some()
     }
 }
 
@@ -108,7 +129,7 @@ impl<'a> Lowering<'a> {
         mix: Mix,
         parties: usize,
         ports: Ports<'a>,
-        (goal, rings): (Goal, bool),
+        manner: Manner,
     ) -> Self {
         let mut uses: Vec<Vec<(u32, usize)>> = Vec::new();
         for (number, node) in graph.nodes().iter().enumerate() {
@@ -127,11 +148,15 @@ impl<'a> Lowering<'a> {
             mix,
             parties,
             ports,
-            goal,
-            rings,
+            home: manner.home.unwrap_or(mix.bits()),
+            here: manner.home.unwrap_or(mix.bits()),
+            number: 0,
+            fixed: false,
+            on_bits: Vec::new(),
+            wants: choose::wants(graph, mix, manner.kept.rings()),
+            manner,
             draft: Draft::default(),
             forms: outputs.map(|count| vec![Form::default(); count]).collect(),
-            wants: choose::wants(graph, mix, rings),
             depths: vec![0; graph.nodes().len()],
             publics: vec![false; graph.nodes().len()],
             uses,
@@ -179,7 +204,7 @@ impl<'a> Lowering<'a> {
         let form = self.form(value);
         if form.lazy {
             let boolean = self.element(value).is_bool();
-            if !boolean && form.ring.is_some() && form.bits.is_some() {
+            if !boolean && form.ring.is_some() && form.has_bits() {
                 return Native::Free;
             }
             if let Some(&known) = seen.get(&value) {
@@ -189,7 +214,7 @@ impl<'a> Lowering<'a> {
             seen.insert(value, native);
             return native;
         }
-        match (form.ring, form.bits) {
+        match (form.ring, form.bits[0]) {
             // Not in the ring, whatever it is made of.
             _ if self.element(value).is_bool() => Native::Bits,
             (Some(_), Some(_)) => Native::Free,

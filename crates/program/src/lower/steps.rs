@@ -9,7 +9,7 @@ use madrigal_circuit::branches::Branching;
 use madrigal_engine::{Operation, Sort};
 use madrigal_operations::{Formulas, Gated};
 
-use super::{Conditional, Mix, Way};
+use super::{Conditional, Mix, Unit, Way};
 use crate::error::Source;
 use crate::ports::OutputPort;
 use crate::shape::View;
@@ -160,6 +160,12 @@ pub struct Lowered {
     pub(crate) pairs: bool,
     /// Whether circuits on bits that are shared one by one do ANDs with an operand in common by vector triples.
     pub(crate) vectors: bool,
+    /// ANDs that a round was taken to be worth, for tournaments.
+    pub(crate) round: u64,
+    /// Operations on bits, and the sharings they are done in.
+    pub(crate) units: Vec<Unit>,
+    /// Operations of the graph that was lowered.
+    pub(crate) nodes: usize,
     /// Conditionals that are not steps of their own, because all their branches are steps.
     pub(crate) multiplexed: Vec<Conditional>,
 }

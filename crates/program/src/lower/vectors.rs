@@ -70,7 +70,7 @@ impl Lowering<'_> {
     pub(super) fn sharing(&self, domain: Domain) -> Sharing {
         match domain {
             Domain::Ring => self.mix.ring(),
-            Domain::Bits => self.mix.bits(),
+            Domain::Bits => self.here,
         }
     }
 
@@ -126,6 +126,7 @@ impl Lowering<'_> {
 
     pub(super) fn bit_op(&mut self, op: BitOp, inputs: Vec<Operand>, len: usize) -> Vec<Slot> {
         let sharing = self.sharing(Domain::Bits);
+        self.note_bits();
         self.draft.bits(op, inputs, sharing, len, self.at)
     }
 

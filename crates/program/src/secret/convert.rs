@@ -48,8 +48,21 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
 }
 
 impl<T: Plain> Secret<T> {
-    /// Holds the value in a sharing: what is computed with it stays there where it can. Without this
-    /// the program's [`Mix`](crate::lower::Mix) decides.
+    /// Holds the value in a sharing, any that the program's [`Mix`](crate::lower::Mix) has: what is computed with it stays
+    /// there where it can. Without this the mix decides, and where that has several sharings of bits, the plan.
+    ///
+    /// ```
+    /// use madrigal_program::lower::{Mix, Sharing};
+    /// use madrigal_program::{Everyone, Party, Program};
+    /// let mut p = Program::new(3);
+    /// let x = p.input::<u32>(Party::new(0), 100);
+    /// // Shares are added in a garbled circuit; what comes of it becomes shares of bits without a message.
+    /// let bits = (&x * &x).to(Sharing::Y).to(Sharing::B);
+    /// p.open(bits, Everyone);
+    /// let mix: Mix = "A+B+Y".parse()?;
+    /// p.finish()?.plan(mix, None, &|_| {})?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to(&self, sharing: Sharing) -> Self {
         self.apply(Op::To(sharing))

@@ -104,7 +104,7 @@ impl ModelProgram {
     pub fn plan(&self, ways: &Ways<'_>, mix: Option<Mix>) -> Result<(Mix, Planned)> {
         let program = self.network.program();
         let planned = match mix {
-            Some(mix) => ways.plan(program, mix, None).map(|planned| (mix, planned)),
+            Some(mix) => (ways.plan(program, mix, None)).map(|planned| (planned.mix, planned)),
             None => ways.fastest(program, &self.mixes),
         };
         Ok(planned.map_err(|error| Unfit::plan(&error, self.network.layers()))?)

@@ -34,7 +34,7 @@ type Jobs = Result<Vec<Job<'static>>>;
 const MOST_MEMORY: usize = 8 << 30;
 
 /// How the programs of a table are measured; `phases` says whether the phases' times count.
-fn setting<'a>(bench: &'a Bench<'_>, place: &Place, phases: bool) -> Result<Setting<'a>> {
+fn setting(bench: &Bench<'_>, place: &Place, phases: bool) -> Result<Setting> {
     Ok(Setting {
         runs: graphs::Setting {
             transport: TransportArg::Tcp,
@@ -42,38 +42,38 @@ fn setting<'a>(bench: &'a Bench<'_>, place: &Place, phases: bool) -> Result<Sett
             threads: 1,
             repeat: bench.repeat(),
         },
-        rates: bench.rates()?,
         online: phases,
     })
 }
 
 /// Says why a plan is too large to be run: the parties share this machine's cores.
-fn too_large(bench: &Bench<'_>, plan: &Plan, setting: &Setting<'_>) -> Option<String> {
+fn too_large(bench: &Bench<'_>, plan: &Plan, setting: &Setting) -> Result<Option<String>> {
     let parties = plan.spec().graph.parties();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let crowd = (parties as f64 / cores as f64).max(1.0);
     let link = setting.runs.network.link();
-    let time = plan.time(Party::new(0), setting.rates, &link);
+    let time = plan.time(Party::new(0), bench.rates()?, &link);
     let waiting = time.setup.waiting + time.online.waiting;
     let expected = waiting + crowd * (time.total - waiting).max(0.0);
     if expected > bench.args.limit.unwrap_or(BenchPaper::LIMIT) {
         let expected = seconds(expected);
-        return Some(format!(
+        return Ok(Some(format!(
             "a run is expected to take {expected}, more than --limit"
-        ));
+        )));
     }
     let memory: usize = Party::all(parties).map(|party| plan.memory(party)).sum();
-    (memory > MOST_MEMORY).then(|| format!("the parties would take {}", bytes(memory as u64)))
+    let memory = (memory > MOST_MEMORY).then_some(memory as u64);
+    Ok(memory.map(|memory| format!("the parties would take {}", bytes(memory))))
 }
 
 /// Measures what is planned, unless it is too large, and tells of it.
 fn run(
     bench: &Bench<'_>,
     planned: &impl Repeated,
-    setting: &Setting<'_>,
+    setting: &Setting,
     tell: impl FnOnce(&Measured) -> Vec<Estimate>,
 ) -> Result<Told> {
-    if let Some(reason) = too_large(bench, planned.plan(), setting) {
+    if let Some(reason) = too_large(bench, planned.plan(), setting)? {
         return Ok(Told::NotRun(reason));
     }
     let measured = graphs::run(planned, &setting.runs)?;

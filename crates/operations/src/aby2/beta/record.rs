@@ -28,6 +28,7 @@ impl BetaTool {
             circuits: &Of::<Self>::NEW,
             supply: CircuitSupply::Anything,
             ring: Sharing::ALPHA,
+            layered: true,
             pairs: true,
             vectors: false,
             branches: Err("for in beta each AND's masks are multiplied ahead"),

@@ -1,5 +1,7 @@
 //! Programs planned for a network, and run by one party or by all.
 
+mod search;
+
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,18 +9,16 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Phase, Zeroizing};
-use madrigal_engine::{
-    Given, Means, Origin, Outcome, Plan, PlanSpec, Progress, RunError, run_program,
-};
+use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
-use madrigal_operations::{Backend, Gated};
 
 use crate::computation::Computation;
+use crate::error::Source;
 use crate::local::{LocalError, all_parties};
-use crate::lower::{Conditional, Lowered, Mix, OneOperation, Way};
-use crate::lower::{Executable, ExecuteError};
+use crate::lower::{Conditional, Executable, ExecuteError, Mix, Sharing};
 use crate::simulate::{InputError, Inputs, Outputs};
+use search::Search;
 
 /// A program with its plan. Printed, it tells what it costs the party that has most of each.
 #[derive(Debug, Clone)]
@@ -27,18 +27,39 @@ pub struct Planned {
     pub executable: Executable,
     /// Order and cost of what it computes.
     pub plan: Plan,
+    /// The mix that it is in: of the sharings of bits that were to choose from, those that are used.
+    pub mix: Mix,
+    /// The sharing of bits that operations are in, in the order of the program.
+    pub held: Vec<Held>,
+    /// The fastest plan in which all bits are in one sharing, where there were several.
+    pub single: Option<Box<Planned>>,
     /// The goal of its circuits: what they save.
     pub goal: Goal,
     /// Whether those on masked bits do two layers of ANDs in a round.
     pub pairs: bool,
     /// Whether those in B do ANDs of a layer with an operand in common by vector triples.
     pub vectors: bool,
+    /// Whether the least or greatest of many elements is found in groups, of which all members are compared at once.
+    pub groups: bool,
     /// Conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
     /// Plan of the program if all branches were computed and multiplexed, where branches share their cost.
     pub multiplexed: Option<Box<Plan>>,
     /// Ways in which the conditionals could be computed, of which the fastest was taken; nothing without any.
     pub considered: Vec<Considered>,
+}
+
+/// Operations on bits, and the sharing that they are in.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// Line of the first of them.
+    pub at: Source,
+    /// Their names.
+    pub what: String,
+    /// The sharing.
+    pub sharing: Sharing,
+    /// Whether the program says so, or no other sharing of the mix can do it; else the plan has chosen it.
+    pub said: bool,
 }
 
 /// A way to compute a program's conditionals, and what the program costs then.
@@ -65,8 +86,9 @@ impl Computation {
     /// Plans the program in a mix; `adjust` says what is to be otherwise than usual: the line between the
     /// parties, above all. Without a goal, circuits save what takes less time on that line: ANDs, or layers
     /// of them; and if these are on masked bits, they do two layers in a round where that takes less time still.
-    /// Conditionals on secrets are computed in whichever way takes the least time there. The choice is by fixed
-    /// [rates](Rates::ZEN_5), so that all parties come to the same.
+    /// Conditionals on secrets are computed in whichever way takes the least time there. In a mix of several sharings of bits
+    /// operations are in whichever takes the least time, where the program does not say in which, and with [`Mix::AUTO`] all mixes are compared
+    /// that the parties can run. The choice is by fixed [rates](Rates::ZEN_5), so that all parties come to the same.
     ///
     /// ```
     /// use madrigal_circuit::Goal;
@@ -90,117 +112,12 @@ impl Computation {
         goal: Option<Goal>,
         adjust: &dyn Fn(&mut PlanSpec),
     ) -> Result<Planned, ExecuteError> {
-        let planned = |goal, lowered: &Lowered| -> Result<Planned, ExecuteError> {
-            let executable = lowered.executable()?;
-            let mut spec = executable.spec();
-            adjust(&mut spec);
-            Ok(Planned {
-                plan: Plan::fastest(spec)?,
-                executable,
-                goal,
-                pairs: lowered.pairs,
-                vectors: lowered.vectors,
-                conditionals: lowered.conditionals(),
-                multiplexed: None,
-                considered: Vec::new(),
-            })
-        };
-        let goals = goal.map_or(vec![Goal::Size, Goal::Depth], |goal| vec![goal]);
-        let mut plain = Fastest::<Lowered>::default();
-        let mut best = Fastest::default();
-        let mut considered: Vec<Considered> = Vec::new();
-        let mut forms = Vec::new();
-        for goal in goals {
-            let lowered = self.lower_with(mix, goal, OneOperation::Nothing)?;
-            let made = planned(goal, &lowered)?;
-            if made.conditionals.is_empty() {
-                plain.take(made, lowered);
-                continue;
-            }
-            Considered::add(&mut considered, OneOperation::Nothing, &made);
-            plain.take(made, lowered);
-            for kept in [OneOperation::Both, OneOperation::Bits, OneOperation::Rings] {
-                let lowered = self.lower_with(mix, goal, kept)?;
-                let [circuits, rings] = lowered.shared();
-                if kept == OneOperation::Both {
-                    forms.clone_from(&lowered.multiplexed);
-                    if rings == 0 || circuits == 0 {
-                        // One of the others.
-                        continue;
-                    }
-                }
-                if circuits + rings == 0 {
-                    continue;
-                }
-                let mut fastest = Fastest::default();
-                let schemes = if rings > 0 { Gated::ALL.len() } else { 1 };
-                for &gated in &Gated::ALL[..schemes] {
-                    let gated = lowered.with_gated(gated);
-                    for way in Way::ALL {
-                        let ways = vec![way; circuits];
-                        fastest.take(planned(goal, &gated.with_ways(&ways))?, ways);
-                        if circuits == 0 {
-                            break;
-                        }
-                    }
-                    if (2..=EACH).contains(&circuits) {
-                        for step in 0..circuits {
-                            for way in Way::ALL {
-                                let mut ways = fastest.with().clone();
-                                if std::mem::replace(&mut ways[step], way) != way {
-                                    fastest.take(planned(goal, &gated.with_ways(&ways))?, ways);
-                                }
-                            }
-                        }
-                    }
-                }
-                let fastest = fastest.planned();
-                Considered::add(&mut considered, kept, &fastest);
-                best.take(fastest, ());
-            }
+        Search {
+            program: self,
+            goal,
+            adjust,
         }
-        if Backend::of(mix.bits()).bits().pairs {
-            let (goal, lowered) = (plain.goal(), plain.with().in_pairs());
-            // A program that does not fit in pairs may fit without.
-            if let Ok(made) = planned(goal, &lowered) {
-                if !made.conditionals.is_empty() {
-                    Considered::add(&mut considered, OneOperation::Nothing, &made);
-                }
-                plain.take(made, lowered);
-            }
-        }
-        if Backend::of(mix.bits()).bits().vectors {
-            let (goal, lowered) = (plain.goal(), plain.with().in_vectors());
-            let executable = lowered.executable()?;
-            // Stores are filled with what circuits take otherwise.
-            let mut spec = executable.spec();
-            adjust(&mut spec);
-            if executable.has_vectors()
-                && spec.origin != Origin::Store
-                && let Ok(made) = planned(goal, &lowered)
-            {
-                if !made.conditionals.is_empty() {
-                    Considered::add(&mut considered, OneOperation::Nothing, &made);
-                }
-                plain.take(made, lowered);
-            }
-        }
-        let plain = plain.planned();
-        let mut taken = match best.0 {
-            Some((seconds, best, ())) if seconds < plain.seconds() => Planned {
-                multiplexed: Some(Box::new(plain.plan)),
-                ..best
-            },
-            _ => plain,
-        };
-        for conditional in &mut taken.conditionals {
-            let known = forms.iter().find(|form| form.at == conditional.at);
-            if let (Some(known), Some(why)) = (known, &mut conditional.why) {
-                *why = known.why.unwrap_or(*why);
-            }
-        }
-        taken.considered = considered;
-        Ok(taken)
+        .plan(mix)
     }
 
     /// Runs the program as all of its parties, in its [mix](Self::mix), and gives the outputs of each, in order:
@@ -238,7 +155,11 @@ impl fmt::Display for Planned {
             Goal::Size => "few gates",
             Goal::Depth => "few layers",
         };
-        writeln!(f, "{parties} parties, circuits of {goal}")?;
+        let groups = match self.groups {
+            true => ", the least and greatest found in groups",
+            false => "",
+        };
+        writeln!(f, "{parties} parties, circuits of {goal}{groups}")?;
         for phase in Phase::ALL {
             let costs = || Party::all(parties).map(|party| *self.plan.cost(party).phase(phase));
             writeln!(
@@ -252,73 +173,65 @@ impl fmt::Display for Planned {
         for conditional in &self.conditionals {
             writeln!(f, "{conditional}")?;
         }
+        let chosen = self.held.iter().filter(|_| self.single.is_some());
+        for held in chosen {
+            writeln!(f, "{held}")?;
+        }
+        if let Some(single) = &self.single {
+            let (mix, seconds) = (single.mix, single.seconds());
+            writeln!(f, "in {mix} alone: about {seconds:.3} s, by fixed rates")?;
+        }
         write!(f, "about {:.3} s, by fixed rates", self.seconds())
     }
 }
 
-impl Considered {
-    /// Keeps the fastest plan of each way.
-    fn add(all: &mut Vec<Self>, kept: OneOperation, planned: &Planned) {
-        let plan = &planned.plan;
-        let costs = Party::all(plan.spec().graph.parties()).map(|party| plan.cost(party));
-        let sent = costs.map(|cost| cost.setup.bytes_sent + cost.online.bytes_sent);
-        let this = Self {
-            how: match kept {
-                OneOperation::Nothing => "all branches computed and multiplexed",
-                OneOperation::Bits => "branches as circuits on bits that share their cost",
-                OneOperation::Rings => "branches on ring elements that share their cost",
-                OneOperation::Both => {
-                    "branches that share their cost, on bits or on ring elements each"
-                }
-            },
-            seconds: planned.seconds(),
-            bytes_sent: sent.max().unwrap_or(0),
-        };
-        match all.iter_mut().find(|other| other.how == this.how) {
-            Some(other) if other.seconds <= this.seconds => {}
-            Some(other) => *other = this,
-            None => all.push(this),
-        }
-    }
-}
-
-/// Up to how many conditionals each is computed in the way that is best for it; more are all computed in
-/// one way.
-const EACH: usize = 4;
-
-/// The plan that takes the least time, the first of equal ones, and what it came of.
-struct Fastest<T>(Option<(f64, Planned, T)>);
-
-impl<T> Default for Fastest<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<T> Fastest<T> {
-    fn take(&mut self, planned: Planned, with: T) {
-        let seconds = planned.seconds();
-        if self.0.as_ref().is_none_or(|(least, ..)| seconds < *least) {
-            self.0 = Some((seconds, planned, with));
-        }
-    }
-
-    fn with(&self) -> &T {
-        &self.0.as_ref().expect("a plan was taken").2
-    }
-
-    fn goal(&self) -> Goal {
-        self.0.as_ref().expect("a plan was taken").1.goal
-    }
-
-    fn planned(self) -> Planned {
-        self.0.expect("a plan was taken").1
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            at,
+            what,
+            sharing,
+            said,
+        } = self;
+        let who = if *said { ", as it must be" } else { "" };
+        write!(f, "{at}: {what} in {sharing}{who}")
     }
 }
 
 impl Planned {
+    /// Plans the same steps with other changes to the usual plan, as [`Computation::plan`] takes them. Where a plan in one
+    /// sharing of bits takes less time then, it is the one.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] for a plan that cannot be.
+    pub fn again(&self, adjust: &dyn Fn(&mut PlanSpec)) -> Result<Self, ExecuteError> {
+        let mut spec = self.executable.spec();
+        adjust(&mut spec);
+        let single = match &self.single {
+            Some(single) => Some(Box::new(single.again(adjust)?)),
+            None => None,
+        };
+        let made = Self {
+            plan: Plan::fastest(spec)?,
+            single,
+            ..self.clone()
+        };
+        Ok(made.or_single())
+    }
+
+    /// The plan, or the one in a single sharing of bits where that takes less time.
+    pub(crate) fn or_single(self) -> Self {
+        match self.single {
+            Some(single) if single.seconds() < self.seconds() => Self {
+                single: Some(single.clone()),
+                ..*single
+            },
+            _ => self,
+        }
+    }
+
     /// Time at fixed rates.
-    fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.seconds_at(&Rates::ZEN_5)
     }
 
