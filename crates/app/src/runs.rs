@@ -238,24 +238,30 @@ impl PhaseStatistics {
     }
 }
 
+/// Columns of a table of costs that tell what was computed and what the process took.
+const MORE: [&str; 2] = ["AES blocks", "peak memory"];
+
 /// Lists costs in a table, a row for each party and phase.
 pub fn costs<'a>(parties: impl IntoIterator<Item = &'a PartyStatistics>) -> Table {
-    let mut table = table(&[
-        "party",
-        "phase",
-        "time",
-        "sent",
-        "received",
-        "messages",
-        "rounds",
-        "AES blocks",
-        "peak memory",
-    ]);
+    listed(parties, &[])
+}
+
+/// Lists costs as [`costs`] does, with AES blocks and memory.
+pub fn all_costs<'a>(parties: impl IntoIterator<Item = &'a PartyStatistics>) -> Table {
+    listed(parties, &MORE)
+}
+
+fn listed<'a>(parties: impl IntoIterator<Item = &'a PartyStatistics>, more: &[&str]) -> Table {
+    let usual = [
+        "party", "phase", "time", "sent", "received", "messages", "rounds",
+    ];
+    let header: Vec<&str> = usual.iter().chain(more).copied().collect();
+    let mut table = table(&header);
     for party in parties {
         for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
             let figures = &phase.figures;
             let memory = party.peak_rss_bytes.filter(|_| name == "online");
-            table.add_row([
+            let mut row = vec![
                 if name == "setup" {
                     party.party.to_string()
                 } else {
@@ -269,7 +275,9 @@ pub fn costs<'a>(parties: impl IntoIterator<Item = &'a PartyStatistics>) -> Tabl
                 count(figures.rounds),
                 count(figures.aes_blocks),
                 memory.map(bytes).unwrap_or_default(),
-            ]);
+            ];
+            row.truncate(header.len());
+            table.add_row(row);
         }
     }
     table

@@ -8,6 +8,7 @@ const CIRCUIT: &str = "A circuit";
 const MACHINE: &str = "A machine";
 const PHASE: &str = "A phase";
 const PARTY: &str = "A party";
+const PROVENANCE: &str = "Provenance";
 const ESTIMATE: &str = "An estimate";
 const OPERATION: &str = "An operation";
 
@@ -17,13 +18,13 @@ fn every_field_is_documented_and_no_other() {
     let path = directory.path();
     let told = |line: &str| madrigal(path, line).good().stdout;
     check(
-        &[RUN, PHASE, CIRCUIT],
+        &[RUN, PARTY, PHASE, PROVENANCE, CIRCUIT],
         &told("run --circuit sum.txt --local 2 --input 0=a --input 1=b --output out --json"),
     );
     write(path, "key", "2b7e151628aed2a6abf7158809cf4f3c");
     let iv = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
     let demo = format!("demo aes-ctr --file a --key key --iv {iv} --transport memory --json");
-    check(&[RUN, PHASE, CIRCUIT], &told(&demo));
+    check(&[RUN, PARTY, PHASE, PROVENANCE, CIRCUIT], &told(&demo));
     check(
         &["`madrigal circuit info --json`", CIRCUIT],
         &told("circuit info sum.txt --json"),
@@ -40,7 +41,7 @@ fn every_field_is_documented_and_no_other() {
             .replace("\"best\"", "\"name\"")
     };
     check(
-        &["`madrigal run --hycc --json`", PARTY, PHASE],
+        &["`madrigal run --hycc --json`", PARTY, PHASE, PROVENANCE],
         &without(told(
             "run --hycc program --local 2 --input INPUT_A=3 --input INPUT_B=5 --json",
         )),

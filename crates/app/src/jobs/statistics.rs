@@ -7,7 +7,7 @@ use super::task::PlannedCircuit;
 use crate::flags::TransportArg;
 use crate::numbers::{Table, hex};
 use crate::provenance::Provenance;
-use crate::runs::{PartyRuns, PartyStatistics, costs};
+use crate::runs::{PartyRuns, PartyStatistics, all_costs};
 
 /// A job, and what it cost.
 #[derive(Debug, Serialize)]
@@ -137,6 +137,6 @@ impl Statistics {
 
     /// Lists the costs in a table, a row for each party and phase.
     pub fn table(&self) -> Table {
-        costs(self.parties.iter().flatten())
+        all_costs(self.parties.iter().flatten())
     }
 }
