@@ -124,7 +124,10 @@ enum Problem {
     #[error(transparent)]
     File(#[from] ShareFileError),
     #[error("the share of output {name}: {fault}")]
-    Output { name: String, fault: ShareFault },
+    Output {
+        name: String,
+        fault: Box<ShareFault>,
+    },
     #[error(
         "--shared-input {name}=...: the files' rows are {found} together, and the input is {sort}: give the files of all clients, each once"
     )]
@@ -346,7 +349,7 @@ impl ClientFlags {
                 let servers = asked.program.parties();
                 let failed = |fault| Problem::Output {
                     name: output.clone(),
-                    fault,
+                    fault: Box::new(fault),
                 };
                 let file = ShareFile::of_output(named, share.clone(), me, servers, run);
                 let file = file.map_err(failed)?;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 
-use crate::error::Fault;
-
 /// Somebody who brings values or gets some, and computes nothing: a name, by which the parties of a program know them.
 ///
 /// A client takes part in no session. Of what it brings, it makes a share for each party ([`Inputs::dealt`] in trials, the
@@ -48,16 +46,10 @@ impl Client {
         &self.0
     }
 
-    /// Checks the name: it stands in lists, in files and on terminals.
-    fn check(&self) -> Result<(), Fault> {
+    /// Whether the name can be one: it stands in lists, in files and on terminals.
+    pub(crate) fn is_named_well(&self) -> bool {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        match (1..=Self::LONGEST).contains(&self.0.len()) && self.0.bytes().all(fits) {
-            true => Ok(()),
-            false => {
-                let name = self.0.to_string();
-                Err(Fault::ClientName { name })
-            }
-        }
+        (1..=Self::LONGEST).contains(&self.0.len()) && self.0.bytes().all(fits)
     }
 }
 
@@ -92,18 +84,6 @@ impl Holder {
             Self::Party(_) => None,
         }
     }
-
-    /// Checks that it takes part in a program of `parties` parties.
-    pub(crate) fn check(&self, parties: usize) -> Result<(), Fault> {
-        match self {
-            Self::Party(party) => {
-                Party::checked(party.index(), parties)?;
-                Ok(())
-            }
-            Self::Client(_) if parties == 1 => Err(Fault::OneParty),
-            Self::Client(client) => client.check(),
-        }
-    }
 }
 
 impl fmt::Display for Holder {
@@ -131,12 +111,4 @@ impl From<&Client> for Holder {
     fn from(client: &Client) -> Self {
         Self::Client(client.clone())
     }
-}
-
-/// Checks that there are receivers, and that all take part.
-pub(crate) fn check_receivers(to: &[Holder], parties: usize) -> Result<(), Fault> {
-    if to.is_empty() {
-        return Err(Fault::Nobody);
-    }
-    to.iter().try_for_each(|holder| holder.check(parties))
 }

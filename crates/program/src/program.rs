@@ -4,13 +4,13 @@ mod stage;
 
 use std::rc::Rc;
 
-use madrigal_core::{MAX_PARTIES, PartyError};
+use madrigal_core::{MAX_PARTIES, Party, PartyError};
 
 use crate::array::IntoArray;
 use crate::computation::{Between, Computation};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source};
-use crate::holder::{Holder, check_receivers};
+use crate::holder::Holder;
 use crate::ir::{Op, Rounding, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Opener, Receivers};
@@ -122,7 +122,7 @@ impl Program {
         let at = self.recorder.placed(Source::here());
         let shape = self.shape(axes, at);
         self.recorder.fail_in_body("an input", at);
-        if let Err(fault) = owner.check(self.parties) {
+        if let Err(fault) = check(&owner, self.parties) {
             self.recorder.fail(at, fault);
         }
         let taken = |port: &InputPort| name.is_some() && port.name.as_deref() == name;
@@ -293,4 +293,28 @@ impl Program {
 pub(crate) enum Place {
     Loop,
     Branch,
+}
+
+/// Checks that somebody takes part in a program of `parties` parties.
+fn check(holder: &Holder, parties: usize) -> Result<(), Fault> {
+    match holder {
+        Holder::Party(party) => {
+            Party::checked(party.index(), parties)?;
+            Ok(())
+        }
+        Holder::Client(_) if parties == 1 => Err(Fault::OneParty),
+        Holder::Client(client) if client.is_named_well() => Ok(()),
+        Holder::Client(client) => {
+            let name = client.name().to_owned();
+            Err(Fault::ClientName { name })
+        }
+    }
+}
+
+/// Checks that there are receivers, and that all take part.
+fn check_receivers(to: &[Holder], parties: usize) -> Result<(), Fault> {
+    if to.is_empty() {
+        return Err(Fault::Nobody);
+    }
+    to.iter().try_for_each(|holder| check(holder, parties))
 }

@@ -230,7 +230,7 @@ fn operators_of_one_sharing_become_one_circuit() {
         let mut p = Program::new(2);
         let [x, y] = [0, 1].map(|party| p.input::<u32>(Party::new(party), [4]));
         let sum = x.to(sharings[0]) ^ (y.to(sharings[0]) + 1);
-        let less = sum.to(sharings[1]).lt(&y.to(sharings[1]));
+        let less = sum.to(sharings[1]).lt(y.to(sharings[1]));
         let _ = p.open(less, Everyone);
         let program = p.finish().expect("a program that can be");
         let lowered = program.lower(mix("B+Y2"), Goal::Size).expect("it can be");
@@ -279,7 +279,7 @@ fn chain(parties: usize, lanes: usize) -> Computation {
     let mut y: Secret<u32> = p.input(Party::new(1), [lanes]);
     for turn in 0..12_u32 {
         let less = x.lt(&y);
-        y = less.select(&y.rotate_left(3), &(&y ^ (turn * 77)));
+        y = less.select(y.rotate_left(3), &(&y ^ (turn * 77)));
     }
     let _ = p.open(y, Everyone);
     p.finish().expect("a program that can be")
@@ -309,7 +309,7 @@ fn wide_and_deep_parts_of_a_program_are_in_different_sharings() {
     let mut y: Secret<u32> = p.input(Party::new(1), [10]);
     for turn in 0..12_u32 {
         let less = x.lt(&y);
-        y = less.select(&y.rotate_left(3), &(&y ^ (turn * 77)));
+        y = less.select(y.rotate_left(3), &(&y ^ (turn * 77)));
     }
     let _ = p.open(y, Everyone);
     let program = p.finish().expect("a program that can be");

@@ -241,8 +241,8 @@ impl Inputs {
             true => Ok(share.shares.clone()),
             false => Err(InputError::Share {
                 input: input(),
-                expected: *sort,
-                found: *share.shares.sort(),
+                expected: Box::new(*sort),
+                found: Box::new(*share.shares.sort()),
             }),
         }
     }
@@ -390,9 +390,9 @@ pub enum InputError {
         /// The input.
         input: String,
         /// The sort that is wanted.
-        expected: Sort,
+        expected: Box<Sort>,
         /// The sort of the share.
-        found: Sort,
+        found: Box<Sort>,
     },
     /// A share of what a party brings in the clear.
     #[error("{input} is of {owner}, which brings it in the clear: a share of it has no place here")]
