@@ -9,9 +9,9 @@ use madrigal_core::budget::{Budget, Spent};
 use madrigal_engine::{Element, Graph, GraphError, Sharing, Sort, Value, Width};
 use madrigal_operations::{Backend, Circuit};
 
+use crate::form::Form;
 use crate::nodes::{Making, Place, netlist};
 use crate::stages::{Group, Options, Protocol, Stages, operands};
-use crate::sums::Form;
 
 /// Bytes for each bit that a circuit takes from another: of the circuit, and of what is noted of it.
 const IMPORTED: u64 = 64;
@@ -79,9 +79,9 @@ pub(crate) struct Lowering<'a> {
     pub(crate) flat: &'a Flat,
     budget: Budget,
     options: &'a Options,
-    stages: Stages,
+    pub(crate) stages: Stages,
     pub(crate) making: Making,
-    inputs: Vec<Vec<u32>>,
+    pub(crate) inputs: Vec<Vec<u32>>,
     exports: BTreeMap<(Group, Target), Export>,
     words: HashMap<u32, Place>,
     /// Sums that are part of a single other one.
@@ -90,39 +90,30 @@ pub(crate) struct Lowering<'a> {
     pub(crate) uses: Vec<u8>,
 }
 
-pub(crate) fn make(
-    flat: &Flat,
-    options: &Options,
-    parties: usize,
-    lanes: usize,
-    to: &[Party],
-) -> Result<HybridGraph, MakeError> {
-    let stages = Stages::new(flat, options, parties);
-    let mut lowering = Lowering {
-        uses: vec![0; flat.nodes.len()],
-        // A program may be planned several times, one after the other.
-        budget: Budget::new(flat.budget().left()),
-        flat,
-        options,
-        stages,
-        making: Making {
-            graph: Graph::new(parties),
-            lanes,
-            label: String::new(),
-        },
-        inputs: Vec::new(),
-        exports: BTreeMap::new(),
-        words: HashMap::new(),
-        forms: HashMap::new(),
-    };
-    lowering.find_uses();
-    lowering.all_stages()?;
-    let outputs = lowering.open(to)?;
-    Ok(HybridGraph {
-        graph: lowering.making.graph,
-        inputs: lowering.inputs,
-        outputs,
-    })
+impl<'a> Lowering<'a> {
+    /// Begins a program, for so many lanes.
+    pub(crate) fn new(flat: &'a Flat, options: &'a Options, parties: usize, lanes: usize) -> Self {
+        let stages = Stages::new(flat, options, parties);
+        let mut lowering = Self {
+            uses: vec![0; flat.nodes.len()],
+            // A program may be planned several times, one after the other.
+            budget: Budget::new(flat.budget().left()),
+            flat,
+            options,
+            stages,
+            making: Making {
+                graph: Graph::new(parties),
+                lanes,
+                label: String::new(),
+            },
+            inputs: Vec::new(),
+            exports: BTreeMap::new(),
+            words: HashMap::new(),
+            forms: HashMap::new(),
+        };
+        lowering.find_uses();
+        lowering
+    }
 }
 
 impl Lowering<'_> {
@@ -184,44 +175,7 @@ impl Lowering<'_> {
         });
     }
 
-    fn all_stages(&mut self) -> Result<(), MakeError> {
-        let mut members: BTreeMap<Group, Vec<u32>> = BTreeMap::new();
-        for (node, group) in (0..).zip(&self.stages.groups) {
-            if let Some(group) = group {
-                members.entry(*group).or_default().push(node);
-            }
-        }
-        let mut stages: Vec<Vec<(Group, Vec<u32>)>> = Vec::new();
-        stages.resize_with(self.stages.last as usize + 1, Vec::new);
-        for (group, nodes) in members {
-            stages[group.stage() as usize].push((group, nodes));
-        }
-        for (stage, mut groups) in stages.into_iter().enumerate() {
-            // Sums are of what else their stage makes.
-            groups.sort_by_key(|(group, _)| (matches!(group, Group::Linear { .. }), *group));
-            for (group, nodes) in groups {
-                self.making.label = match group {
-                    Group::Input { owner, .. } => format!("inputs of party {owner}"),
-                    Group::Circuit { .. } => format!("gates of stage {stage}"),
-                    Group::Combine { .. } => format!("words of bits in stage {stage}"),
-                    Group::Product { .. } => format!("products of stage {stage}"),
-                    Group::Linear { .. } => format!("sums of stage {stage}"),
-                };
-                match group {
-                    Group::Input { owner, width } => self.input(group, owner, width, nodes)?,
-                    Group::Circuit { protocol, .. } => self.circuit(group, protocol, &nodes)?,
-                    Group::Combine {
-                        width, protocol, ..
-                    } => self.combine(width, protocol, &nodes)?,
-                    Group::Product { width, square, .. } => self.product(width, square, &nodes)?,
-                    Group::Linear { .. } => self.linear(&nodes)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn input(
+    pub(crate) fn input(
         &mut self,
         group: Group,
         owner: u8,
@@ -267,7 +221,7 @@ impl Lowering<'_> {
     }
 
     /// Gates of one protocol that wait for nothing but each other.
-    fn circuit(
+    pub(crate) fn circuit(
         &mut self,
         group: Group,
         protocol: Protocol,
@@ -386,7 +340,12 @@ impl Lowering<'_> {
     }
 
     /// Words of bits in a protocol.
-    fn combine(&mut self, width: u8, protocol: Protocol, nodes: &[u32]) -> Result<(), MakeError> {
+    pub(crate) fn combine(
+        &mut self,
+        width: u8,
+        protocol: Protocol,
+        nodes: &[u32],
+    ) -> Result<(), MakeError> {
         let bits = |node: u32| match &self.flat.nodes[node as usize].op {
             Op::Combine(bits) => self.flat.combined(bits),
             _ => unreachable!("a word of bits"),
@@ -419,7 +378,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn product(&mut self, _: u8, square: bool, nodes: &[u32]) -> Result<(), MakeError> {
+    pub(crate) fn product(&mut self, _: u8, square: bool, nodes: &[u32]) -> Result<(), MakeError> {
         let factors = |node: &u32| match self.flat.nodes[*node as usize].op {
             Op::Mul(a, b) => (a, b),
             _ => unreachable!("a product"),
@@ -439,7 +398,7 @@ impl Lowering<'_> {
     }
 
     /// Opens the outputs; where each of their bits and words is then.
-    fn open(&mut self, to: &[Party]) -> Result<Vec<Vec<Piece>>, MakeError> {
+    pub(crate) fn open(&mut self, to: &[Party]) -> Result<Vec<Vec<Piece>>, MakeError> {
         self.making.label = "outputs".into();
         let mut words: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
         let mut seen = BTreeSet::new();

@@ -12,7 +12,8 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use sha2::{Digest, Sha256};
 
-use crate::graph::{HybridGraph, MakeError, Piece, make};
+use crate::graph::{HybridGraph, MakeError, Piece};
+use crate::make::make;
 use crate::stages::{Options, OptionsError};
 use crate::values::{Values, ValuesError};
 

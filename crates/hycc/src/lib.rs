@@ -36,9 +36,11 @@
 //! # }
 //! ```
 
+mod form;
 mod graph;
 mod hybrid;
 mod load;
+mod make;
 mod nodes;
 mod stages;
 mod sums;

@@ -4,16 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use madrigal_circuit::hycc::Op;
 
+use crate::form::Form;
 use crate::graph::{Lowering, MakeError};
 
 /// Terms beyond which a sum is one by itself.
 const MOST_TERMS: usize = 256;
-
-/// A sum of words times factors, and a constant.
-pub(crate) struct Form {
-    terms: Vec<(u32, u64)>,
-    constant: u64,
-}
 
 impl Lowering<'_> {
     /// Sums of one stage: those that are part of one other sum alone are made with it, and those of one
@@ -82,24 +77,5 @@ impl Lowering<'_> {
             terms: vec![(node, 1)],
             constant: 0,
         })
-    }
-}
-
-impl Form {
-    fn plus(mut self, mut other: Self) -> Self {
-        if self.terms.len() < other.terms.len() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        self.terms.append(&mut other.terms);
-        self.constant = self.constant.wrapping_add(other.constant);
-        self
-    }
-
-    fn times(mut self, factor: u64) -> Self {
-        for (_, own) in &mut self.terms {
-            *own = own.wrapping_mul(factor);
-        }
-        self.constant = self.constant.wrapping_mul(factor);
-        self
     }
 }

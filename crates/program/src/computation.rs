@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::{Shares, Sharing};
-use madrigal_operations::{Backend, CombineError};
-
 use crate::array::Array;
 use crate::error::Source;
 use crate::ir::{Graph, digest};
 use crate::lower::Mix;
 use crate::ports::{InputPort, Named, OutputPort};
-use crate::simulate::{InputError, Outputs};
+use crate::simulate::InputError;
 use crate::stages::{Cell, Content, Held, StagesRun};
 
 /// A value of an earlier stage that a program begins with.
@@ -120,33 +117,6 @@ impl Computation {
             Held::Shared(_) => Err(InputError::Kept { at: port.at }),
         };
         taken.map(of).collect()
-    }
-
-    /// Puts together what clients get: of the outputs of all parties, in order, those that are for clients. Parties hand
-    /// out shares that add up to the value, so nothing is checked: see `SECURITY.md` for what a party that lies can do.
-    ///
-    /// # Errors
-    /// [`CombineError`]: outputs of too few parties, or of another program.
-    pub fn put_together(&self, parties: &[Outputs]) -> Result<Outputs, CombineError> {
-        let mut outputs = Outputs::none(&self.outputs);
-        for (number, port) in self.outputs.iter().enumerate() {
-            if port.clients().next().is_none() {
-                continue;
-            }
-            let shares = parties
-                .iter()
-                .filter_map(|party| party.shares().nth(number).flatten());
-            let shares: Vec<Shares> = shares.cloned().collect();
-            let sharing = shares
-                .first()
-                .map_or(Sharing::A, |share| share.sort().sharing);
-            let value = Backend::of(sharing).kept.combine(&shares)?;
-            outputs.put(
-                number,
-                Arc::new(crate::clear::array(&value, &port.tensor_type)),
-            );
-        }
-        Ok(outputs)
     }
 
     /// Tells what the program means, line by line: parties, inputs, operations, outputs. Parties whose lines

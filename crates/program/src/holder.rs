@@ -7,7 +7,7 @@ use madrigal_core::Party;
 
 /// Somebody who brings values or gets some, and computes nothing: a name, by which the parties of a program know them.
 ///
-/// A client takes part in no session. Of what it brings, it makes a share for each party ([`Inputs::dealt`] in trials, the
+/// A client takes part in no session. Of what it brings, it makes a share for each party ([`Computation::deal`] in trials, the
 /// crate `madrigal-clients` in files), and what it gets it puts together of the shares that all parties hand
 /// it ([`Computation::put_together`]). A party alone learns nothing of either. The form of shares follows from the
 /// type and the mix alone ([`Mix::kept_form`]), so a client needs to know nothing else of the program.
@@ -25,7 +25,7 @@ use madrigal_core::Party;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// [`Inputs::dealt`]: crate::Inputs::dealt
+/// [`Computation::deal`]: crate::Computation::deal
 /// [`Computation::put_together`]: crate::Computation::put_together
 /// [`Mix::kept_form`]: crate::lower::Mix::kept_form
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -48,6 +48,7 @@
 mod array;
 mod clear;
 mod computation;
+mod dealing;
 mod element;
 mod error;
 mod function;

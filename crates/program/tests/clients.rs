@@ -126,7 +126,7 @@ fn view(mix: Mix, parties: usize, server: Party, [x, y]: [u16; 2], seed: u64) ->
     ones_of(parties, server, seed, async |context, run| {
         let me = context.me();
         let mut random = Prg::new(Block::new(seed, run));
-        let dealt = unmetered(|| inputs.dealt(program, mix, &mut random)).unwrap();
+        let dealt = unmetered(|| program.deal(&inputs, mix, &mut random)).unwrap();
         let inputs = planned
             .executable
             .given(program, &dealt[me.index()], me)
@@ -188,7 +188,7 @@ fn a_client_learns_nothing_of_bits_that_were_cut_off() {
         let mut ones = vec![0u32; 64];
         for run in 0..150 {
             let mut random = Prg::new(Block::new(seed, run + 1000 * raw as u64));
-            let dealt = inputs.dealt(&program, Mix::AB, &mut random).unwrap();
+            let dealt = program.deal(&inputs, Mix::AB, &mut random).unwrap();
             let ended = session_of(2, async |session, me| {
                 let given = planned.given(&program, &dealt[me.index()], me).unwrap();
                 planned
@@ -288,7 +288,7 @@ fn wrong_shares_are_refused_before_anything_is_sent() {
         shares: Shares::zeros(Sort::new(sharing, element, len)),
         submission: String::new(),
     };
-    let dealt = inputs.dealt(&program, Mix::AB, &mut random).unwrap();
+    let dealt = program.deal(&inputs, Mix::AB, &mut random).unwrap();
     let with = |name: &str, share| dealt[1].clone().with_share(Some(name), share);
     for (share, why) in [
         (zeros(Sharing::B, Element::Bits(1), 8), "another shape"),
@@ -396,7 +396,7 @@ fn stages_take_and_give_values_of_clients() {
     let inputs = Inputs::new().with([5u32, 90, 20]);
     for mix in [Mix::AB, Mix::R, Mix::AY] {
         let mut random = Prg::new(Block::new(seed(), 5));
-        let dealt = inputs.dealt(&dealing, mix, &mut random).unwrap();
+        let dealt = dealing.deal(&inputs, mix, &mut random).unwrap();
         let drive = |inputs: Inputs| {
             async move |stages: &mut Stages<'_>| {
                 let mut p = stages.program().with_default(mix);

@@ -11,6 +11,7 @@
 //! programs for those that do.
 
 mod compile;
+mod error;
 mod flatten;
 mod levels;
 mod nodes;
@@ -25,15 +26,11 @@ use crate::netlist::{Netlist, Words};
 use crate::rows::Rows;
 
 pub use compile::{Conditional, Group, Guard, Guarded, GuardedLayer};
+pub use error::{BranchError, BranchTextError, MAX_BRANCHES, MAX_NESTING};
 pub use levels::Layering;
 pub use nodes::Form;
 pub use random::{Random, RandomError, nested};
-pub use text::BranchTextError;
 
-/// The most branches of one conditional.
-pub const MAX_BRANCHES: usize = 1 << 12;
-/// The most conditionals that stand in each other.
-pub const MAX_NESTING: usize = 64;
 /// The most wires, output bits and parts of a circuit and all its branches together.
 const MAX_TOTAL: u64 = 1 << 28;
 
@@ -81,64 +78,6 @@ pub const fn index_bits(branches: usize) -> usize {
         0 | 1 => 0,
         more => (more - 1).ilog2() as usize + 1,
     }
-}
-
-/// Reasons why circuits do not fit together.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BranchError {
-    /// A conditional without branches, or with too many.
-    #[error("a conditional has {found} branches; it must have 1 to {MAX_BRANCHES}")]
-    Branches {
-        /// Branches.
-        found: usize,
-    },
-    /// The wrong number of wires for the number of the branch.
-    #[error("a conditional of {branches} branches needs {expected} index bits, {found} were given")]
-    Index {
-        /// Branches.
-        branches: usize,
-        /// Bits wanted.
-        expected: usize,
-        /// Bits given.
-        found: usize,
-    },
-    /// A part that reads another number of wires.
-    #[error("{what} `{name}` has {expected} input bits, {found} were given")]
-    Inputs {
-        /// `netlist` or `branch`.
-        what: &'static str,
-        /// Name of the netlist or branch.
-        name: String,
-        /// Bits that it has.
-        expected: usize,
-        /// Bits that were given.
-        found: usize,
-    },
-    /// Branches of one conditional with different numbers of outputs.
-    #[error("branch `{name}` has {found} output bits, the first branch has {expected}")]
-    Outputs {
-        /// The branch.
-        name: String,
-        /// Bits of the first branch.
-        expected: usize,
-        /// Bits of this one.
-        found: usize,
-    },
-    /// A wire that is not there yet.
-    #[error("wire {wire} is read, but only {wires} wires are there by then")]
-    Wire {
-        /// The wire.
-        wire: u32,
-        /// Wires so far.
-        wires: u32,
-    },
-    /// More conditionals in each other than a computer's stack is for.
-    #[error("more than {MAX_NESTING} conditionals stand in each other")]
-    Nesting,
-    /// Too many wires in all.
-    #[error("the circuit and its branches have more than 2^28 wires, outputs and parts together")]
-    TooLarge,
 }
 
 /// A [`Branching`] while it is put together.

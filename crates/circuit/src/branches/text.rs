@@ -27,95 +27,18 @@ use std::sync::Arc;
 
 use madrigal_core::budget::{Budget, Spent};
 
-use super::{BranchError, Branching, Draft, Step};
+use super::error::{BranchError, BranchTextError, NAME, VERSION};
+use super::{Branching, Draft, Step};
 use crate::bristol::{Limits, read_part};
 use crate::error::{ReadError, ReadErrorKind, WidthsError};
 use crate::netlist::{Format, Netlist};
 use crate::text::{Lines, number, shown, tokens};
 use crate::values::BYTE_ORDER_MARK;
 
-/// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
 /// Bytes that a wire takes once the circuit is compiled, all that is noted of it on the way included.
 const PER_WIRE: u64 = 64;
 /// Bytes of a wire's number in a list that grows.
 const PER_NUMBER: u64 = 8;
-/// The most bytes of a name.
-const NAME: usize = 64;
-
-/// A wrong line in a file of a circuit with branches.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BranchTextError {
-    /// Another version, or none.
-    #[error(
-        "expected the first line `branches {VERSION}`, found version '{found}'; a newer madrigal may read it"
-    )]
-    Version {
-        /// The version, shortened.
-        found: String,
-    },
-    /// A line that is no statement where it stands.
-    #[error("expected {expected}, found '{found}'; correct the line")]
-    Statement {
-        /// Statements that may stand here.
-        expected: &'static str,
-        /// The line's first word, shortened.
-        found: String,
-    },
-    /// A statement with another number of words.
-    #[error("expected `{expected}`; correct the line")]
-    Words {
-        /// Form of the statement.
-        expected: &'static str,
-    },
-    /// A name that is none.
-    #[error(
-        "'{found}' is no name: a name has up to {NAME} letters, digits and signs `_`, `-` and `.`, begins with a letter, and is none of of, on and end"
-    )]
-    Name {
-        /// Text that stands there, shortened.
-        found: String,
-    },
-    /// A name that is defined twice.
-    #[error("{name} is defined a second time; give each part a name of its own")]
-    Twice {
-        /// The name.
-        name: String,
-    },
-    /// A part that is not there.
-    #[error("no part {name} is defined before this line; define it, or correct the name")]
-    Unknown {
-        /// The name.
-        name: String,
-    },
-    /// A token that is no wire and no range of wires.
-    #[error("expected the number of a wire or a range such as 3-7, found '{found}'")]
-    NotAWire {
-        /// Token that stands there, shortened.
-        found: String,
-    },
-    /// An input value after a wire was made.
-    #[error("the inputs of a circuit come before all else in it; move the line up")]
-    LateInput,
-    /// Circuits that do not fit together.
-    #[error(transparent)]
-    Fit(#[from] BranchError),
-    /// The file's circuit takes too much memory.
-    #[error("the circuit is too large: {0}")]
-    Memory(#[from] Spent),
-    /// The file ends within a part.
-    #[error("the file ends within {name}, before a line `end`; it was cut off, fetch it again")]
-    CutOff {
-        /// Name of the part.
-        name: String,
-    },
-    /// A file that defines no circuit last.
-    #[error(
-        "the last part of the file is the circuit that it means, and there is none; end it with `circuit NAME` and its lines"
-    )]
-    NoCircuit,
-}
 
 impl From<BranchError> for ReadErrorKind {
     fn from(error: BranchError) -> Self {

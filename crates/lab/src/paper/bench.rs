@@ -3,15 +3,15 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use madrigal_core::time::Rates;
 use serde::Serialize;
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, Typical};
 use super::published::{Place, Published, Sheet};
-use super::sheets::{Kind, Known};
 use super::unit::Unit;
-use crate::args::BenchPaper;
+use crate::args::{BenchPaper, PaperArg};
 use crate::exit::{Result, Usage};
 use crate::figures::{print, print_json_line};
 use crate::machine::Machine;
@@ -19,6 +19,94 @@ use crate::measured::{is_wanted, nothing};
 use crate::numbers::{rate, wide_table};
 use crate::progress::Steps;
 use crate::reach::Network;
+
+impl PaperArg {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Motion => "MOTION",
+            Self::Motion2nx => "MOTION2NX",
+            Self::Motif => "MOTIF",
+            Self::MaskedTriples => "Masked Triples",
+            Self::Araki => "Araki et al.",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Table,
+    Figure,
+}
+
+impl Kind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Figure => "figure",
+        }
+    }
+}
+
+/// A flag that not all obey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    Parties,
+    Network,
+    Repeat,
+    Limit,
+    Scale,
+    Circuits,
+    Merging,
+    Model,
+    Plots,
+}
+
+impl Flag {
+    /// All flags that are given, by name.
+    pub fn given(args: &BenchPaper) -> impl Iterator<Item = (Self, &'static str)> {
+        let all = [
+            (Self::Parties, "--parties", !args.parties.is_empty()),
+            (Self::Network, "--network", !args.network.is_empty()),
+            (Self::Repeat, "--repeat", args.repeat.is_some()),
+            (Self::Limit, "--limit", args.limit.is_some()),
+            (Self::Scale, "--scale", args.scale.is_some()),
+            (Self::Circuits, "--circuits", args.circuits.is_some()),
+            (Self::Merging, "--merging", args.merging.is_some()),
+            (Self::Model, "--model", args.model.is_some()),
+            (Self::Plots, "--plots", args.plots.is_some()),
+        ];
+        all.into_iter()
+            .filter_map(|(flag, name, given)| given.then_some((flag, name)))
+    }
+}
+
+/// A table or figure.
+pub struct Known {
+    pub paper: PaperArg,
+    pub kind: Kind,
+    pub number: u8,
+    /// The paper's own system, which ours is held against.
+    pub own: &'static str,
+    pub typical: Typical,
+    /// A remark on our rows.
+    pub note: &'static str,
+    pub text: &'static str,
+    pub obeys: &'static [Flag],
+    pub jobs: fn(&Bench<'_>, &Place) -> Result<Vec<Job<'static>>>,
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} of {}",
+            self.kind.name(),
+            self.number,
+            self.paper.name()
+        )
+    }
+}
 
 /// Something that a row tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

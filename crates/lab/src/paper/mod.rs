@@ -17,7 +17,7 @@ mod unit;
 use crate::args::BenchPaper;
 use crate::exit::Result;
 use bench::Bench;
-use sheets::Known;
+use bench::Known;
 
 pub fn run(args: &BenchPaper) -> Result<()> {
     Bench::new(args, Known::find(args)?)?.run()

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::bench::Point;
-use super::sheets::Known;
+use super::bench::{Known, Point};
 use crate::exit::{Failure, Result};
 use crate::files;
 

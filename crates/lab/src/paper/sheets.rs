@@ -1,103 +1,11 @@
 //! The tables and figures that there are: whose, which flags they obey, and how their rows are made.
 
-use std::fmt;
-
-use serde::Serialize;
-
-use super::bench::{Bench, Job};
+use super::bench::{Flag, Kind, Known};
 use super::estimate::Typical;
-use super::published::{Place, Sheet};
+use super::published::Sheet;
 use super::{branches, plot, tables, three_parties};
 use crate::args::{BenchPaper, PaperArg};
 use crate::exit::{Failure, Result, Usage};
-
-impl PaperArg {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Motion => "MOTION",
-            Self::Motion2nx => "MOTION2NX",
-            Self::Motif => "MOTIF",
-            Self::MaskedTriples => "Masked Triples",
-            Self::Araki => "Araki et al.",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Table,
-    Figure,
-}
-
-impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Figure => "figure",
-        }
-    }
-}
-
-/// A flag that not all obey.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flag {
-    Parties,
-    Network,
-    Repeat,
-    Limit,
-    Scale,
-    Circuits,
-    Merging,
-    Model,
-    Plots,
-}
-
-impl Flag {
-    /// All flags that are given, by name.
-    fn given(args: &BenchPaper) -> impl Iterator<Item = (Self, &'static str)> {
-        let all = [
-            (Self::Parties, "--parties", !args.parties.is_empty()),
-            (Self::Network, "--network", !args.network.is_empty()),
-            (Self::Repeat, "--repeat", args.repeat.is_some()),
-            (Self::Limit, "--limit", args.limit.is_some()),
-            (Self::Scale, "--scale", args.scale.is_some()),
-            (Self::Circuits, "--circuits", args.circuits.is_some()),
-            (Self::Merging, "--merging", args.merging.is_some()),
-            (Self::Model, "--model", args.model.is_some()),
-            (Self::Plots, "--plots", args.plots.is_some()),
-        ];
-        all.into_iter()
-            .filter_map(|(flag, name, given)| given.then_some((flag, name)))
-    }
-}
-
-/// A table or figure.
-pub struct Known {
-    pub paper: PaperArg,
-    pub kind: Kind,
-    pub number: u8,
-    /// The paper's own system, which ours is held against.
-    pub own: &'static str,
-    pub typical: Typical,
-    /// A remark on our rows.
-    pub note: &'static str,
-    text: &'static str,
-    obeys: &'static [Flag],
-    pub jobs: fn(&Bench<'_>, &Place) -> Result<Vec<Job<'static>>>,
-}
-
-impl fmt::Display for Known {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {} of {}",
-            self.kind.name(),
-            self.number,
-            self.paper.name()
-        )
-    }
-}
 
 use Flag::{Circuits, Limit, Merging, Model, Network, Parties, Plots, Repeat, Scale};
 use Kind::{Figure, Table};

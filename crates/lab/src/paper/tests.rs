@@ -3,7 +3,8 @@
 use clap::Parser as _;
 
 use super::bench::Bench;
-use super::sheets::{Known, SHEETS};
+use super::bench::Known;
+use super::sheets::SHEETS;
 use crate::args::{Bench as Which, BenchPaper, Cli};
 use crate::reach::Network;
 

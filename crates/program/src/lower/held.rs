@@ -11,12 +11,11 @@ use madrigal_circuit::Goal;
 use madrigal_engine::Sharing;
 use madrigal_operations::Backend;
 
+use super::Mix;
 use super::domain::Domain;
-use super::state::{Lowering, Result};
-use super::steps::Slot;
+use super::manner::Manner;
+use super::state::Lowering;
 use super::units::OnBits;
-use super::{Manner, Mix};
-use crate::error::Fault;
 use crate::ir::{Node, Op, Value};
 
 impl Manner {
@@ -134,23 +133,5 @@ impl Lowering<'_> {
     pub(super) fn where_held<T>(&mut self, value: Value, make: impl FnOnce(&mut Self) -> T) -> T {
         let there = self.held_in(value).unwrap_or(self.here);
         self.within(there, make)
-    }
-
-    /// Bits in another sharing, brought to that of the operation at hand.
-    pub(super) fn brought(&mut self, bits: Slot) -> Result<Slot> {
-        let found = self.draft.sort(bits).sharing;
-        if self.mix.is_manual() && !self.converts {
-            return Err(self.fault(Fault::Sharing {
-                operator: self.operator.as_str().into(),
-                found,
-                wanted: self.here,
-            }));
-        }
-        let chain = self.backend(Domain::Bits).bits_from(Backend::of(found));
-        let to = format!("bring to {}", self.here);
-        let operator = std::mem::replace(&mut self.operator, to);
-        let brought = self.chain(chain, &[bits]);
-        self.operator = operator;
-        Ok(brought?[0])
     }
 }

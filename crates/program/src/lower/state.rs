@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use madrigal_engine::Sharing;
 use madrigal_operations::Predicate;
 
+use super::Mix;
 use super::choose::{self, Wants};
 use super::domain::Domain;
 use super::draft::Draft;
+use super::manner::Manner;
 use super::ranges::Ranges;
 use super::steps::Slot;
 use super::units::OnBits;
-use super::{Manner, Mix};
 use crate::computation::KeptPort;
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};

@@ -104,6 +104,24 @@ impl Lowering<'_> {
         Ok(slots)
     }
 
+    /// Bits in another sharing, brought to that of the operation at hand.
+    pub(super) fn brought(&mut self, bits: Slot) -> Result<Slot> {
+        let found = self.draft.sort(bits).sharing;
+        if self.mix.is_manual() && !self.converts {
+            return Err(self.fault(Fault::Sharing {
+                operator: self.operator.as_str().into(),
+                found,
+                wanted: self.here,
+            }));
+        }
+        let chain = self.backend(Domain::Bits).bits_from(Backend::of(found));
+        let to = format!("bring to {}", self.here);
+        let operator = std::mem::replace(&mut self.operator, to);
+        let brought = self.chain(chain, &[bits]);
+        self.operator = operator;
+        Ok(brought?[0])
+    }
+
     /// A step with several results, in the words of the operation at hand.
     pub(super) fn actions(
         &mut self,

@@ -2,19 +2,14 @@
 
 use std::sync::Arc;
 
-use madrigal_core::Party;
-use madrigal_engine::{Mismatch, Shares, Sharing, Sort};
-use madrigal_kernels::Prg;
+use madrigal_engine::{Mismatch, Shares, Sort};
 use madrigal_net::Fact;
-use madrigal_operations::Backend;
 use thiserror::Error;
 
 use crate::array::{Array, IntoArray, Words};
-use crate::computation::Computation;
 use crate::element::{Plain, Type};
 use crate::error::Source;
 use crate::holder::Holder;
-use crate::lower::Mix;
 use crate::ports::{InputPort, Named, Opened, OutputPort};
 use crate::shape::Shape;
 
@@ -126,7 +121,7 @@ impl Inputs {
     }
 
     /// A value by the place of its port.
-    pub(super) fn push(&mut self, port: &InputPort, place: usize, words: Words) {
+    pub(crate) fn push(&mut self, port: &InputPort, place: usize, words: Words) {
         self.given.push(Given {
             place: Some(place),
             name: None,
@@ -142,54 +137,6 @@ impl Inputs {
             .ok()?
             .into_iter()
             .nth(place)?
-    }
-
-    /// Deals what clients bring: the inputs of each party of a program in a mix, which are its own values and its share of each
-    /// client's. It is for trials and tests, where all values are known in one place.
-    ///
-    /// # Errors
-    /// [`InputError`]: inputs that are missing, and any that are not what the program asks for.
-    pub fn dealt(
-        &self,
-        program: &Computation,
-        mix: Mix,
-        random: &mut Prg,
-    ) -> Result<Vec<Self>, InputError> {
-        let ports = program.inputs();
-        let mut dealt: Vec<Self> = Vec::new();
-        let arrays = self.arrays(ports)?;
-        for party in Party::all(program.parties()) {
-            let mut own = Self::new();
-            for (place, (port, array)) in ports.iter().zip(&arrays).enumerate() {
-                if port.owner.party() == Some(party) {
-                    own.push(port, place, array.words().clone());
-                }
-            }
-            dealt.push(own);
-        }
-        for (place, (port, array)) in ports.iter().zip(&arrays).enumerate() {
-            if port.owner.client().is_none() {
-                continue;
-            }
-            let (sharing, element) = mix.kept_form(port.tensor_type.element);
-            let sort = Sort::new(Sharing::PUBLIC, element, array.words().len());
-            let clear = crate::clear::shares(array, sort);
-            let shares = Backend::of(sharing)
-                .kept
-                .deal(&clear, program.parties(), random);
-            let submission = format!("dealt {place}");
-            for (own, shares) in dealt.iter_mut().zip(shares) {
-                own.shares.push(GivenShare {
-                    place: Some(place),
-                    name: None,
-                    share: InputShare {
-                        shares,
-                        submission: submission.clone(),
-                    },
-                });
-            }
-        }
-        Ok(dealt)
     }
 
     /// The share that was given for each client's input.
