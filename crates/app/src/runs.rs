@@ -20,12 +20,12 @@ pub struct RunFigures {
     pub total_seconds: f64,
     /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
-    /// What each primitive took that correlations were made of, as far as it is part of setup: base OTs, and each kind of
+    /// Costs of each primitive that correlations were made of, as far as it is part of setup: base OTs, and each kind of
     /// correlations.
     pub primitives: Vec<PrimitiveFigures>,
 }
 
-/// What a primitive took in one run.
+/// Costs of a primitive in one run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PrimitiveFigures {
     /// Name of the primitive; behind it, as `madrigal precompute --triples` has it, the kind.
@@ -157,7 +157,7 @@ impl RunFigures {
 /// and what each time cost.
 ///
 /// # Errors
-/// Those of `run`, at the first time that fails.
+/// Error of the first run that fails.
 pub async fn repeated<T>(
     times: u32,
     mut run: impl AsyncFnMut(u32) -> Result<(T, RunFigures)>,

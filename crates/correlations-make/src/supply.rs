@@ -286,7 +286,7 @@ impl fmt::Display for Primitive {
     }
 }
 
-/// What a primitive took in all of a job's calls.
+/// Costs of a primitive in all of a job's calls.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// Primitive that was made.

@@ -360,7 +360,7 @@ fn read(name: &str, rest: Option<&str>, left: Option<Party>) -> Option<Kind> {
         ("shared", Some(rest)) => width(rest).map(Kind::SharedBits),
         ("chosen", Some(rest)) => {
             let (ring, owner) = rest.split_once("-of")?;
-            let owner = number(owner).filter(|&owner| owner < MAX_PARTIES)?;
+            let owner = (0..MAX_PARTIES).find(|party| party.to_string() == owner)?;
             width(ring).map(|width| Kind::ChosenNumbers(width, Party::new(owner)))
         }
         _ => None,

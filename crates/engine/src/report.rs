@@ -28,7 +28,7 @@ pub struct Outcome<Outputs = Vec<Shares>> {
     pub wire_bytes_sent: u64,
     /// When each operation was at work on which block.
     pub tasks: Vec<TaskReport>,
-    /// What each primitive took that the correlations were made of.
+    /// Costs of each primitive that the correlations were made of.
     pub made: Vec<Made>,
 }
 

@@ -160,7 +160,7 @@ pub struct StoreReport {
     pub setup: PhaseReport,
     /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
-    /// What each primitive took that the correlations were made of.
+    /// Costs of each primitive that the correlations were made of.
     pub made: Vec<Made>,
 }
 

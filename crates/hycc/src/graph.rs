@@ -91,7 +91,7 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// Begins a program, for so many lanes.
+    /// Begins a program, of `lanes` lanes.
     pub(crate) fn new(flat: &'a Flat, options: &'a Options, parties: usize, lanes: usize) -> Self {
         let stages = Stages::new(flat, options, parties);
         let mut lowering = Self {

@@ -28,7 +28,7 @@ impl Protocol {
         Backend::named(self.0).expect("options were checked")
     }
 
-    /// What its circuits are to save: gates that are garbled, or else layers.
+    /// Goal of its circuits: few gates where they are garbled, else few layers.
     pub(crate) fn goal(self) -> Goal {
         match self.backend().sharing.has_labels() {
             true => Goal::Size,

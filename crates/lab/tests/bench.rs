@@ -441,7 +441,7 @@ fn tables_say_what_they_do_not_run_and_refuse_what_they_do_not_obey() {
             line["not_run"].as_str().unwrap().contains("--limit"),
             "{line}"
         );
-        assert_eq!(line["published"]["MOTION"].is_number(), true, "{line}");
+        assert!(line["published"]["MOTION"].is_number(), "{line}");
     }
     assert_eq!(lines.len(), 2);
     let listed = lab(path, "paper --table 5 --list").good();

@@ -4,6 +4,8 @@
 //!
 //! `cargo run --release --example through_garbled`
 
+#![allow(clippy::print_stdout, reason = "an example shows what it did")]
+
 use madrigal::Party;
 use madrigal::circuit::Goal;
 use madrigal::program::lower::{Mix, Sharing};

@@ -139,7 +139,7 @@ impl House {
         assert_eq!(header.named().job, "survey");
         match value.sort().element {
             Element::Ring(width) => {
-                with_ring!(width, T => u32::try_from(value.component::<T>(0)[0]).unwrap())
+                with_ring!(width, T => madrigal::Ring::to_u128(value.component::<T>(0)[0]) as u32)
             }
             Element::Bits(_) => value.to_numbers::<u32>().unwrap()[0],
         }

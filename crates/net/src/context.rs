@@ -271,7 +271,7 @@ impl Context {
     ///
     /// Operations do this for themselves, in the context that their messages are counted in, and so do
     /// a context's generators: who calls them need not. Blocks that no context counts are nobody's, for example
-    /// the blocks of a [`Prg`](madrigal_kernels::Prg) that is no context's.
+    /// the blocks of a [`Prg`] that is no context's.
     pub fn metered_now<R>(&self, work: impl FnOnce() -> R) -> R {
         let meter = self.meter.as_ref();
         self.job.counters.metered(meter, self.phase, work)

@@ -183,7 +183,7 @@ mod tests {
             keys
         };
         assert_eq!(sorted(&all), sorted(&ands));
-        // Of the 16 rows that 20 ANDs have in common 4 are left each, and these have 4 rows in common.
+        // Rows in common: 20 ANDs have 16, of which 4 are left each, and these have 4.
         assert_eq!(layer.single.len(), 30);
         let of: Vec<_> = layer.products.iter().map(|of| of.products.len()).collect();
         assert_eq!(of, [20]);

@@ -1,4 +1,4 @@
-//! What clients do: values cut up for parties, and put together of their shares.
+//! Values of clients, cut up for parties, and put together of the parties' shares.
 
 use std::sync::Arc;
 

@@ -126,7 +126,7 @@ fn view(mix: Mix, parties: usize, server: Party, [x, y]: [u16; 2], seed: u64) ->
     ones_of(parties, server, seed, async |context, run| {
         let me = context.me();
         let mut random = Prg::new(Block::new(seed, run));
-        let dealt = unmetered(|| program.deal(&inputs, mix, &mut random)).unwrap();
+        let dealt = unmetered(|| program.deal(inputs, mix, &mut random)).unwrap();
         let inputs = planned
             .executable
             .given(program, &dealt[me.index()], me)

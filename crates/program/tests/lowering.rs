@@ -54,7 +54,7 @@ pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goa
 /// The inputs of each party, where clients have dealt theirs.
 pub(crate) fn dealt_by(program: &Computation, inputs: &Inputs, mix: Mix) -> Vec<Inputs> {
     let mut random = Prg::new(Block::new(0x6465_616c, 1));
-    let dealt = program.deal(&inputs, mix, &mut random);
+    let dealt = program.deal(inputs, mix, &mut random);
     dealt.expect("inputs as declared")
 }
 

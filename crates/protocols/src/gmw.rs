@@ -98,7 +98,7 @@ impl BooleanGmw {
     /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
-    /// As [`and`](Self::and), and if there are fewer vector triples, or shorter ones, than products.
+    /// If strings differ in length, as for [`and`](Self::and); if there are fewer vector triples, or shorter ones, than products.
     pub async fn and_vectors(
         &mut self,
         (triples, count): (&mut BitTriples, usize),

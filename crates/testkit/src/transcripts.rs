@@ -1,4 +1,4 @@
-//! What a party sees, over many runs: how often each bit of it is 1, and whether that depends on something.
+//! Views of a party over many runs: how often each bit is 1, and whether that depends on something.
 
 use madrigal_core::Party;
 use madrigal_net::transport::mesh;

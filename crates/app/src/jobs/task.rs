@@ -147,7 +147,7 @@ pub struct PlannedCircuit {
     pub plan: Plan,
     /// The OT extension of the job's correlations, if OTs make them, and why it was chosen.
     pub choice: Option<Choice>,
-    /// What was compared for the circuit's branches; nothing where there was no choice.
+    /// Ways that were compared for the circuit's branches; none where there was no choice.
     pub ways: Vec<BranchWay>,
 }
 

@@ -16,7 +16,7 @@
 //! Wires are numbers and ranges `FIRST-LAST`, both ends included. Text after a `#` is a comment. A netlist's own wires are
 //! those of Bristol Fashion, and nobody else's.
 //!
-//! That is the syntax of Masked Triples (section 5.1) with names: a netlist, a conditional (`choose`), and in the place of a
+//! The syntax is that of Masked Triples (section 5.1) with names: a netlist, a conditional (`choose`), and in the place of a
 //! sequence any order of calls. Parts that are used in several places are written once.
 
 use std::cell::OnceCell;
@@ -185,7 +185,7 @@ impl Reading<'_> {
         let Some(Part::Circuit(circuit)) = last else {
             return Err(BranchTextError::NoCircuit.into());
         };
-        // What it is made of was written once, and is compiled wherever it is used.
+        // Each part was written once, and is compiled wherever it is used.
         self.budget.take(circuit.total.saturating_mul(PER_WIRE))?;
         self.parts.clear();
         Ok(Arc::unwrap_or_clone(circuit))

@@ -6,7 +6,7 @@
 //!
 //! R_k = R_{k-1} + r_k (1 - 2 R_{k-1}), R_k u = R_{k-1} u + r_k (u - 2 R_{k-1} u).
 //!
-//! What party k multiplies r_k with is shared by those before it. A product of r_k with the share y of one of them is an
+//! The factor of r_k is shared by the parties before party k. A product of r_k with the share y of one of them is an
 //! OT: with choice r_k party k has the mask h_{r_k} of the other's h_0, h_1; that one sends d = h_0 - h_1 + y and has the
 //! share -h_0; party k has h_{r_k} + r_k d. Both products take the same OT, with two masks. This is the additive C-OT of
 //! MOTION 5.1.3.
@@ -82,7 +82,7 @@ impl LineLayout {
         items.start / self.count + 1
     }
 
-    /// The same items as the call numbers them.
+    /// Numbers of items within the call.
     fn items(self, items: &Range<usize>) -> Range<usize> {
         let start = items.start % self.count;
         start..start + items.len()
@@ -339,7 +339,7 @@ impl<T: Ring> OtCall for LineCall<T> {
 }
 
 impl<T: Ring> LineCall<T> {
-    /// What the bit of a later party is multiplied with: our share of 1 - 2 r, but for the 1, and of u - 2 r u.
+    /// Factors of a later party's bit: our share of 1 - 2 r, but for the 1, and of u - 2 r u.
     fn factors(&self, item: usize) -> [T; 2] {
         let shares = &self.products[2 * item..][..2];
         // Our own bit is no part of our share of r before the end.

@@ -185,7 +185,7 @@ impl Trial {
         let plan = Plan::new(spec).map_err(|error| wrong(&error))?;
         let world = World::light(self.parties, shares);
         let mut random = Prg::new(Block::new(shares, 2));
-        let dealt = program.deal(&inputs, lowered.mix, &mut random);
+        let dealt = program.deal(inputs, lowered.mix, &mut random);
         let dealt = dealt.map_err(|error| wrong(&error))?;
         let (plan, executable, dealt) = (&plan, &executable, &dealt);
         let ended = world.run(|context| async move {

@@ -198,7 +198,7 @@ pub fn receiver_precomputed_additive<T: Ring>(
     Ok(())
 }
 
-/// The number of OTs with `each` elements, of which there are so many.
+/// Number of OTs of `each` elements that `elements` elements are for.
 fn ots(what: &'static str, each: usize, elements: usize) -> Result<usize, OtError> {
     let m = elements.checked_div(each).unwrap_or(0);
     check_argument(what, m.saturating_mul(each), elements)?;

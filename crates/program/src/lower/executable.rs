@@ -24,7 +24,7 @@ use crate::stages::Held;
 #[derive(Debug, Clone)]
 pub struct Executable {
     graph: Graph,
-    /// What each input of the graph is.
+    /// Meaning of each input of the graph.
     inputs: Vec<Brought>,
     /// The mix that it was lowered to.
     mix: Mix,
@@ -35,7 +35,7 @@ pub struct Executable {
     vectors: bool,
 }
 
-/// What an input of the graph is.
+/// Meaning of an input of the graph.
 #[derive(Debug, Clone, Copy)]
 enum Brought {
     /// The program's input of this number.
@@ -44,7 +44,7 @@ enum Brought {
     Taken(usize),
 }
 
-/// What an output of the graph is.
+/// Meaning of an output of the graph.
 enum Ends {
     /// An output of the program, of this number, for parties.
     Opened(usize),
@@ -176,7 +176,7 @@ impl Executable {
         taken.map(of).collect()
     }
 
-    /// What the outputs of the graph are, in order.
+    /// Meanings of the outputs of the graph, in order.
     fn ends(&self) -> impl Iterator<Item = Ends> + '_ {
         let of = |(number, port): (usize, &OutputPort)| {
             let opened = (!port.parties().is_empty()).then_some(Ends::Opened(number));

@@ -213,7 +213,7 @@ impl Planned {
             bytes.sum::<u64>()
         };
         let mut random = Prg::numbered(Block::new(word(0), word(1)), word(2));
-        let dealt = program.deal(&inputs, self.executable.mix(), &mut random)?;
+        let dealt = program.deal(inputs, self.executable.mix(), &mut random)?;
         Party::all(program.parties())
             .zip(&dealt)
             .map(|(me, own)| self.given(program, own, me))

@@ -16,7 +16,7 @@ impl Computation {
     /// of them; and if these are on masked bits, they do two layers in a round where that takes less time still.
     /// Conditionals on secrets are computed in whichever way takes the least time there. In a mix of several sharings of bits
     /// operations are in whichever takes the least time, where the program does not say in which, and with [`Mix::AUTO`] all mixes are compared
-    /// that the parties can run. The choice is by fixed [rates](Rates::ZEN_5), so that all parties come to the same.
+    /// that the parties can run. The choice is by fixed [rates](madrigal_core::time::Rates::ZEN_5), so that all parties come to the same.
     ///
     /// ```
     /// use madrigal_circuit::Goal;

@@ -36,7 +36,7 @@ struct Given {
 pub struct InputShare {
     /// The share, in the form that [`Mix::kept_form`](crate::lower::Mix::kept_form) says.
     pub shares: Shares,
-    /// What the shares of all parties have in common and those of no other submission: parties compare it before they
+    /// Name that the shares of all parties have in common and no other submission has: parties compare it before they
     /// compute, so that nobody computes with shares that do not go together. It must tell nothing of the value.
     pub submission: String,
 }
@@ -194,7 +194,7 @@ impl Inputs {
         }
     }
 
-    /// What parties compare of the shares that they bring.
+    /// Facts about the shares that parties bring, which they compare.
     pub(crate) fn facts(&self, ports: &[InputPort]) -> Result<Vec<Fact>, InputError> {
         let shares = self.shares_of(ports)?;
         let given = ports.iter().zip(shares).enumerate();

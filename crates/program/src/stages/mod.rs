@@ -353,7 +353,7 @@ impl std::fmt::Debug for Stages<'_> {
 /// A program whose openings can decide what is done next.
 fn decided(program: Computation) -> Result<Computation, ProgramError> {
     let parties = program.parties();
-    // What clients alone learn decides nothing here.
+    // A value that clients alone learn decides nothing here.
     let some = |port: &&OutputPort| (1..parties).contains(&port.parties().len());
     match program.outputs().iter().find(some) {
         None => Ok(program),

@@ -111,6 +111,9 @@ fn check_files(args: &RunFlags, loaded: &Loaded) -> Result<()> {
     files::check(read, &[result, args.show.output()])
 }
 
+/// Outputs of a party's last run, and what each run cost.
+type Done = (Option<Values>, Vec<RunFigures>);
+
 /// The outputs, as HyCC writes them; costs on standard error, or both as JSON.
 fn tell(
     args: &RunFlags,
@@ -118,7 +121,7 @@ fn tell(
     hybrid: &Hybrid,
     plan: &Plan,
     transport: TransportArg,
-    done: Vec<(Party, (Option<Values>, Vec<RunFigures>))>,
+    done: Vec<(Party, Done)>,
 ) -> Result<()> {
     let (done, figures) = apart(done);
     let here = done.first().map(|(party, _)| *party);
