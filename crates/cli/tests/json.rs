@@ -54,9 +54,15 @@ fn every_field_is_documented_and_no_other() {
         &["`madrigal explain --hycc --json`", OPERATION, ESTIMATE],
         &told("explain --hycc program --network wan --json"),
     );
+    let shape = "--branches 2 --ands 20 --xors 20 --layers 2 --inputs 8 --outputs 8";
+    told(&format!(
+        "circuit random {shape} --to branches -o chosen.txt"
+    ));
+    let explained = ["sum.txt", "chosen.txt"]
+        .map(|file| told(&format!("explain --circuit {file} --network wan --json")));
     check(
         &["`madrigal explain --json`", CIRCUIT, OPERATION, ESTIMATE],
-        &told("explain --circuit sum.txt --network wan --json"),
+        &explained.concat(),
     );
 }
 

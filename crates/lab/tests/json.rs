@@ -12,6 +12,8 @@ fn every_field_is_documented_and_no_other() {
             "`madrigal-lab aes --json`, `madrigal-lab sha256 --json`",
             "A machine",
             "The statistics of a run",
+            "A party",
+            "Provenance",
             "A phase",
             "A circuit",
         ],

@@ -331,6 +331,7 @@ fn what_is_printed_for_scripts_is_documented() {
     let headings = [
         "A program as a command",
         "A party",
+        "Provenance",
         "A phase",
         "An estimate",
         "An operation",
