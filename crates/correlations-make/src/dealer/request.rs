@@ -252,7 +252,7 @@ mod tests {
                 let mut altered = bytes;
                 altered[at] = value;
                 let read = DealRequest::read(&altered);
-                // Of chosen numbers this byte is the owner.
+                // This byte is the owner of chosen numbers.
                 let other = matches!(request, DealRequest::Items(Kind::ChosenNumbers(..), _));
                 match other && at == 2 {
                     true => assert_ne!(read, Ok(request), "{request}"),
