@@ -247,7 +247,7 @@ fn headers_that_are_none() {
         ShareFault::Damaged { .. },
         "what follows the commitments"
     );
-    // A shape of 2^62 elements, of which no byte is there.
+    // The shape promises 2^62 elements, and the file has none of their bytes.
     let at = header
         .windows(9)
         .position(|part| part == [1, 5, 0, 0, 0, 0, 0, 0, 0])

@@ -160,7 +160,7 @@ fn inputs(random: &mut Random, flat: &Flat, runs: usize) -> Vec<Vec<Vec<u8>>> {
     (0..runs).map(|_| run()).collect()
 }
 
-/// Protocols that so many parties can run.
+/// Options that `parties` parties can run, drawn at random.
 fn options(random: &mut Random, parties: usize) -> Options {
     let mut of = |all: &[Sharing]| all[random.below(all.len())];
     let usual = Options::default();
@@ -202,7 +202,7 @@ fn random_programs_mean_what_they_say() {
     }
 }
 
-/// Protocols that no conversion joins, or that so many parties cannot run.
+/// Protocols that no conversion joins, or that are for another number of parties.
 #[test]
 fn protocols_that_do_not_fit_are_told() {
     let flat = program(&mut Random(1), 8);

@@ -335,7 +335,7 @@ pub struct BenchPaper {
     #[arg(long, value_name = "HOW")]
     pub merging: Option<MergingArg>,
 
-    /// Of a network: a model of that architecture in place of one with random weights
+    /// Model for a network's row, in place of one with random weights
     #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
     pub model: Option<std::path::PathBuf>,
 

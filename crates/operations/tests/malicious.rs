@@ -359,7 +359,7 @@ fn a_server_that_deviates_sees_nothing_of_the_inputs() {
     examine_all(&cases, RUNS);
 }
 
-/// The same comparison finds a server that is told an input, in as many runs.
+/// The comparison finds a server that is told an input, in as many runs as the tests take.
 #[test]
 fn a_leak_would_be_seen() {
     let seed = seed();

@@ -25,7 +25,7 @@ use crate::exit::{Failure, Result};
 use crate::known::Known;
 use crate::reach::Network;
 
-pub const NOTE: &str = "all three parties on this machine, each with so many threads; the parties that bring keys and blocks slice \
+pub const NOTE: &str = "all three parties on this machine, each with one thread for each core of its row; the parties that bring keys and blocks slice \
                         them, and all slice the results back, inside of the clock.";
 
 /// Cores of each party in the paper's rows, and blocks for each.
