@@ -4,6 +4,7 @@ use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_correlations::{ChosenNumbers, Kind, Means, Needs, Source, Width};
 use madrigal_correlations_make::{Extension, Origin, OtCosts, OtSource, Supply, deal};
 use madrigal_net::Context;
+use madrigal_net::transport::{Profile, Shaped, mesh};
 use madrigal_ot::softspoken::CHUNK;
 use madrigal_testkit::{World, seed};
 
@@ -126,6 +127,44 @@ fn of_more_parties() {
     by_ot::<u64>(3, &[CHUNK + 3], 1);
     by_ot::<u128>(3, &[200], 1);
     by_ot::<u32>(5, &[150], 1);
+}
+
+/// The second party answers the third only once it has what the owner's OTs make of its share, however late those come.
+#[test]
+fn of_an_owner_on_a_slow_line() {
+    let slow = Profile::parse("60ms").expect("a line");
+    let owner = Party::new(0);
+    let kind = Kind::ChosenNumbers(Width::W64, owner);
+    for extension in extensions() {
+        let late = |(from, inner)| {
+            Shaped::with_links(inner, move |to| match [from, to.index()] {
+                [0, 1] => slow,
+                _ => Profile::default(),
+            })
+        };
+        let transports = mesh(3).into_iter().enumerate().map(late).collect();
+        let results = World::light(3, seed()).run_over(transports, |context: Context| async move {
+            let mut source = OtSource::new(&context, extension).await?;
+            // In a first call the second party's OTs wait for the owner's first message too.
+            let mut calls = Vec::new();
+            for count in [1, 300] {
+                let made = source.typed::<ChosenNumbers<u64>>(kind, count, &|_| {});
+                calls.push(taken(made.await?));
+            }
+            Ok(calls)
+        });
+        let mut calls: Vec<Vec<Strings<u64>>> = results
+            .into_iter()
+            .map(|result| result.unwrap_or_else(|error| panic!("{error}")).0)
+            .collect();
+        for call in 0..2 {
+            let shares: Vec<_> = calls
+                .iter_mut()
+                .map(|calls| std::mem::take(&mut calls[call]))
+                .collect();
+            check(owner, &shares, &format!("{kind}, {extension}, call {call}"));
+        }
+    }
 }
 
 #[test]

@@ -31,8 +31,8 @@ pub(crate) trait CallLayout {
         vec![(first, whole), (last, 1)]
     }
 
-    /// Parts of a *stage*, if there are stages: what is sent in answer to a part depends on the
-    /// corrections of the part with the same place in the stage before.
+    /// Parts of a *stage*, if there are stages: what is sent in answer to a part depends on the masks that were
+    /// asked for and on the corrections of the part with the same place in the stage before.
     fn stage_parts(&self) -> Option<usize> {
         None
     }

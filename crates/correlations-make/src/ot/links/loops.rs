@@ -336,8 +336,8 @@ impl<'a> Loops<'a> {
             if self.extension.is_silent() {
                 self.until(|| number < self.offered.get()).await;
             }
-            // Corrections of the stage before.
-            self.until(|| number < self.corrected.get() + self.each)
+            // Masks of the stage before, and its corrections: a stage without any is not the peers' sign that we asked.
+            self.until(|| number < self.asked.get().min(self.corrected.get()) + self.each)
                 .await;
             let counted = self.stages[number / self.each].beside();
             if begins && number == 0 {
