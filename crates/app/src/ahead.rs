@@ -183,7 +183,7 @@ impl<'a> ReadyRun<'a> {
             Some(me) => planned.given(program, inputs, me).map(|given| vec![given]),
             None => planned.given_to_all(program, inputs),
         };
-        let given = given.map_err(Failure::bug)?.into_iter();
+        let given = given?.into_iter();
         let parties = given.zip(stores).map(|(given, files)| {
             let store = files.map(|files| open(planned, &files, repeat));
             let store = store.transpose()?;

@@ -78,7 +78,7 @@ pub(crate) fn check<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let (flags, program) = (made.flags, &made.program);
     let (mut inputs, missing) = inputs::read(program, &made.required, &flags.inputs, None, false)?;
     inputs.fill(program.inputs(), &missing, flags.seed);
-    let checked = program.check(&inputs).map_err(Failure::bug)?;
+    let checked = program.check(&inputs)?;
     let mixes = mixes(flags.mix, program.parties());
     for &mix in &mixes {
         for goal in goals(made.goal()) {

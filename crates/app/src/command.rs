@@ -186,6 +186,14 @@ impl<H> App<H> {
         let mut text = String::new();
         let lists: [(&str, Vec<(String, String)>); 2] =
             [("Inputs", inputs.collect()), ("Outputs", outputs.collect())];
+        if !program.requirements().is_empty() {
+            text += "Required, or else nothing is opened:\n";
+            let requirements = program.requirements().iter();
+            text += &requirements
+                .map(|one| format!("  {one}\n"))
+                .collect::<String>();
+            text += "\n";
+        }
         for (title, lines) in lists {
             let parties = program.parties();
             text += &format!("{title}, as it is for {parties} parties without other flags:\n");
@@ -210,9 +218,15 @@ impl<H> App<H> {
     fn required(&self, program: &Computation, numbers: &Numbers) -> Result<Vec<Required>> {
         let rules = self.rules.iter().map(|rule| {
             let mut ports = program.inputs().iter();
-            match ports.any(|port| port.name.as_deref() == Some(rule.input)) {
-                true => Ok(rule.required(numbers)),
-                false => Err(Failure::bug(format!("no input {}", rule.input))),
+            let port = ports.find(|port| port.name.as_deref() == Some(rule.input));
+            match port.map(|port| port.owner.client()) {
+                Some(None) => Ok(rule.required(numbers)),
+                Some(Some(client)) => Err(Failure::bug(format!(
+                    "the program has a condition on input {}, which {client} shares before any party could check it: \
+                     state it with `Program::require`",
+                    rule.input
+                ))),
+                None => Err(Failure::bug(format!("no input {}", rule.input))),
             }
         });
         rules.collect()

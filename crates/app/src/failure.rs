@@ -54,6 +54,14 @@ pub enum Failure {
     /// The session or a job failed.
     #[error("{}", with(.0, remedies::of_session(.0)))]
     Session(#[from] madrigal_net::Error),
+    /// The inputs do not meet what the program requires.
+    #[error(
+        "the inputs do not meet what the program requires: {requirements}; nothing was opened: have those who brought these inputs bring others"
+    )]
+    Unmet {
+        /// The requirements that do not hold.
+        requirements: String,
+    },
     /// A failure that names the dealer, whose number is behind those of the parties.
     #[error("{}", failure.to_string().replace(&dealer.to_string(), "the dealer"))]
     Dealer {
@@ -256,6 +264,7 @@ impl Failure {
                 _ => Status::Peer,
             },
             Self::Tls(error) => of_tls(error),
+            Self::Unmet { .. } => Status::Unmet,
             Self::Dealer { failure, .. } => failure.status(),
             Self::Stopped(signal) => signal.status(),
             Self::Session(madrigal_net::Error::Stopped { .. }) => {
@@ -342,6 +351,17 @@ impl From<madrigal_engine::RunError> for Failure {
     fn from(error: madrigal_engine::RunError) -> Self {
         match error {
             madrigal_engine::RunError::Net(error) => error.into(),
+            madrigal_engine::RunError::Unmet { requirements } => Self::Unmet { requirements },
+            other => Self::bug(other),
+        }
+    }
+}
+
+/// Makes the failure of inputs that were read and checked before.
+impl From<madrigal_program::InputError> for Failure {
+    fn from(error: madrigal_program::InputError) -> Self {
+        match error {
+            madrigal_program::InputError::Unmet { requirements } => Self::Unmet { requirements },
             other => Self::bug(other),
         }
     }

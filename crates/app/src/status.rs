@@ -13,6 +13,7 @@ Exit status:
   3  a given file is missing, malformed, or cannot be written
   4  the network: a party lost, silent, slow, or out of reach
   5  another party: its program, its version, its key, or its behaviour
+  6  the inputs do not meet what the program requires: nothing was opened
 129, 130, 143  stopped by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: the other parties were told";
 
 /// The exit statuses, as [`EXIT_STATUS`] lists them.
@@ -29,6 +30,8 @@ pub enum Status {
     Network = 4,
     /// Another party's program, version, key or behaviour.
     Peer = 5,
+    /// Inputs that do not meet what the program requires.
+    Unmet = 6,
     /// The terminal has gone: SIGHUP.
     Hangup = 129,
     /// Ctrl-C: SIGINT.

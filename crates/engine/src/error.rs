@@ -47,6 +47,14 @@ pub enum RunError {
         /// This party.
         party: Party,
     },
+    /// The program requires something of its inputs that does not hold. All parties learn that alike, and nothing was opened.
+    #[error(
+        "requirements of the program that its inputs do not meet: {requirements}; nothing was opened: have those who brought these inputs bring others"
+    )]
+    Unmet {
+        /// The requirements that do not hold.
+        requirements: String,
+    },
     /// Something went wrong between the parties.
     #[error(transparent)]
     Net(#[from] Error),

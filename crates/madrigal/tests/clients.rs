@@ -21,11 +21,19 @@ use crate::commands::empty_folder;
 
 /// Incomes of many clients, whose sum goes to the press, and a client's limit that all are compared with.
 fn survey() -> App<Opened<u32>> {
-    App::new("survey", "What many earn together", |p, numbers| {
+    survey_up_to(None)
+}
+
+/// The same, where no income may be above a bound.
+fn survey_up_to(most: Option<u32>) -> App<Opened<u32>> {
+    App::new("survey", "What many earn together", move |p, numbers| {
         let press = Client::new("press");
         let incomes =
             p.input_named::<u32>("incomes", Client::new("people"), [numbers.get("people"), 1]);
         let limit = p.input_named::<u32>("limit", Client::new("office"), ());
+        if let Some(most) = most {
+            p.require_named("incomes are not above the bound", &incomes.within(..=most));
+        }
         let above = incomes.gt(&limit).cast::<u32>().sum(0).sum(0);
         p.open_named("total", incomes.sum(0).sum(0), &press);
         p.open_named("above", above, Everyone)
@@ -110,6 +118,15 @@ impl House {
 
     /// Runs all servers, each with its arguments; gives what they print or their errors.
     fn run(&self, mix: Mix, lines: [String; 3]) -> Vec<Result<String, (String, u8)>> {
+        self.run_up_to(None, mix, lines)
+    }
+
+    fn run_up_to(
+        &self,
+        most: Option<u32>,
+        mix: Mix,
+        lines: [String; 3],
+    ) -> Vec<Result<String, (String, u8)>> {
         let (folder, press) = (&self.folder, self.press.public());
         thread::scope(|scope| {
             let servers: Vec<_> = lines.iter().enumerate().map(|(me, line)| {
@@ -119,7 +136,7 @@ impl House {
                         "survey --party {me} --parties {folder}/parties.toml --identity {folder}/{name} -q \
                          --mix {mix} --keep-shares {folder}/out --client-key press={press} --connect-timeout 20s {line}"
                     );
-                    let done = survey().run(line.split_whitespace());
+                    let done = survey_up_to(most).run(line.split_whitespace());
                     done.map_err(|error| (error.to_string(), error.status() as u8))
                 })
             }).collect();
@@ -209,6 +226,51 @@ fn submissions_that_do_not_go_together_are_named() {
         }
         assert!(!house.folder.join("out").exists());
     }
+}
+
+/// Servers check values that none of them knows: one client's income is above the bound, and nobody learns any result.
+#[test]
+fn values_that_the_program_does_not_allow_end_it() {
+    for mix in [Mix::R, Mix::AB] {
+        let house = House::new();
+        let dora = house.share(mix, "incomes", "dora", 2001);
+        let emil = house.share(mix, "incomes", "emil", 1234);
+        let limit = house.share(mix, "limit", "office", 2000);
+        let line = |server: usize| {
+            format!(
+                "--shared-input incomes={} --shared-input limit={}",
+                files(&[&dora, &emil], server),
+                limit[server].display()
+            )
+        };
+        for told in house.run_up_to(Some(2000), mix, [0, 1, 2].map(line)) {
+            let (told, status) = told.unwrap_err();
+            for words in [
+                "incomes are not above the bound",
+                "client people",
+                "nothing was opened",
+            ] {
+                assert!(told.contains(words), "{mix}: {told}");
+            }
+            assert_eq!(status, 6, "{told}");
+        }
+        assert!(!house.folder.join("out").exists());
+        for told in house.run_up_to(Some(2001), mix, [0, 1, 2].map(line)) {
+            assert_eq!(told.unwrap(), "above: 1\n", "{mix}");
+        }
+        assert_eq!(house.total(), 3235);
+    }
+    let line = "survey --local 3 -q -i incomes=5,2002 -i limit=2000";
+    let error = survey_up_to(Some(2001))
+        .run(line.split_whitespace())
+        .unwrap_err();
+    assert_eq!(error.status() as u8, 6, "{error}");
+    let help = survey_up_to(Some(5)).run("survey --help".split_whitespace());
+    let help = help.map_or_else(|error| error.to_string(), |text| text);
+    assert!(
+        help.contains("Required, or else nothing is opened:"),
+        "{help}"
+    );
 }
 
 #[test]

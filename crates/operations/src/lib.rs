@@ -49,6 +49,7 @@ mod stepped;
 mod sums;
 mod truncate;
 mod vectors;
+mod when_met;
 mod yao;
 
 use madrigal_engine::with_ring;
@@ -87,6 +88,7 @@ pub use rows::{Brought, evaluate_rows, input_bits_of, run_rows};
 pub use stepped::{Described, Stepped};
 pub use sums::SumAxis;
 pub use truncate::{ShiftShares, TruncateLocally};
+pub use when_met::WhenMet;
 pub use yao::{
     ComposeLabels, FromLabels, Garbling, HalfGates, SplitLabels, ThreeHalves, ToLabels, YaoTool,
 };

@@ -7,6 +7,7 @@ use crate::error::Source;
 use crate::ir::{Graph, digest};
 use crate::lower::Mix;
 use crate::ports::{InputPort, Named, OutputPort};
+use crate::requirement::{Requirement, unmet};
 use crate::simulate::InputError;
 use crate::stages::{Cell, Content, Held, StagesRun};
 
@@ -44,6 +45,7 @@ pub struct Computation {
     graph: Graph,
     inputs: Vec<InputPort>,
     outputs: Vec<OutputPort>,
+    requirements: Vec<Requirement>,
     mix: Mix,
     between: Between,
 }
@@ -54,6 +56,7 @@ impl Computation {
         graph: Graph,
         inputs: Vec<InputPort>,
         outputs: Vec<OutputPort>,
+        requirements: Vec<Requirement>,
         mix: Mix,
         between: Between,
     ) -> Self {
@@ -62,6 +65,7 @@ impl Computation {
             graph,
             inputs,
             outputs,
+            requirements,
             mix,
             between,
         }
@@ -85,6 +89,16 @@ impl Computation {
     /// The outputs, in the order in which the program opened them.
     pub fn outputs(&self) -> &[OutputPort] {
         &self.outputs
+    }
+
+    /// The conditions without which nothing is opened, in the order in which the program asks for them.
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// The requirements that do not hold, in words, if there are any.
+    pub(crate) fn unmet(&self, holds: impl Fn(usize) -> bool) -> Option<String> {
+        unmet(&self.requirements, holds)
     }
 
     /// The mix that the program is run in, unless whoever runs it names another.
@@ -137,6 +151,10 @@ impl Computation {
             let name = Named("output", number, port.name.as_deref());
             let to: Vec<_> = port.to.iter().map(ToString::to_string).collect();
             lines.push(format!("{name}: {} to {}", port.tensor_type, to.join(", ")));
+        }
+        for (number, requirement) in self.requirements.iter().enumerate() {
+            let name = Named("requirement", number, requirement.name.as_deref());
+            lines.push(name.to_string());
         }
         for (number, cell) in self.between.kept.iter().enumerate() {
             lines.push(format!("keeps value {number}: {}", cell.tensor_type));

@@ -94,6 +94,11 @@ impl Type {
         if self.signed { 1 << (self.bits - 1) } else { 0 }
     }
 
+    /// The greatest number, in two's complement.
+    pub(crate) const fn greatest(self) -> u128 {
+        self.mask() ^ self.least()
+    }
+
     /// Bits of the number nearest to `value`, or `None` if that is out of range or `value` is no number.
     pub(crate) fn nearest(self, value: f64) -> Option<u128> {
         let scaled = (value * 2f64.powi(self.fraction as i32)).round();

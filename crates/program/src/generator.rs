@@ -9,7 +9,7 @@ mod random;
 
 use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Signed, Unsigned};
 use crate::lower::Sharing;
-use crate::{Computation, Inputs, ProgramError, Secret, Window};
+use crate::{Computation, InputError, Inputs, ProgramError, Secret, Window};
 pub use cook::Recipe;
 use cook::{Cook, Pooled};
 
@@ -19,16 +19,36 @@ impl Recipe {
     /// # Errors
     /// None, unless this crate is wrong.
     pub fn cook(&self) -> Result<(Computation, Inputs), ProgramError> {
+        let (program, inputs) = self.cooked(true)?;
+        match program.simulate(&inputs) {
+            // What is required holds, as it stands or the other way round.
+            Err(InputError::Unmet { .. }) => self.cooked(false),
+            _ => Ok((program, inputs)),
+        }
+    }
+
+    fn cooked(&self, required: bool) -> Result<(Computation, Inputs), ProgramError> {
         let mut cook = Cook::new(*self);
         for _ in 0..self.operations {
             cook.operation();
         }
+        cook.require(required);
         cook.open_all();
         Ok((cook.program.finish()?, cook.inputs))
     }
 }
 
 impl Cook {
+    /// At times, something is required: that a bit is `required`.
+    fn require(&mut self, required: bool) {
+        if self.below(4) > 0 {
+            return;
+        }
+        let value: Secret<bool> = self.any();
+        let bit = value.flatten().all(0).eq(required);
+        self.program.require(&bit);
+    }
+
     fn operation(&mut self) {
         if self.recipe.functions && self.yes() {
             return match self.below(8) {

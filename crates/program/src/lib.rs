@@ -37,6 +37,7 @@
 //! | branch on secrets | [`Program::if_secret`], [`Program::match_secret`]: in `B` at hardly more than the largest branch's cost |
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
 //! | take values from, and give them to, those who do not compute | [`Client`] |
+//! | check what others bring, before anything is opened | [`Program::require`], [`Secret::within`] |
 //! | let opened values decide what is computed next | [`Stages`], [`Program::keep`], [`Program::kept`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
@@ -63,6 +64,7 @@ mod planned;
 mod ports;
 mod program;
 mod recorder;
+mod requirement;
 mod secret;
 mod shape;
 mod simulate;
@@ -87,6 +89,7 @@ pub use opening::{Everyone, Open, Opener, Receivers};
 pub use planned::{Considered, Ended, Held, Planned};
 pub use ports::{InputPort, Opened, OutputPort};
 pub use program::Program;
+pub use requirement::Requirement;
 pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{

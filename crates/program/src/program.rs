@@ -1,5 +1,6 @@
 //! The builder of programs, and what it builds.
 
+mod require;
 mod stage;
 
 use std::rc::Rc;
@@ -16,6 +17,7 @@ use crate::lower::Mix;
 use crate::opening::{Open, Opener, Receivers};
 use crate::ports::{InputPort, OutputPort};
 use crate::recorder::{Body, Recorder};
+use crate::requirement::Requirement;
 use crate::secret::{Secret, Tensor};
 use crate::shape::{IntoShape, Shape};
 use crate::tensor_type::TensorType;
@@ -34,6 +36,8 @@ pub struct Program {
     between: Between,
     /// Kept values, as the graph knows them.
     kept: Vec<Value>,
+    /// Requirements, each with its bit.
+    required: Vec<(Value, Requirement)>,
 }
 
 impl Program {
@@ -57,6 +61,7 @@ impl Program {
             mix: None,
             between: Between::default(),
             kept: Vec::new(),
+            required: Vec::new(),
         }
     }
 
@@ -204,14 +209,23 @@ impl Program {
     /// # Errors
     /// The first operator that could not be.
     pub fn finish(self) -> Result<Computation, ProgramError> {
-        for &value in &self.kept {
+        let required = self.required.iter().map(|&(value, _)| value);
+        for value in required.chain(self.kept.iter().copied()) {
             self.recorder.add_result(value);
         }
+        let graph = self.recorder.end()?;
+        let required = self.required.into_iter();
+        let bits = graph.results().iter().skip(self.outputs.len());
+        let requirements = required
+            .zip(bits)
+            .map(|((_, one), &bit)| one.of(bit, &graph, &self.inputs))
+            .collect();
         Ok(Computation::new(
             self.parties,
-            self.recorder.end()?,
+            graph,
             self.inputs,
             self.outputs,
+            requirements,
             self.mix.unwrap_or_default(),
             self.between,
         ))

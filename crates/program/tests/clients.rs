@@ -161,7 +161,7 @@ fn what_a_server_sees_is_independent_of_what_clients_bring() {
 }
 
 /// All components of a share.
-fn bytes_of(shares: &Shares) -> Vec<u8> {
+pub(crate) fn bytes_of(shares: &Shares) -> Vec<u8> {
     match shares.sort().element {
         Element::Bits(_) => shares.plane_bytes().to_vec(),
         Element::Ring(width) => madrigal_engine::with_ring!(width, T => {

@@ -94,7 +94,9 @@ impl Job {
             ..Given::default()
         };
         match evaluate_program(&context, &self.planned.plan, given, &|_| {}).await {
-            Ok(values) => Ok(self.planned.executable.outputs(&values)),
+            Ok(values) => {
+                Ok((self.planned.executable.outputs(&values)).expect("what is required holds"))
+            }
             Err(RunError::Net(error)) => Err(error),
             Err(other) => panic!("{other}"),
         }

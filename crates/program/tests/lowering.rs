@@ -107,7 +107,7 @@ fn with_dealer(program: &Computation, inputs: &Inputs, executable: &Executable) 
                 };
                 let done = run_program(&session, 1, &plan, given, None, &|_| {}).await;
                 let done = done.unwrap_or_else(|error| panic!("{me}: {error}"));
-                Some(executable.outputs(&done.outputs))
+                Some((executable.outputs(&done.outputs)).expect("what is required holds"))
             } else {
                 let served = serve(&session, None).await;
                 served.expect("parties that end their job");

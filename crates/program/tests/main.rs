@@ -16,6 +16,7 @@ mod optimise;
 mod own;
 mod random;
 mod ranges;
+mod requirements;
 mod ring_branches;
 mod running;
 mod stages;

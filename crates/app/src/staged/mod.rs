@@ -234,6 +234,7 @@ where
             StageError::Program(error) => Failure::from(Unsound::Program(error)),
             StageError::Execute(error) => Unsound::plan(&error),
             StageError::Run(error) => error.into(),
+            StageError::Inputs(error) => error.into(),
             error => Failure::bug(error),
         })?;
         let unused = inputs::unused(&self.given, &used.into_inner());

@@ -195,7 +195,7 @@ impl Trial {
                 ..Given::default()
             };
             match evaluate_program(&context, plan, given, &|_| {}).await {
-                Ok(values) => Ok(executable.outputs(&values)),
+                Ok(values) => Ok(executable.outputs(&values).expect("what is required holds")),
                 Err(RunError::Net(error)) => Err(error),
                 Err(other) => Err(Error::Ended {
                     reason: other.to_string(),

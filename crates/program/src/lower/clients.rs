@@ -31,6 +31,6 @@ impl Lowering<'_> {
         let slot = self.slot(value, Domain::holding(element))?;
         let backend = Backend::of(self.draft.sort(slot).sharing);
         let kept = self.chain(backend.to_kept(), &[slot])?[0];
-        self.operation(Arc::new(HandOut), &[kept])
+        self.ending(Arc::new(HandOut), kept)
     }
 }

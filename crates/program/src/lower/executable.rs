@@ -6,7 +6,8 @@ use std::sync::Arc;
 use madrigal_circuit::{Goal, Netlist};
 use madrigal_core::Party;
 use madrigal_engine::{
-    Graph, GraphError, KeptShares, Operation, Plan, PlanSpec, Repeat, Shares, Sharing, Sort, Value,
+    Graph, GraphError, KeptShares, Operation, Plan, PlanSpec, Repeat, RunError, Shares, Sharing,
+    Sort, Value,
 };
 use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations};
 
@@ -17,6 +18,7 @@ use crate::clear::{array, shares};
 use crate::computation::{Computation, KeptPort};
 use crate::error::ProgramError;
 use crate::ports::OutputPort;
+use crate::requirement::{Requirement, unmet};
 use crate::simulate::{InputError, Inputs, Outputs};
 use crate::stages::Held;
 
@@ -29,6 +31,7 @@ pub struct Executable {
     /// The mix that it was lowered to.
     mix: Mix,
     outputs: Vec<OutputPort>,
+    requirements: Vec<Requirement>,
     /// The part that asked for each operation.
     parts: Vec<Option<u32>>,
     /// Whether a circuit takes vector triples.
@@ -50,6 +53,8 @@ enum Ends {
     Opened(usize),
     /// Shares of an output of this number, for clients.
     HandedOut(usize),
+    /// The bit of the requirement of this number.
+    Required(usize),
     /// A value for later stages.
     Kept,
 }
@@ -93,6 +98,7 @@ impl Lowered {
             inputs: making.inputs,
             mix: self.mix,
             outputs: self.outputs.clone(),
+            requirements: self.requirements.clone(),
             parts: making.parts,
             vectors: making.has_vectors,
         })
@@ -184,7 +190,9 @@ impl Executable {
             [opened, handed]
         };
         let outputs = self.outputs.iter().enumerate().flat_map(of).flatten();
-        outputs.chain(std::iter::repeat_with(|| Ends::Kept))
+        let required = (0..self.requirements.len()).map(Ends::Required);
+        let kept = std::iter::repeat_with(|| Ends::Kept);
+        outputs.chain(required).chain(kept)
     }
 
     /// How what the program keeps for later stages is held.
@@ -196,7 +204,10 @@ impl Executable {
 
     /// The outputs by their names and types, of the values of the graph's: those that this party does not get are empty, and
     /// of those for clients it has its share.
-    pub fn outputs(&self, values: &[Shares]) -> Outputs {
+    ///
+    /// # Errors
+    /// [`RunError::Unmet`] where something that the program requires does not hold.
+    pub fn outputs(&self, values: &[Shares]) -> Result<Outputs, RunError> {
         self.outputs_of(values.iter())
     }
 
@@ -205,22 +216,27 @@ impl Executable {
         &self,
         opened: &[Shares],
         kept: Vec<KeptShares>,
-    ) -> (Outputs, Vec<KeptShares>) {
+    ) -> Result<(Outputs, Vec<KeptShares>), RunError> {
         let (mut opened, mut shared) = (opened.iter(), kept.iter());
         let ends = self.ends().take(self.graph.outputs().len());
         let values = ends.filter_map(|end| match end {
-            Ends::Opened(_) => opened.next(),
+            Ends::Opened(_) | Ends::Required(_) => opened.next(),
             Ends::HandedOut(_) | Ends::Kept => shared.next().map(KeptShares::shares),
         });
-        let outputs = self.outputs_of(values);
-        let ends = self.ends().filter(|end| !matches!(end, Ends::Opened(_)));
+        let outputs = self.outputs_of(values)?;
+        let shared = |end: &Ends| matches!(end, Ends::HandedOut(_) | Ends::Kept);
+        let ends = self.ends().filter(shared);
         let kept = kept.into_iter().zip(ends);
         let kept = kept.filter(|(_, end)| matches!(end, Ends::Kept));
-        (outputs, kept.map(|(shares, _)| shares).collect())
+        Ok((outputs, kept.map(|(shares, _)| shares).collect()))
     }
 
-    fn outputs_of<'a>(&self, values: impl Iterator<Item = &'a Shares>) -> Outputs {
+    fn outputs_of<'a>(
+        &self,
+        values: impl Iterator<Item = &'a Shares>,
+    ) -> Result<Outputs, RunError> {
         let mut outputs = Outputs::none(&self.outputs);
+        let mut met = vec![false; self.requirements.len()];
         for (value, end) in values.zip(self.ends()) {
             match end {
                 Ends::Opened(number) if value.is_known() => {
@@ -228,10 +244,14 @@ impl Executable {
                     outputs.put(number, Arc::new(array));
                 }
                 Ends::HandedOut(number) => outputs.put_share(number, Arc::new(value.clone())),
+                Ends::Required(number) => met[number] = value.plane(0, 0)[0] & 1 == 1,
                 Ends::Opened(_) | Ends::Kept => {}
             }
         }
-        outputs
+        match unmet(&self.requirements, |number| met[number]) {
+            None => Ok(outputs),
+            Some(requirements) => Err(RunError::Unmet { requirements }),
+        }
     }
 
     /// The mix that the program was lowered to.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{Sharing, Sort};
-use madrigal_operations::Backend;
+use madrigal_engine::{Operation, Sharing, Sort};
+use madrigal_operations::{Backend, WhenMet};
 
 use super::Manner;
 use super::choose;
@@ -13,10 +13,9 @@ use super::draft::KnownCircuits;
 use super::state::{Lowering, Native, Result};
 use super::steps::{Action, Body, Slot};
 use super::units::{Unit, units};
+use crate::computation::Computation;
 use crate::error::Fault;
 use crate::ir::{Binary, Graph, Node, Op, OwnOperation, Unary, Value};
-use crate::ports::OutputPort;
-use crate::stages::Cell;
 
 /// Values that may be made of each other, one by one, when they are asked for. A model may have
 /// thousands of nodes that move elements in a row: without an end, making the last one would need as deep a stack, and
@@ -27,14 +26,25 @@ impl<'a> Lowering<'a> {
     /// The steps of a whole program, and its operations on bits.
     pub(super) fn program(
         mut self,
-        outputs: &[OutputPort],
-        kept: &[Arc<Cell>],
+        program: &Computation,
         circuits: &mut KnownCircuits,
     ) -> Result<(Body, Vec<Unit>)> {
         self.nodes(circuits)?;
         self.number = self.graph.nodes().len();
+        let (outputs, requirements) = (program.outputs(), program.requirements());
+        let (opened, others) = self.graph.results().split_at(outputs.len());
+        let (required, kept) = others.split_at(requirements.len());
+        let all: Vec<Party> = Party::all(self.parties).collect();
+        let mut conditions = Vec::new();
+        for (requirement, &value) in requirements.iter().zip(required) {
+            self.at = requirement.at;
+            self.operator = "a requirement".into();
+            self.here = self.held_in(value).unwrap_or(self.home);
+            conditions.push(self.opened(value, &all)?);
+        }
+        self.conditions = conditions;
         let mut results = Vec::new();
-        for (port, &value) in outputs.iter().zip(self.graph.results()) {
+        for (port, &value) in outputs.iter().zip(opened) {
             self.at = port.at;
             self.operator = "an opening".into();
             self.here = self.held_in(value).unwrap_or(self.home);
@@ -46,7 +56,8 @@ impl<'a> Lowering<'a> {
                 results.push(self.handed_out(value)?);
             }
         }
-        for (cell, &value) in kept.iter().zip(&self.graph.results()[outputs.len()..]) {
+        results.extend(&self.conditions);
+        for (cell, &value) in program.kept_values().iter().zip(kept) {
             self.at = cell.at;
             results.push(self.keep(value)?);
         }
@@ -64,7 +75,18 @@ impl<'a> Lowering<'a> {
         };
         let shared = self.slot(value, domain)?;
         let backend = Backend::of(self.draft.sort(shared).sharing);
-        self.operation(backend.edges.open(to), &[shared])
+        self.ending(backend.edges.open(to), shared)
+    }
+
+    /// An operation that ends the program: it takes place if the requirements are met.
+    pub(super) fn ending(&mut self, operation: Arc<dyn Operation>, value: Slot) -> Result<Slot> {
+        if self.conditions.is_empty() {
+            return self.operation(operation, &[value]);
+        }
+        let count = self.conditions.len();
+        let operation = WhenMet::new(operation, count);
+        let inputs = [&[value], &*self.conditions].concat();
+        self.operation(Arc::new(operation), &inputs)
     }
 
     /// Lowers all nodes in order.

@@ -119,12 +119,13 @@ impl Computation {
             },
             manner.clone(),
         );
-        let (body, units) = lowering.program(self.outputs(), self.kept_values(), &mut circuits)?;
+        let (body, units) = lowering.program(self, &mut circuits)?;
         Ok(Lowered {
             parties: self.parties(),
             mix,
             body,
             outputs: self.outputs().to_vec(),
+            requirements: self.requirements().to_vec(),
             pairs: false,
             vectors: false,
             multiplexed,

@@ -103,6 +103,8 @@ pub(super) struct Lowering<'a> {
     pub(super) at: Source,
     pub(super) operator: String,
     pub(super) converts: bool,
+    /// Bits of the program's requirements, known to all, once these are lowered.
+    pub(super) conditions: Vec<Slot>,
 }
 
 impl Form {
@@ -167,6 +169,7 @@ impl<'a> Lowering<'a> {
             at: Source::here(),
             operator: String::new(),
             converts: false,
+            conditions: Vec::new(),
         }
     }
 

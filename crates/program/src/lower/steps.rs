@@ -12,6 +12,7 @@ use madrigal_operations::{Formulas, Gated};
 use super::{Conditional, Mix, Unit, Way};
 use crate::error::Source;
 use crate::ports::OutputPort;
+use crate::requirement::Requirement;
 use crate::shape::View;
 
 /// A result of a step: which step, and which of its results.
@@ -135,7 +136,8 @@ pub struct Step {
 pub struct Body {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Results: of a loop's body the next state; of a program its outputs, clear to their receivers.
+    /// Results: of a loop's body the next state; of a program its outputs, clear to their receivers, the bits of its
+    /// requirements, clear to all, and what it keeps.
     pub results: Vec<Slot>,
 }
 
@@ -153,9 +155,10 @@ pub struct Lowered {
     pub parties: usize,
     /// The mix of sharings.
     pub mix: Mix,
-    /// The steps; the results are the outputs in order.
+    /// The steps; the results are the outputs in order, and what comes after them.
     pub body: Body,
     pub(crate) outputs: Vec<OutputPort>,
+    pub(crate) requirements: Vec<Requirement>,
     /// Whether circuits on masked bits do two layers of ANDs in a round.
     pub(crate) pairs: bool,
     /// Whether circuits on bits that are shared one by one do ANDs with an operand in common by vector triples.

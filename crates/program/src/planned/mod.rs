@@ -223,7 +223,7 @@ impl Planned {
     /// Runs the program as job `id` of `session`. `observe` hears of progress; it must be quick.
     ///
     /// # Errors
-    /// Values that do not fit, before anything is sent; what goes wrong between the parties.
+    /// Values that do not fit, before anything is sent; requirements that are not met; what goes wrong between the parties.
     pub async fn run(
         &self,
         session: &Session,
@@ -234,7 +234,7 @@ impl Planned {
     ) -> Result<Ended, RunError> {
         let outcome = run_program(session, id, &self.plan, given, deadline, observe).await?;
         Ok(Ended {
-            outputs: self.executable.outputs(&outcome.outputs),
+            outputs: self.executable.outputs(&outcome.outputs)?,
             outcome,
         })
     }

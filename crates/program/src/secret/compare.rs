@@ -1,5 +1,7 @@
 //! Comparisons.
 
+use std::ops::{Bound, RangeBounds};
+
 use super::{Operand, Secret};
 use crate::element::{Number, Plain};
 use crate::error::Source;
@@ -42,6 +44,44 @@ impl<T: Number> Secret<T> {
     #[track_caller]
     pub fn ge(&self, other: impl Operand<T>) -> Secret<bool> {
         !self.lt(other)
+    }
+
+    /// Whether it is in a range of public numbers: one comparison for each end that some numbers of the type are beyond.
+    ///
+    /// ```
+    /// use madrigal_program::{Everyone, Inputs, Party, Program};
+    /// let mut p = Program::new(2);
+    /// let x = p.input::<i8>(Party::new(0), [4]);
+    /// let inside = p.open(x.within(-3..=100), Everyone);
+    /// let outputs = p.finish()?.simulate(&Inputs::new().with([-4i8, -3, 100, 101]))?;
+    /// assert_eq!(outputs.get(inside), [false, true, true, false]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[track_caller]
+    pub fn within(&self, range: impl RangeBounds<T>) -> Secret<bool> {
+        let bound = |bound: Bound<&T>| match bound {
+            Bound::Included(&end) => (Some(end), true),
+            Bound::Excluded(&end) => (Some(end), false),
+            Bound::Unbounded => (None, true),
+        };
+        let ((start, starts), (end, ends)) = (bound(range.start_bound()), bound(range.end_bound()));
+        let least = |&start: &T| starts && start.encode() == T::TYPE.least();
+        let greatest = |&end: &T| ends && end.encode() == T::TYPE.greatest();
+        let above = start
+            .filter(|start| !least(start))
+            .map(|start| match starts {
+                true => self.ge(start),
+                false => self.gt(start),
+            });
+        let below = end.filter(|end| !greatest(end)).map(|end| match ends {
+            true => self.le(end),
+            false => self.lt(end),
+        });
+        match (above, below) {
+            (Some(above), Some(below)) => above & below,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => self.eq(self),
+        }
     }
 
     /// The smaller of the two.

@@ -39,8 +39,19 @@ impl Computation {
         let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
         let mut outputs = Evaluation::new(&inputs, &before, None).program(&graph)?;
-        let kept = outputs.split_off(self.outputs().len());
+        let mut required = outputs.split_off(self.outputs().len());
+        let kept = required.split_off(self.requirements().len());
+        self.meets(&required)?;
         Ok((Outputs::new(self.outputs(), outputs), kept))
+    }
+
+    /// Checks that the conditions hold without which nothing is opened.
+    fn meets(&self, conditions: &[Arc<Array>]) -> Result<(), InputError> {
+        let holds = |number: usize| conditions[number].words().get(0) == 1;
+        match self.unmet(holds) {
+            None => Ok(()),
+            Some(requirements) => Err(InputError::Unmet { requirements }),
+        }
     }
 
     /// Computes the outputs, and looks for numbers that left their type's range, and for divisors that are 0
@@ -54,7 +65,11 @@ impl Computation {
         let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
         let mut overflows = Vec::new();
-        let outputs = Evaluation::new(&inputs, &before, Some(&mut overflows)).program(&graph)?;
+        let mut outputs =
+            Evaluation::new(&inputs, &before, Some(&mut overflows)).program(&graph)?;
+        let mut required = outputs.split_off(self.outputs().len());
+        required.truncate(self.requirements().len());
+        self.meets(&required)?;
         Ok(Checked {
             outputs: Outputs::new(self.outputs(), outputs),
             overflows,

@@ -357,6 +357,14 @@ pub enum InputError {
         /// Reason that the operation gives.
         problem: Mismatch,
     },
+    /// Values that the program's requirements do not hold of.
+    #[error(
+        "requirements of the program that the inputs do not meet: {requirements}; nothing is opened: give other values"
+    )]
+    Unmet {
+        /// The requirements that do not hold.
+        requirements: String,
+    },
     /// A value of an earlier stage, where there is none.
     #[error(
         "the value of an earlier stage that the program takes at {at} is not here; run the program in the stages that keep it"

@@ -308,7 +308,7 @@ impl<'a> Stages<'a> {
                 let given = planned.given(&program, inputs, *me)?;
                 let done = stages.run(&planned.plan, given, &shares, *deadline, *observe);
                 let StageOutcome { outcome, kept } = done.await?;
-                let (outputs, kept) = planned.executable.of_stage(&outcome.outputs, kept);
+                let (outputs, kept) = planned.executable.of_stage(&outcome.outputs, kept)?;
                 let values = kept.into_iter();
                 let values: Vec<_> = values
                     .map(|shares| (Some(*shares.sort()), Held::Shared(shares)))
