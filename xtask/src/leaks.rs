@@ -31,7 +31,7 @@ const FOUND: i32 = 99;
 const PLANTS: [(&str, bool); 3] = [("forgotten", true), ("circle", true), ("none", false)];
 
 /// Runs the tests of [`WATCHED`] that take less than [`MOST`], or those whose names contain one of `words`, under Memcheck: first
-/// the planted leaks, each of which must be found. What is still reachable when a test executable ends is no leak: caches of
+/// the planted leaks, each of which must be found. It takes half an hour on two cores. What is still reachable when a test executable ends is no leak: caches of
 /// the whole process are.
 pub(crate) fn leaks(words: &[&str]) -> Outcome {
     match *words {
@@ -71,7 +71,11 @@ pub(crate) fn leaks(words: &[&str]) -> Outcome {
         return Err(format!("no test of {} has such a name", WATCHED.join(", ")).into());
     }
     println!("xtask: {left_out} tests take longer than {MOST:?} and are watched if they are named");
-    suites::run(suites).close(began.elapsed())
+    let tally = suites::run(suites);
+    // Where a leak is found Memcheck's own status takes the place of libtest's.
+    tally
+        .excusing("they wait no longer than they do elsewhere, and Memcheck is slow; what they allocated was not lost")
+        .close(began.elapsed())
 }
 
 /// Memcheck that looks for leaks alone: reads of memory that has no value are what `cargo xtask secrets` looks for. What

@@ -119,6 +119,9 @@ impl Executable {
     }
 }
 
+/// Exit status of an executable in which a test failed.
+const TESTS_FAILED: i32 = 101;
+
 /// Tests that one command runs.
 pub(crate) struct Suite {
     name: String,
@@ -275,6 +278,18 @@ impl Tally {
         let times = ran.times.into_iter();
         self.times
             .extend(times.map(|(time, test)| (time, format!("{}: {test}", ran.name))));
+    }
+
+    /// Lets suites pass in which some tests failed, one in twenty at most of all that ran, and says `why`: they ended with libtest's
+    /// own status, so nothing else was found in them.
+    pub(crate) fn excusing(mut self, why: &str) -> Self {
+        let Counts { passed, failed, .. } = self.counts;
+        if failed > 0 && failed * 20 <= passed {
+            self.failed
+                .retain(|told| !told.ends_with(&format!("exit status: {TESTS_FAILED}")));
+            println!("xtask: {failed} tests failed: {why}");
+        }
+        self
     }
 
     /// The slowest tests, and the end as libtest says it.

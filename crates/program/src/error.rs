@@ -1,7 +1,6 @@
 //! Faults of a program, each with its place in the source.
 
 use std::fmt;
-use std::panic::Location;
 
 use madrigal_core::PartyError;
 use madrigal_engine::Mismatch;
@@ -11,52 +10,8 @@ use crate::element::Type;
 use crate::holder::{Client, Holder};
 use crate::lower::Sharing;
 use crate::shape::{MAX_ELEMENTS, MAX_RANK, Shape};
+pub use crate::source::Source;
 use crate::tensor_type::TensorType;
-
-/// The file and the line of the source that asked for something, and the part of the program that it was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Source {
-    place: &'static Location<'static>,
-    part: Option<u32>,
-}
-
-impl Source {
-    /// The line that the caller was called from.
-    #[track_caller]
-    pub(crate) fn here() -> Self {
-        Self {
-            place: Location::caller(),
-            part: None,
-        }
-    }
-
-    /// The place as one of a part, unless it belongs to another part already.
-    pub(crate) fn of_part(self, part: Option<u32>) -> Self {
-        let part = self.part.or(part);
-        Self { part, ..self }
-    }
-
-    /// The file, as the compiler was given it.
-    pub fn file(&self) -> &'static str {
-        self.place.file()
-    }
-
-    /// The line, counted from 1.
-    pub fn line(&self) -> u32 {
-        self.place.line()
-    }
-
-    /// The part, as [`Program::part`](crate::Program::part) was told it.
-    pub fn part(&self) -> Option<u32> {
-        self.part
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file(), self.line())
-    }
-}
 
 /// An operator that cannot be, with its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -282,9 +237,9 @@ pub enum Fault {
         /// Number of the part, counted from 0.
         part: usize,
         /// As it goes in.
-        before: TensorType,
+        before: Box<TensorType>,
         /// As it comes out.
-        after: TensorType,
+        after: Box<TensorType>,
     },
     /// Mapped values of different lengths.
     #[error("map over values of shapes {shapes:?}: all must have a first axis of one length")]

@@ -52,6 +52,7 @@ mod computation;
 mod dealing;
 mod element;
 mod error;
+mod front;
 mod function;
 #[cfg(feature = "generator")]
 pub mod generator;
@@ -68,6 +69,7 @@ mod requirement;
 mod secret;
 mod shape;
 mod simulate;
+mod source;
 mod stages;
 mod tensor_type;
 

@@ -52,6 +52,11 @@ impl Program {
         Self::recorded(parties, recorder)
     }
 
+    /// A program for what a body records.
+    pub(crate) fn within(&self, body: Rc<Recorder>) -> Self {
+        Self::recorded(self.parties, body)
+    }
+
     fn recorded(parties: usize, recorder: Rc<Recorder>) -> Self {
         Self {
             recorder,
@@ -264,7 +269,7 @@ impl Program {
         at: Source,
     ) -> (Option<Body>, R) {
         let recorder = self.recorder.body(carried, common);
-        let mut inner = Program::recorded(self.parties, Rc::clone(&recorder));
+        let mut inner = self.within(Rc::clone(&recorder));
         let operator = match place {
             Place::Loop => "the result of a loop",
             Place::Branch => "the result of a secret branch",

@@ -34,6 +34,8 @@ struct Whole {
     rounding: Cell<Rounding>,
     /// The part that is being recorded.
     part: Cell<Option<u32>>,
+    /// The place that all that is recorded is said to stand at, in place of the caller's.
+    place: Cell<Option<Source>>,
 }
 
 /// The graph around a body, and the values of that graph that the body uses.
@@ -103,8 +105,14 @@ impl Recorder {
         self.whole.part.set(part);
     }
 
+    /// Says where all stands that is recorded from now on.
+    pub(crate) fn set_place(&self, place: Option<Source>) {
+        self.whole.place.set(place);
+    }
+
     /// A place in the source, as one of the part that is being recorded.
     pub(crate) fn placed(&self, at: Source) -> Source {
+        let at = self.whole.place.get().unwrap_or(at);
         at.of_part(self.whole.part.get())
     }
 
@@ -135,6 +143,7 @@ impl Recorder {
 
     /// Keeps an error, unless there is one already.
     pub(crate) fn fail(&self, at: Source, fault: Fault) {
+        let at = self.placed(at);
         let mut error = self.whole.error.borrow_mut();
         error.get_or_insert(ProgramError { at, fault });
     }
@@ -153,6 +162,12 @@ impl Recorder {
                 None
             }
         }
+    }
+
+    /// All results of the operation that has this one.
+    pub(crate) fn results_of(&self, value: Value) -> impl Iterator<Item = Value> {
+        let count = self.graph.borrow().maker(value).outputs.len();
+        value.outputs(count)
     }
 
     /// Adds an operation without operands.

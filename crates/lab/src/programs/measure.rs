@@ -67,7 +67,8 @@ impl Repeated for Typed<'_> {
     }
 
     fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
-        is_right(&self.ready.executable.outputs(outputs), &self.expected)
+        let outputs = self.ready.executable.outputs(outputs);
+        outputs.is_ok_and(|outputs| is_right(&outputs, &self.expected))
     }
 }
 

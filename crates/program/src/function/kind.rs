@@ -42,6 +42,29 @@ pub(crate) enum Kind {
     Quotient,
 }
 
+impl Kind {
+    /// All kinds.
+    pub(super) const ALL: [Self; 17] = [
+        Self::Sigmoid,
+        Self::Tanh,
+        Self::Erf,
+        Self::BelowGelu,
+        Self::BelowTanhGelu,
+        Self::BelowSilu,
+        Self::AboveSoftplus,
+        Self::Decay,
+        Self::Exp,
+        Self::Log,
+        Self::Reciprocal,
+        Self::PositiveReciprocal,
+        Self::Root,
+        Self::InverseRoot,
+        Self::FineInverseRoot,
+        Self::Inverse,
+        Self::Quotient,
+    ];
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

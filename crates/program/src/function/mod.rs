@@ -47,7 +47,7 @@ use madrigal_circuit::{Builder, Wire};
 use sha2::{Digest, Sha256};
 
 use crate::element::Type;
-use crate::ir::Elementwise;
+use crate::ir::{EachForm, Elementwise};
 
 use exponential::Exponential;
 pub(crate) use kind::{Kind, PRECISION};
@@ -63,6 +63,8 @@ pub(crate) struct Function {
     /// Type of the second operand, where there is one.
     second: Option<Type>,
     to: Type,
+    /// Type that the results are meant as: `to` has no bits after the point.
+    meant: Type,
     form: Form,
 }
 
@@ -85,6 +87,7 @@ impl Function {
         if from.fraction() == 0 || !from.is_signed() {
             return None;
         }
+        let meant = to;
         let mut second = None;
         let (form, to) = match kind {
             Kind::Exp => (Form::Exponential(Exponential::new(from)), from.integer()),
@@ -117,8 +120,17 @@ impl Function {
             from,
             second,
             to,
+            meant,
             form,
         })
+    }
+
+    /// The function of this name.
+    pub(crate) fn named(name: &str, from: Type, to: Type) -> Option<Self> {
+        let kind = Kind::ALL
+            .into_iter()
+            .find(|kind| kind.to_string() == name)?;
+        Self::with_results(kind, from, to)
     }
 
     /// Type of the numbers that the function takes.
@@ -151,6 +163,14 @@ impl Elementwise for Function {
 
     fn label(&self) -> String {
         self.kind.to_string()
+    }
+
+    fn form(&self) -> Option<EachForm> {
+        Some(EachForm::Function {
+            name: self.kind.to_string(),
+            from: self.from,
+            to: self.meant,
+        })
     }
 
     fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String> {

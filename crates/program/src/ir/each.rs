@@ -21,6 +21,11 @@ pub trait Elementwise: Send + Sync {
         self.name()
     }
 
+    /// The operation as files of programs hold it; `None` for one that they cannot hold.
+    fn form(&self) -> Option<EachForm> {
+        None
+    }
+
     /// The types of the results for operands of these types.
     ///
     /// # Errors
@@ -39,6 +44,28 @@ pub trait Elementwise: Send + Sync {
     /// Adds the operation on one element to a circuit: the bits of each result for the bits of each operand, the lowest
     /// first.
     fn build(&self, builder: &mut Builder, operands: &[Vec<Wire>]) -> Vec<Vec<Wire>>;
+}
+
+/// An operation on elements as files of programs hold it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum EachForm {
+    /// A function of the library.
+    Function {
+        /// Name of the function.
+        name: String,
+        /// Type of the numbers that it takes.
+        from: Type,
+        /// Type of the numbers that its results are meant as.
+        to: Type,
+    },
+    /// A circuit.
+    Circuit {
+        /// The circuit.
+        netlist: Arc<Netlist>,
+        /// Types of its outputs.
+        outputs: Vec<Type>,
+    },
 }
 
 /// An operation with its name; equal where names are.
@@ -110,6 +137,13 @@ impl Elementwise for OwnCircuit {
 
     fn label(&self) -> String {
         self.netlist.name().to_owned()
+    }
+
+    fn form(&self) -> Option<EachForm> {
+        Some(EachForm::Circuit {
+            netlist: Arc::clone(&self.netlist),
+            outputs: self.outputs.clone(),
+        })
     }
 
     fn results(&self, operands: &[Type]) -> Result<Vec<Type>, String> {

@@ -25,7 +25,7 @@ use crate::lower::Sharing;
 use crate::shape::{Shape, View};
 pub use crate::tensor_type::TensorType;
 pub(crate) use each::OwnCircuit;
-pub use each::{Each, Elementwise};
+pub use each::{Each, EachForm, Elementwise};
 pub use own::OwnOperation;
 
 /// A result of a node.

@@ -231,8 +231,8 @@ impl Op {
                     if *before != after {
                         return Err(Fault::State {
                             part,
-                            before: (*before).clone(),
-                            after: after.clone(),
+                            before: Box::new((*before).clone()),
+                            after: Box::new(after.clone()),
                         });
                     }
                 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{Operation, Sharing, Sort};
-use madrigal_operations::{Backend, WhenMet};
+use madrigal_engine::{Sharing, Sort};
+use madrigal_operations::Backend;
 
 use super::Manner;
 use super::choose;
@@ -76,17 +76,6 @@ impl<'a> Lowering<'a> {
         let shared = self.slot(value, domain)?;
         let backend = Backend::of(self.draft.sort(shared).sharing);
         self.ending(backend.edges.open(to), shared)
-    }
-
-    /// An operation that ends the program: it takes place if the requirements are met.
-    pub(super) fn ending(&mut self, operation: Arc<dyn Operation>, value: Slot) -> Result<Slot> {
-        if self.conditions.is_empty() {
-            return self.operation(operation, &[value]);
-        }
-        let count = self.conditions.len();
-        let operation = WhenMet::new(operation, count);
-        let inputs = [&[value], &*self.conditions].concat();
-        self.operation(Arc::new(operation), &inputs)
     }
 
     /// Lowers all nodes in order.

@@ -30,6 +30,7 @@ mod compare;
 mod conditionals;
 mod domain;
 mod draft;
+mod ending;
 mod executable;
 mod forms;
 mod formulas;

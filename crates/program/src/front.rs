@@ -1,0 +1,78 @@
+//! Entrances for front ends that learn the operations of a program when they run: readers of files, other languages.
+
+use std::sync::Arc;
+
+use crate::error::Source;
+use crate::function::Function;
+use crate::ir::{Each, EachForm, Elementwise, Graph, Op, OwnCircuit, TensorType};
+use crate::program::Program;
+use crate::secret::Tensor;
+
+impl Program {
+    /// Says where all stands that is recorded from now on, in errors and reports, in place of the lines of Rust that record it;
+    /// `None` ends that.
+    pub fn stand_at(&mut self, place: Option<Source>) {
+        self.recorder().set_place(place);
+    }
+
+    /// Records an operation as it is, on operands whose shapes and types are those that it takes; gives its results. Operands that
+    /// do not fit are an error of the program, as everywhere; the results are those of nothing then.
+    ///
+    /// Inputs, kept values and arguments of bodies are made by what declares them: [`Program::tensor_input`], [`Program::kept`],
+    /// [`Program::body_of`].
+    #[track_caller]
+    pub fn record(&mut self, op: Op, operands: &[&Tensor]) -> Vec<Tensor> {
+        let at = Source::here();
+        let recorder = self.recorder();
+        let name = op.to_string();
+        let inputs = operands.iter();
+        let inputs = inputs.map(|tensor| tensor.import(recorder, &name, at));
+        let inputs: Option<Vec<_>> = inputs.collect();
+        let value = match op {
+            Op::Counter => Some(self.counter(at)),
+            op => inputs.and_then(|inputs| recorder.add(op, inputs, at)),
+        };
+        let recorder = self.recorder();
+        match value {
+            Some(value) => recorder
+                .results_of(value)
+                .map(|value| Tensor::new(recorder, Some(value)))
+                .collect(),
+            None => vec![Tensor::new(recorder, None)],
+        }
+    }
+
+    /// Begins the body of a loop or a branch, [`Op::Repeat`], [`Op::Map`] or [`Op::Choose`], as a program of its own, with
+    /// arguments of these types.
+    pub fn body_of(&mut self, arguments: &[TensorType]) -> (Program, Vec<Tensor>) {
+        let recorder = self.recorder().body(arguments.len(), Vec::new());
+        let at = Source::here();
+        let leaf = |(number, typed): (usize, &TensorType)| {
+            let value = recorder.leaf(Op::Argument(number), typed.clone(), at);
+            Tensor::new(&recorder, Some(value))
+        };
+        let arguments = arguments.iter().enumerate().map(leaf).collect();
+        (self.within(recorder), arguments)
+    }
+
+    /// Ends a body with its results; `None` after an error.
+    pub fn into_body(self, results: &[&Tensor]) -> Option<Arc<Graph>> {
+        for result in results {
+            let value = result.import(self.recorder(), "a body's result", Source::here())?;
+            self.recorder().add_result(value);
+        }
+        let (graph, captured) = self.recorder().end_body()?;
+        captured.is_empty().then_some(graph)
+    }
+}
+
+impl EachForm {
+    /// The operation; `None` for a function that there is not.
+    pub fn each(self) -> Option<Each> {
+        let operation: Arc<dyn Elementwise> = match self {
+            Self::Function { name, from, to } => Arc::new(Function::named(&name, from, to)?),
+            Self::Circuit { netlist, outputs } => Arc::new(OwnCircuit::new(netlist, outputs)),
+        };
+        Some(Each::new(operation))
+    }
+}
