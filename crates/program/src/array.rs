@@ -171,6 +171,18 @@ impl Array {
         Some(Self::new(element, shape.clone(), words))
     }
 
+    /// Elements by their bits in two's complement, of which those above the type's are left out, in the order of the shape;
+    /// `None` if there are not as many as it says.
+    pub fn from_codes(
+        element: Type,
+        shape: &Shape,
+        codes: impl ExactSizeIterator<Item = u128>,
+    ) -> Option<Self> {
+        let fits = codes.len() == shape.elements();
+        let codes = codes.map(|code| code & element.mask());
+        fits.then(|| Self::new(element, shape.clone(), Words::collect(element, codes)))
+    }
+
     /// The elements as numbers, rounded to the 53 bits that `f64` has.
     pub fn to_f64(&self) -> Vec<f64> {
         self.codes().map(|code| self.element.number(code)).collect()

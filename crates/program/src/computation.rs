@@ -123,6 +123,11 @@ impl Computation {
         places.next().filter(|_| !own(&self.between.run))
     }
 
+    /// A line where the program takes or keeps a value of other [stages](crate::Stages), if it does.
+    pub fn between_stages(&self) -> Option<Source> {
+        self.stray(|_| false)
+    }
+
     /// The values of earlier stages where those were simulated.
     pub(crate) fn kept_arrays(&self) -> Result<Vec<Arc<Array>>, InputError> {
         let taken = self.between.taken.iter();

@@ -19,7 +19,7 @@ impl Program {
     /// do not fit are an error of the program, as everywhere; the results are those of nothing then.
     ///
     /// Inputs, kept values and arguments of bodies are made by what declares them: [`Program::tensor_input`], [`Program::kept`],
-    /// [`Program::body_of`].
+    /// [`Program::argument`].
     #[track_caller]
     pub fn record(&mut self, op: Op, operands: &[&Tensor]) -> Vec<Tensor> {
         let at = Source::here();
@@ -42,17 +42,18 @@ impl Program {
         }
     }
 
-    /// Begins the body of a loop or a branch, [`Op::Repeat`], [`Op::Map`] or [`Op::Choose`], as a program of its own, with
-    /// arguments of these types.
-    pub fn body_of(&mut self, arguments: &[TensorType]) -> (Program, Vec<Tensor>) {
-        let recorder = self.recorder().body(arguments.len(), Vec::new());
-        let at = Source::here();
-        let leaf = |(number, typed): (usize, &TensorType)| {
-            let value = recorder.leaf(Op::Argument(number), typed.clone(), at);
-            Tensor::new(&recorder, Some(value))
-        };
-        let arguments = arguments.iter().enumerate().map(leaf).collect();
-        (self.within(recorder), arguments)
+    /// Begins the body of a loop or a branch, [`Op::Repeat`], [`Op::Map`] or [`Op::Choose`], as a program of its own.
+    pub fn body_of(&mut self, arguments: usize) -> Program {
+        let recorder = self.recorder().body(arguments, Vec::new());
+        self.within(recorder)
+    }
+
+    /// The operand of this number of the operation that a [body](Self::body_of) belongs to, as the body knows it: of mapped
+    /// operands a row.
+    #[track_caller]
+    pub fn argument(&mut self, number: usize, typed: TensorType) -> Tensor {
+        let value = self.leaf(Op::Argument(number), typed, Source::here());
+        Tensor::new(self.recorder(), Some(value))
     }
 
     /// Ends a body with its results; `None` after an error.

@@ -12,7 +12,7 @@ use crate::computation::{Between, Computation};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source};
 use crate::holder::Holder;
-use crate::ir::{Op, Rounding, Value};
+use crate::ir::{Graph, Op, Rounding, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Opener, Receivers};
 use crate::ports::{InputPort, OutputPort};
@@ -214,11 +214,23 @@ impl Program {
     /// # Errors
     /// The first operator that could not be.
     pub fn finish(self) -> Result<Computation, ProgramError> {
+        self.finish_by(Graph::optimised)
+    }
+
+    /// The program as it was [recorded](Self::record), without what no opening needs: what was finished once is as it was then.
+    ///
+    /// # Errors
+    /// The first operator that could not be.
+    pub fn finish_as_recorded(self) -> Result<Computation, ProgramError> {
+        self.finish_by(Graph::alive)
+    }
+
+    fn finish_by(self, simplify: fn(&Graph) -> Graph) -> Result<Computation, ProgramError> {
         let required = self.required.iter().map(|&(value, _)| value);
         for value in required.chain(self.kept.iter().copied()) {
             self.recorder.add_result(value);
         }
-        let graph = self.recorder.end()?;
+        let graph = simplify(&self.recorder.end()?);
         let required = self.required.into_iter();
         let bits = graph.results().iter().skip(self.outputs.len());
         let requirements = required

@@ -77,7 +77,7 @@ impl Recorder {
         Some((Arc::new(self.graph.take()), captured))
     }
 
-    /// Ends a program: gives its graph without what no result needs.
+    /// Ends a program: gives its graph.
     ///
     /// # Errors
     /// [`ProgramError`] of the first operator that could not be.
@@ -85,7 +85,7 @@ impl Recorder {
         self.closed.set(true);
         match self.whole.error.borrow_mut().take() {
             Some(error) => Err(error),
-            None => Ok(self.graph.borrow().optimised()),
+            None => Ok(self.graph.take()),
         }
     }
 

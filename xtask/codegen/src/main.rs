@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What is compiled: a schema, its package, and the file that holds the code.
-const SCHEMAS: [(&str, &str, &str); 2] = [
+const SCHEMAS: [(&str, &str, &str); 3] = [
     (
         "control.proto",
         "madrigal.control.v1",
@@ -16,6 +16,11 @@ const SCHEMAS: [(&str, &str, &str); 2] = [
         "onnx.proto",
         "madrigal.onnx.v1",
         "crates/nn/src/generated/onnx.rs",
+    ),
+    (
+        "program.proto",
+        "madrigal.program.v1",
+        "crates/program-file/src/generated/program.rs",
     ),
 ];
 

@@ -55,7 +55,10 @@ impl Program {
     fn require_any(&mut self, name: Option<&str>, condition: &Secret<bool>) {
         let at = self.recorder.placed(Source::here());
         self.recorder.fail_in_body(REQUIREMENT, at);
-        let all = condition.flatten().all(0);
+        let all = match condition.rank() {
+            0 => condition.clone(),
+            _ => condition.flatten().all(0),
+        };
         if let Some(value) = all.tensor().import(&self.recorder, REQUIREMENT, at) {
             let requirement = Requirement {
                 name: name.map(Into::into),
