@@ -49,11 +49,13 @@ enum CircuitsArg {
     Depth,
 }
 
+/// Name of the argument that says what is done with a program.
+const WHAT: &str = "what";
+
 /// The flags that all programs have.
 #[derive(Args, Debug)]
 pub(crate) struct Flags {
-    /// What to do
-    #[arg(value_enum, default_value = "run", value_name = "WHAT")]
+    #[arg(skip = What::Run)]
     pub(crate) what: What,
 
     /// Elements of an input, with commas, spaces or line ends between them; after an @ a file that has
@@ -146,6 +148,33 @@ impl Unsound {
 }
 
 impl Flags {
+    /// Settles what is to be done, and flags that follow from others.
+    pub(crate) fn settle(&mut self, what: What) -> Result<()> {
+        madrigal_kernels::level_from_env().map_err(|error| {
+            Failure::from(Unsound::Plan {
+                problem: error.to_string(),
+                remedy: "correct the environment",
+            })
+        })?;
+        self.what = what;
+        let here = self.who.local.is_some();
+        self.over.or_network(&self.net.network, here);
+        let foreign = match what {
+            What::Run => None,
+            What::Explain if self.ahead.prepare.is_some() => Some("--prepare"),
+            What::Explain => None,
+            What::Check if self.ahead.is_stored() => Some("--store"),
+            What::Check => None,
+        };
+        match foreign {
+            None => Ok(()),
+            Some(flag) => Err(Failure::from(Unsound::Plan {
+                problem: format!("{flag} is for `run`"),
+                remedy: "leave it out",
+            })),
+        }
+    }
+
     /// Goal of circuits, if it is not left to the plan.
     pub(crate) fn goal(&self) -> Option<Goal> {
         match self.circuits {
@@ -184,6 +213,13 @@ impl Named<'_> {
             .about(self.about)
             .long_about(None)
             .max_term_width(100)
+            .arg(
+                Arg::new(WHAT)
+                    .help("What to do")
+                    .value_name("WHAT")
+                    .value_parser(clap::value_parser!(What))
+                    .default_value("run"),
+            )
             .after_help(format!("{below}{EXIT_STATUS}"));
         let heading = "The program";
         let numbers = self.numbers.iter().map(|number| {
@@ -209,29 +245,10 @@ impl Named<'_> {
 
     /// Reads the flags.
     pub(crate) fn flags(&self, matches: &ArgMatches) -> Result<Flags> {
-        madrigal_kernels::level_from_env().map_err(|error| {
-            Failure::from(Unsound::Plan {
-                problem: error.to_string(),
-                remedy: "correct the environment",
-            })
-        })?;
         let mut flags = Flags::from_arg_matches(matches).map_err(Failure::bug)?;
-        let here = flags.who.local.is_some();
-        flags.over.or_network(&flags.net.network, here);
-        let foreign = match flags.what {
-            What::Run => None,
-            What::Explain if flags.ahead.prepare.is_some() => Some("--prepare"),
-            What::Explain => None,
-            What::Check if flags.ahead.is_stored() => Some("--store"),
-            What::Check => None,
-        };
-        match foreign {
-            None => Ok(flags),
-            Some(flag) => Err(Failure::from(Unsound::Plan {
-                problem: format!("{flag} is for `run`"),
-                remedy: "leave it out",
-            })),
-        }
+        let what = matches.get_one(WHAT).copied().unwrap_or(What::Run);
+        flags.settle(what)?;
+        Ok(flags)
     }
 
     /// The parties that run here, if any are to, and the numbers.

@@ -17,9 +17,9 @@ use crate::inputs;
 
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     /// Name of the program.
-    program: &'static str,
+    program: &'a str,
     /// Number of parties.
     parties: usize,
     /// Names of the inputs that were random.

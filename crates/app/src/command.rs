@@ -249,6 +249,7 @@ impl<H> App<H> {
             numbers,
             flags,
             tell: self.tell.as_deref(),
+            sink: None,
         };
         match (flags.what, present) {
             (_, Some(present)) => run::run(&made, present),

@@ -15,9 +15,9 @@ use crate::reach::Network;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
-struct Explanation {
+struct Explanation<'a> {
     /// Name of the program.
-    program: &'static str,
+    program: &'a str,
     /// Number of parties.
     parties: usize,
     /// Sharings that are mixed, as in A+B.
@@ -368,7 +368,7 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     Ok(explanation.text())
 }
 
-impl Explanation {
+impl Explanation<'_> {
     fn text(&self) -> String {
         let phase = |name: &str, costs: &Costs| {
             let time = costs.seconds.map_or_else(String::new, seconds);

@@ -3,7 +3,7 @@
 use madrigal_circuit::Goal;
 use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Computation, Outputs, Planned};
+use madrigal_program::{Array, Computation, Outputs, Planned};
 
 use crate::arguments::{Flags, Unsound};
 use crate::failure::Result;
@@ -11,11 +11,14 @@ use crate::must::Required;
 use crate::public_numbers::Numbers;
 use crate::ways::Ways;
 
+/// Takes an output by its name, if it is wanted elsewhere than on the terminal.
+pub type Sink<'a> = &'a dyn Fn(&str, &Array) -> Result<bool>;
+
 pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
 
 /// A program with all that its flags say.
 pub(crate) struct FlaggedProgram<'a, H> {
-    pub(crate) name: &'static str,
+    pub(crate) name: &'a str,
     pub(crate) program: Computation,
     pub(crate) required: Vec<Required>,
     pub(crate) handles: H,
@@ -24,6 +27,8 @@ pub(crate) struct FlaggedProgram<'a, H> {
     pub(crate) asked: Vec<Fact>,
     pub(crate) flags: &'a Flags,
     pub(crate) tell: Option<&'a Tell<H>>,
+    /// Outputs that go elsewhere than on the terminal.
+    pub(crate) sink: Option<Sink<'a>>,
 }
 
 impl<H> FlaggedProgram<'_, H> {

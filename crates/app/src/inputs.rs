@@ -16,6 +16,8 @@ use crate::read::read_standard_input;
 pub(crate) struct InputFlag {
     name: String,
     values: Zeroizing<String>,
+    /// File that the values were read from, where that has been done, and the shape that it has.
+    read: Option<(PathBuf, Vec<usize>)>,
 }
 
 impl std::fmt::Debug for InputFlag {
@@ -34,7 +36,41 @@ impl FromStr for InputFlag {
         Ok(Self {
             name: name.to_owned(),
             values: values.to_owned().into(),
+            read: None,
         })
+    }
+}
+
+/// Values of an input as a file of some kind has them.
+pub struct FileValues {
+    /// The elements, as text.
+    pub text: Zeroizing<String>,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+}
+
+/// Endings of files that are known as such without an `@` before their names.
+const ENDINGS: [&str; 3] = [".npy", ".csv", ".txt"];
+
+impl InputFlag {
+    /// Reads the file that is named, if `read` knows its kind; other files are named as usual from then on.
+    pub(crate) fn read_file(
+        &mut self,
+        read: impl Fn(&Path) -> Result<Option<FileValues>>,
+    ) -> Result<()> {
+        let path = match self.values.strip_prefix('@') {
+            Some(path) => path,
+            None if ENDINGS.iter().any(|ending| self.values.ends_with(ending)) => &self.values,
+            None => return Ok(()),
+        };
+        let path = PathBuf::from(path);
+        match read(&path)? {
+            Some(found) => {
+                (self.values, self.read) = (found.text, Some((path, found.shape)));
+            }
+            None => self.values = Zeroizing::new(format!("@{}", path.display())),
+        }
+        Ok(())
     }
 }
 
@@ -67,6 +103,13 @@ enum Problem {
         sort: String,
         error: TextError,
     },
+    #[error("{}: an array of shape {found:?}; the input {name} is {sort}", path.display())]
+    Shape {
+        name: String,
+        sort: String,
+        path: PathBuf,
+        found: Vec<usize>,
+    },
     #[error("{}: {error}; the input {name} is {sort}", path.display())]
     File {
         name: String,
@@ -94,7 +137,9 @@ fn given(name: &str, path: Option<&Path>) -> String {
 impl Fault for Problem {
     fn status(&self) -> Status {
         match self {
-            Self::File { .. } | Self::Breach { path: Some(_), .. } => Status::File,
+            Self::File { .. } | Self::Shape { .. } | Self::Breach { path: Some(_), .. } => {
+                Status::File
+            }
             _ => Status::Usage,
         }
     }
@@ -110,14 +155,27 @@ pub(crate) struct Given {
     name: String,
     text: Zeroizing<String>,
     path: Option<PathBuf>,
+    /// Lengths of the axes, if the file says them.
+    shape: Option<Vec<usize>>,
 }
 
 /// Reads all files.
 pub(crate) fn load(flags: &[InputFlag]) -> Result<Vec<Given>> {
     let one = |flag: &InputFlag| {
-        let (text, path) = text(&flag.values)?;
+        let (text, path, shape) = match flag.read.clone() {
+            Some((path, shape)) => (flag.values.clone(), Some(path), Some(shape)),
+            None => {
+                let (text, path) = text(&flag.values)?;
+                (text, path, None)
+            }
+        };
         let name = flag.name.clone();
-        Ok(Given { name, text, path })
+        Ok(Given {
+            name,
+            text,
+            path,
+            shape,
+        })
     };
     flags.iter().map(one).collect()
 }
@@ -199,6 +257,16 @@ fn read_texts(
             return Err(Failure::from(Problem::Twice { name }));
         }
         let (text, path) = (&flag.text, flag.path.clone());
+        if let (Some(shape), Some(path)) = (&flag.shape, &path)
+            && shape != port.tensor_type.shape.axes()
+        {
+            return Err(Failure::from(Problem::Shape {
+                name,
+                sort,
+                path: path.clone(),
+                found: shape.clone(),
+            }));
+        }
         inputs.read(ports, place, text).map_err(|error| {
             let name = name.clone();
             Failure::from(match path.clone() {

@@ -19,6 +19,7 @@ pub mod figures;
 pub mod files;
 mod flagged;
 pub mod flags;
+pub mod from_file;
 pub mod groups;
 mod inputs;
 pub mod jobs;

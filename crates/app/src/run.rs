@@ -24,9 +24,9 @@ use crate::runs::{PartyStatistics, RunFigures, apart, costs};
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     /// Name of the program.
-    program: &'static str,
+    program: &'a str,
     /// Who ran it, when, where and how.
     provenance: Provenance,
     /// Sharings that are mixed, as in A+B.
@@ -132,7 +132,13 @@ fn tell<H>(
     let mut outputs = Vec::new();
     for (place, port) in ports.iter().enumerate() {
         let name = port.name.clone().unwrap_or_else(|| place.to_string());
-        outputs.extend(first(place)?.map(|array| (name, array)));
+        let Some(array) = first(place)? else {
+            continue;
+        };
+        let elsewhere = made.sink.map_or(Ok(false), |sink| sink(&name, array))?;
+        if !elsewhere {
+            outputs.push((name, array));
+        }
     }
     if flags.json {
         let outputs = outputs.into_iter();
@@ -178,7 +184,7 @@ fn put_together(program: &Computation, ended: &[(Party, Ended)]) -> Result<Outpu
 }
 
 /// One output for people.
-fn line(name: &str, array: &Array) -> String {
+pub(crate) fn line(name: &str, array: &Array) -> String {
     let mut text = format!("{name}:");
     let axes = array.shape().axes();
     let row = axes.last().copied().unwrap_or(1).max(1);

@@ -8,6 +8,7 @@ mod infer;
 mod model;
 mod party;
 mod pixels;
+mod program;
 mod run;
 mod sizes;
 mod store;
@@ -32,6 +33,7 @@ pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use pixels::Pixels;
+pub use program::{Length, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags, Show};
 pub use sizes::Sizes;
 pub use store::{Precompute, StoreCommand, StoreStatus};
@@ -51,6 +53,9 @@ pub enum Command {
     Run(Box<RunFlags>),
     /// Compute a trained network on data that nobody shows, with all parties on this machine or as one real party
     Infer(Box<Infer>),
+    /// Compute a program on secrets from a file, say what it costs, or what it means
+    #[command(subcommand)]
+    Program(Program),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub)]
 
 mod args;
+mod arrays;
 mod commands;
 mod data;
 mod exit;

@@ -24,6 +24,7 @@ mod lab;
 mod layers;
 mod models;
 mod parties;
+mod program;
 mod signals;
 mod splices;
 mod statistics;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use madrigal_core::Budget;
 use madrigal_core::budget::read_regular;
+use madrigal_core::domains::PROGRAM_FILE;
 use madrigal_program::Computation;
 use prost::Message as _;
 
@@ -12,11 +13,11 @@ use crate::error::{BindError, ReadError, SaveError};
 use crate::lengths::Lengths;
 use crate::{bind, proto, save, scan};
 
-/// The words that a file begins with.
-const MAGIC: &[u8; 16] = b"madrigal program";
-
 /// The version of the format that is written and read.
 pub const VERSION: u32 = 1;
+
+/// Lengths within each other that are told.
+const DEEPEST: u32 = 5;
 
 /// Bounds on files that others wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +125,7 @@ impl ProgramFile {
     /// # Errors
     /// [`ReadError`]: something else than a program file, another version, and more parts than `limits` allow.
     pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, ReadError> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(ReadError::Other)?;
+        let rest = bytes.strip_prefix(PROGRAM_FILE).ok_or(ReadError::Other)?;
         let cut = || ReadError::Malformed("it ends before its message".into());
         let (version, rest) = rest.split_first_chunk().ok_or_else(cut)?;
         let found = u32::from_le_bytes(*version);
@@ -164,7 +165,7 @@ impl ProgramFile {
 
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = PROGRAM_FILE.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         let message = self.message.encode_to_vec();
         bytes.extend((message.len() as u64).to_le_bytes());
@@ -192,6 +193,42 @@ impl ProgramFile {
     /// Names of the lengths that are given when the program is bound.
     pub fn dimensions(&self) -> &[String] {
         &self.message.dimensions
+    }
+
+    /// A number of the file in words: with names of dimensions.
+    pub fn length(&self, number: i64) -> String {
+        self.length_within(number, DEEPEST)
+    }
+
+    /// The same, of lengths within each other so deep: each may be in two.
+    fn length_within(&self, number: i64, depth: u32) -> String {
+        use proto::length::Sort;
+        if number & 1 == 0 {
+            return (number >> 1).to_string();
+        }
+        let place = usize::try_from(number >> 1).unwrap_or(usize::MAX);
+        let Some(length) = self.message.lengths.get(place).filter(|_| depth > 0) else {
+            return "...".into();
+        };
+        let [a, b] = [length.left, length.right].map(|part| match length.sort() {
+            Sort::Dimension => String::new(),
+            _ => self.length_within(part, depth - 1),
+        });
+        match length.sort() {
+            Sort::Unknown => "?".into(),
+            Sort::Dimension => {
+                let name = usize::try_from(length.left).ok();
+                let name = name.and_then(|name| self.message.dimensions.get(name));
+                name.cloned().unwrap_or_else(|| "?".into())
+            }
+            Sort::Sum => format!("({a} + {b})"),
+            Sort::Difference => format!("({a} - {b})"),
+            Sort::Product => format!("{a} * {b}"),
+            Sort::Quotient => format!("({a} / {b})"),
+            Sort::QuotientUp => format!("({a} / {b} rounded up)"),
+            Sort::Least => format!("min({a}, {b})"),
+            Sort::Greatest => format!("max({a}, {b})"),
+        }
     }
 
     /// The program with these lengths for its dimensions.

@@ -16,6 +16,7 @@ mod model;
 mod pages;
 mod peers;
 mod precompute;
+mod program;
 mod run;
 mod share;
 mod store;
@@ -28,6 +29,7 @@ pub fn run(command: Command) -> Result<()> {
     match command {
         Command::Run(args) => run::run(*args),
         Command::Infer(args) => infer::run(&args),
+        Command::Program(args) => program::run(args),
         Command::Circuit(args) => circuit::run(args),
         Command::Model(args) => model::run(args),
         Command::Explain(args) => explain::run(args),

@@ -12,10 +12,10 @@ use madrigal_core::Zeroizing;
 use madrigal_net::roster::{Roster, is_name};
 use madrigal_net::sealing::PublicSealingKey;
 use madrigal_nn::csv;
-use madrigal_nn::npy::{self, NpyError};
 use madrigal_program::{Array, Shape, TextError, Type};
 
 use crate::args::Share;
+use crate::arrays::npy_text;
 use crate::data::{DataError, ends, is_csv};
 use crate::exit::{Failure, Result, Status};
 use crate::figures::print;
@@ -128,19 +128,9 @@ fn read_array(path: &Path, element: Type, shape: Option<&Shape>) -> Result<Array
     };
     let own;
     let (text, found) = if ends(path, "npy") {
-        let tensor = npy::read(&bytes).map_err(|error: NpyError| {
-            let path = path.to_owned();
-            DataError::Array { path, error }
-        })?;
-        own = Zeroizing::new(match tensor.element().is_float() {
-            true => {
-                let numbers = tensor.to_f64();
-                let texts = numbers.iter().map(|number| format!("{number}\n"));
-                texts.collect()
-            }
-            false => csv::write(&tensor),
-        });
-        (own.as_str(), Shape::checked(tensor.shape()))
+        let shape;
+        (own, shape) = npy_text(&bytes, path)?;
+        (own.as_str(), Shape::checked(&shape))
     } else if is_csv(path) {
         let table = csv::read(&bytes).map_err(|error| {
             let path = path.to_owned();

@@ -213,7 +213,10 @@ fn gather(root: &Path, folder: &Path, into: &mut BTreeMap<String, String>) {
         } else if path.extension().is_some_and(|end| end == "rs") {
             let name = path.strip_prefix(root).expect("below the root");
             let name = name.to_string_lossy().replace('\\', "/");
-            into.insert(name, fs::read_to_string(&path).expect("a source"));
+            let text = fs::read_to_string(&path).expect("a source");
+            // Texts that are borrowed are printed as others are; a name that is a word of Rust's is written so.
+            let text = text.replace("<'a> {", " {").replace("&'a str", "String");
+            into.insert(name, text.replace("r#", ""));
         }
     }
 }
