@@ -218,7 +218,7 @@ fn the_fields_of_programs_from_files_are_documented() {
         let told = madrigal(path, line).good().stdout;
         // Names of the program's own are no fields.
         ["total", "products"].iter().fold(told, |told, name| {
-            told.replace(&format!("\"{name}\":"), "\"name\":")
+            told.replace(&format!("\"{name}\":"), "\"program\":")
         })
     };
     check(
