@@ -21,6 +21,7 @@ mod lint;
 mod lpn;
 mod neutral;
 mod process;
+mod python;
 mod readme;
 mod reference;
 mod secrets;
@@ -42,6 +43,7 @@ cargo xtask CHORE
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md tells its reader to run
+  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests
   external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         ["circles"] => circles::circles(None),
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
+        ["python", ref rest @ ..] => python::python(rest),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),

@@ -250,6 +250,7 @@ impl<H> App<H> {
             flags,
             tell: self.tell.as_deref(),
             sink: None,
+            inputs: None,
         };
         match (flags.what, present) {
             (_, Some(present)) => run::run(&made, present),

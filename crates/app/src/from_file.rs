@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use madrigal_net::Fact;
-use madrigal_program::Computation;
+use madrigal_program::{Computation, Inputs};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -36,6 +36,8 @@ pub struct FromFile<'a> {
     pub program: Computation,
     /// The lengths of its dimensions, which parties compare.
     pub lengths: Vec<Fact>,
+    /// Inputs, where they do not come from flags: those of one party, or of all.
+    pub inputs: Option<Inputs>,
 }
 
 /// Values of a program in the clear, as JSON has them.
@@ -107,7 +109,10 @@ impl FromFile<'_> {
     /// [`Failure`]: inputs that are missing or do not fit the program.
     pub fn simulate(self, flags: &ProgramFlags, sink: Sink<'_>) -> Result<String> {
         let (program, flags) = (&self.program, &flags.flags);
-        let (inputs, _) = inputs::read(program, &[], &flags.inputs, None, true)?;
+        let inputs = match &self.inputs {
+            Some(inputs) => inputs.clone(),
+            None => inputs::read(program, &[], &flags.inputs, None, true)?.0,
+        };
         let checked = program.check(&inputs)?;
         let mut outputs = Vec::new();
         for ((place, port), array) in program
@@ -168,6 +173,7 @@ impl FromFile<'_> {
             flags,
             tell: None,
             sink,
+            inputs: self.inputs,
         }
     }
 }

@@ -59,7 +59,10 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         let spec = made.ways().store(&planned, runs);
         return prepared(made, &flags.ahead.prepare(&spec, present, flags.quiet)?);
     }
-    let (inputs, _) = inputs::read(program, &made.required, &flags.inputs, me, true)?;
+    let inputs = match &made.inputs {
+        Some(inputs) => inputs.clone(),
+        None => inputs::read(program, &made.required, &flags.inputs, me, true)?.0,
+    };
     let asked = Asked {
         program,
         mix: planned.executable.mix(),

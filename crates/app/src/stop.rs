@@ -184,6 +184,13 @@ fn tell(signal: Signal) -> bool {
     anybody
 }
 
+/// Ends all runs of this process, as a signal would, in a process that goes on: one where somebody else handles signals.
+pub fn interrupt() {
+    let waiting = std::mem::take(&mut state().waiting);
+    let tell = |tell: Box<dyn FnOnce(Signal) + Send>| tell(Signal::Interrupt);
+    waiting.into_values().for_each(tell);
+}
+
 /// The signals that were ignored when the program began, a bit for each from the first on: where the system
 /// says so.
 #[cfg(unix)]

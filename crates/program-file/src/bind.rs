@@ -233,11 +233,11 @@ impl Binding<'_> {
             let results = self.graph(&mut inner, body, &types, times)?;
             let results: Vec<&Tensor> = results.iter().collect();
             program.stand_at(Some(at));
-            let Some(body) = inner.into_body(&results) else {
+            match inner.into_body(&results) {
+                Some((body, captured)) if captured.is_empty() => bodies.push(body),
                 // An operation in it could not be, which the program says when it is finished.
-                return Ok(operands.iter().map(|&operand| operand.clone()).collect());
-            };
-            bodies.push(body);
+                _ => return Ok(operands.iter().map(|&operand| operand.clone()).collect()),
+            }
         }
         let op: Op =
             operation(name, node, bodies, self.lengths).map_err(|fault| told(fault, name, at))?;

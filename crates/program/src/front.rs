@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Source;
+use crate::error::{ProgramError, Source};
 use crate::function::Function;
 use crate::ir::{Each, EachForm, Elementwise, Graph, Op, OwnCircuit, TensorType};
 use crate::program::Program;
@@ -56,14 +56,25 @@ impl Program {
         Tensor::new(self.recorder(), Some(value))
     }
 
-    /// Ends a body with its results; `None` after an error.
-    pub fn into_body(self, results: &[&Tensor]) -> Option<Arc<Graph>> {
+    /// Ends a body with its results; `None` after an error. Gives the values from around it that it uses too: operands after the
+    /// arguments that it was begun with.
+    #[track_caller]
+    pub fn into_body(self, results: &[&Tensor]) -> Option<(Arc<Graph>, Vec<Tensor>)> {
+        let at = Source::here();
         for result in results {
-            let value = result.import(self.recorder(), "a body's result", Source::here())?;
+            let value = result.import(self.recorder(), "a body's result", at)?;
             self.recorder().add_result(value);
         }
+        let around = self.recorder().around()?;
         let (graph, captured) = self.recorder().end_body()?;
-        captured.is_empty().then_some(graph)
+        let captured = captured.into_iter();
+        let captured = captured.map(|value| Tensor::new(&around, Some(value)));
+        Some((graph, captured.collect()))
+    }
+
+    /// The first operator of the program, bodies included, that could not be: what [`Program::finish`] would give.
+    pub fn failure(&self) -> Option<ProgramError> {
+        self.recorder().failure()
     }
 }
 

@@ -141,6 +141,16 @@ impl Recorder {
         );
     }
 
+    /// The recorder of the graph around a body.
+    pub(crate) fn around(&self) -> Option<Rc<Self>> {
+        Some(Rc::clone(&self.outer.as_ref()?.recorder))
+    }
+
+    /// The error that is kept, if there is one.
+    pub(crate) fn failure(&self) -> Option<ProgramError> {
+        self.whole.error.borrow().clone()
+    }
+
     /// Keeps an error, unless there is one already.
     pub(crate) fn fail(&self, at: Source, fault: Fault) {
         let at = self.placed(at);

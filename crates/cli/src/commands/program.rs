@@ -127,6 +127,7 @@ fn with_program(
         name: &name,
         program,
         lengths: lengths.collect(),
+        inputs: None,
     };
     work(program, of)
 }

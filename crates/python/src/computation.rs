@@ -1,0 +1,276 @@
+//! Programs that are finished: told, simulated, explained, run, saved.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use clap::{Command, FromArgMatches as _};
+use madrigal_app::failure::Failure;
+use madrigal_app::from_file::{FromFile, ProgramFlags};
+use madrigal_app::stop::interrupt;
+use madrigal_program::{Array, Computation as Inner, Inputs, Outputs};
+use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::arrays::{Parts, array_of, parts, shape_of, type_of};
+use crate::{RunError, value_error};
+
+/// How often Python looks whether it was interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// An input's name, who brings it, its type and shape.
+type Input = (Option<String>, String, String, Vec<usize>);
+
+/// An output's name, who learns it, its type and shape.
+type Output = (Option<String>, Vec<String>, String, Vec<usize>);
+
+/// A value for an input: its name, type, shape and elements.
+type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
+
+/// A finished program.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Computation(Inner);
+
+impl Computation {
+    pub fn new(program: Inner) -> Self {
+        Self(program)
+    }
+
+    fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
+        let mut inputs = Inputs::new();
+        for (name, dtype, shape, data) in given {
+            let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
+            inputs = inputs.with_array(name.as_deref(), array);
+        }
+        Ok(inputs)
+    }
+
+    fn outputs_of(&self, py: Python<'_>, outputs: &Outputs) -> PyResult<Vec<Option<Parts>>> {
+        let arrays = outputs
+            .arrays()
+            .map(|array| array.map(|array| parts(py, array)));
+        arrays.map(Option::transpose).collect()
+    }
+}
+
+fn failed(failure: &Failure) -> PyErr {
+    RunError::new_err((failure.to_string(), failure.status() as u8))
+}
+
+/// Flags as the command line has them.
+fn flags(words: &[String]) -> Result<ProgramFlags, String> {
+    use clap::Args as _;
+    let command = ProgramFlags::augment_args(Command::new("madrigal"))
+        .no_binary_name(true)
+        .disable_help_flag(true);
+    let matches = command.try_get_matches_from(words);
+    let matches = matches.map_err(|error| error.to_string())?;
+    ProgramFlags::from_arg_matches(&matches).map_err(|error| error.to_string())
+}
+
+#[pymethods]
+impl Computation {
+    #[getter]
+    fn parties(&self) -> usize {
+        self.0.parties()
+    }
+
+    #[getter]
+    fn mix(&self) -> String {
+        self.0.mix().to_string()
+    }
+
+    #[getter]
+    fn digest(&self) -> String {
+        madrigal_core::Digest256::from(self.0.digest()).to_string()
+    }
+
+    #[getter]
+    fn inputs(&self) -> Vec<Input> {
+        let ports = self.0.inputs().iter();
+        ports
+            .map(|port| {
+                let typed = &port.tensor_type;
+                let axes = typed.shape.axes().to_vec();
+                (
+                    port.name.clone(),
+                    port.owner.to_string(),
+                    typed.element.to_string(),
+                    axes,
+                )
+            })
+            .collect()
+    }
+
+    #[getter]
+    fn outputs(&self) -> Vec<Output> {
+        let ports = self.0.outputs().iter();
+        ports
+            .map(|port| {
+                let typed = &port.tensor_type;
+                let to = port.to.iter().map(ToString::to_string).collect();
+                let axes = typed.shape.axes().to_vec();
+                (port.name.clone(), to, typed.element.to_string(), axes)
+            })
+            .collect()
+    }
+
+    #[getter]
+    fn requirements(&self) -> Vec<String> {
+        self.0
+            .requirements()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    fn describe(&self) -> Vec<String> {
+        self.0.describe()
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_bytes().map_err(value_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// All outputs in the clear, and the places where a number left its range.
+    fn simulate(
+        &self,
+        py: Python<'_>,
+        given: Vec<Given<'_>>,
+    ) -> PyResult<(Vec<Option<Parts>>, Vec<String>)> {
+        let inputs = Self::inputs_of(&given)?;
+        let checked = py.detach(|| self.0.check(&inputs));
+        let checked = checked.map_err(|error| failed(&Failure::from(error)))?;
+        let overflows = checked.overflows.iter().map(ToString::to_string).collect();
+        Ok((self.outputs_of(py, &checked.outputs)?, overflows))
+    }
+
+    /// Runs it, or says what it costs, as the command line would with these flags; gives outputs by their places, and what
+    /// would be printed.
+    fn perform(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        name: String,
+        words: Vec<String>,
+        given: Option<Vec<Given<'_>>>,
+    ) -> PyResult<(Vec<(String, Parts)>, String)> {
+        let mut flags = flags(&words).map_err(value_error)?;
+        let inputs = given.as_deref().map(Self::inputs_of).transpose()?;
+        let outputs: Mutex<Vec<(String, Array)>> = Mutex::default();
+        let work = || {
+            let program = FromFile {
+                name: &name,
+                program: self.0.clone(),
+                lengths: Vec::new(),
+                inputs,
+            };
+            let sink = |name: &str, array: &Array| {
+                let mut outputs = outputs
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                outputs.push((name.to_owned(), array.clone()));
+                Ok(true)
+            };
+            match what {
+                "run" => program.run(&mut flags, &sink),
+                "explain" => program.explain(&mut flags),
+                "check" => program.check(&mut flags),
+                other => Err(Failure::bug(format!("there is no {other}"))),
+            }
+        };
+        let told = interruptible(py, work)?;
+        let outputs = outputs
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all = Vec::new();
+        for (name, array) in &outputs {
+            all.push((name.clone(), parts(py, array)?));
+        }
+        Ok((all, told))
+    }
+}
+
+/// Does work on a thread of its own while this one looks for signals: an interrupt ends all runs of the process.
+fn interruptible(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<String, Failure> + Send,
+) -> PyResult<String> {
+    std::thread::scope(|scope| {
+        let (send, receive) = channel();
+        scope.spawn(move || send.send(work()));
+        let receive = Mutex::new(receive);
+        let mut interrupted = None;
+        loop {
+            let next = py.detach(|| {
+                let receive = receive
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                receive.recv_timeout(LOOK)
+            });
+            match next {
+                Ok(done) => {
+                    return match interrupted {
+                        Some(error) => Err(error),
+                        None => done.map_err(|failure| failed(&failure)),
+                    };
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = py.check_signals() {
+                        interrupt();
+                        interrupted = Some(error);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(RunError::new_err(("a party's thread panicked", 1_u8)));
+                }
+            }
+        }
+    })
+}
+
+/// A program as a file has it.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct ProgramFile(File);
+
+#[pymethods]
+impl ProgramFile {
+    #[new]
+    fn new(bytes: &[u8]) -> PyResult<Self> {
+        File::read(bytes, &Limits::default())
+            .map(Self)
+            .map_err(value_error)
+    }
+
+    #[getter]
+    fn dimensions(&self) -> Vec<String> {
+        self.0.dimensions().to_vec()
+    }
+
+    /// Names, owners, types and axes of the inputs, where axes are numbers or names of dimensions.
+    #[getter]
+    fn inputs(&self) -> Vec<(String, String, Vec<String>)> {
+        let inputs = self.0.message().inputs.iter();
+        inputs
+            .map(|port| {
+                let axes = port.axes.iter().map(|&axis| self.0.length(axis)).collect();
+                (port.name.clone(), port.r#type.clone(), axes)
+            })
+            .collect()
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    fn bind(&self, lengths: Vec<(String, usize)>) -> PyResult<Computation> {
+        let lengths: Vec<(&str, usize)> = lengths
+            .iter()
+            .map(|(name, length)| (&**name, *length))
+            .collect();
+        let bound = self.0.bind(&lengths);
+        bound.map(Computation).map_err(value_error)
+    }
+}

@@ -1,0 +1,55 @@
+//! The native module of the Python package `madrigal`: programs recorded, simulated, explained and run. What users see is in
+//! `python/madrigal`; here are numbers, texts and bytes.
+
+mod arrays;
+mod computation;
+mod recorder;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    _native,
+    MadrigalError,
+    PyException,
+    "Something that went wrong in Madrigal."
+);
+create_exception!(
+    _native,
+    ProgramError,
+    MadrigalError,
+    "A program that cannot be: text, file and line."
+);
+create_exception!(
+    _native,
+    RunError,
+    MadrigalError,
+    "A run without a result: text and exit status."
+);
+
+/// An error of a program, with the file and the line where it stands.
+fn wrong(error: &madrigal_program::ProgramError) -> PyErr {
+    let place = (error.at.file().to_owned(), error.at.line());
+    ProgramError::new_err((error.fault.to_string(), place.0, place.1))
+}
+
+/// An error about an argument.
+fn value_error(what: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(what.to_string())
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("MadrigalError", py.get_type::<MadrigalError>())?;
+    module.add("ProgramError", py.get_type::<ProgramError>())?;
+    module.add("RunError", py.get_type::<RunError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<recorder::Recorder>()?;
+    module.add_class::<recorder::Tensor>()?;
+    module.add_class::<recorder::Body>()?;
+    module.add_class::<computation::Computation>()?;
+    module.add_class::<computation::ProgramFile>()?;
+    Ok(())
+}

@@ -1,0 +1,66 @@
+"""One real party among others on their machines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from ._program import Bound, Program, Result
+
+
+class Connection:
+    """A party of ``parties.toml``, as :func:`connect` makes it. Each run meets the other parties anew."""
+
+    def __init__(self, roster: str, me: int, words: list[str]) -> None:
+        self._roster, self.me, self._words = roster, me, words
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def run(self, program: Program | Bound, *, protocol: str | None = None, threads: int = 1, **inputs: Any) -> Result:
+        """Runs a program as this party, with its own inputs; gives the outputs that it learns.
+
+        Dimensions that none of this party's inputs has are given by name, as ``n=1000``.
+
+        Raises:
+            RunError: a party that is lost, silent or other than it should be, by its number; :class:`UnmetError` where the
+                program's requirements do not hold.
+        """
+        words = ["--party", str(self.me), "--parties", self._roster, *self._words, "--json", "-q", "--threads", str(threads)]
+        words += ["--mix", protocol] if protocol else []
+        if isinstance(program, Program):
+            inputs, lengths = program._split(inputs)
+            program = program._bound(inputs, lengths)
+        return program.run_party(words, inputs)
+
+    async def run_async(self, program: Program | Bound, **arguments: Any) -> Result:
+        """Runs a program as :meth:`run` does, beside other tasks of an event loop."""
+        return await asyncio.to_thread(self.run, program, **arguments)
+
+
+def connect(
+    parties: str | os.PathLike[str],
+    me: int,
+    *,
+    identity: str | os.PathLike[str] | None = None,
+    session: str | None = None,
+    connect_timeout: float | None = None,
+) -> Connection:
+    """Takes a party's place among those of a list.
+
+    Args:
+        parties: The file that lists all parties, as ``madrigal keygen`` prints their sections.
+        me: Number of this party in it.
+        identity: Base name of the files with its key; its name in the list unless it is given.
+        session: Name of the session, the same at all parties.
+        connect_timeout: Seconds to wait for the other parties.
+    """
+    words: list[str] = []
+    words += ["--identity", os.fspath(identity)] if identity is not None else []
+    words += ["--session", session] if session is not None else []
+    words += ["--connect-timeout", f"{connect_timeout}s"] if connect_timeout is not None else []
+    return Connection(os.fspath(parties), me, words)

@@ -1,0 +1,64 @@
+"""What goes wrong, and where in the user's source it stands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class MadrigalError(Exception):
+    """Something that went wrong in Madrigal."""
+
+
+class ProgramError(MadrigalError):
+    """A program that cannot be, with the line of the source where it says so.
+
+    Attributes:
+        file: File of the source.
+        line: Line in it, counted from 1.
+    """
+
+    def __init__(self, text: str, file: str, line: int) -> None:
+        super().__init__(f"{file}:{line}: {text}")
+        self.file, self.line = file, line
+
+
+class SecretError(ProgramError, TypeError):
+    """A secret where Python wants a value that it can look at."""
+
+
+class RunError(MadrigalError):
+    """A run without a result.
+
+    Attributes:
+        status: Exit status that the command line would have: 4 is the network, 5 another party, 6 inputs that the program does not
+            allow.
+    """
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class UnmetError(RunError):
+    """Inputs that do not meet what the program requires: nothing was opened."""
+
+
+def place() -> tuple[str, int]:
+    """The line of the source outside of this package, and of NumPy, that is being executed."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        inside = file.startswith(_HERE) or f"{os.sep}numpy{os.sep}" in file
+        if not inside or frame.f_back is None:
+            return file, frame.f_lineno
+        frame = frame.f_back
+    return "<unknown>", 0
+
+
+def refuse(text: str) -> NoReturn:
+    """Raises an error about a secret, with the user's line."""
+    raise SecretError(text, *place())

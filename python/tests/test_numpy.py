@@ -1,0 +1,92 @@
+"""NumPy's functions on secrets against NumPy, on random shapes, empty ones too; the table of docs/PYTHON.md."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import madrigal as mg
+from cases import CASES, Case
+
+ROUNDS = int(os.environ.get("MADRIGAL_ROUNDS", "4"))
+
+
+def arrays(case: Case, kind: str, ndim: int, random: np.random.Generator) -> list[Any]:
+    shape = tuple(int(length) for length in random.integers(1, 5, ndim))
+    if case.name == "gradient":
+        shape = (5,)
+    made: list[Any] = []
+    for _ in range(case.arrays):
+        if kind == "b":
+            made.append(random.integers(0, 2, shape).astype(bool))
+        elif kind == "i":
+            made.append(random.integers(1 if case.positive else -4, 5, shape).astype(np.int64))
+        else:
+            # In steps of 2^-16, so that both sides begin with the same numbers.
+            numbers = np.round(random.uniform(0.25 if case.positive else -4, 4, shape) * 65536) / 65536
+            made.append(numbers)
+    return made
+
+
+def dtype(array: Any) -> Any:
+    return mg.fixed(64, 16) if array.dtype.kind == "f" else array.dtype
+
+
+def on_secrets(case: Case, given: list[Any]) -> Any:
+    public: list[Any] = []
+
+    @mg.program(parties=2)
+    def tried(p: mg.Builder) -> None:
+        values = [
+            p.input(f"x{at}", owner=at % 2, shape=array.shape, dtype=dtype(array)) for at, array in enumerate(given)
+        ]
+        result = case.call(*values)
+        if isinstance(result, mg.Secret):
+            p.reveal("result", result)
+        else:
+            public.append(result)
+
+    if public:
+        return public[-1]
+    return tried.simulate(**{f"x{at}": array for at, array in enumerate(given)})["result"]
+
+
+def outcome(case: Case, kind: str, ndim: int, random: np.random.Generator) -> str:
+    given = arrays(case, kind, ndim, random)
+    try:
+        expected = case.call(*given)
+    except (ValueError, IndexError, TypeError):
+        return "as numpy"
+    try:
+        found = on_secrets(case, given)
+    except mg.SecretError:
+        return "refused"
+    assert np.shape(found) == np.shape(expected), (case.name, given, found, expected)
+    scale = max(1.0, float(np.max(np.abs(np.asarray(expected, dtype=np.float64)), initial=0.0)))
+    np.testing.assert_allclose(
+        np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64), rtol=0, atol=case.error * scale, err_msg=case.name
+    )
+    return "as numpy"
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_functions_do_what_numpy_does(case: Case) -> None:
+    seed = int(os.environ.get("MADRIGAL_SEED", "1"))
+    print(f"seed: MADRIGAL_SEED={seed}")
+    random = np.random.default_rng(seed)
+    for _ in range(ROUNDS):
+        for kind in case.kinds:
+            for ndim in case.ndim:
+                outcome(case, kind, ndim, random)
+
+
+def test_a_hundred_functions_are_as_numpys() -> None:
+    random = np.random.default_rng(2)
+    outcomes = {case.name: outcome(case, case.kinds[0], case.ndim[0], random) for case in CASES}
+    alike = [name for name, one in outcomes.items() if one == "as numpy"]
+    print(len(outcomes), len(alike), [name for name, one in outcomes.items() if one != "as numpy"])
+    assert len(outcomes) >= 150
+    assert len(alike) >= 100

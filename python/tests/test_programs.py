@@ -1,0 +1,172 @@
+"""Programs as scripts use them: simulated, run, explained, saved; what is refused, with its line."""
+
+from __future__ import annotations
+
+import inspect
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import madrigal as mg
+
+
+@mg.program(parties=3)
+def gap(p: mg.Builder) -> None:
+    pay = p.input("pay", owner=0, shape=("n",), dtype=mg.fixed(64, 16))
+    rate = p.input("rate", owner=1, shape=("n",), dtype=mg.fixed(64, 16))
+    p.reveal("total", np.sum(pay * rate))
+    p.reveal("most", np.max(pay), to=2)
+
+
+PAY, RATE = np.array([1.5, -2.0, 8.25]), np.array([2.0, 4.0, 0.5])
+
+
+@pytest.mark.parametrize("protocol", [None, "R", "B", "A+Y"])
+def test_a_program_means_what_all_protocols_compute(protocol: str | None) -> None:
+    expected = {"total": np.float64(-0.875), "most": np.float64(8.25)}
+    assert gap.simulate(pay=PAY, rate=RATE) == expected
+    result = gap.run_local(pay=PAY, rate=RATE, protocol=protocol)
+    assert dict(result) == expected
+    assert result.stats["mix"] == (protocol or "A+B")
+    assert result.stats["parties"][0]["online"]["bytes_sent"] > 0
+
+
+def test_costs_are_told_before_anything_runs() -> None:
+    near, far = gap.explain(n=1000, network="lan"), gap.explain(n=1000, network="wan")
+    assert "online" in near.text and "<pre>" in near._repr_html_()
+    assert far.figures["network"] == "wan"
+
+
+def test_files_are_the_same_program(tmp_path: pathlib.Path) -> None:
+    gap.save(tmp_path / "gap.mad", n=3)
+    again = mg.load(tmp_path / "gap.mad")
+    assert again.digest == gap.bind(n=3).digest
+    assert again.simulate(pay=PAY, rate=RATE)["total"] == -0.875
+    assert again.run_local(pay=PAY, rate=RATE)["most"] == 8.25
+
+
+def test_inputs_that_do_not_fit_are_told() -> None:
+    for given, words in [
+        ({"pay": PAY}, "needs rate"),
+        ({"pay": PAY, "rate": RATE[:2]}, "n is 3"),
+        ({"pay": PAY[None], "rate": RATE}, "has shape (1, 3)"),
+        ({"pay": PAY, "rate": RATE, "other": 1}, "no input 'other'"),
+        ({"pay": PAY, "rate": [1, 2, 1e30]}, "element 2"),
+        ({"pay": PAY, "rate": [1, 2, np.nan]}, "element 2"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match="."):
+            try:
+                gap.simulate(**given)
+            except (TypeError, ValueError) as error:
+                assert words in str(error), (words, str(error))
+                raise
+
+
+def refused(body: Any, words: str) -> None:
+    """Checks that a program's second line is refused by name, with its place."""
+    with pytest.raises(mg.ProgramError) as caught:
+        mg.program(parties=2)(body)
+    line = inspect.getsourcelines(body)[1] + 2
+    assert (caught.value.file, caught.value.line) == (__file__, line), caught.value
+    assert words in str(caught.value), caught.value
+
+
+def test_what_would_look_at_a_secret_is_refused_with_its_line() -> None:
+    def branch(p: mg.Builder) -> None:
+        x = p.input("x", 0, (3,), int)
+        if x.sum() > 3:
+            pass
+
+    def loop(p: mg.Builder) -> None:
+        x = p.input("x", 0, (3,), int)
+        for one in x:
+            del one
+
+    def number(p: mg.Builder) -> None:
+        x = p.input("x", 0, (), int)
+        float(x)
+
+    def shapes(p: mg.Builder) -> None:
+        x, y = p.input("x", 0, (3,), int), p.input("y", 1, (4,), int)
+        np.matmul(x, y[:3]) + p.constant(np.ones((2, 2), int)) @ x
+
+    def function(p: mg.Builder) -> None:
+        x = p.input("x", 0, (3,), float)
+        np.sin(x)
+
+    def index(p: mg.Builder) -> None:
+        x = p.input("x", 0, (3,), int)
+        x[x > 1]
+
+    def changed(p: mg.Builder) -> None:
+        x = p.input("x", 0, (3,), int)
+        x[0] = 5
+
+    for body, words in [
+        (branch, "np.where(condition, a, b)"),
+        (loop, "mg.map"),
+        (number, "reveal it"),
+        (function, "np.sin is not for secrets"),
+        (index, "mg.look_up"),
+        (changed, "np.where"),
+    ]:
+        refused(body, words)
+    with pytest.raises(ValueError, match="shapes"):
+        mg.program(parties=2)(shapes)
+
+
+def test_requirements_and_clients() -> None:
+    @mg.program(parties=2, protocol="A+B")
+    def ages(p: mg.Builder) -> None:
+        x = p.input("ages", owner=mg.client("clinic"), shape=(3,), dtype=np.uint8)
+        p.require(x < 130, "ages are below 130")
+        p.reveal("oldest", x.max(), to=mg.client("press"))
+
+    assert ages.run_local(ages=[3, 129, 7])["oldest"] == 129
+    with pytest.raises(mg.UnmetError, match="ages are below 130.*client clinic"):
+        ages.run_local(ages=[3, 130, 7])
+    with pytest.raises(mg.UnmetError):
+        ages.simulate(ages=[3, 130, 7])
+
+
+def test_loops_branches_and_tables() -> None:
+    @mg.program(parties=2)
+    def flow(p: mg.Builder) -> None:
+        x = p.input("x", 0, (4,), np.int64)
+        table = p.input("table", 1, (5,), np.int64)
+        by = p.input("by", 1, (), np.int64)
+        p.reveal("repeated", mg.repeat(3, lambda state: state * 2 + by, x))
+        p.reveal("mapped", mg.map(lambda row: row.sum() * by, x.reshape(2, 2)))
+        p.reveal("chosen", mg.cond(x > 1, lambda: x * 10, lambda: -x))
+        p.reveal("matched", mg.match(x, [lambda: x + 5, lambda: x * 0 + by]))
+        p.reveal("found", mg.look_up(table, x))
+
+    x, table = np.array([0, 1, 2, 9]), np.array([7, 8, 9, 10, 11])
+    for found in (flow.simulate(x=x, table=table, by=3), flow.run_local(x=x, table=table, by=3)):
+        assert found["repeated"].tolist() == (8 * x + 21).tolist()
+        assert found["mapped"].tolist() == [3, 33]
+        assert found["chosen"].tolist() == [0, -1, 20, 90]
+        assert found["matched"].tolist() == [5, 3, 0, 0]
+        assert found["found"].tolist() == [7, 8, 9, 0]
+
+
+def test_types_keep_every_number() -> None:
+    for dtype, numbers in [
+        (np.int8, [-128, 127, 0]), (np.uint64, [0, 2**64 - 1, 5]), (mg.int128, [-(2**127), 2**127 - 1, 1]),
+        (mg.uint128, [0, 2**128 - 1, 7]), (bool, [True, False, True]), (mg.fixed(16, 6), [-512.0, 511.984375, 0.015625]),
+    ]:
+        @mg.program(parties=2)
+        def same(p: mg.Builder) -> None:
+            p.reveal("x", p.input("x", 0, (3,), dtype))
+
+        assert same.simulate(x=numbers)["x"].tolist() == numbers, dtype
+        assert same.run_local(x=numbers)["x"].tolist() == numbers, dtype
+    for dtype, number in [(np.int8, 128), (np.uint8, -1), (mg.int128, 2**127), (bool, 2), (np.int64, 0.5)]:
+        @mg.program(parties=2)
+        def one(p: mg.Builder) -> None:
+            p.reveal("x", p.input("x", 0, (), dtype))
+
+        with pytest.raises(ValueError, match="x: a value of"):
+            one.simulate(x=number)

@@ -1,0 +1,67 @@
+//! The Python package: its native module, its types and its tests.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::process::{cargo, run, target_folder, works};
+use crate::{Outcome, root};
+
+/// Packages of PyPI that the tests need: the package itself needs NumPy alone.
+const NEEDED: [&str; 5] = [
+    "numpy>=1.26",
+    "pytest>=8",
+    "hypothesis>=6",
+    "mypy>=1.15",
+    "maturin>=1.9,<2",
+];
+
+/// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
+/// own; `words` go to pytest.
+pub(crate) fn python(words: &[&str]) -> Outcome {
+    let target = target_folder();
+    let environment = target.join("python");
+    let interpreter = environment.join("bin/python");
+    if !interpreter.is_file() {
+        if !works(Command::new("python3").arg("--version")) {
+            return Err("python3 is missing: install it, 3.10 or later, with venv".into());
+        }
+        run(Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment))?;
+    }
+    let have =
+        works(Command::new(&interpreter).args(["-c", "import numpy, pytest, hypothesis, mypy"]));
+    if !have {
+        let mut install = Command::new(&interpreter);
+        run(install
+            .args(["-m", "pip", "install", "--quiet"])
+            .args(NEEDED))?;
+    }
+    run(cargo().args([
+        "build",
+        "--package=madrigal-python",
+        "--package=madrigal-cli",
+    ]))?;
+    let built = target.join("debug/lib_native.so");
+    let module = root().join("python/madrigal/_native.abi3.so");
+    replace(&built, &module)?;
+    let mut types = Command::new(&interpreter);
+    run(types.current_dir(root()).args(["-m", "mypy"]))?;
+    let mut tests = Command::new(&interpreter);
+    tests
+        .current_dir(root())
+        .env("MADRIGAL", target.join("debug/madrigal"))
+        .args(["-m", "pytest", "-q"])
+        .args(words);
+    run(&mut tests)
+}
+
+/// A file in the place of another, or of a link: what runs with the old one goes on with it.
+fn replace(from: &Path, to: &Path) -> Outcome {
+    if to.symlink_metadata().is_ok() {
+        fs::remove_file(to)?;
+    }
+    fs::copy(from, to).map_err(|error| format!("{} cannot be copied: {error}", from.display()))?;
+    Ok(())
+}
