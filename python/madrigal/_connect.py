@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import Any
 
-from ._program import Bound, Program, Result
+from ._program import Bound, Result, Runnable
 
 
 class Connection:
@@ -21,7 +21,7 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def run(self, program: Program | Bound, *, protocol: str | None = None, threads: int = 1, **inputs: Any) -> Result:
+    def run(self, program: Runnable | Bound, *, protocol: str | None = None, threads: int = 1, **inputs: Any) -> Result:
         """Runs a program as this party, with its own inputs; gives the outputs that it learns.
 
         Dimensions that none of this party's inputs has are given by name, as ``n=1000``.
@@ -32,12 +32,12 @@ class Connection:
         """
         words = ["--party", str(self.me), "--parties", self._roster, *self._words, "--json", "-q", "--threads", str(threads)]
         words += ["--mix", protocol] if protocol else []
-        if isinstance(program, Program):
+        if isinstance(program, Runnable):
             inputs, lengths = program._split(inputs)
             program = program._bound(inputs, lengths)
         return program.run_party(words, inputs)
 
-    async def run_async(self, program: Program | Bound, **arguments: Any) -> Result:
+    async def run_async(self, program: Runnable | Bound, **arguments: Any) -> Result:
         """Runs a program as :meth:`run` does, beside other tasks of an event loop."""
         return await asyncio.to_thread(self.run, program, **arguments)
 

@@ -28,6 +28,10 @@ class Client:
         return f"client({self.name!r})"
 
 
+#: Lengths that programs are recorded for to find how all numbers follow from them.
+_PRIMES = [7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]
+
+
 def client(name: str) -> Client:
     """A client: somebody who brings values or gets some, and computes nothing."""
     return Client(name)
@@ -209,50 +213,25 @@ class Explanation:
         return f"<pre>{escape(self.text)}</pre>"
 
 
-class Program:
-    """A function that records a program, as :func:`program` makes it."""
+class Runnable:
+    """A program whose dimensions get their lengths from the arrays that it is run on."""
 
-    def __init__(self, function: Callable[..., Any], parties: int, protocol: str | None, name: str) -> None:
-        self._function, self._parties, self._protocol, self.name = function, parties, protocol, name
-        self._known: dict[tuple[tuple[str, int], ...], Bound] = {}
-        functools.update_wrapper(self, function)
-        self._inputs = self._ask()
-
-    def _ask(self) -> dict[str, tuple[Length, ...]]:
-        """The shapes of the inputs as the function names them, with some lengths for dimensions."""
-        asked: dict[str, tuple[Length, ...]] = {}
-
-        class Asking(dict[str, int]):
-            def __missing__(self, name: str) -> int:
-                # Different lengths, so that what does not fit is noticed.
-                self[name] = (7, 11, 13, 17, 19, 23)[len(self) % 6] + 20 * (len(self) // 6)
-                return self[name]
-
-        class Probe(Builder):
-            def input(self, name: str, owner: Holder, shape: Sequence[Length] | Length = (), dtype: DTypeLike = float) -> Secret:
-                asked[name] = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
-                return super().input(name, owner, shape, dtype)
-
-        lengths = Asking()
-        self._function(Probe(Trace(self._parties, self._protocol), lengths))
-        self.dimensions = tuple(lengths)
-        return asked
+    name: str
+    dimensions: tuple[str, ...]
+    _inputs: dict[str, tuple[Length, ...]]
 
     def bind(self, **lengths: int) -> Bound:
         """The program with these lengths for its dimensions."""
         missing = [name for name in self.dimensions if name not in lengths]
         strange = [name for name in lengths if name not in self.dimensions]
         if missing or strange:
-            known = ", ".join(self.dimensions) or "no dimensions"
+            known = f"the dimensions {', '.join(self.dimensions)}" if self.dimensions else "no dimensions"
             problem = f"no length for {', '.join(missing)}" if missing else f"a length for {', '.join(strange)}"
             raise TypeError(f"{self.name} has {known}: there is {problem}")
-        key = tuple(sorted((name, int(length)) for name, length in lengths.items()))
-        if key not in self._known:
-            trace = Trace(self._parties, self._protocol)
-            self._function(Builder(trace, dict(key)))
-            with converted():
-                self._known[key] = Bound(trace.recorder.finish(), self.name)
-        return self._known[key]
+        return self._bind({name: int(length) for name, length in lengths.items()})
+
+    def _bind(self, lengths: dict[str, int]) -> Bound:
+        raise NotImplementedError
 
     def _bound(self, inputs: Mapping[str, Any], lengths: Mapping[str, int]) -> Bound:
         """Binds by the shapes of inputs, and by lengths that are given."""
@@ -299,11 +278,70 @@ class Program:
         """Runs all parties here in every mix of protocols with random inputs, and compares them with the meaning in the clear."""
         return self.bind(**lengths).check(protocol=protocol)
 
+
+class Program(Runnable):
+    """A function that records a program, as :func:`program` makes it."""
+
+    def __init__(self, function: Callable[..., Any], parties: int, protocol: str | None, name: str) -> None:
+        self._function, self._parties, self._protocol, self.name = function, parties, protocol, name
+        self._known: dict[tuple[tuple[str, int], ...], Bound] = {}
+        functools.update_wrapper(self, function)
+        self._inputs = self._ask()
+
+    def _ask(self) -> dict[str, tuple[Length, ...]]:
+        """The shapes of the inputs as the function names them, with some lengths for dimensions."""
+        asked: dict[str, tuple[Length, ...]] = {}
+
+        class Asking(dict[str, int]):
+            def __missing__(self, name: str) -> int:
+                # Different lengths, so that what does not fit is noticed.
+                self[name] = (7, 11, 13, 17, 19, 23)[len(self) % 6] + 20 * (len(self) // 6)
+                return self[name]
+
+        class Probe(Builder):
+            def input(self, name: str, owner: Holder, shape: Sequence[Length] | Length = (), dtype: DTypeLike = float) -> Secret:
+                asked[name] = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
+                return super().input(name, owner, shape, dtype)
+
+        lengths = Asking()
+        self._function(Probe(Trace(self._parties, self._protocol), lengths))
+        self.dimensions = tuple(lengths)
+        return asked
+
+    def _bind(self, lengths: dict[str, int]) -> Bound:
+        key = tuple(sorted(lengths.items()))
+        if key not in self._known:
+            trace = Trace(self._parties, self._protocol)
+            self._function(Builder(trace, lengths))
+            with converted():
+                self._known[key] = Bound(trace.recorder.finish(), self.name)
+        return self._known[key]
+
     def save(self, path: str | os.PathLike[str], **lengths: int) -> None:
-        """Writes the program to a file, which :func:`load` and the command line take."""
-        data = self.bind(**lengths).to_bytes()
+        """Writes the program to a file, which :func:`load` and the command line take.
+
+        The file is for any lengths of the dimensions, unless they are given. What is computed must not depend on them in another
+        way than through the arrays' shapes: a function that decides by ``len(x)`` what it does is saved with lengths.
+        """
+        data = self.bind(**lengths).to_bytes() if lengths or not self.dimensions else self._general().to_bytes()
         with open(path, "wb") as file:
             file.write(data)
+
+    def _general(self) -> Any:
+        """The program for any lengths, found from some."""
+        names = list(self.dimensions)
+        samples = []
+        for at in range(_native.ProgramFile.choices(len(names))):
+            lengths = [_PRIMES[(at + (3 * at + 7) * place) % len(_PRIMES)] for place in range(len(names))]
+            trace = Trace(self._parties, self._protocol)
+            self._function(Builder(trace, dict(zip(names, lengths))))
+            with converted():
+                samples.append((lengths, trace.recorder.finish()))
+        try:
+            return _native.ProgramFile.general(names, samples)
+        except ValueError as error:
+            asked = ", ".join(f"{name}=..." for name in names)
+            raise ValueError(f"{self.name}: {error}, as in {self.name}.save(path, {asked})") from None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self.name} is a program: call {self.name}.simulate, .run_local, .explain or .save")
@@ -313,8 +351,26 @@ class Program:
         return f"<program {self.name} of {self._parties} parties: {shapes}>"
 
 
-class Loaded(Bound):
-    """A program from a file, with all of its lengths."""
+
+
+class Loaded(Runnable):
+    """A program from a file."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        self._file, self.name = file, name
+        self.dimensions = tuple(file.dimensions)
+        self._inputs = {
+            port: tuple(int(axis) if axis.isdigit() else axis for axis in axes) for port, _, axes in file.inputs
+        }
+
+    def _bind(self, lengths: dict[str, int]) -> Bound:
+        try:
+            return Bound(self._file.bind(list(lengths.items())), self.name)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<program {self.name} from a file>"
 
 
 def program(function: Callable[..., Any] | None = None, *, parties: int = 2, protocol: str | None = None, name: str | None = None) -> Any:
@@ -336,9 +392,9 @@ def program(function: Callable[..., Any] | None = None, *, parties: int = 2, pro
     return decorate if function is None else decorate(function)
 
 
-def load(path: str | os.PathLike[str], **lengths: int) -> Loaded:
-    """Reads a program from a file; ``lengths`` are those of its dimensions."""
+def load(path: str | os.PathLike[str]) -> Loaded:
+    """Reads a program from a file."""
     with open(path, "rb") as file:
         read = _native.ProgramFile(file.read())
     name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
-    return Loaded(read.bind(list(lengths.items())), name)
+    return Loaded(read, name)

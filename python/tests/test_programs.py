@@ -40,9 +40,14 @@ def test_costs_are_told_before_anything_runs() -> None:
 
 
 def test_files_are_the_same_program(tmp_path: pathlib.Path) -> None:
-    gap.save(tmp_path / "gap.mad", n=3)
+    gap.save(tmp_path / "gap.mad")
     again = mg.load(tmp_path / "gap.mad")
-    assert again.digest == gap.bind(n=3).digest
+    for n in (1, 3, 1000):
+        assert again.bind(n=n).digest == gap.bind(n=n).digest
+    with pytest.raises(TypeError, match="no length for n"):
+        again.bind()
+    gap.save(tmp_path / "three.mad", n=3)
+    assert mg.load(tmp_path / "three.mad").bind().digest == gap.bind(n=3).digest
     assert again.simulate(pay=PAY, rate=RATE)["total"] == -0.875
     assert again.run_local(pay=PAY, rate=RATE)["most"] == 8.25
 
@@ -170,3 +175,35 @@ def test_types_keep_every_number() -> None:
 
         with pytest.raises(ValueError, match="x: a value of"):
             one.simulate(x=number)
+
+
+def test_lengths_that_a_file_cannot_leave_open_are_told(tmp_path: pathlib.Path) -> None:
+    @mg.program(parties=2)
+    def halves(p: mg.Builder) -> None:
+        x = p.input("x", 0, ("n",), int)
+        p.reveal("half", x[: len(x) // 2])
+
+    with pytest.raises(ValueError, match=r"view depends on the lengths.*halves.save\(path, n=...\)"):
+        halves.save(tmp_path / "halves.mad")
+    halves.save(tmp_path / "halves.mad", n=6)
+    assert mg.load(tmp_path / "halves.mad").simulate(x=range(6))["half"].tolist() == [0, 1, 2]
+
+
+def test_files_leave_lengths_open(tmp_path: pathlib.Path) -> None:
+    @mg.program(parties=2)
+    def table(p: mg.Builder) -> None:
+        x = p.input("x", 0, ("rows", "columns"))
+        y = p.input("y", 1, ("columns",))
+        centred = x - x.mean(axis=0)
+        p.reveal("products", centred @ y)
+        p.reveal("covariance", centred.T @ centred / 8)
+        p.reveal("last", x[::-1, :2])
+
+    table.save(tmp_path / "table.mad")
+    again = mg.load(tmp_path / "table.mad")
+    random = np.random.default_rng(3)
+    for shape in ((5, 2), (6, 3), (3, 40)):
+        x, y = random.uniform(-2, 2, shape), random.uniform(-2, 2, shape[1])
+        ours, theirs = table.simulate(x=x, y=y), again.simulate(x=x, y=y)
+        for name in ours:
+            np.testing.assert_array_equal(ours[name], theirs[name])

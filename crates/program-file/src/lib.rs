@@ -25,6 +25,7 @@
 mod bind;
 mod error;
 mod file;
+mod general;
 mod lengths;
 mod operation;
 pub mod proto;
@@ -33,6 +34,7 @@ mod scan;
 
 pub use error::{BindError, ReadError, SaveError};
 pub use file::{Limits, ProgramFile, SaveProgram, VERSION, fuzz_read};
+pub use general::{GeneralError, choices, general};
 pub use operation::operations;
 
 #[doc(no_inline)]

@@ -13,7 +13,7 @@ fn sample() -> Vec<u8> {
     let found = x.look_up(&table);
     let looped = p.repeat(3, found, |_, _, state| &state + 3u16);
     let mapped = p.map(looped.reshape([2, 2]), |_, row| row.greatest(0));
-    let chosen = p.if_secret(&mapped.gt(9u16), |_| &mapped * 2u16, |_| &mapped - 1u16);
+    let chosen = p.if_secret(mapped.gt(9u16), |_| &mapped * 2u16, |_| &mapped - 1u16);
     let sorted = chosen.sort();
     p.require_named("small", &x.within(..6));
     p.open_named("sorted", sorted, Everyone);

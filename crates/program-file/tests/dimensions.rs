@@ -3,7 +3,7 @@
 use madrigal_program::ir::Op;
 use madrigal_program::{Computation, Everyone, Fixed, Inputs, Party, Program, Shape, View};
 use madrigal_program_file::proto::{self, length::Sort};
-use madrigal_program_file::{BindError, ProgramFile};
+use madrigal_program_file::{BindError, ProgramFile, choices, general};
 
 /// Sum and mean of the products of two parties' columns of n numbers, and the middle ones of them in reverse order.
 fn columns() -> proto::Program {
@@ -158,4 +158,88 @@ fn lengths_that_do_not_fit_are_told() {
             "{error}"
         );
     }
+}
+
+/// A program of two dimensions: views, products of matrices, a loop, and numbers that depend on both.
+fn matrices(n: usize, m: usize) -> Computation {
+    let mut p = Program::new(2);
+    let x = p.input_named::<Price>("x", Party::new(0), [n, m]);
+    let y = p.input_named::<Price>("y", Party::new(1), [m, n]);
+    let product = x.matmul(&y).transpose();
+    let backwards = x.reverse(0).slice(1, 1..).flatten();
+    let rows = p.map(x, |_, row| row.sum(0));
+    let repeated = p.repeat(n, rows, |_, _, state| &state + 1.0);
+    let count = p.constant(Price::from_f64((n * m + n) as f64).unwrap());
+    let mean = product.sum(0).sum(0) / count;
+    p.open_named("product", product, Everyone);
+    p.open_named("backwards", backwards, Everyone);
+    p.open_named("repeated", repeated, Everyone);
+    p.open_named("mean", mean, Everyone);
+    p.finish().unwrap()
+}
+
+const NAMES: [&str; 2] = ["n", "m"];
+
+fn generalised(
+    record: impl Fn(usize, usize) -> Computation,
+) -> Result<ProgramFile, madrigal_program_file::GeneralError> {
+    let names = NAMES.map(String::from);
+    let primes = [
+        7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67,
+    ];
+    let sample = |at: usize| {
+        let (n, m) = (primes[at], primes[(3 * at + 5) % primes.len()]);
+        (vec![n, m], ProgramFile::of(&record(n, m)).unwrap())
+    };
+    let samples: Vec<_> = (0..choices(2)).map(sample).collect();
+    general(&names, &samples)
+}
+
+#[test]
+fn programs_for_some_lengths_become_a_file_for_all() {
+    let file = generalised(matrices).unwrap();
+    let file = ProgramFile::read(&file.to_bytes(), &Default::default()).unwrap();
+    for (n, m) in [(3, 2), (2, 9), (40, 5), (1000, 3), (2, 2)] {
+        let bound = file.bind(&[("n", n), ("m", m)]).unwrap();
+        let own = matrices(n, m);
+        let (bound, own) = (bound.describe(), own.describe());
+        let differ = own.iter().zip(&bound).find(|(a, b)| a != b);
+        assert_eq!(differ, None, "{n}, {m}");
+        assert_eq!(own.len(), bound.len());
+    }
+}
+
+/// What no polynomial says is refused, with its line: lengths that are halved, operations that come and go.
+#[test]
+fn what_depends_on_lengths_otherwise_is_refused() {
+    let halved = |n: usize, m: usize| {
+        let mut p = Program::new(2);
+        let x = p.input::<Price>(Party::new(0), [n, m]);
+        p.open(x.slice(0, ..n / 2), Everyone);
+        p.finish().unwrap()
+    };
+    let more = |n: usize, m: usize| {
+        let mut p = Program::new(2);
+        let x = p.input::<Price>(Party::new(0), [n, m]);
+        let x = if n > 20 { &x + 1.0 } else { x };
+        p.open(x, Everyone);
+        p.finish().unwrap()
+    };
+    let inverse = |n: usize, m: usize| {
+        let mut p = Program::new(2);
+        let x = p.input::<Price>(Party::new(0), [n, m]);
+        p.open(&x * (1.0 / n as f64), Everyone);
+        p.finish().unwrap()
+    };
+    for (record, words) in [
+        (&halved as &dyn Fn(usize, usize) -> Computation, "view"),
+        (&more, "the number of operations"),
+        (&inverse, "constant"),
+    ] {
+        let error = generalised(record).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let names = NAMES.map(String::from);
+    let error = general(&names, &[]).unwrap_err();
+    assert!(error.to_string().contains("are needed"), "{error}");
 }

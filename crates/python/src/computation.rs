@@ -9,7 +9,7 @@ use madrigal_app::failure::Failure;
 use madrigal_app::from_file::{FromFile, ProgramFlags};
 use madrigal_app::stop::interrupt;
 use madrigal_program::{Array, Computation as Inner, Inputs, Outputs};
-use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram};
+use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram, choices, general};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -263,6 +263,29 @@ impl ProgramFile {
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// Number of choices of lengths that a program of so many dimensions is recorded for.
+    #[staticmethod]
+    fn choices(dimensions: usize) -> usize {
+        choices(dimensions)
+    }
+
+    /// A file for any lengths, of programs that were recorded for some.
+    #[staticmethod]
+    fn general(
+        names: Vec<String>,
+        samples: Vec<(Vec<usize>, PyRef<'_, Computation>)>,
+    ) -> PyResult<Self> {
+        let file = |(lengths, program): (Vec<usize>, PyRef<'_, Computation>)| {
+            let file = File::of(&program.0).map_err(value_error)?;
+            Ok((lengths, file))
+        };
+        let samples = samples
+            .into_iter()
+            .map(file)
+            .collect::<PyResult<Vec<_>>>()?;
+        general(&names, &samples).map(Self).map_err(value_error)
     }
 
     fn bind(&self, lengths: Vec<(String, usize)>) -> PyResult<Computation> {
