@@ -565,10 +565,18 @@ def round_(value: Secret, decimals: int = 0, out: Any = None) -> Secret:
 
 FUNCTIONS[np.fix] = UFUNCS["trunc"]
 FUNCTIONS[np.nan_to_num] = lambda value, *args, **kwargs: value
-FUNCTIONS[np.isclose] = lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: UFUNCS["less_equal"](
-    UFUNCS["absolute"](UFUNCS["subtract"](a, b)), UFUNCS["add"](UFUNCS["multiply"](UFUNCS["absolute"](as_secret(trace_of([a, b]), b, a)), rtol), atol)
-)
-FUNCTIONS[np.allclose] = lambda *args, **kwargs: all_of(FUNCTIONS[np.isclose](*args, **kwargs))
+
+
+@implements(np.isclose)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Secret:
+    """As NumPy has it, in steps of the type: a tolerance below half a step is none."""
+    trace = trace_of([a, b])
+    x, y = (_floats(as_secret(trace, one, a if isinstance(a, Secret) else b)) for one in (a, b))
+    room = UFUNCS["add"](UFUNCS["multiply"](UFUNCS["absolute"](y), rtol), atol)
+    return UFUNCS["less_equal"](UFUNCS["absolute"](UFUNCS["subtract"](x, y)), room)
+
+
+FUNCTIONS[np.allclose] = lambda *args, **kwargs: all_of(isclose(*args, **kwargs))
 FUNCTIONS[np.array_equal] = lambda a, b, **kwargs: (
     all_of(UFUNCS["equal"](a, b)) if np.shape(a) == np.shape(b) else False
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,47 @@ def test_a_hundred_functions_are_as_numpys() -> None:
     print(len(outcomes), len(alike), [name for name, one in outcomes.items() if one != "as numpy"])
     assert len(outcomes) >= 150
     assert len(alike) >= 100
+
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs/PYTHON.md"
+
+
+def kind_of(case: Case, random: np.random.Generator) -> str:
+    """Whether a function is as NumPy's, refused with what to do, or missing."""
+    try:
+        if outcome(case, case.kinds[0], case.ndim[-1], random) == "as numpy":
+            return "as NumPy"
+    except mg.ProgramError:
+        pass
+    given = arrays(case, case.kinds[0], case.ndim[-1], random)
+    try:
+        on_secrets(case, given)
+    except mg.SecretError as error:
+        return "missing" if "docs/PYTHON.md lists what is" in str(error) else "refused"
+    return "as NumPy"
+
+
+def test_the_table_of_functions_is_current() -> None:
+    random = np.random.default_rng(5)
+    found: dict[str, list[str]] = {"as NumPy": [], "refused": [], "missing": []}
+    for case in CASES:
+        found[kind_of(case, random)].append(f"`{case.name}`")
+    assert len(CASES) >= 150 and len(found["as NumPy"]) >= 100
+    rows = [f"| {kind} | {len(names)} | {', '.join(names)} |\n" for kind, names in found.items()]
+    table = "| | | functions and methods |\n|---|---|---|\n" + "".join(rows)
+    page = PAGE.read_text()
+    before, rest = page.split("<!-- begin functions -->\n")
+    after = rest.split("<!-- end -->")[1]
+    made = f"{before}<!-- begin functions -->\n{table}<!-- end -->{after}"
+    if os.environ.get("MADRIGAL_REFERENCE") == "write":
+        PAGE.write_text(made)
+    assert page == made, "MADRIGAL_REFERENCE=write cargo xtask python -k table writes it again"
+
+
+def test_the_examples_of_the_pages_run(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for page in (PAGE, PAGE.parents[1] / "python/README.md"):
+        blocks = page.read_text().split("```python\n")[1:]
+        assert blocks, page
+        for block in blocks:
+            exec(compile(block.split("```")[0], str(page), "exec"), {"__name__": "__main__"})
