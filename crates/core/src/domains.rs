@@ -28,6 +28,7 @@
 //! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | | `GateHash` of the kernels |
 //! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | | `RowHash` of the kernels |
 //! | [`BIT_PAIRS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
+//! | [`GMW_OTS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
 //! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own; of three up to four are drawn for a mask | yes | n \| 0, 1, 2, ...: once by each, of bits or of ring elements | [`STEP_KEY_NUMBERS`] of the step, one for each code, kind of masks and lane | `crates/protocols/src/branches/` |
 //! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | n \| 0, 1, 2, ...: once by each of the two parties | [`STEP_KEY_NUMBERS`] of the step, one for each pair of seeds, of which a party lacks one | `crates/protocols/src/branches/rings/chain.rs` |
 //! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
@@ -46,6 +47,7 @@
 //! | rows of numbers | an instance of garbling | the instance: session, garbler, evaluator, stream |
 //! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
 //! | rows of pairs of bits | a step of alpha and a direction | the step, sender and receiver |
+//! | rows of ANDs by OTs | a step of B and a direction | the step, sender and receiver |
 //! | streams | 5 x line + kind (bits, rings, matrices, vectors, correlated OTs), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits, below the key's number; past the end it panics | the generator's key |
 //! | numbers of secret keys | 64 bits from where a hash of their place begins | the place: an OT instance; an instance of garbling; a step, or a step and a party |
@@ -175,6 +177,9 @@ registry! {
     /// A step of alpha and two parties give the public key that rows of the first, who has the offset, with the second
     /// are hashed under (random oracle).
     Sha256 BIT_PAIRS = b"madrigal pairs of bits 1";
+    /// A step of B and two parties give the public key that rows of the first, who has the offset, with the second are
+    /// hashed under (random oracle).
+    Sha256 GMW_OTS = b"madrigal ANDs by OTs  v1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

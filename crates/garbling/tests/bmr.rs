@@ -1,7 +1,7 @@
 //! Circuits garbled by N parties give what the circuits give.
 
 use madrigal_circuit::{Builder, Layered, Rows};
-use madrigal_garbling::bmr::{Evaluation, Garbling, Hashed, PeerRows, Products, Shape};
+use madrigal_garbling::bmr::{Evaluation, Garbling, Gates, Hashed, PeerRows, Products, Shape};
 use madrigal_garbling::{Block, Chunk, GarblingError, Program};
 use madrigal_kernels::Prg;
 use proptest::prelude::*;
@@ -60,6 +60,7 @@ fn a_row_that_is_still_read_is_not_written() {
         parties: 3,
         rows: program.rows(),
         lanes: 1,
+        gates: Gates::TwoOts,
     };
     assert!(shape.chunks(&ready, 1 << 16).any(|chunk| waits(&chunk)));
     let mut random = random();
@@ -158,7 +159,7 @@ fn wrong_lengths_are_refused() {
         "correlated OTs",
     );
     refused(
-        Hashed::new(&ready, (INSTANCE, 0), 0, &party.offset, 3, few.ots).map(|_| ()),
+        Hashed::new(&ready, (INSTANCE, 0), 0, &party.offset, shape, few.ots).map(|_| ()),
         "correlated OTs",
     );
     garbling

@@ -2,8 +2,8 @@
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_garbling::bmr::{
-    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, PeerRows,
-    Products, Shape, WireSetup,
+    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Gates, Hashed, Instance, MaskWalk,
+    PeerRows, Products, Shape, WireSetup,
 };
 use madrigal_garbling::{Block, Offset, Program};
 use madrigal_kernels::{Prg, meter};
@@ -107,6 +107,7 @@ impl<'p> All<'p> {
             parties,
             rows: program.rows(),
             lanes,
+            gates: Gates::TwoOts,
         };
         let offsets: Vec<_> = (0..parties).map(|_| Offset::random(random)).collect();
         // Inputs are made as if each were of one party, and some of all.
@@ -132,7 +133,7 @@ impl<'p> All<'p> {
             let masks = &dealt.choices[..plane];
             let walk = MaskWalk::new(program, me == 0, masks, inputs[me].masks()).unwrap();
             let place = (INSTANCE, 5 << 10);
-            let hash = || Hashed::new(&ready, place, me, offset, lanes, &dealt.ots());
+            let hash = || Hashed::new(&ready, place, me, offset, shape, &dealt.ots());
             let (hashed, blocks) = meter::metered(hash);
             assert_eq!(blocks, shape.hashed_aes(program), "hashing rows");
             walks.push((walk, hashed.unwrap()));
@@ -181,7 +182,8 @@ impl<'p> All<'p> {
         for (me, ((walk, hashed), dealt)) in walks.into_iter().zip(&dealt).enumerate() {
             let others: Vec<_> = (0..parties).filter(|&peer| peer != me).collect();
             let walks = [flipped(&[me]), flipped(&others)];
-            let product = hashed.share(&walk, &told[me], walks.each_ref()).unwrap();
+            let flips = walks.each_ref().map(|walk| walk.operands()[0]);
+            let product = hashed.share(&walk, &told[me], flips).unwrap();
             let mut correction = product.to_vec();
             xor(&mut correction, &dealt.choices[plane..2 * plane]);
             xor(&mut corrections, &correction);

@@ -8,10 +8,12 @@
 //! | input ([`InputSharing`]) | 0 | 0 |
 //! | XOR, NOT, constants | 0 | 0 |
 //! | AND of n bits ([`BooleanGmw::and`]) | 1 ([`Opening::Direct`]) or 2 | 2 ceil(n/8) to each peer, or see [`Opening::cost`] |
+//! | AND of n bits by OTs made before ([`BooleanGmw::and_by_ots`]) | 1 | 2 ceil(n/8) to each peer |
 //! | opening of n bits ([`BooleanGmw::open`]) | 1 or 2 | ceil(n/8) to each receiver, or see [`Opening::cost`] |
 //!
 //! XOR is the XOR of shares. NOT, and XOR with a constant, are done by party 0 alone (the *leader*).
 
+mod ots;
 mod vectors;
 
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
@@ -19,6 +21,7 @@ use madrigal_correlations::{BitTriples, Scratch};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Result};
 
+pub use self::ots::BitOts;
 pub use self::vectors::BitVectors;
 use crate::Opening;
 pub use crate::inputs::{InputSharing, share_aes_blocks};
@@ -33,6 +36,8 @@ pub struct BooleanGmw {
     opening: Opening,
     everyone: Vec<Party>,
     scratch: Scratch,
+    /// Numbers of rows of OTs that have been hashed, in each direction.
+    hashed: u64,
 }
 
 impl std::fmt::Debug for BooleanGmw {
@@ -55,6 +60,7 @@ impl BooleanGmw {
             opening,
             everyone,
             scratch: Scratch::default(),
+            hashed: 0,
         })
     }
 

@@ -3,33 +3,34 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::common::bmr::{Cheat, job, plain, random_circuit};
+use crate::common::bmr::{Cheat, GATES, job, plain, random_circuit};
 use madrigal_circuit::{Builder, Layered, Rows};
 use madrigal_core::{Party, Phase};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
+use madrigal_protocols::bmr::Gates;
 use madrigal_testkit::places::{self, Counts};
 use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_with_fault, seed};
 
-fn opening_of(seed: u64) -> Opening {
-    if seed.is_multiple_of(2) {
-        Opening::Direct
-    } else {
-        Opening::Relay
-    }
+fn how(seed: u64) -> (Opening, Gates) {
+    let opening = match seed.is_multiple_of(2) {
+        true => Opening::Direct,
+        false => Opening::Relay,
+    };
+    (opening, GATES[(seed >> 1) as usize % 2])
 }
 
 async fn opened(
     context: Context,
-    opening: Opening,
+    how: (Opening, Gates),
     seed: u64,
     layered: &Layered,
     inputs: &Rows,
     cheat: Option<Cheat>,
 ) -> Result<Rows> {
     let all: Vec<Party> = Party::all(context.parties()).collect();
-    let (opened, _) = job(context, opening, seed, layered, inputs, &all, cheat).await?;
+    let (opened, _) = job(context, how, seed, layered, inputs, &all, cheat).await?;
     Ok(opened.unwrap())
 }
 
@@ -49,7 +50,7 @@ fn try_fault(seed: u64) -> bool {
         let (right, layered, inputs) = (right.clone(), layered.clone(), inputs.clone());
         let program = move |context| {
             let (layered, inputs) = (layered.clone(), inputs.clone());
-            async move { opened(context, opening_of(seed), seed, &layered, &inputs, None).await }
+            async move { opened(context, how(seed), seed, &layered, &inputs, None).await }
         };
         let is_right = move |_, output: &Rows| *output == right;
         run_with_fault(&world, fault, limit, program, is_right)
@@ -101,20 +102,24 @@ fn a_party_that_cheats_is_not_noticed() {
     let seed = seed();
     let layered = one_and();
     for parties in [2, 3] {
-        for opening in [Opening::Direct, Opening::Relay] {
+        for how in [
+            (Opening::Direct, Gates::TwoOts),
+            (Opening::Relay, Gates::TwoOts),
+            (Opening::Direct, Gates::ThreeOts),
+        ] {
             let inputs = plain(seed, 3, 64);
             let cheat: Cheat = |dealt, _| dealt[0].received[9].0[0] ^= 1;
             let results = World::light(parties, seed).run(|context| {
                 let cheat = (context.me() == Party::new(1)).then_some(cheat);
-                opened(context, opening, seed, &layered, &inputs, cheat)
+                opened(context, how, seed, &layered, &inputs, cheat)
             });
             let mut expected = layered.interpret(&inputs).unwrap();
             // Only party 0's column is wrong, in lane 9: the others read its colour there.
             let honest = expected.clone();
             expected.row_mut(0)[1] ^= 2;
-            assert!(results[0].0 == honest, "{parties}, {opening}");
+            assert!(results[0].0 == honest, "{parties}, {how:?}");
             for (got, _) in &results[1..] {
-                assert!(*got == expected, "{parties}, {opening}");
+                assert!(*got == expected, "{parties}, {how:?}");
             }
         }
     }
@@ -129,7 +134,7 @@ fn keys_of_wrong_colours_name_their_sender() {
     let cheat: Cheat = |_, fresh| fresh.zero_mut(0)[3].0[0] ^= 1;
     let results = World::light(3, seed).run_over(mesh(3), |context| {
         let cheat = (context.me() == Party::new(2)).then_some(cheat);
-        opened(context, Opening::Direct, seed, &layered, &inputs, cheat)
+        opened(context, how(0), seed, &layered, &inputs, cheat)
     });
     for (me, result) in results.iter().enumerate().take(2) {
         let error = result.as_ref().unwrap_err();
@@ -161,7 +166,7 @@ fn a_message_of_another_length_names_its_sender() {
                 // Stays until it is refused: the job must not end here first.
                 channels[0].recv(1).await?;
             }
-            opened(context, Opening::Direct, seed, layered, inputs, None).await
+            opened(context, how(0), seed, layered, inputs, None).await
         }
     });
     let error = results[0].as_ref().unwrap_err();
@@ -172,7 +177,7 @@ fn a_message_of_another_length_names_its_sender() {
     );
 }
 
-fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, opening: Opening) -> Counts {
+fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, how: (Opening, Gates)) -> Counts {
     let mut counts = Counts::new();
     let layered = one_and();
     for run in 0..runs {
@@ -185,7 +190,7 @@ fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, opening: Opening) -> Co
         // To none of those that `to` is among: what it may know is no secret.
         let receivers = [Party::new((to.index() + 1) % 3)];
         let results = World::light(3, seed).run_over(transports, |context| {
-            job(context, opening, seed, &layered, &rows, &receivers, None)
+            job(context, how, seed, &layered, &rows, &receivers, None)
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         places::add(&mut counts, &transcript, None);
@@ -198,10 +203,16 @@ fn count(inputs: &[u8], to: Party, runs: u64, seed: u64, opening: Opening) -> Co
 #[test]
 fn transcripts_do_not_depend_on_inputs() {
     let seed = seed();
-    for (to, opening) in [(2, Opening::Direct), (0, Opening::Relay)] {
+    for (to, opening, gates) in [
+        (2, Opening::Direct, Gates::TwoOts),
+        (0, Opening::Relay, Gates::TwoOts),
+        (2, Opening::Direct, Gates::ThreeOts),
+        (0, Opening::Relay, Gates::ThreeOts),
+    ] {
+        let how = (opening, gates);
         let to = Party::new(to);
-        let a = count(&[0, 0, 0], to, 60, seed, opening);
-        let b = count(&[0xff, 0xff, 0xa7], to, 60, seed ^ 0x5555 << 40, opening);
+        let a = count(&[0, 0, 0], to, 60, seed, how);
+        let b = count(&[0xff, 0xff, 0xa7], to, 60, seed ^ 0x5555 << 40, how);
         let places = |counts: &Counts| -> Vec<_> {
             let length = |(place, bits): (&(Party, u64, u32), &Vec<_>)| (*place, bits.len());
             counts.iter().map(length).collect()

@@ -10,9 +10,9 @@ use madrigal_kernels::{
 use crate::bmr::arena::{Arena, Gathered};
 use crate::bmr::hashed::{PeerRows, flip, take_rows};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
-use crate::bmr::shape::{Instance, Shape};
+use crate::bmr::shape::{Gates, Instance, Shape};
 use crate::bmr::wires::Keys;
-use crate::bmr::{COEFFICIENTS, Choices, PLANES};
+use crate::bmr::{COEFFICIENTS, Choices};
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
@@ -21,11 +21,11 @@ use crate::label::Offset;
 #[derive(Clone, Copy)]
 pub struct Products<'a> {
     /// Correlated OTs with each peer: first for the results' masks, then for the products of the operands' masks, then
-    /// for inputs.
+    /// for inputs; or of [`Gates::ThreeOts`] first for products and results' masks, then for each of the operands.
     pub ots: &'a [PeerRows<'a>],
     /// Bits to be multiplied by our offset in our own column: with the corrections of all peers.
     pub own: &'a Choices,
-    /// Flips that each peer has made in its choices for inputs, a plane of inputs each.
+    /// Flips that each peer has made in its choices for inputs, a plane of inputs each, where inputs have OTs.
     pub flips: &'a [&'a [u8]],
 }
 
@@ -87,6 +87,9 @@ impl Garbling {
 
     /// Writes the row that a NOT adds.
     fn flip(&mut self) {
+        if self.shape().gates == Gates::ThreeOts {
+            return;
+        }
         let peers = self.shape().parties - 1;
         let (rows, len) = self.arena.rows_mut();
         flip(rows, len, 1, self.me, peers, &self.offset);
@@ -117,8 +120,8 @@ impl Garbling {
         let mut strings = Keys::zeros(shape.width() * lanes);
         let (keys, rows) = strings.split_at_mut(lanes);
         keys.copy_from_slice(zero);
-        let planes = products.own.bits().len() / COEFFICIENTS * PLANES;
-        if planes > 0 {
+        let planes = products.own.bits().len() / COEFFICIENTS * shape.gates.planes();
+        if planes > 0 && shape.gates == Gates::TwoOts {
             let (place, peers) = (8 * planes + wire * lanes, products.ots.len());
             for with in products.ots {
                 at_least("correlated OTs", place + lanes, with.sent.len())?;
@@ -166,7 +169,11 @@ impl Garbling {
         let plane = own.len() / COEFFICIENTS;
         for with in products.ots {
             for rows in [with.sent, with.received] {
-                at_least("correlated OTs", PLANES * 8 * plane, rows.len())?;
+                at_least(
+                    "correlated OTs",
+                    shape.gates.planes() * 8 * plane,
+                    rows.len(),
+                )?;
             }
         }
         let (left, wanted) = (
@@ -216,8 +223,13 @@ impl Garbling {
             let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum[..len]);
             for (place, with) in products.ots.iter().enumerate() {
                 let received = 1 + place;
-                both(with.received, one);
-                let rows = [&*one, &b[string(received)], &a[string(received)]];
+                let rows = match shape.gates {
+                    Gates::TwoOts => {
+                        both(with.received, one);
+                        [&*one, &b[string(received)], &a[string(received)]]
+                    }
+                    Gates::ThreeOts => of_three(with.received, plane, at, len),
+                };
                 let column = place + usize::from(place >= *me);
                 let table = &mut columns[column][column_bytes(piece.at)..][..column_bytes(len)];
                 let numbers = (*me, column);
@@ -225,6 +237,16 @@ impl Garbling {
                 hash.garble_column(piece.number, numbers, offset, keys, rows, None, table);
             }
             for (place, with) in products.ots.iter().enumerate() {
+                if shape.gates == Gates::ThreeOts {
+                    let sums = [&mut *one, &mut *by_a, &mut *by_b].into_iter();
+                    for (sum, rows) in sums.zip(of_three(with.sent, plane, at, len)) {
+                        match place {
+                            0 => sum.copy_from_slice(rows),
+                            _ => xor_blocks(sum, rows),
+                        }
+                    }
+                    continue;
+                }
                 let sent = 1 + peers + place;
                 let (of_b, of_a) = (&b[string(sent)], &a[string(sent)]);
                 if place == 0 {
@@ -241,9 +263,8 @@ impl Garbling {
                 }
             }
             // With one peer there was nothing to be added.
-            let sent = string(1 + peers);
-            let [by_a, by_b] = match peers {
-                1 => [&b[sent.clone()], &a[sent]],
+            let [by_a, by_b] = match (peers, shape.gates) {
+                (1, Gates::TwoOts) => [&b[string(2)], &a[string(2)]],
                 _ => [&*by_a, &*by_b],
             };
             let column = OwnColumn {
@@ -263,6 +284,9 @@ impl Garbling {
                 table,
             );
             arena.keep(&piece, 0, results);
+            if shape.gates == Gates::ThreeOts {
+                continue;
+            }
             for (place, with) in products.ots.iter().enumerate() {
                 arena.keep(&piece, 1 + place, &with.received[at..][..len]);
                 arena.keep(&piece, 1 + peers + place, &with.sent[at..][..len]);
@@ -272,6 +296,12 @@ impl Garbling {
         arena.finish(chunk);
         Ok(())
     }
+}
+
+/// Gives the rows of three OTs, of `8 * plane` ANDs and lanes each, in the order of the coefficients.
+fn of_three(rows: &[Block], plane: usize, at: usize, len: usize) -> [&[Block]; COEFFICIENTS] {
+    // Alpha goes with the second operand's mask, beta with the first one's.
+    [0, 2, 1].map(|place| soon(rows, place * 8 * plane + at, len))
 }
 
 /// Refuses what is shorter.

@@ -5,9 +5,9 @@ use core::fmt;
 use madrigal_core::{Zeroizing, bits};
 use madrigal_kernels::{self as kernels, Block, Kernels, ROWS_PER_KEY, RowHash};
 
-use crate::bmr::shape::{Instance, Shape};
+use crate::bmr::shape::{Gates, Instance, Shape};
 use crate::bmr::wires::Keys;
-use crate::bmr::{MaskWalk, PLANES, place_of};
+use crate::bmr::{MaskWalk, place_of};
 use crate::chunk::Program;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
@@ -40,7 +40,7 @@ pub struct Hashed {
 }
 
 impl Hashed {
-    /// Goes through the circuit with the rows, as party `me`, in `lanes` lanes. `ots` are with each peer. Rows
+    /// Goes through the circuit with the rows, as party `me`. `ots` are with each peer. Rows
     /// are numbered from `first`, a multiple of 1024: each number may come only once in an
     /// instance ([`Shape::hashed_rows`]).
     ///
@@ -51,16 +51,12 @@ impl Hashed {
         (instance, first): (Instance, u64),
         me: usize,
         offset: &Offset,
-        lanes: usize,
+        shape: Shape,
         ots: &[PeerRows<'_>],
     ) -> Result<Self, GarblingError> {
         let layered = program.layered();
-        let peers = ots.len();
-        let shape = Shape {
-            parties: peers + 1,
-            rows: layered.rows(),
-            lanes,
-        };
+        let (peers, lanes) = (ots.len(), shape.lanes);
+        check_length("peers", shape.parties - 1, peers)?;
         for with in ots {
             for rows in [with.sent, with.received] {
                 check_length("correlated OTs", shape.products(layered), rows.len())?;
@@ -88,12 +84,22 @@ impl Hashed {
             },
         };
 
+        if shape.gates == Gates::ThreeOts {
+            let mut row = Keys::zeros(2 * peers * lanes);
+            for number in 0..layered.and_count() {
+                // The second plane is of the first operand.
+                take_rows(&mut row, ots, 8 * bytes + number * lanes, lanes);
+                work.add(&row, lanes, number);
+            }
+            work.hash();
+            return Ok(work.made);
+        }
         // Each wire's rows: what was received from all peers, then what was sent to them; without its key.
         let width = 2 * peers * lanes;
         let mut arena = Keys::zeros((layered.rows() + 2) * width);
         if bytes > 0 {
             for (row, &wire) in layered.inputs().iter().enumerate() {
-                let place = 8 * PLANES * bytes + wire as usize * lanes;
+                let place = 8 * shape.gates.planes() * bytes + wire as usize * lanes;
                 take_rows(&mut arena[row * width..][..width], ots, place, lanes);
             }
         }
@@ -127,8 +133,9 @@ impl Hashed {
         Ok(message)
     }
 
-    /// Our share of the products of the operands' masks, a plane, given the sum of what all peers have told.
-    /// `flips` go through the circuit as masks do: our own, and the sum of all peers'.
+    /// Our share of the products of the operands' masks, a plane, given the sum of what all peers have told. `flips` say where
+    /// masks of the first operands are not the choices of the rows: our own, and the sum of all peers', which go through the
+    /// circuit as masks do.
     ///
     /// # Errors
     /// [`GarblingError`] if something is no plane.
@@ -136,10 +143,9 @@ impl Hashed {
         self,
         masks: &MaskWalk,
         told: &[u8],
-        flips: [&MaskWalk; 2],
+        [own, theirs]: [&[u8]; 2],
     ) -> Result<Zeroizing<Vec<u8>>, GarblingError> {
         let ([a, b], mut share) = (masks.operands(), self.share);
-        let [own, theirs] = flips.map(|walk| walk.operands()[0]);
         for plane in [a, told, own, theirs] {
             check_length("bytes of a plane", share.len(), plane.len())?;
         }

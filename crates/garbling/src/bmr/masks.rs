@@ -183,16 +183,37 @@ impl Choices {
         &self.bits
     }
 
-    /// Adds what others tell of their choices to the first plane: our own products as a sender lack it.
+    /// The plane of `lambda_a lambda_b ^ lambda_w`.
+    pub fn product(&self) -> &[u8] {
+        &self.bits[..self.bits.len() / COEFFICIENTS]
+    }
+
+    /// Adds what others tell of their choices for the products' plane: our own products as a sender lack it.
     ///
     /// # Errors
     /// [`GarblingError`] if it is no plane.
     pub fn add(&mut self, told: &[u8]) -> Result<(), GarblingError> {
+        self.add_to(0, told)
+    }
+
+    /// Adds what others tell of their choices for both operands, a plane each, where these have OTs of their own.
+    ///
+    /// # Errors
+    /// [`GarblingError`] if these are not two planes.
+    pub fn add_operands(&mut self, told: &[u8]) -> Result<(), GarblingError> {
+        let each = self.bits.len() / COEFFICIENTS;
+        check_length("bytes of two planes", 2 * each, told.len())?;
+        let (a, b) = told.split_at(each);
+        self.add_to(1, b)?;
+        self.add_to(2, a)
+    }
+
+    fn add_to(&mut self, plane: usize, told: &[u8]) -> Result<(), GarblingError> {
         let each = self.bits.len() / COEFFICIENTS;
         check_length("bytes of a plane", each, told.len())?;
-        let first = &mut self.bits[..each];
-        kernels::xor_into(first, told);
-        bits::clear_tail(first, self.count);
+        let plane = &mut self.bits[plane * each..][..each];
+        kernels::xor_into(plane, told);
+        bits::clear_tail(plane, self.count);
         Ok(())
     }
 }

@@ -33,6 +33,16 @@
 //!    others, not of its own, for it knows its own keys from the colour: so `48 (N - 1)` bytes for each AND
 //!    and lane are kept, where the paper keeps `64 N`.
 //!
+//! # Three OTs for an AND
+//! With [`Gates::ThreeOts`] wires have no rows, and each AND takes three OTs in each direction, for the products of the
+//! offsets with its three coefficients: the variant of Ben-Efraim et al. that MOTION 6.3 begins with, for comparisons.
+//! Masks of results are drawn. In step 1 there are no OTs of inputs; in step 2 the rows hashed are those of the OT for
+//! `lambda_a`, whose choice is flipped there, by a bit for each AND that all are told, and that of the one for `lambda_b`
+//! beside it; in step 3 the third OT's choice becomes `lambda_a lambda_b ^ lambda_w`. Who has the offset adds all these flips
+//! to its own bits. Tables are the same. The paper's coefficients are the colour's values, `lambda_ab`, `lambda_ab ^ lambda_a` and
+//! `lambda_ab ^ lambda_b`, each with `lambda_w`: sums of ours. It counts a string of kappa bits for each OT besides, as an
+//! extension with a Delta of its own needs it: our Delta is the offset, as in its own optimisation.
+//!
 //! # Security of steps 1 to 3
 //! The kernels' file argues for the tables. Here, semi-honest parties of which some, not all, are honest.
 //!
@@ -45,6 +55,9 @@
 //!
 //! Messages about choices, in steps 1 and 3, are under the choice of an OT that is used for nothing else, and which
 //! senders do not know. It is the same with all of them, as if P_i had one OT with each for the same bit.
+//!
+//! With three OTs an AND all of this holds: each OT is for one AND, its row is hashed once or not at all, and each flip is
+//! under a choice of its own.
 //!
 //! At the active colours tables show each honest party's share of the colour's polynomial. It contains the party's
 //! share of `lambda_w`, which is fresh for each AND, and which else only the ANDs that read w have in what they
@@ -69,15 +82,11 @@ pub use evaluation::Evaluation;
 pub use garbling::{Garbling, Products};
 pub use hashed::{Hashed, PeerRows};
 pub use masks::{BlockSeed, Choices, MaskWalk};
-pub use shape::{Instance, Shape};
+pub use shape::{Gates, Instance, Shape};
 pub use wires::{ActiveKeys, Keys, WireSetup};
 
 /// Number of the colour's coefficients that are secret, for each AND and lane.
 pub const COEFFICIENTS: usize = 3;
-
-/// Correlated OTs in each direction for each AND and lane: one for the result's mask, one for the product of the
-/// operands'.
-pub(crate) const PLANES: usize = 2;
 
 /// The place of a peer among a party's peers.
 pub(crate) fn place_of(me: usize, peer: usize) -> usize {

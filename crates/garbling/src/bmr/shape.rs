@@ -5,7 +5,6 @@ use madrigal_core::{KeyNumbers, bits, domains};
 use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, ROWS_PER_KEY, RowHash, column_bytes};
 use sha2::{Digest, Sha256};
 
-use crate::bmr::PLANES;
 use crate::chunk::{Chunk, Program};
 
 /// Fewer lanes than this, and several gates of a layer share a piece, for which their keys are copied; from here
@@ -63,6 +62,26 @@ impl Instance {
     }
 }
 
+/// Correlated OTs that go into an AND, in each direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Gates {
+    /// Two, and one for each input of the circuit: operands bring theirs along.
+    #[default]
+    TwoOts,
+    /// Three for each AND, none for inputs: the variant of Ben-Efraim et al. that the paper begins with.
+    ThreeOts,
+}
+
+impl Gates {
+    /// Planes of OTs, of one for each AND and lane.
+    pub(crate) const fn planes(self) -> usize {
+        match self {
+            Self::TwoOts => 2,
+            Self::ThreeOts => 3,
+        }
+    }
+}
+
 /// A block of lanes that goes through a circuit, with N parties.
 ///
 /// The ANDs are cut into *pieces*, each of which has a key of the hash: with 33 lanes or more, up to 64 lanes of
@@ -76,6 +95,8 @@ pub struct Shape {
     pub rows: usize,
     /// Lanes.
     pub lanes: usize,
+    /// OTs of an AND.
+    pub gates: Gates,
 }
 
 impl Shape {
@@ -102,24 +123,37 @@ impl Shape {
         bits::bytes_for(self.and_lanes(program))
     }
 
-    /// Bytes of a plane of inputs: a bit for each input bit and lane. None if there are no ANDs: then no input
-    /// needs rows.
-    pub fn input_bytes(&self, program: &Layered) -> usize {
-        match self.and_lanes(program) {
-            0 => 0,
-            _ => bits::bytes_for(program.input_bits() * self.lanes),
+    /// Bytes of a plane of inputs: a bit for each input bit and lane. None if there are no ANDs, or three OTs for each: then
+    /// no input needs rows.
+    fn input_bytes(&self, program: &Layered) -> usize {
+        match (self.and_lanes(program), self.gates) {
+            (0, _) | (_, Gates::ThreeOts) => 0,
+            (_, Gates::TwoOts) => bits::bytes_for(program.input_bits() * self.lanes),
         }
     }
 
-    /// Number of correlated OTs that each ordered pair needs: for each of two planes and that of inputs, one for each bit
-    /// of its bytes.
-    pub fn products(&self, program: &Layered) -> usize {
-        8 * (PLANES * self.plane_bytes(program) + self.input_bytes(program))
+    /// Bytes in which a party tells where masks are not the choices of OTs, before the product of masks is there: those of
+    /// inputs, or of both operands of each AND.
+    pub fn flip_bytes(&self, program: &Layered) -> usize {
+        match self.gates {
+            Gates::TwoOts => self.input_bytes(program),
+            Gates::ThreeOts => 2 * self.plane_bytes(program),
+        }
     }
 
-    /// Strings of a wire within a circuit: one's key of 0, and with each peer what was received and what was sent.
+    /// Number of correlated OTs that each ordered pair needs: for each of two planes and that of inputs, or of three planes, one
+    /// for each bit of its bytes.
+    pub fn products(&self, program: &Layered) -> usize {
+        8 * (self.gates.planes() * self.plane_bytes(program) + self.input_bytes(program))
+    }
+
+    /// Strings of a wire within a circuit: one's key of 0, and with each peer what was received and what was sent, where
+    /// wires have that.
     pub(crate) fn width(&self) -> usize {
-        1 + 2 * (self.parties - 1)
+        match self.gates {
+            Gates::TwoOts => 1 + 2 * (self.parties - 1),
+            Gates::ThreeOts => 1,
+        }
     }
 
     /// Rows that [`Hashed::new`](crate::bmr::Hashed::new) numbers in a circuit: how many numbers a block takes.

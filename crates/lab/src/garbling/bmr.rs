@@ -6,7 +6,7 @@ use std::time::Instant;
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::bits;
 use madrigal_garbling::bmr::{
-    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, PeerRows,
+    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Gates, Hashed, Instance, MaskWalk, PeerRows,
     Products, Shape, WireSetup,
 };
 use madrigal_garbling::{Block, Offset, Program};
@@ -75,6 +75,7 @@ impl<'w> Bench<'w> {
                 parties,
                 rows,
                 lanes: Shape::lanes_in_cache(rows, parties),
+                gates: Gates::TwoOts,
             },
             offsets: (0..parties).map(|_| Offset::random(&mut random)).collect(),
             random,
@@ -176,12 +177,11 @@ impl<'w> Bench<'w> {
             let masks = &dealt.choices[..plane];
             let walk = MaskWalk::new(program, me == 0, masks, part.masks());
             let (number, offset) = ((self.instance, self.first_row), &self.offsets[me]);
-            let hashed = Hashed::new(&self.ready, number, me, offset, lanes, &dealt.ots());
+            let hashed = Hashed::new(&self.ready, number, me, offset, shape, &dealt.ots());
             walks.push((walk.map_err(Failure::bug)?, hashed.map_err(Failure::bug)?));
             inputs.push(part);
         }
-        let none = Rows::new(wires, lanes);
-        let none = MaskWalk::new(program, false, &vec![0; plane], &none).map_err(Failure::bug)?;
+        let none = vec![0; plane];
         self.first_row += shape.hashed_rows(program);
         let mut told = Vec::new();
         for me in 0..shape.parties {
@@ -197,7 +197,7 @@ impl<'w> Bench<'w> {
         let mut all = Vec::new();
         let walks = walks.into_iter().zip(told);
         for (((walk, hashed), told), (inputs, dealt)) in walks.zip(inputs.into_iter().zip(dealt)) {
-            let product = hashed.share(&walk, &told, [&none; 2]);
+            let product = hashed.share(&walk, &told, [&none[..]; 2]);
             let product = product.map_err(Failure::bug)?;
             let mut correction = product.to_vec();
             kernels::xor_into(&mut correction, &dealt.choices[plane..2 * plane]);
@@ -230,7 +230,7 @@ impl<'w> Bench<'w> {
         let (shape, offset) = (self.shape, &self.offsets[me]);
         let mut garbling = Garbling::new(self.instance, shape, self.first, me, offset, &party.seed);
         let ots = party.dealt.ots();
-        let none = vec![0; shape.input_bytes(self.program)];
+        let none = vec![0; shape.flip_bytes(self.program)];
         let products = Products {
             ots: &ots,
             own: &party.own,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use madrigal_circuit::Rows;
 use madrigal_core::{Zeroizing, bits};
 use madrigal_garbling::bmr::{
-    BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, Products,
+    BlockSeed, Choices, Evaluation, Garbling, Gates, Hashed, Instance, MaskWalk, Products,
 };
 use madrigal_kernels::{self as kernels, Block};
 use madrigal_net::{Channel, Result, exchange_each};
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Prepared {
 
 impl Bmr {
     /// Garbles a circuit for a block of lanes: from the setup parts of its inputs, one row for each input bit, to
-    /// those of its outputs. `ots` are with each peer, in the order of [`madrigal_net::Context::peers`], [`Shape::products`]
+    /// those of its outputs, with as many OTs for an AND as `gates` says. `ots` are with each peer, in the order of [`madrigal_net::Context::peers`], [`Shape::products`]
     /// each way; `choices` are ours, packed, the same with all.
     ///
     /// # Errors
@@ -63,6 +63,7 @@ impl Bmr {
     pub async fn garble(
         &mut self,
         program: &Program<'_>,
+        gates: Gates,
         inputs: &WireSetup,
         choices: &[u8],
         ots: &[PeerRows<'_>],
@@ -72,6 +73,7 @@ impl Bmr {
             parties: self.context.parties(),
             rows: layered.rows(),
             lanes: inputs.lanes(),
+            gates,
         };
         let me = self.context.me();
         let seed = BlockSeed::new(self.random.next_block());
@@ -143,8 +145,16 @@ impl Bmr {
     ) -> Result<Told> {
         let (me, layered) = (self.context.me(), program.layered());
         let plane = shape.plane_bytes(layered);
-        let (results, choices) = choices.split_at(plane);
-        let (second, first) = choices.split_at(plane);
+        let drawn;
+        let results = match shape.gates {
+            Gates::TwoOts => &choices[..plane],
+            Gates::ThreeOts => {
+                let mut masks = Zeroizing::new(vec![0; plane]);
+                self.random.fill(&mut masks);
+                drawn = masks;
+                &drawn[..]
+            }
+        };
         let masks = MaskWalk::new(layered, me == LEADER, results, inputs).expect(FITS);
         if plane == 0 {
             let (own, outputs) = masks.choices(&[]).expect(FITS);
@@ -157,11 +167,17 @@ impl Bmr {
         }
         let place = (self.instance, self.next_row);
         self.next_row += shape.hashed_rows(layered);
-        let hash = || Hashed::new(program, place, me.index(), &self.offset, shape.lanes, ots);
+        let hash = || Hashed::new(program, place, me.index(), &self.offset, shape, ots);
         let hashed = self.context.metered_now(hash).expect(FITS);
-        let mut flips = pack(inputs);
-        kernels::xor_into(&mut flips, first);
-        bits::clear_tail(&mut flips, layered.input_bits() * shape.lanes);
+        // Masks that choices are to be, which all are told where they are not.
+        let (mut flips, before, each) = match shape.gates {
+            Gates::TwoOts => (pack(inputs), plane, layered.input_bits() * shape.lanes),
+            Gates::ThreeOts => (Zeroizing::new(masks.operands().concat()), 0, masks.count()),
+        };
+        kernels::xor_into(&mut flips, &choices[before + plane..]);
+        for flips in flips.chunks_mut(bits::bytes_for(each).max(1)) {
+            bits::clear_tail(flips, each);
+        }
 
         let message = |place| {
             let mut message = hashed.message(place, &masks).expect(FITS);
@@ -175,20 +191,33 @@ impl Bmr {
             kernels::xor_into(&mut products, &told[..plane]);
             kernels::xor_into(&mut others, &told[plane..]);
         }
-        // Public bits, which go through XOR as masks do; a NOT changes none of them.
-        let flipped = |bits: &[u8]| {
-            let inputs = unpack(bits, layered.input_bits(), shape.lanes);
-            MaskWalk::new(layered, false, &vec![0; plane], &inputs).expect(FITS)
+        let of_first = |bits: &[u8]| match shape.gates {
+            Gates::ThreeOts => bits[..plane].to_vec(),
+            // Public bits, which go through XOR as masks do; a NOT changes none of them.
+            Gates::TwoOts => {
+                let inputs = unpack(bits, layered.input_bits(), shape.lanes);
+                let walk = MaskWalk::new(layered, false, &vec![0; plane], &inputs);
+                walk.expect(FITS).operands()[0].to_vec()
+            }
         };
-        let walks = [flipped(&flips), flipped(&others)];
-        let product = hashed.share(&masks, &products, walks.each_ref());
+        let [ours, theirs] = [&flips[..], &others].map(of_first);
+        let product = hashed.share(&masks, &products, [&ours, &theirs]);
         let product = product.expect(FITS);
 
-        // The second OTs' choices become our share of the product: all are told alike which to flip.
-        let mut flips = Zeroizing::new(vec![0; plane]);
-        kernels::xor(&mut flips, &product, second);
-        bits::clear_tail(&mut flips, masks.count());
+        // The next OTs' choices become our share of the product, with the result's mask where no OT has that: all are told
+        // alike which to flip.
+        let count = masks.count();
         let (mut own, outputs) = masks.choices(&product).expect(FITS);
+        let wanted = match shape.gates {
+            Gates::TwoOts => &product[..],
+            Gates::ThreeOts => own.product(),
+        };
+        let mut flips = Zeroizing::new(vec![0; plane]);
+        kernels::xor(&mut flips, wanted, &choices[before..before + plane]);
+        bits::clear_tail(&mut flips, count);
+        if shape.gates == Gates::ThreeOts {
+            own.add_operands(&others).expect(FITS);
+        }
         let messages = self.channels.iter().map(|_| flips.to_vec()).collect();
         for told in self.exchange(messages, plane).await? {
             own.add(&told).expect(FITS);

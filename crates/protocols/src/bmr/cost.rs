@@ -2,7 +2,7 @@
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_garbling::bmr::Shape;
+use madrigal_garbling::bmr::{Gates, Shape};
 
 use super::{Bmr, tables};
 use crate::gmw::{BooleanGmw, share_aes_blocks};
@@ -120,6 +120,27 @@ impl Bmr {
         rounds.exchange(&all_pairs(parties));
     }
 
+    /// Cost of [`fresh_shares`](Self::fresh_shares).
+    pub fn fresh_shares_cost(me: Party, parties: usize, rows: usize, lanes: usize) -> PhaseCost {
+        let of = |owner| Self::fresh_input_cost(me, owner, parties, rows, lanes);
+        Party::all(parties)
+            .map(of)
+            .fold(PhaseCost::default(), |sum, one| sum + one)
+    }
+
+    /// Cost of [`from_boolean_by_inputs`](Self::from_boolean_by_inputs).
+    pub fn from_boolean_by_inputs_cost(parties: usize, rows: usize, lanes: usize) -> PhaseCost {
+        let peers = parties as u64 - 1;
+        each_way(peers, bits::bytes_for(rows * lanes), 1)
+            + each_way(peers, 16 * parties * rows * lanes, 1)
+    }
+
+    /// Rounds of [`from_boolean_by_inputs`](Self::from_boolean_by_inputs).
+    pub fn from_boolean_by_inputs_rounds(rounds: &mut Rounds, parties: usize) {
+        rounds.exchange(&all_pairs(parties));
+        rounds.exchange(&all_pairs(parties));
+    }
+
     /// Cost of [`garble`](Self::garble), without its correlated OTs. Time is linear in the
     /// circuit's ANDs.
     pub fn garble_cost(opening: Opening, shape: Shape, program: &Layered) -> PhaseCost {
@@ -137,14 +158,18 @@ impl Bmr {
         let (parties, ands) = (shape.parties, shape.and_lanes(program));
         let seed = 1;
         let hashed = shape.hashed_aes(program);
-        let local = seed + hashed + shape.garble_aes(program.and_count());
+        let masks = match shape.gates {
+            Gates::TwoOts => 0,
+            Gates::ThreeOts => shape.plane_bytes(program).div_ceil(16) as u64,
+        };
+        let local = seed + masks + hashed + shape.garble_aes(program.and_count());
         if ands == 0 {
             return aes(local);
         }
         let peers = parties as u64 - 1;
-        // Planes of the masks' product and of inputs, then the plane of the second OTs' choices.
+        // Planes of the masks' product and of inputs or operands, then the plane of the next OTs' choices.
         let plane = shape.plane_bytes(program);
-        let first = each_way(peers, plane + shape.input_bytes(program), 1);
+        let first = each_way(peers, plane + shape.flip_bytes(program), 1);
         let told = first + each_way(peers, plane, 1);
         let column = shape.column_bytes(program.and_count());
         let once = tables::adds_once(opening, shape, program);

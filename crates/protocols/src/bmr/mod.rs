@@ -14,11 +14,14 @@
 //! |---|---|---|---|---|
 //! | input of one party ([`Bmr::share`]) | 0 | 0 | 2 | ceil(n/8) from the owner, then 16 n |
 //! | B2Y ([`Bmr::from_boolean`]) | 0 | 0 | 2, or 3 | ceil(n/8), then 16 n |
+//! | B2Y share by share ([`Bmr::from_boolean_by_inputs`]) | 0 | 0 | 2 | ceil(n/8), then 16 N n |
 //! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 4 | 2 ceil(m/8) + ceil(i/8) + 48 (N-1) m, or 48 to 96 m | 0 | 0 |
 //! | output ([`Bmr::open_masks`], [`reveal`]) | 1, or 2 | ceil(n/8) to each receiver | 0 | 0 |
 //! | Y2B ([`to_boolean`]) | 0 | 0 | 0 | 0 |
 //!
-//! A circuit takes 2 m + i correlated OTs each way between each two parties; without ANDs none, and sends nothing.
+//! A circuit takes 2 m + i correlated OTs each way between each two parties; without ANDs none, and sends nothing. With
+//! [`Gates::ThreeOts`], the variant that the paper begins with, it takes 3 m, and sends 4 ceil(m/8) bytes in place of
+//! 2 ceil(m/8) + ceil(i/8).
 //!
 //! Each party needs the sums of the others' columns. Either each sends each its shares of these, `48 (N-1)^2 m` bytes
 //! from each party; or each column is added up by one party, the one after its owner, which sends the sum to those that
@@ -51,7 +54,7 @@ mod tables;
 
 pub use circuits::{Evaluated, Prepared};
 pub use cost::{messages_of_column, paper_setup_bits};
-pub use madrigal_garbling::bmr::{ActiveKeys, PeerRows, Shape, WireSetup};
+pub use madrigal_garbling::bmr::{ActiveKeys, Gates, PeerRows, Shape, WireSetup};
 pub use madrigal_garbling::{Block, Offset, Program};
 
 use bytes::Bytes;
@@ -124,6 +127,20 @@ impl InputSetup {
 impl std::fmt::Debug for InputSetup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "InputSetup({:?}, of {})", self.part, self.owner)
+    }
+}
+
+/// The setup parts of bits that all share, an input of each party and their XOR.
+#[derive(Debug)]
+pub struct ShareSetup {
+    inputs: Vec<InputSetup>,
+    sum: WireSetup,
+}
+
+impl ShareSetup {
+    /// The wires of the XOR.
+    pub fn sum(&self) -> &WireSetup {
+        &self.sum
     }
 }
 
@@ -229,6 +246,67 @@ impl Bmr {
         self.activate(part, &unpack(&colours, rows, lanes)).await
     }
 
+    /// Fresh wires for bits that all share, one for each party's share ([`from_boolean_by_inputs`](Self::from_boolean_by_inputs)).
+    pub fn fresh_shares(&mut self, rows: usize, lanes: usize) -> ShareSetup {
+        let owners = Party::all(self.context.parties());
+        let inputs: Vec<_> = owners
+            .map(|owner| self.fresh_input(owner, rows, lanes))
+            .collect();
+        let mut sum = WireSetup::new(rows, lanes);
+        for input in &inputs {
+            let part = input.part();
+            kernels::xor_into(sum.masks_mut().as_bytes_mut(), part.masks().as_bytes());
+            for row in 0..rows {
+                add_blocks(sum.zero_mut(row), part.zero(row));
+            }
+        }
+        ShareSetup { inputs, sum }
+    }
+
+    /// Yao shares of bits that are shared in B, the straightforward way that the paper improves upon (MOTION 7.2), for
+    /// comparisons: each party shares its share as an input, and the XOR of all of these is taken, which is local. Each
+    /// sends a key for each share where [`from_boolean`](Self::from_boolean) sends their sum alone. Secure as inputs and
+    /// XOR are: colours are shares under masks that their owners alone know.
+    ///
+    /// # Errors
+    /// [`madrigal_net::Error`] of the network, or if a peer's keys lack the colours that the owners sent.
+    ///
+    /// # Panics
+    /// If `share` has another shape than `setup`.
+    pub async fn from_boolean_by_inputs(
+        &mut self,
+        setup: &ShareSetup,
+        share: &Rows,
+    ) -> Result<ActiveKeys> {
+        let ShareSetup { inputs, sum } = setup;
+        let (rows, lanes) = (sum.rows(), sum.lanes());
+        let (me, parties) = (self.context.me().index(), inputs.len());
+        let mask = inputs[me].mask().expect("ours is the mask of our input");
+        let mut packed = pack(&added(share, mask));
+        // Under masks that nobody else knows.
+        marks::public(packed.as_mut_slice());
+        let len = packed.len();
+        let message = Bytes::copy_from_slice(&packed);
+        let received = exchange(&mut self.channels, message, len).await?;
+        let mut all = Rows::new(parties * rows, lanes);
+        let own = [(me, &packed[..])].into_iter();
+        let peers = self.channels.iter().zip(&received);
+        let told = peers.map(|(channel, told)| (channel.peer().index(), &told[..]));
+        for (owner, told) in own.chain(told) {
+            for row in 0..rows {
+                bits::take(told, row * lanes, all.row_mut(owner * rows + row), lanes);
+            }
+        }
+        let parts: Vec<_> = inputs.iter().map(InputSetup::part).collect();
+        let parts = WireSetup::concat(&parts).expect(FITS);
+        let active = self.activate(&parts, &all).await?;
+        let mut keys = ActiveKeys::new(parties, rows, lanes);
+        for wire in 0..parties * rows {
+            add_blocks(keys.row_mut(wire % rows), active.row(wire));
+        }
+        Ok(keys)
+    }
+
     /// Everyone's active keys for public colours.
     async fn activate(&mut self, part: &WireSetup, colours: &Rows) -> Result<ActiveKeys> {
         let (me, parties) = (self.context.me().index(), self.context.parties());
@@ -297,6 +375,13 @@ fn added(a: &Rows, b: &Rows) -> Rows {
     let mut sum = a.clone();
     kernels::xor_into(sum.as_bytes_mut(), b.as_bytes());
     sum
+}
+
+fn add_blocks(to: &mut [Block], from: &[Block]) {
+    kernels::xor_into(
+        kernels::blocks_as_bytes_mut(to),
+        kernels::blocks_as_bytes(from),
+    );
 }
 
 /// All bits, row after row without gaps.

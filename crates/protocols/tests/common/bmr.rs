@@ -8,7 +8,7 @@ use madrigal_core::{Cost, Party, Phase, PhaseCost};
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::bmr::{
-    ActiveKeys, Bmr, Offset, PeerRows, Program, Shape, WireSetup, reveal, to_boolean,
+    ActiveKeys, Bmr, Gates, Offset, PeerRows, Program, Shape, WireSetup, reveal, to_boolean,
 };
 use madrigal_protocols::{Opening, Rounds};
 
@@ -111,10 +111,13 @@ pub fn select(all: &Rows, rows: Range<usize>) -> Rows {
 /// Faults that a party may commit.
 pub type Cheat = fn(&mut Vec<Dealt>, &mut WireSetup);
 
+/// OTs that the ANDs of a test's circuits take.
+pub const GATES: [Gates; 2] = [Gates::TwoOts, Gates::ThreeOts];
+
 /// One job: gives the outputs, if we are in `to`, and our shares of them in B.
 pub async fn job(
     context: Context,
-    opening: Opening,
+    (opening, gates): (Opening, Gates),
     seed: u64,
     layered: &Layered,
     inputs: &Rows,
@@ -128,6 +131,7 @@ pub async fn job(
         parties,
         rows: layered.rows(),
         lanes,
+        gates,
     };
     let program = Program::new(layered);
     let rows = parts(layered.input_bits());
@@ -150,7 +154,7 @@ pub async fn job(
     let ots: Vec<_> = dealt.iter().map(Dealt::rows).collect();
     let (choices, _) = random_rows(seed, 0, me.index(), count);
     let all = WireSetup::concat(&[owned[0].part(), owned[1].part(), &shared]).unwrap();
-    let (outputs, prepared) = setup.garble(&program, &all, &choices, &ots).await?;
+    let (outputs, prepared) = setup.garble(&program, gates, &all, &choices, &ots).await?;
     let column = shape.column_bytes(layered.and_count());
     assert_eq!(prepared.bytes(), (parties - 1) * column);
     let masks = setup.open_masks(&outputs, to).await?;
@@ -176,7 +180,7 @@ pub async fn job(
 
 /// The declared cost of the same.
 pub fn cost(
-    opening: Opening,
+    (opening, gates): (Opening, Gates),
     me: Party,
     parties: usize,
     layered: &Layered,
@@ -187,6 +191,7 @@ pub fn cost(
         parties,
         rows: layered.rows(),
         lanes,
+        gates,
     };
     let [first, second, third] = parts(layered.input_bits()).map(|rows| rows.len());
     let owners = [Party::new(0), Party::new(1)];
