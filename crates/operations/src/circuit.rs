@@ -6,6 +6,7 @@ use madrigal_circuit::branches::Branching;
 use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats, Sums};
 use madrigal_garbling::{Program, Walk};
 
+use crate::variants::{Ands, Variants};
 use crate::vectors::{self, VectorLayer};
 
 /// A compiled circuit.
@@ -22,6 +23,7 @@ pub struct Circuit {
     branching: Option<Arc<Branching>>,
     /// Products of bits and vectors among the ANDs of each layer, where these are to be done as such.
     vectors: Option<Arc<[VectorLayer]>>,
+    variants: Variants,
     /// Digest of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
@@ -52,6 +54,7 @@ impl Circuit {
             layered,
             branching: None,
             vectors: None,
+            variants: Variants::default(),
             labels: OnceLock::new(),
             sums: OnceLock::new(),
         }
@@ -91,13 +94,34 @@ impl Circuit {
 
     /// Makes the same circuit, of which [`Sharing::B`](madrigal_engine::Sharing::B) does ANDs of a layer with an operand in
     /// common by vector triples, if there are any: a multiplexer of many bits takes one triple instead of one for each
-    /// bit. Other protocols do as before.
+    /// bit. Other protocols do as before. ANDs that take no triples have none of vectors either.
     pub fn in_vectors(&self) -> Option<Self> {
+        if self.variants.ands == Ands::Ots {
+            return None;
+        }
         let layers = vectors::layers(&self.layered)?;
         Some(Self {
             vectors: Some(layers.into()),
             ..self.clone()
         })
+    }
+
+    /// Makes the same circuit, to be evaluated in these ways.
+    #[must_use]
+    pub fn with_variants(&self, variants: Variants) -> Self {
+        Self {
+            variants,
+            vectors: match variants.ands {
+                Ands::Triples => self.vectors.clone(),
+                Ands::Ots => None,
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Ways in which it is evaluated.
+    pub fn variants(&self) -> Variants {
+        self.variants
     }
 
     /// Products of bits and vectors among the ANDs of each layer, if they are to be done [as such](Self::in_vectors).

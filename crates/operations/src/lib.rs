@@ -36,6 +36,7 @@ mod hand_out;
 mod local;
 mod matrices;
 mod netlist;
+mod ots;
 mod over_shares;
 mod parts;
 mod protocol;
@@ -48,6 +49,8 @@ mod shared;
 mod stepped;
 mod sums;
 mod truncate;
+mod variants;
+mod varied;
 mod vectors;
 mod when_met;
 mod yao;
@@ -56,13 +59,13 @@ use madrigal_engine::with_ring;
 
 pub use aby2::{AlphaTool, BetaTool, MulBits};
 pub use arena::Arena;
-pub use arithmetic_gmw::{ArithmeticGmwTool, KnownBitTimes, KnownProduct};
+pub use arithmetic_gmw::{ArithmeticGmwTool, ComposeMasked, KnownBitTimes, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
     RingOperations,
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
-pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
+pub use bmr::{BmrTool, ComposeKeys, FromKeys, ShareToKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use branches::{Branch, BranchTool, Scheme};
 pub use circuit::Circuit;
@@ -88,6 +91,8 @@ pub use rows::{Brought, evaluate_rows, input_bits_of, run_rows};
 pub use stepped::{Described, Stepped};
 pub use sums::SumAxis;
 pub use truncate::{ShiftShares, TruncateLocally};
+pub use variants::{Ands, Conversion, Gates, Variants};
+pub use varied::varied;
 pub use when_met::WhenMet;
 pub use yao::{
     ComposeLabels, FromLabels, Garbling, HalfGates, SplitLabels, ThreeHalves, ToLabels, YaoTool,

@@ -56,10 +56,7 @@ impl<P: Boolean> Operation for Netlist<P> {
                 true => self.circuit.sums_digest(),
                 false => self.circuit.compiled_digest(),
             }),
-            match self.circuit.vectors() {
-                Some(_) if P::VECTORS => ", by vector triples",
-                _ => "",
-            },
+            P::manner(&self.circuit),
             if self.is_lane_wise() {
                 String::new()
             } else {
@@ -103,7 +100,7 @@ impl<P: Boolean> Operation for Netlist<P> {
     }
 
     fn prepares(&self, _: &[Sort]) -> bool {
-        P::PREPARES
+        P::prepares_circuit(&self.circuit)
     }
 
     fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {

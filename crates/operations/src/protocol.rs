@@ -127,10 +127,18 @@ pub trait Protocol: Tool {
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
-    /// Whether circuits are evaluated with [vector triples](Circuit::in_vectors), if they are to be.
-    const VECTORS: bool = false;
     /// Whether circuits are evaluated as [sums of products](madrigal_circuit::Sums).
     const SUMS: bool = false;
+
+    /// Says in which of several ways a circuit is evaluated, where it is not the usual one: all parties compare it.
+    fn manner(_circuit: &Circuit) -> &'static str {
+        ""
+    }
+
+    /// Whether evaluating a circuit can be prepared: as all else, unless said otherwise.
+    fn prepares_circuit(_circuit: &Circuit) -> bool {
+        Self::PREPARES
+    }
 
     /// Does for [`evaluate`](Self::evaluate) what can be done before inputs are there; nothing, unless said otherwise.
     fn prepare_evaluate(

@@ -19,8 +19,8 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
 use madrigal_operations::{
-    AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, ReplicatedTool,
-    Rings, Scheme as BranchScheme, evaluate_rows,
+    AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Circuit, Gated, Mul,
+    ReplicatedTool, Rings, Scheme as BranchScheme, ShareToKeys, evaluate_rows,
 };
 use madrigal_testkit::{impatient, must_end_well, run_with_fault, seed};
 
@@ -304,6 +304,32 @@ fn secret_branches_under_random_faults_end_right_or_with_an_error() {
             inputs: built.inputs,
         };
         try_program(program, 24, seed)
+    });
+}
+
+#[test]
+fn variants_under_random_faults_end_right_or_with_an_error() {
+    use crate::variants::{BY_OTS, THREE, built, to_keys};
+    under_random_faults([2, 3], |parties, seed| {
+        let len = [1, 300][seed as usize / 4 % 2];
+        let netlist = netlist("int_add8_size.bristol");
+        let circuit = |variants| Circuit::new(&netlist).with_variants(variants);
+        let built = match seed % 3 {
+            0 => built::<BooleanGmwTool>(&circuit(BY_OTS), parties, len, seed),
+            1 => built::<BmrTool>(&circuit(THREE), parties, len, seed),
+            _ => to_keys(Arc::new(ShareToKeys::new()), parties, len, seed),
+        };
+        let spec = PlanSpec {
+            opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
+            phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
+            ..PlanSpec::new(built.graph.clone())
+        };
+        let program = Program {
+            plan: Plan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 40, seed)
     });
 }
 

@@ -30,4 +30,5 @@ mod streamed;
 mod time;
 mod transcripts;
 mod two_layers;
+mod variants;
 mod vectors;

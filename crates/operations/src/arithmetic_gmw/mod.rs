@@ -2,6 +2,7 @@
 
 mod known;
 mod known_bits;
+mod masked;
 mod record;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::shared::{rings_alone, width};
 
 pub use known::KnownProduct;
 pub use known_bits::KnownBitTimes;
+pub use masked::ComposeMasked;
 
 /// [`ArithmeticGmw`] with its inputs.
 pub struct ArithmeticGmwTool {

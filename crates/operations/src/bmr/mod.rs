@@ -9,22 +9,22 @@ mod numbers;
 mod record;
 mod wires;
 
-pub use convert::{FromKeys, ToKeys};
+pub use convert::{FromKeys, ShareToKeys, ToKeys};
 pub use numbers::ComposeKeys;
 
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Zeroizing, bits};
-use madrigal_correlations::{Direction, Stock};
+use madrigal_correlations::Stock;
 use madrigal_engine::{
     Bill, Early, Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
 };
-use madrigal_garbling::{Offset, colours};
+use madrigal_garbling::Offset;
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::bmr::{self, Bmr, InputSetup, PeerRows, Shape, WireSetup};
+use madrigal_protocols::bmr::{self, Bmr, Gates, InputSetup, Shape, WireSetup};
 
 use self::wires::{
     active_to_shares, bit, colours_of, groups, planes, rows_of, setup_of, setup_to_shares,
@@ -32,6 +32,7 @@ use self::wires::{
 };
 use crate::arena::Arena;
 use crate::circuit::Circuit;
+use crate::ots::{self, CommonOts};
 use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, bits_of, from_rows, offset, sorts_of, unopened, unpacked};
 
@@ -69,30 +70,6 @@ type FreshInputs = Vec<InputSetup>;
 type Masks = Vec<Option<Rows>>;
 /// Kept values of a circuit.
 type Garbled = (bmr::Prepared, WireSetup);
-
-/// Correlated OTs with all peers: our choices, which are the same with all, and rows.
-struct Ots<'a> {
-    choices: Zeroizing<Vec<u8>>,
-    rows: Vec<PeerRows<'a>>,
-}
-
-impl<'a> Ots<'a> {
-    fn new(me: Party, parties: usize, ots: &[(Direction, &'a [Block])]) -> Self {
-        let of = |way| {
-            let found = ots.iter().find(|(other, _)| *other == way);
-            found.map_or(&[][..], |&(_, rows)| rows)
-        };
-        let with = |peer| PeerRows {
-            sent: of((me, peer)),
-            received: of((peer, me)),
-        };
-        let rows: Vec<_> = me.others(parties).map(with).collect();
-        let received = rows.first().map_or(&[][..], |with| with.received);
-        let mut choices = Zeroizing::new(vec![0; bits::bytes_for(received.len())]);
-        colours(received, &mut choices);
-        Self { choices, rows }
-    }
-}
 
 impl BmrTool {
     fn bmr(&mut self, stock: &Stock) -> Result<&mut Bmr> {
@@ -319,10 +296,18 @@ fn shape(circuit: &Circuit, parties: usize, lanes: usize) -> Shape {
         parties,
         rows: circuit.layered().rows(),
         lanes,
+        gates: circuit.variants().gates,
     }
 }
 
 impl Boolean for BmrTool {
+    fn manner(circuit: &Circuit) -> &'static str {
+        match circuit.variants().gates {
+            Gates::TwoOts => "",
+            Gates::ThreeOts => ", by three OTs for an AND",
+        }
+    }
+
     async fn prepare_evaluate(
         &mut self,
         circuit: &Circuit,
@@ -340,8 +325,9 @@ impl Boolean for BmrTool {
         let program = circuit.garbled();
         let bmr = self.bmr(stock)?;
         let ots = stock.correlated_ots().take_each(|_| count)?;
-        let ots = Ots::new(me, parties, &ots);
-        let garbled = bmr.garble(&program, &setup, &ots.choices, &ots.rows);
+        let ots = CommonOts::new(me, parties, &ots);
+        let gates = circuit.variants().gates;
+        let garbled = bmr.garble(&program, gates, &setup, &ots.choices, &ots.rows);
         let (made, prepared) = garbled.await?;
         let sorts = bits_of(circuit.outputs(), Sharing::Y, lanes);
         Ok(Prepared {
@@ -387,12 +373,7 @@ impl Boolean for BmrTool {
         let (parties, opening) = (bill.parties(), bill.opening());
         let (shape, layered) = (shape(circuit, parties, lanes), circuit.layered());
         bill.ahead(|bill| {
-            let products = shape.products(layered);
-            for from in Party::all(parties) {
-                for to in from.others(parties) {
-                    bill.needs().correlated_ots(from, to, products);
-                }
-            }
+            ots::needs(bill, shape.products(layered));
             let lengths = bmr::messages_of_column(shape, layered);
             bill.each(|_| Bmr::garble_cost_with(opening, shape, layered, lengths));
             if shape.and_lanes(layered) > 0 {

@@ -7,21 +7,27 @@ use std::sync::Arc;
 use madrigal_circuit::{And, Rows};
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock};
-use madrigal_engine::{Bill, Element, Mismatch, PreparedState, Shares, Sharing, Sort, Tool};
+use madrigal_engine::{
+    Bill, Early, Element, Mismatch, Prepared, PreparedState, Shares, Sharing, Sort, Tool,
+};
+use madrigal_kernels::Block;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::gmw::{self, BitVectors, BooleanGmw, InputSharing};
+use madrigal_protocols::gmw::{self, BitOts, BitVectors, BooleanGmw, InputSharing};
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
 use crate::netlist::{enter, leave};
+use crate::ots::{self, CommonOts};
 use crate::protocol::{Boolean, Protocol};
-use crate::shared::{bits_alone, sorts_of, unopened};
+use crate::shared::{bits_alone, bits_of, offset, sorts_of, unopened, unpacked};
+use crate::variants::Ands;
 use crate::vectors::VectorAnds;
 
 /// [`BooleanGmw`] with its inputs.
 pub struct BooleanGmwTool {
     me: Party,
+    parties: usize,
     gmw: BooleanGmw,
     /// By the owner's number.
     inputs: Vec<InputSharing>,
@@ -36,6 +42,7 @@ impl Tool for BooleanGmwTool {
     fn open(context: Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             me: context.me(),
+            parties: context.parties(),
             inputs: InputSharing::of_everyone(&context)?,
             gmw: BooleanGmw::new(context, opening)?,
             x: Zeroizing::default(),
@@ -108,7 +115,33 @@ impl Protocol for BooleanGmwTool {
 }
 
 impl Boolean for BooleanGmwTool {
-    const VECTORS: bool = true;
+    fn manner(circuit: &Circuit) -> &'static str {
+        match (circuit.variants().ands, circuit.vectors()) {
+            (Ands::Ots, _) => ", by OTs made before",
+            (Ands::Triples, Some(_)) => ", by vector triples",
+            (Ands::Triples, None) => "",
+        }
+    }
+
+    /// Random OTs are made of correlated ones before there are inputs.
+    fn prepares_circuit(circuit: &Circuit) -> bool {
+        takes_ots(circuit)
+    }
+
+    async fn prepare_evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        _: &[Arc<Shares>],
+        stock: &mut Stock,
+        _: &Early<'_>,
+    ) -> Result<Prepared> {
+        let outputs = bits_of(circuit.outputs(), Sharing::B, lanes).into_iter();
+        Ok(Prepared {
+            results: outputs.map(Shares::unknown).collect(),
+            kept: Box::new(self.bit_ots(circuit, lanes, stock)?),
+        })
+    }
 
     async fn evaluate(
         &mut self,
@@ -117,13 +150,22 @@ impl Boolean for BooleanGmwTool {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
-        _: Option<PreparedState>,
+        prepared: Option<PreparedState>,
     ) -> Result<Vec<Shares>> {
         let (layered, leads) = (circuit.layered(), Self::leads(self.me));
         arena.reshape(layered.rows(), 1, lanes);
         enter(layered.inputs(), inputs, 0, arena);
+        let mut ots = match (takes_ots(circuit), prepared) {
+            (false, _) => None,
+            (true, Some(kept)) => Some(*unpacked::<BitOts>(kept)?),
+            (true, None) => Some(self.bit_ots(circuit, lanes, stock)?),
+        };
         for (number, layer) in layered.layers().enumerate() {
             arena.local(layer.local, leads);
+            if let Some(ots) = &mut ots {
+                self.ands_by_ots(layer.ands, ots, arena).await?;
+                continue;
+            }
             stock.next_step().await?;
             let (single, products) = split(circuit, number, layer.ands);
             self.ands(single, products, arena, stock).await?;
@@ -139,6 +181,11 @@ impl Boolean for BooleanGmwTool {
         let row = Rows::stride_for(lanes);
         let parties = bill.parties();
         let all: Vec<Party> = Party::all(parties).collect();
+        // Two rows are read and one is written by a local operation.
+        bill.touch((3 * layered.local_count() * row) as u64);
+        if takes_ots(circuit) {
+            return by_ots_bill(circuit, lanes, bill);
+        }
         for (number, layer) in layered.layers().enumerate() {
             bill.next_step();
             let (single, products) = split(circuit, number, layer.ands);
@@ -156,8 +203,6 @@ impl Boolean for BooleanGmwTool {
             // Rows of operands, triple, result, and of what is opened for each party.
             bill.touch((layer.ands.len() * (16 + 4 * (parties - 1)) * row) as u64);
         }
-        // Two rows are read and one is written by a local operation.
-        bill.touch((3 * layered.local_count() * row) as u64);
     }
 
     fn bits_at_work(circuit: &Circuit) -> usize {
@@ -166,14 +211,32 @@ impl Boolean for BooleanGmwTool {
 }
 
 impl BooleanGmwTool {
-    /// A layer of ANDs of rows, some of them as products of bits and vectors.
-    async fn ands(
+    /// Random OTs for all ANDs of a circuit.
+    fn bit_ots(&mut self, circuit: &Circuit, lanes: usize, stock: &mut Stock) -> Result<BitOts> {
+        let count = circuit.layered().and_count() * lanes;
+        let offset = offset(stock)?;
+        let rows = stock.correlated_ots().take_each(|_| count)?;
+        let ots = CommonOts::new(self.me, self.parties, &rows);
+        Ok(self.gmw.bit_ots(&offset, &ots.choices, count, &ots.rows))
+    }
+
+    /// A layer of ANDs of rows that take OTs.
+    async fn ands_by_ots(
         &mut self,
         ands: &[And],
-        products: &[VectorAnds],
+        ots: &mut BitOts,
         arena: &mut Arena,
-        stock: &mut Stock,
     ) -> Result<()> {
+        let count = self.gather(ands, arena);
+        let operands = [&self.x[..], &self.y];
+        let done = self.gmw.and_by_ots(ots, operands, count, &mut self.z);
+        done.await?;
+        arena.scatter(ands, 0, &self.z);
+        Ok(())
+    }
+
+    /// Packs the operands of ANDs, and makes room for their results. Gives the number of bits.
+    fn gather(&mut self, ands: &[And], arena: &Arena) -> usize {
         let count = ands.len() * arena.lanes();
         let bytes = bits::bytes_for(count);
         for string in [&mut self.x, &mut self.y, &mut self.z] {
@@ -184,6 +247,18 @@ impl BooleanGmwTool {
             string.resize(bytes, 0);
         }
         arena.gather(ands, 0, &mut self.x, &mut self.y);
+        count
+    }
+
+    /// A layer of ANDs of rows, some of them as products of bits and vectors.
+    async fn ands(
+        &mut self,
+        ands: &[And],
+        products: &[VectorAnds],
+        arena: &mut Arena,
+        stock: &mut Stock,
+    ) -> Result<()> {
+        let count = self.gather(ands, arena);
         let mut vectors = Vec::with_capacity(products.len());
         for products in products {
             vectors.push(operands(products, arena, stock)?);
@@ -201,6 +276,35 @@ impl BooleanGmwTool {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether there are ANDs, and these take OTs.
+fn takes_ots(circuit: &Circuit) -> bool {
+    circuit.variants().ands == Ands::Ots && circuit.layered().and_count() > 0
+}
+
+/// Cost of a circuit whose ANDs take OTs.
+fn by_ots_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
+    let (layered, row) = (circuit.layered(), Rows::stride_for(lanes));
+    let (parties, all) = (bill.parties(), layered.and_count() * lanes);
+    bill.ahead(|bill| {
+        ots::needs(bill, all);
+        bill.each(|_| BooleanGmw::bit_ots_cost(parties, all));
+        bill.touch((2 * (parties - 1) * all * size_of::<Block>()) as u64);
+    });
+    for party in Party::all(parties) {
+        bill.keep(party, BitOts::bytes(parties, all) as u64);
+    }
+    for layer in layered.layers() {
+        let bytes = BooleanGmw::and_by_ots_bytes(layer.ands.len() * lanes);
+        if bytes > 0 {
+            let from = |from: Party| from.others(parties).map(move |to| (from, to, bytes));
+            let messages: Vec<_> = Party::all(parties).flat_map(from).collect();
+            bill.exchange(&messages);
+        }
+        // Rows of operands and of the result, and with each peer five strings of OTs and messages.
+        bill.touch((layer.ands.len() * (12 + 16 * (parties - 1)) * row) as u64);
     }
 }
 

@@ -9,7 +9,7 @@ use madrigal_engine::{
     Graph, GraphError, KeptShares, Operation, Plan, PlanSpec, Repeat, RunError, Shares, Sharing,
     Sort, Value,
 };
-use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations};
+use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations, Variants, varied};
 
 use super::known::Marks;
 use super::steps::{Action, Body, Lowered, Slot, Step};
@@ -90,7 +90,7 @@ impl Lowered {
     /// # Errors
     /// [`GraphError`] for parties or values that a protocol lacks.
     pub fn executable(&self) -> Result<Executable, GraphError> {
-        let mut making = Making::new(self.parties, [self.pairs, self.vectors]);
+        let mut making = Making::new(self.parties, [self.pairs, self.vectors], self.variants);
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
         Ok(Executable {
@@ -274,10 +274,11 @@ struct Making {
     /// Whether circuits take vector triples, and whether one does.
     vectors: bool,
     has_vectors: bool,
+    variants: Variants,
 }
 
 impl Making {
-    fn new(parties: usize, [pairs, vectors]: [bool; 2]) -> Self {
+    fn new(parties: usize, [pairs, vectors]: [bool; 2], variants: Variants) -> Self {
         Self {
             graph: Graph::new(parties),
             inputs: Vec::new(),
@@ -287,12 +288,13 @@ impl Making {
             pairs,
             vectors,
             has_vectors: false,
+            variants,
         }
     }
 
     /// A circuit that makes bits in the sharing of `out`.
     fn circuit(&mut self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
-        let mut circuit = Circuit::new(netlist);
+        let mut circuit = Circuit::new(netlist).with_variants(self.variants);
         let bits = Backend::of(out.sharing).bits();
         if self.pairs && bits.pairs {
             circuit = circuit.in_pairs();
@@ -396,7 +398,8 @@ impl Making {
                 let given = self.graph.sort(inputs[0]).sharing;
                 Backend::of(out.sharing).share(given)
             }
-            Action::Move(operation) | Action::Operation(operation) => Arc::clone(operation),
+            Action::Move(operation) => Arc::clone(operation),
+            Action::Operation(operation) => varied(operation, &out, self.variants),
             Action::Linear { factors, constant } => {
                 rings(out.sharing).linear(factors.clone(), *constant)
             }
@@ -424,7 +427,8 @@ impl Making {
         body: &Body,
         inputs: &[Value],
     ) -> Result<Arc<dyn Operation>, GraphError> {
-        let mut making = Making::new(self.graph.parties(), [self.pairs, self.vectors]);
+        let ways = [self.pairs, self.vectors];
+        let mut making = Making::new(self.graph.parties(), ways, self.variants);
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
         let results = making.body(body, &arguments)?;

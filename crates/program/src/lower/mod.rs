@@ -50,7 +50,7 @@ mod vectors;
 mod ways;
 
 use madrigal_circuit::Goal;
-use madrigal_operations::Backend;
+use madrigal_operations::{Backend, Variants};
 
 use crate::computation::Computation;
 use crate::error::ProgramError;
@@ -129,6 +129,7 @@ impl Computation {
             requirements: self.requirements().to_vec(),
             pairs: false,
             vectors: false,
+            variants: Variants::default(),
             multiplexed,
             round: manner.round,
             units,

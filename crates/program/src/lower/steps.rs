@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_engine::{Operation, Sort};
-use madrigal_operations::{Formulas, Gated};
+use madrigal_operations::{Formulas, Gated, Variants};
 
 use super::{Conditional, Mix, Unit, Way};
 use crate::error::Source;
@@ -163,6 +163,8 @@ pub struct Lowered {
     pub(crate) pairs: bool,
     /// Whether circuits on bits that are shared one by one do ANDs with an operand in common by vector triples.
     pub(crate) vectors: bool,
+    /// Ways in which circuits and conversions are done.
+    pub(crate) variants: Variants,
     /// ANDs that a round was taken to be worth, for tournaments.
     pub(crate) round: u64,
     /// Operations on bits, and the sharings they are done in.
@@ -217,6 +219,15 @@ impl Lowered {
     pub fn in_vectors(&self) -> Self {
         Self {
             vectors: true,
+            ..self.clone()
+        }
+    }
+
+    /// Has circuits and conversions done in ways that papers describe beside the chosen ones, for comparisons.
+    #[must_use]
+    pub fn with_variants(&self, variants: Variants) -> Self {
+        Self {
+            variants,
             ..self.clone()
         }
     }
