@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use madrigal_app::failure::EXIT_STATUS;
 use madrigal_app::flags::{SHAPED, UNSHAPED, networks, parties, threads};
+use madrigal_operations::{Ands, Conversion, Gates, Variants};
 use parse_size::ByteSuffix;
 
 pub use madrigal_app::flags::{Patience, TransportArg};
@@ -335,6 +336,23 @@ pub struct BenchPaper {
     #[arg(long, value_name = "HOW")]
     pub merging: Option<MergingArg>,
 
+    /// Correlations of ANDs in B: triples, or OTs made before, as the paper has beside them [default: triples]
+    #[arg(long, value_name = "WHAT")]
+    pub ands: Option<AndsArg>,
+
+    /// Correlated OTs of an AND in Y: two and one for each input, or three, as in the variant that the paper begins with
+    /// [default: two-ots]
+    #[arg(long, value_name = "HOW")]
+    pub gates: Option<GatesArg>,
+
+    /// From B to Y: as chosen, or share by share, which the paper improves upon [default: chosen]
+    #[arg(long, value_name = "HOW")]
+    pub to_garbled: Option<ConversionArg>,
+
+    /// From B to A: as chosen, or by a masked subtraction in B, which the paper improves upon [default: chosen]
+    #[arg(long, value_name = "HOW")]
+    pub to_numbers: Option<ConversionArg>,
+
     /// Model for a network's row, in place of one with random weights
     #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
     pub model: Option<std::path::PathBuf>,
@@ -355,6 +373,53 @@ impl BenchPaper {
     pub const LIMIT: f64 = 60.0;
     /// Parties without `--parties`, where the paper has any number.
     pub const PARTIES: usize = 3;
+
+    /// Gives the ways in which operations are done.
+    pub fn variants(&self) -> Variants {
+        let conversion = |arg: Option<ConversionArg>| match arg {
+            Some(ConversionArg::Naive) => Conversion::Naive,
+            Some(ConversionArg::Chosen) | None => Conversion::Chosen,
+        };
+        Variants {
+            ands: match self.ands {
+                Some(AndsArg::Ots) => Ands::Ots,
+                Some(AndsArg::Triples) | None => Ands::Triples,
+            },
+            gates: match self.gates {
+                Some(GatesArg::ThreeOts) => Gates::ThreeOts,
+                Some(GatesArg::TwoOts) | None => Gates::TwoOts,
+            },
+            to_garbled: conversion(self.to_garbled),
+            to_numbers: conversion(self.to_numbers),
+        }
+    }
+}
+
+/// Correlations of ANDs in B.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AndsArg {
+    /// Triples of bits
+    Triples,
+    /// Correlated OTs made before, in one round
+    Ots,
+}
+
+/// Correlated OTs of an AND in Y.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GatesArg {
+    /// Two, and one for each input
+    TwoOts,
+    /// Three
+    ThreeOts,
+}
+
+/// How values go from one sharing to another.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversionArg {
+    /// As it is done without this flag
+    Chosen,
+    /// The straightforward way
+    Naive,
 }
 
 /// A paper with tables or figures.

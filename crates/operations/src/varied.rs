@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
-use madrigal_engine::{Element, Operation as _, Sharing, Sort};
+use madrigal_engine::{Element, Operation, Sharing, Sort};
 
 use crate::arithmetic_gmw::{ArithmeticGmwTool, ComposeMasked};
 use crate::backend::DynOperation;
@@ -14,22 +14,20 @@ use crate::variants::{Conversion, Variants};
 /// Gives the operation that is done in place of one whose first result is of the sort `result`: itself, unless it is a
 /// conversion that has a variant, and that is wanted. Operations of one name are the same.
 pub fn varied(operation: &DynOperation, result: &Sort, variants: Variants) -> DynOperation {
-    let wanted = |conversion| conversion == Conversion::Naive;
-    match (result.sharing, result.element) {
-        (Sharing::Y, Element::Bits(_)) if wanted(variants.to_garbled) => {
-            if operation.name() == ToKeys::new().name() {
-                return Arc::new(ShareToKeys::new());
+    let is = |other: &dyn Operation| operation.name() == other.name();
+    if let (Conversion::Naive, Sharing::Y) = (variants.to_garbled, result.sharing)
+        && is(&ToKeys::new())
+    {
+        return Arc::new(ShareToKeys::new());
+    }
+    if let (Conversion::Naive, Sharing::A) = (variants.to_numbers, result.sharing)
+        && let Element::Ring(width) = result.element
+    {
+        for signed in [false, true] {
+            if is(&Compose::<ArithmeticGmwTool>::new(width, signed)) {
+                return Arc::new(ComposeMasked::new(width, signed, Goal::Depth));
             }
         }
-        (Sharing::A, Element::Ring(width)) if wanted(variants.to_numbers) => {
-            for signed in [false, true] {
-                let chosen = Compose::<ArithmeticGmwTool>::new(width, signed);
-                if operation.name() == chosen.name() {
-                    return Arc::new(ComposeMasked::new(width, signed, Goal::Depth));
-                }
-            }
-        }
-        _ => {}
     }
     Arc::clone(operation)
 }

@@ -243,7 +243,10 @@ fn of_one<P: Protocol, Q: Protocol>(
 }
 
 fn with(operation: impl Operation + 'static) -> impl Fn(&mut Graph, &[Value]) -> Value {
-    let operation: Arc<dyn Operation> = Arc::new(operation);
+    with_this(Arc::new(operation))
+}
+
+fn with_this(operation: Arc<dyn Operation>) -> impl Fn(&mut Graph, &[Value]) -> Value {
     move |graph, shared| graph.add(Arc::clone(&operation), shared).unwrap()[0]
 }
 
@@ -399,22 +402,24 @@ fn comparisons_with_the_chosen_ways() {
         let told = (2 * ands - 17) * lanes / 8;
         assert_eq!(three[0][0] - two[0][0], peers * (ots + told));
 
-        let to_y = |make: Box<dyn Fn(&mut Graph, &[Value]) -> Value>| {
+        let to_y = |operation| {
+            let make = with_this(operation);
             costs(of_one::<B, Y>(parties, &[1], count, make, &all))
         };
-        let chosen = to_y(Box::new(with(ToKeys::new())));
-        let naive = to_y(Box::new(with(ShareToKeys::new())));
+        let chosen = to_y(Arc::new(ToKeys::new()));
+        let naive = to_y(Arc::new(ShareToKeys::new()));
         // N (N-1) (kappa + 1) bits and N (N-1) (N kappa + 1), as in table 6 and section 7.2.
         assert_eq!(chosen[1], [peers * (16 * lanes + lanes / 8), 2]);
         assert_eq!(naive[1], [peers * (16 * n * lanes + lanes / 8), 2]);
         assert_eq!(chosen[0], naive[0]);
 
-        let to_a = |make: Box<dyn Fn(&mut Graph, &[Value]) -> Value>| {
+        let to_a = |operation| {
+            let make = with_this(operation);
             costs(of_one::<B, A>(parties, &[32], count, make, &all))
         };
-        let chosen = to_a(Box::new(with(Compose::<A>::new(Width::W32, false))));
+        let chosen = to_a(Arc::new(Compose::<A>::new(Width::W32, false)));
         let masked = ComposeMasked::new(Width::W32, false, Goal::Depth);
-        let naive = to_a(Box::new(with(masked)));
+        let naive = to_a(Arc::new(masked));
         let opened = peers * 4 * lanes;
         // A round and 32 bits; then the result is opened in another.
         assert_eq!(chosen[1], [2 * opened, 2]);

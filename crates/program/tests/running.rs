@@ -4,6 +4,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_engine::{Given, Plan, PlanSpec, RunError, evaluate_program};
 use madrigal_net::Error;
+use madrigal_operations::{Ands, Conversion, Gates, Variants};
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
 use madrigal_program::{
@@ -149,6 +150,61 @@ fn random_programs_run_in_every_mix() {
         let goal = [Goal::Size, Goal::Depth][round / MIXES.len() % 2];
         runs(&program, &inputs, mix, goal, &format!("{recipe:?}"));
     }
+}
+
+/// In the variants of a paper programs do the same, at the declared cost; where none is selected, operations are as they were.
+#[test]
+fn random_programs_run_in_variants() {
+    let variants = Variants {
+        ands: Ands::Ots,
+        gates: Gates::ThreeOts,
+        to_garbled: Conversion::Naive,
+        to_numbers: Conversion::Naive,
+    };
+    let mixes = [
+        (Mix::AB, 2),
+        (Mix::AY, 3),
+        (Mix::B, 3),
+        (Mix::AY, 2),
+        (Mix::AB, 3),
+        (Mix::Y, 2),
+        (Mix::AB, 5),
+    ];
+    let mut random = Random::fresh();
+    let mut changed = [0; 2];
+    for round in 0..28 {
+        let (mix, parties) = mixes[round % mixes.len()];
+        let recipe = Recipe {
+            seed: random.half(),
+            parties,
+            operations: if round % 4 == 0 { 40 } else { 8 },
+            mix,
+            functions: false,
+        };
+        let (program, inputs) = recipe.cook().expect("a program that can be");
+        let goal = [Goal::Size, Goal::Depth][round % 2];
+        let lowered = program.lower(mix, goal).expect("a program of the mix");
+        let described = |lowered: &Lowered| -> Vec<String> {
+            let executable = lowered.executable().expect("operations that can be");
+            executable.graph().describe().collect()
+        };
+        let usual = described(&lowered);
+        let varied = lowered.with_variants(variants);
+        assert_eq!(usual, described(&varied.with_variants(Variants::default())));
+        changed[usize::from(usual != described(&varied))] += 1;
+        runs_lowered(
+            &program,
+            &varied,
+            &inputs,
+            goal,
+            &format!("{recipe:?}"),
+            &|_| {},
+        );
+    }
+    assert!(
+        changed[1] > 14,
+        "{changed:?} programs with something to vary"
+    );
 }
 
 /// Found by random programs: a factor that one party knows, of elements that are narrowed.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::bits;
 use madrigal_garbling::bmr::{
-    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Gates, Hashed, Instance, MaskWalk, PeerRows,
-    Products, Shape, WireSetup,
+    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Gates, Hashed, Instance, MaskWalk,
+    PeerRows, Products, Shape, WireSetup,
 };
 use madrigal_garbling::{Block, Offset, Program};
 use madrigal_kernels::{self as kernels, Prg, meter};

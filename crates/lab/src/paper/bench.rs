@@ -58,6 +58,10 @@ pub enum Flag {
     Scale,
     Circuits,
     Merging,
+    Ands,
+    Gates,
+    ToGarbled,
+    ToNumbers,
     Model,
     Plots,
 }
@@ -73,6 +77,10 @@ impl Flag {
             (Self::Scale, "--scale", args.scale.is_some()),
             (Self::Circuits, "--circuits", args.circuits.is_some()),
             (Self::Merging, "--merging", args.merging.is_some()),
+            (Self::Ands, "--ands", args.ands.is_some()),
+            (Self::Gates, "--gates", args.gates.is_some()),
+            (Self::ToGarbled, "--to-garbled", args.to_garbled.is_some()),
+            (Self::ToNumbers, "--to-numbers", args.to_numbers.is_some()),
             (Self::Model, "--model", args.model.is_some()),
             (Self::Plots, "--plots", args.plots.is_some()),
         ];

@@ -7,7 +7,10 @@ use super::{branches, plot, tables, three_parties};
 use crate::args::{BenchPaper, PaperArg};
 use crate::exit::{Failure, Result, Usage};
 
-use Flag::{Circuits, Limit, Merging, Model, Network, Parties, Plots, Repeat, Scale};
+use Flag::{
+    Ands, Circuits, Gates, Limit, Merging, Model, Network, Parties, Plots, Repeat, Scale,
+    ToGarbled, ToNumbers,
+};
 use Kind::{Figure, Table};
 use PaperArg::{Araki, MaskedTriples, Motif, Motion, Motion2nx};
 
@@ -48,7 +51,7 @@ pub static SHEETS: [Known; 21] = [
         typical: Typical::Median,
         note: WHOLE,
         text: include_str!("../../papers/motion4.tsv"),
-        obeys: &[Parties, Network, Repeat, Limit, Scale],
+        obeys: &[Parties, Network, Repeat, Limit, Scale, Ands, Gates],
         jobs: tables::circuits::jobs,
     },
     Known {
@@ -70,7 +73,7 @@ pub static SHEETS: [Known; 21] = [
         typical: Typical::Median,
         note: "numbers of 32 bits, extension IKNP, all parties together without base OTs; operations are AES blocks.",
         text: include_str!("../../papers/motion6.tsv"),
-        obeys: &[Parties],
+        obeys: &[Parties, Ands, Gates, ToGarbled, ToNumbers],
         jobs: tables::costs::jobs,
     },
     Known {
@@ -83,7 +86,9 @@ pub static SHEETS: [Known; 21] = [
                between the sharing of the last operand and the opening of the result; the whole job is told too, beside the \
                sum of the paper's rows.",
         text: include_str!("../../papers/motion7.tsv"),
-        obeys: &[Parties, Network, Repeat, Limit, Scale],
+        obeys: &[
+            Parties, Network, Repeat, Limit, Scale, Ands, Gates, ToGarbled, ToNumbers,
+        ],
         jobs: tables::primitives::jobs,
     },
     Known {
@@ -94,7 +99,7 @@ pub static SHEETS: [Known; 21] = [
         typical: Typical::Median,
         note: "sharing and opening included, without base OTs, which the same run measures.",
         text: include_str!("../../papers/motion8.tsv"),
-        obeys: &[Parties, Network, Repeat, Limit, Scale],
+        obeys: &[Parties, Network, Repeat, Limit, Scale, Ands, Gates],
         jobs: tables::integers::jobs,
     },
     Known {

@@ -1,11 +1,16 @@
 //! The list of rows that each table or figure prints is that of the paper.
 
-use clap::Parser as _;
+use std::sync::Arc;
 
-use super::bench::Bench;
-use super::bench::Known;
+use clap::Parser as _;
+use madrigal_core::Party;
+use madrigal_engine::{Extension, Matrices, Origin, Phases, Plan, PlanSpec, Sharing};
+use madrigal_operations::{Backend, Circuit, CircuitJob};
+
+use super::bench::{Bench, Known, Told};
 use super::sheets::SHEETS;
 use crate::args::{Bench as Which, BenchPaper, Cli};
+use crate::known::Known as Netlists;
 use crate::reach::Network;
 
 fn args(flags: &str) -> BenchPaper {
@@ -226,5 +231,87 @@ fn values_are_those_of_the_papers() {
     assert_eq!(
         value("--figure 7", "motif/b16", "bytes", ("none", 4), "MOTIF"),
         None
+    );
+}
+
+/// A row of table 6 with some flags, for a number of parties: bits of setup and online, and messages one after the other.
+fn costs(row: &str, flags: &str, parties: usize) -> String {
+    let args = args(&format!("--table 6 -N {parties} {flags}"));
+    let bench = Bench::new(&args, Known::find(&args).unwrap()).unwrap();
+    let place = bench.places().remove(0);
+    let jobs = bench.jobs(&place).unwrap();
+    let job = jobs.into_iter().find(|job| job.quantities[0].row == row);
+    let Told::Values(values) = (job.unwrap().run)(&bench, &place).unwrap() else {
+        panic!("{row} is counted");
+    };
+    let [_, _, setup, online, before, then] = &values[..] else {
+        panic!("six quantities of {row}");
+    };
+    let [setup, online] = [setup, online].map(|bits| bits.mean);
+    let [before, then] = [before, then].map(|messages| messages.mean);
+    format!("{setup:.0} + {online:.0}, {before:.0} + {then:.0}")
+}
+
+/// Bits of setup for each AND of AES-128 in Y, of all parties together, without base OTs.
+fn of_aes(flags: &str, parties: usize) -> String {
+    let args = args(&format!("--table 4 {flags}"));
+    let circuit = Circuit::new(&Netlists::Aes.netlist().unwrap()).with_variants(args.variants());
+    let ands = circuit.layered().and_count();
+    let job = CircuitJob {
+        protocol: Backend::of(Sharing::Y),
+        lanes: 64,
+        ..CircuitJob::new(Arc::new(circuit), parties)
+    };
+    let spec = PlanSpec {
+        origin: Origin::Ot {
+            extension: Extension::IKNP,
+            threads: 1,
+            matrices: Matrices::Ot,
+        },
+        phases: Some(Phases::Sequential),
+        memory: usize::MAX >> 8,
+        ..job.spec().unwrap()
+    };
+    let plan = Plan::new(spec).unwrap();
+    let party = |me| plan.cost(me).setup.bytes_sent;
+    let bytes: u64 = Party::all(parties).map(party).sum();
+    format!("{:.0}", (8 * bytes) as f64 / (64 * ands) as f64)
+}
+
+/// The comparisons of variants in docs/COMPARISONS.md are those of the plans, which tests hold against counters.
+#[test]
+fn variants_cost_what_is_written() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/COMPARISONS.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut lines = Vec::new();
+    for (row, flags) in [
+        ("AND^B", ""),
+        ("AND^B", "--ands ots"),
+        ("AND^Y", ""),
+        ("AND^Y", "--gates three-ots"),
+        ("B2Y", ""),
+        ("B2Y", "--to-garbled naive"),
+        ("B2A", ""),
+        ("B2A", "--to-numbers naive"),
+    ] {
+        let cells = [2, 3, 5].map(|parties| costs(row, flags, parties));
+        lines.push((format!("`{row}`"), flags, cells));
+    }
+    for flags in ["", "--gates three-ots"] {
+        let cells = [2, 3, 5].map(|parties| of_aes(flags, parties));
+        lines.push(("an AND of AES-128 in `Y`, setup".to_owned(), flags, cells));
+    }
+    let lines = lines.into_iter().map(|(row, flags, cells)| {
+        let flags = match flags {
+            "" => "chosen".to_owned(),
+            flags => format!("`{flags}`"),
+        };
+        format!("| {row} | {flags} | {} |", cells.join(" | "))
+    });
+    let missing: Vec<String> = lines.filter(|line| !page.contains(line)).collect();
+    assert!(
+        missing.is_empty(),
+        "not in the page:\n{}",
+        missing.join("\n")
     );
 }

@@ -4,6 +4,7 @@ use madrigal_circuit::{Goal, Rows};
 use madrigal_core::Party;
 use madrigal_engine::{Matrices, Origin, Phases, Plan, PlanError, PlanSpec, Shares};
 use madrigal_hycc::{Hybrid, Values};
+use madrigal_operations::Variants;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Array, Executable, ExecuteError, Outputs, Planned};
 
@@ -16,6 +17,8 @@ pub struct Setting {
     pub runs: graphs::Setting,
     /// Whether the phases' times count: then setup ends before the inputs are needed, with all garbled tables in it.
     pub online: bool,
+    /// Ways that papers describe beside the chosen ones.
+    pub variants: Variants,
 }
 
 /// Memory of a party where tables are to be in setup.
@@ -32,6 +35,19 @@ impl Ready {
     /// Makes a program ready, in the way that is expected to take the least time.
     fn new(mix: Mix, recorded: &Recorded, setting: &Setting) -> Result<Self> {
         let first = planned(mix, recorded, setting, None, None)?;
+        if setting.variants != Variants::default() {
+            let lowered = recorded.program.lower(mix, first.goal);
+            let lowered = lowered
+                .map_err(Failure::bug)?
+                .with_variants(setting.variants);
+            let executable = lowered.executable().map_err(Failure::bug)?;
+            let spec = with_extension(spec_in(executable.spec(), setting), setting)?;
+            return Ok(Self {
+                executable,
+                plan: sequential(spec)?,
+                goal: first.goal,
+            });
+        }
         let origin = extension_for(&first.plan, setting);
         let Planned {
             executable,

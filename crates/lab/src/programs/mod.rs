@@ -10,6 +10,7 @@ pub(super) mod workloads;
 use madrigal_app::explain::saving;
 use madrigal_circuit::Goal;
 use madrigal_core::PhaseCost;
+use madrigal_operations::Variants;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
 
@@ -42,6 +43,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
                 repeat: args.repeat,
             },
             online: false,
+            variants: Variants::default(),
         };
         rows.add(&ProgramRow::measure(workload, &setting, &machine)?)?;
     }

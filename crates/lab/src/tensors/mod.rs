@@ -5,6 +5,7 @@
 mod workloads;
 
 use madrigal_core::PhaseCost;
+use madrigal_operations::Variants;
 use serde::Serialize;
 
 use crate::args::BenchTensors;
@@ -32,6 +33,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
             repeat: args.repeat,
         },
         online: false,
+        variants: Variants::default(),
     };
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = Rows::new(args.json);

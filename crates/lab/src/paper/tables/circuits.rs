@@ -40,7 +40,8 @@ pub fn jobs(bench: &Bench<'_>, place: &Place) -> Jobs {
         let whats = ["total", "setup", "online"];
         let quantities = whats.map(|what| Quantity::seconds(row, what));
         Job::new(quantities.into(), move |bench, place| {
-            let circuit = Arc::new(Circuit::new(&known.netlist()?));
+            let circuit = Circuit::new(&known.netlist()?).with_variants(bench.args.variants());
+            let circuit = Arc::new(circuit);
             let values = circuit.inputs().len();
             let job = CircuitJob {
                 protocol: Backend::of(sharing),

@@ -4,6 +4,8 @@
 //! out. In the paper symmetric operations are counted, here AES blocks. Setup ends before the inputs are needed, with all
 //! garbled tables in it.
 
+use std::sync::Arc;
+
 use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
@@ -12,7 +14,8 @@ use madrigal_engine::{
     Sharing as Shared, Sort, Value, Width,
 };
 use madrigal_operations::{
-    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, FromKeys, Open, Protocol, Share, ToKeys,
+    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, DynOperation, FromKeys, Open, Protocol,
+    Share, ToKeys, Variants, varied,
 };
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Plain, Program, ProgramError, Secret};
@@ -61,11 +64,23 @@ enum Make {
     Graph(fn(Size) -> std::result::Result<Graph, GraphError>),
 }
 
-/// Parties, and operations side by side.
+/// Parties, operations side by side, and ways of doing them.
 #[derive(Clone, Copy)]
 pub struct Size {
     pub parties: usize,
     pub count: usize,
+    pub variants: Variants,
+}
+
+impl Size {
+    /// Operations done in the chosen ways, or in those that who plans them says.
+    pub fn usual(parties: usize, count: usize) -> Self {
+        Self {
+            parties,
+            count,
+            variants: Variants::default(),
+        }
+    }
 }
 
 /// A program with a function of one value of each of two parties.
@@ -95,15 +110,21 @@ pub fn converted<From: Protocol, To: Protocol>(
     size: Size,
     conversion: impl Operation + 'static,
 ) -> std::result::Result<Graph, GraphError> {
-    shared_and_opened::<From, To>(size, 1, |graph, bits| graph.add_one(conversion, &[bits]))
+    let conversion: DynOperation = Arc::new(conversion);
+    shared_and_opened::<From, To>(size, 1, |graph, bits| {
+        let made = Sort::new(To::SHARING, Element::Bits(1), size.count);
+        let conversion = varied(&conversion, &made, size.variants);
+        Ok(graph.add(conversion, &[bits])?[0])
+    })
 }
 
 /// One party's numbers in Y, converted to A by way of B, and opened.
 fn by_way_of_b(size: Size) -> std::result::Result<Graph, GraphError> {
     shared_and_opened::<BmrTool, ArithmeticGmwTool>(size, BITS as usize, |graph, shared| {
         let bits = graph.add_one(FromKeys::new(), &[shared])?;
-        let compose = Compose::<ArithmeticGmwTool>::new(Width::W32, false);
-        graph.add_one(compose, &[bits])
+        let compose: DynOperation = Arc::new(Compose::<ArithmeticGmwTool>::new(Width::W32, false));
+        let made = Sort::new(Shared::A, Element::Ring(Width::W32), size.count);
+        Ok(graph.add(varied(&compose, &made, size.variants), &[bits])?[0])
     })
 }
 
@@ -194,8 +215,8 @@ pub fn jobs(_: &Bench<'_>, _: &Place) -> Jobs {
     let job = |entry: Entry| {
         let of = |(what, unit)| Quantity::new(entry.name, what, unit);
         let quantities = WHATS.map(of).into();
-        Job::new(quantities, move |_, place| {
-            let values = entry.costs(place.parties)?;
+        Job::new(quantities, move |bench, place| {
+            let values = entry.costs(place.parties, bench.args.variants())?;
             Ok(Told::Values(values.map(Estimate::exact).into()))
         })
     };
@@ -207,7 +228,8 @@ impl Entry {
         let spec = match self.make {
             Make::Program(mix, make) => {
                 let computation = make(size).map_err(Failure::bug)?;
-                let executable = computation.executable(mix, Goal::Size);
+                let lowered = computation.lower(mix, Goal::Size).map_err(Failure::bug)?;
+                let executable = lowered.with_variants(size.variants).executable();
                 executable.map_err(Failure::bug)?.spec()
             }
             Make::Graph(make) => PlanSpec::new(make(size).map_err(Failure::bug)?),
@@ -243,14 +265,16 @@ impl Entry {
     }
 
     /// The quantities in order.
-    fn costs(&self, parties: usize) -> Result<[f64; WHATS.len()]> {
+    fn costs(&self, parties: usize, variants: Variants) -> Result<[f64; WHATS.len()]> {
         let count = COUNT;
-        let all = self.spent(Size { parties, count })?;
-        let sum = |pick: fn(&Spent) -> u64| all.iter().map(pick).sum::<u64>() as f64 / count as f64;
-        let few = self.spent(Size {
+        let size = Size {
             parties,
-            count: FEW,
-        })?;
+            count,
+            variants,
+        };
+        let all = self.spent(size)?;
+        let sum = |pick: fn(&Spent) -> u64| all.iter().map(pick).sum::<u64>() as f64 / count as f64;
+        let few = self.spent(Size { count: FEW, ..size })?;
         let most = |pick: fn(&Spent) -> u64| few.iter().map(pick).max().unwrap_or(0) as f64;
         Ok([
             sum(|spent| spent.setup.aes_blocks),

@@ -43,6 +43,7 @@ fn setting(bench: &Bench<'_>, place: &Place, phases: bool) -> Result<Setting> {
             repeat: bench.repeat(),
         },
         online: phases,
+        variants: bench.args.variants(),
     })
 }
 

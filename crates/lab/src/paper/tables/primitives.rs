@@ -199,7 +199,12 @@ impl Table<'_> {
             };
             self.add(parts, move |bench, place, parts| {
                 let (parties, count) = (place.parties, parts.ops);
-                let graph = make(Size { parties, count }).map_err(Failure::bug)?;
+                let size = Size {
+                    parties,
+                    count,
+                    variants: bench.args.variants(),
+                };
+                let graph = make(size).map_err(Failure::bug)?;
                 let inputs = random_inputs(&graph)?;
                 let setting = setting(bench, place, true)?;
                 let planned = Operations::new(PlanSpec::new(graph), inputs, &setting)?;
@@ -288,7 +293,7 @@ fn one<T: Plain>(
     function: impl Fn(Secret<T>) -> Secret<T>,
 ) -> Recording {
     Ok(Recorded {
-        program: costs::of_one(Size { parties, count }, function)?,
+        program: costs::of_one(Size::usual(parties, count), function)?,
         inputs: Inputs::new().with(random::<T>(words, count)),
     })
 }
@@ -302,7 +307,7 @@ fn two<T: Bits>(
 ) -> Recording {
     let [x, y] = [(); 2].map(|()| random::<T>(words, count));
     Ok(Recorded {
-        program: costs::program(Size { parties, count }, function)?,
+        program: costs::program(Size::usual(parties, count), function)?,
         inputs: Inputs::new().with(x).with(y),
     })
 }
