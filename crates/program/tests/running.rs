@@ -6,7 +6,7 @@ use madrigal_engine::{Given, Plan, PlanSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_operations::{Ands, Conversion, Gates, Variants};
 use madrigal_program::generator::Recipe;
-use madrigal_program::lower::{Lowered, Mix, Sharing};
+use madrigal_program::lower::{Lowered, Mix, Sharing, Way};
 use madrigal_program::{
     Array, Computation, Everyone, Executable, Fixed, Inputs, Number, Outputs, Planned, Program,
 };
@@ -330,8 +330,15 @@ fn takes_vectors<T: Number>(parties: usize, lanes: usize) -> bool {
     }
     let planned = program.plan(Mix::B, Some(Goal::Size), &|_| {});
     let planned = planned.expect("a plan that can be");
-    let expected = program.simulate(&inputs).expect("inputs as declared");
-    let ended = planned.run_locally(&program, &inputs).expect("a run");
+    ends_right(&planned, &program, &inputs);
+    planned.vectors
+}
+
+/// Runs a plan: outputs are those of the oracle, and costs those of the plan.
+fn ends_right(planned: &Planned, program: &Computation, inputs: &Inputs) {
+    let parties = program.parties();
+    let expected = program.simulate(inputs).expect("inputs as declared");
+    let ended = planned.run_locally(program, inputs).expect("a run");
     for (me, ended) in Party::all(parties).zip(&ended) {
         let codes = |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
         for (found, expected) in ended.outputs.arrays().zip(expected.arrays()) {
@@ -343,7 +350,52 @@ fn takes_vectors<T: Number>(parties: usize, lanes: usize) -> bool {
             [cost.setup, cost.online]
         );
     }
-    planned.vectors
+}
+
+/// A long choice takes vector triples also beside a conditional whose branches share their cost.
+#[test]
+fn long_choices_beside_branches_take_vector_triples() {
+    let lanes = 300;
+    let mut p = Program::new(2);
+    let [alice, bob] = [0, 1].map(Party::new);
+    let index = p.input::<u8>(alice, [lanes]);
+    let [x, y] = [0, 1].map(|_| p.input::<u16>(bob, [lanes]));
+    let scores = p.match_numbered(&index, 8, |_, rule| match rule % 2 {
+        0 => &x / &y + rule as u16,
+        _ => &y / (&x + rule as u16),
+    });
+    let bits = p.input::<bool>(alice, [lanes]);
+    let [v, w] = [0, 1].map(|_| p.input::<u128>(bob, [lanes]));
+    p.open(scores, Everyone);
+    p.open(bits.select(v, w), Everyone);
+    let program = p.finish().expect("a program that can be");
+    let mut random = Random::fresh();
+    let mut words = |count: usize| -> Vec<u128> { (0..count).map(|_| random.word()).collect() };
+    let index: Vec<u8> = words(lanes).iter().map(|word| (word % 9) as u8).collect();
+    let mut inputs = Inputs::new().with(&index[..]);
+    for _ in 0..2 {
+        // No quotient by zero.
+        let numbers: Vec<u16> = words(lanes)
+            .iter()
+            .map(|word| (word % 999) as u16 + 1)
+            .collect();
+        inputs = inputs.with(&numbers[..]);
+    }
+    let bits: Vec<bool> = words(lanes).iter().map(|word| word % 2 == 1).collect();
+    inputs = inputs.with(&bits[..]);
+    for _ in 0..2 {
+        inputs = inputs.with(&words(lanes)[..]);
+    }
+    // Bytes count more than anything else.
+    let planned = program.plan(Mix::B, Some(Goal::Size), &|spec| {
+        spec.line.latency = 0.000_1;
+        spec.line.bytes_per_second = Some(1e6 / 8.0);
+    });
+    let planned = planned.expect("a plan that can be");
+    let conditional = &planned.conditionals[0];
+    assert!(matches!(conditional.way, Way::Shared(_)), "{conditional}");
+    assert!(planned.vectors, "{conditional}");
+    ends_right(&planned, &program, &inputs);
 }
 
 /// A choice between long numbers takes vector triples, one between short ones Boolean triples.

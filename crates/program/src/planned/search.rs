@@ -239,7 +239,7 @@ impl Search<'_> {
             None => vec![(Goal::Size, 0), (Goal::Depth, 0)],
         };
         let mut plain = Fastest::<(Lowered, Manner)>::default();
-        let mut best = Fastest::default();
+        let mut best = Fastest::<(Lowered, Manner)>::default();
         let mut considered: Vec<Considered> = Vec::new();
         let mut forms = Vec::new();
         let mut at = 0;
@@ -276,13 +276,17 @@ impl Search<'_> {
                 if circuits + rings == 0 {
                     continue;
                 }
-                let mut fastest = Fastest::default();
+                let mut fastest = Fastest::<(Vec<Way>, Lowered)>::default();
                 let schemes = if rings > 0 { Gated::ALL.len() } else { 1 };
                 for &gated in &Gated::ALL[..schemes] {
                     let gated = lowered.with_gated(gated);
+                    let try_ways = |fastest: &mut Fastest<_>, ways: Vec<Way>| {
+                        let lowered = gated.with_ways(&ways);
+                        fastest.take(self.planned(goal, &lowered)?, (ways, lowered));
+                        Ok::<_, ExecuteError>(())
+                    };
                     for way in Way::ALL {
-                        let ways = vec![way; circuits];
-                        fastest.take(self.planned(goal, &gated.with_ways(&ways))?, ways);
+                        try_ways(&mut fastest, vec![way; circuits])?;
                         if circuits == 0 {
                             break;
                         }
@@ -290,18 +294,17 @@ impl Search<'_> {
                     if (2..=EACH).contains(&circuits) {
                         for step in 0..circuits {
                             for way in Way::ALL {
-                                let mut ways = fastest.with().clone();
+                                let mut ways = fastest.with().0.clone();
                                 if std::mem::replace(&mut ways[step], way) != way {
-                                    fastest
-                                        .take(self.planned(goal, &gated.with_ways(&ways))?, ways);
+                                    try_ways(&mut fastest, ways)?;
                                 }
                             }
                         }
                     }
                 }
-                let fastest = fastest.planned();
+                let (_, fastest, (_, lowered)) = fastest.0.expect("a plan was taken");
                 Considered::add(&mut considered, kept, &fastest);
-                best.take(fastest, manner(kept));
+                best.take(fastest, (lowered, manner(kept)));
             }
         }
         if Backend::of(home).bits().pairs {
@@ -316,25 +319,29 @@ impl Search<'_> {
             }
         }
         if Backend::of(home).bits().vectors {
-            let (lowered, manner) = plain.with();
-            let (lowered, manner) = (lowered.in_vectors(), manner.clone());
-            let executable = lowered.executable()?;
-            // Stores are filled with what circuits take otherwise.
-            let mut spec = executable.spec();
-            (self.adjust)(&mut spec);
-            if executable.has_vectors()
-                && spec.origin != Origin::Store
-                && let Ok(made) = self.planned(manner.goal, &lowered)
-            {
-                if !made.conditionals.is_empty() {
-                    Considered::add(&mut considered, OneOperation::Nothing, &made);
+            for fastest in [&mut plain, &mut best] {
+                let Some((.., (lowered, manner))) = &fastest.0 else {
+                    continue;
+                };
+                let (lowered, manner) = (lowered.in_vectors(), manner.clone());
+                let executable = lowered.executable()?;
+                // Stores are filled with what circuits take otherwise.
+                let mut spec = executable.spec();
+                (self.adjust)(&mut spec);
+                if executable.has_vectors()
+                    && spec.origin != Origin::Store
+                    && let Ok(made) = self.planned(manner.goal, &lowered)
+                {
+                    if !made.conditionals.is_empty() {
+                        Considered::add(&mut considered, manner.kept, &made);
+                    }
+                    fastest.take(made, (lowered, manner));
                 }
-                plain.take(made, (lowered, manner));
             }
         }
         let (plain_seconds, plain, (_, plain_manner)) = plain.0.expect("a plan was taken");
         let (mut taken, manner) = match best.0 {
-            Some((seconds, best, manner)) if seconds < plain_seconds => {
+            Some((seconds, best, (_, manner))) if seconds < plain_seconds => {
                 let multiplexed = Some(Box::new(plain.plan));
                 (
                     Planned {
