@@ -26,7 +26,7 @@ pub enum Conversion {
 ///
 /// A [`Circuit`](crate::Circuit::with_variants) is evaluated in them; conversions in graphs made by hand are operations of
 /// their own ([`ShareToKeys`](crate::ShareToKeys), [`ComposeMasked`](crate::ComposeMasked)), which
-/// [`varied`](crate::varied) finds. Names of operations tell of them, so that parties compare them.
+/// [`varied`](crate::varied()) finds. Names of operations tell of them, so that parties compare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variants {
     /// Correlations of ANDs in B.

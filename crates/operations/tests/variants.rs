@@ -1,4 +1,4 @@
-//! What papers describe beside the chosen ways: ANDs in B by OTs made before, three OTs for an AND in Y, and the
+//! Variants of papers beside the chosen ways: ANDs in B by OTs made before, three OTs for an AND in Y, and the
 //! straightforward conversions from B to Y and to A.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
@@ -376,7 +376,7 @@ fn comparisons_with_the_chosen_ways() {
         // An AND of two fresh inputs takes 4 OTs by the chosen way, and 3: what saves OTs are wires that are read again.
         assert!(three[0][0] < two[0][0]);
         let chain = |variants| {
-            // The same operand in 16 ANDs.
+            // One operand goes into all ANDs of a row.
             let mut builder = Builder::new("row");
             let [x, y] = [1, 16].map(|bits| builder.input(bits));
             let row = builder.mask(&y, x[0]);
