@@ -20,7 +20,7 @@ use crate::runs::{RunFigures, repeated};
 use crate::stores::{StoreFiles, Unfinished};
 
 /// The job that fills stores, and the first of those that use them.
-pub(crate) const JOB: u32 = 1;
+pub const JOB: u32 = 1;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]

@@ -1,5 +1,6 @@
 //! Values of clients: share files that a party brings, and those that it leaves for clients.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,26 +11,27 @@ use madrigal_clients::{
     Expected, Named, Purpose, Received, ShareFault, ShareFile, ShareFileError, gather, read_file,
 };
 use madrigal_core::Party;
-use madrigal_engine::Shares;
+use madrigal_engine::{Element, Shares, Sharing};
 use madrigal_net::sealing::{PublicSealingKey, SealingKey};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Computation, Holder, InputPort, InputShare, Inputs, OutputPort, Outputs};
+use madrigal_program::{Client, Computation, Holder, InputShare, Inputs};
 
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::files::Pending;
-use crate::present::Present;
 use crate::progress::say;
-use crate::remote::sealing_file;
+use crate::remedies::with;
+use crate::remote::{RemoteParty, sealing_file};
 
 /// Flags about clients' inputs and outputs, of one party of several machines.
 #[derive(Args, Debug, Default)]
 pub struct ClientFlags {
     /// This party's share of a client's input, as `madrigal share` has written it; several files, with commas between
-    /// them or the flag again, are rows of several clients, in the order of the clients' names
+    /// them or the flag again, are rows of several clients, in the order of the clients' names. An input without a name has
+    /// its number, from 0 on
     #[arg(long = "shared-input", value_name = "NAME=FILE", value_hint = ValueHint::FilePath)]
     pub shared_inputs: Vec<SharedInputFlag>,
 
-    /// The job that share files are for, as clients named it [default: the program's name]
+    /// The job that share files are for, as clients named it [default: the name of the program, or of the file with the circuit or model]
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
 
@@ -93,7 +95,7 @@ impl FromStr for ClientKeyFlag {
 /// Inputs and outputs of clients that are not as the program has them.
 #[derive(Debug, thiserror::Error)]
 enum Problem {
-    #[error("--shared-input {name}=...: the program has no such input, but {known}")]
+    #[error("--shared-input {name}=...: there is no such input, but {known}")]
     Unknown { name: String, known: String },
     #[error(
         "--shared-input {name}=... is for {owner}, which brings it in the clear; use --input there"
@@ -111,18 +113,21 @@ enum Problem {
         "--shared-input and --keep-shares are for one party of several machines (--party); with --local all parties are here, so give clients' values with --input, and their outputs are shown"
     )]
     Local,
-    #[error("--shared-input and --keep-shares are not for programs that run in stages")]
-    Stages,
+    #[error("--shared-input and --keep-shares are not for {0}")]
+    NotFor(&'static str),
     #[error(
         "output {name} is for {client}: say with --keep-shares DIR where this party leaves its share"
     )]
     NotKept { name: String, client: String },
-    #[error("--client-key {client}=...: the program has no output for a client {client}")]
+    #[error("--client-key {client}=...: there is no output for a client {client}")]
     NoSuchClient { client: String },
     #[error("no sealing key: say with --sealing-key FILE which key opens share files")]
     NoKey,
-    #[error(transparent)]
-    File(#[from] ShareFileError),
+    #[error("{}", with(error, *remedy))]
+    File {
+        error: ShareFileError,
+        remedy: Option<&'static str>,
+    },
     #[error("the share of output {name}: {fault}")]
     Output {
         name: String,
@@ -138,158 +143,335 @@ enum Problem {
     },
 }
 
+impl From<ShareFileError> for Problem {
+    fn from(error: ShareFileError) -> Self {
+        let remedy = None;
+        Self::File { error, remedy }
+    }
+}
+
 impl Fault for Problem {
     fn status(&self) -> Status {
         match self {
-            Self::File(_) | Self::Rows { .. } => Status::File,
+            Self::File { .. } | Self::Rows { .. } => Status::File,
             _ => Status::Usage,
         }
     }
 }
 
-fn name(place: usize, given: Option<&String>) -> String {
-    given.cloned().unwrap_or_else(|| place.to_string())
+/// Inputs and outputs that share files are for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Name of the job if no flag says otherwise.
+    pub job: String,
+    /// Number of parties that compute.
+    pub parties: usize,
+    /// All inputs, in order.
+    pub inputs: Vec<AskedInput>,
+    /// All outputs, in order.
+    pub outputs: Vec<AskedOutput>,
 }
 
-/// Names and mix that share files must have.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// The program.
-    pub program: &'a Computation,
-    /// The mix that it runs in.
-    pub mix: Mix,
-    /// Name of the program, which is the job's if no flag says otherwise.
-    pub name: &'a str,
+/// An input, as files have its shares.
+#[derive(Debug, Clone)]
+pub struct AskedInput {
+    /// Name of the input.
+    pub name: String,
+    /// Whoever brings it.
+    pub owner: Holder,
+    /// Text of the elements' type, unless any of the form will do.
+    pub element_type: Option<String>,
+    /// Lengths of the axes; `None` for a first one of any length.
+    pub shape: Vec<Option<usize>>,
+    /// Sharing and element of the shares.
+    pub form: (Sharing, Element),
+    /// Type and shape, in words.
+    pub in_words: String,
+    /// Way to make shares of this form, where that is not what clients do without thinking.
+    pub remedy: Option<&'static str>,
+}
+
+/// An output, as files have its shares.
+#[derive(Debug, Clone)]
+pub struct AskedOutput {
+    /// Name of the output.
+    pub name: String,
+    /// Clients that get it.
+    pub clients: Vec<Client>,
+    /// Text of the elements' type.
+    pub element_type: String,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+}
+
+impl Asked {
+    /// Inputs and outputs of a program in a mix.
+    pub fn of_program(program: &Computation, mix: Mix, job: &str) -> Self {
+        let name = |place: usize, given: Option<&String>| {
+            given.cloned().unwrap_or_else(|| place.to_string())
+        };
+        let inputs = program.inputs().iter().enumerate();
+        let inputs = inputs.map(|(place, port)| AskedInput {
+            name: name(place, port.name.as_ref()),
+            owner: port.owner.clone(),
+            element_type: Some(port.tensor_type.element.to_string()),
+            shape: port
+                .tensor_type
+                .shape
+                .axes()
+                .iter()
+                .copied()
+                .map(Some)
+                .collect(),
+            form: mix.kept_form(port.tensor_type.element),
+            in_words: port.tensor_type.to_string(),
+            remedy: None,
+        });
+        let outputs = program.outputs().iter().enumerate();
+        let outputs = outputs.map(|(place, port)| AskedOutput {
+            name: name(place, port.name.as_ref()),
+            clients: port.clients().cloned().collect(),
+            element_type: port.tensor_type.element.to_string(),
+            shape: port.tensor_type.shape.axes().to_vec(),
+        });
+        Self {
+            job: job.to_owned(),
+            parties: program.parties(),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+        }
+    }
+}
+
+/// A server: the party that share files are for.
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Number of the party.
+    pub me: Party,
+    /// Name of the party in `parties.toml`.
+    pub name: String,
+    /// Base name of the files with the party's key, if it has one.
+    pub identity: Option<PathBuf>,
+}
+
+impl From<&RemoteParty<'_>> for Server {
+    fn from(party: &RemoteParty<'_>) -> Self {
+        Self {
+            me: Party::new(party.me()),
+            name: party.name().to_owned(),
+            identity: party.identity().map(Path::to_path_buf),
+        }
+    }
 }
 
 impl ClientFlags {
-    /// Checks that no flag is given, where the program runs in stages.
+    /// Checks that no flag is given, where nothing of clients is taken.
     ///
     /// # Errors
     /// [`Failure`] if one is.
-    pub(crate) fn check_unused(&self) -> Result<()> {
-        match self.shared_inputs.is_empty() && self.keep_shares.is_none() {
-            true => Ok(()),
-            false => Err(Problem::Stages.into()),
+    pub fn check_unused(&self, by: &'static str) -> Result<()> {
+        match self.is_used() {
+            false => Ok(()),
+            true => Err(Problem::NotFor(by).into()),
         }
     }
 
-    /// Adds this party's shares of clients' inputs to its own inputs, and checks that shares of outputs have a place.
+    /// Whether shares come in or go out.
+    pub fn is_used(&self) -> bool {
+        !self.shared_inputs.is_empty() || self.keep_shares.is_some()
+    }
+
+    /// Paths of files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let shared = self.shared_inputs.iter().flat_map(|flag| &flag.files);
+        shared.chain(&self.sealing_key).map(PathBuf::as_path)
+    }
+
+    /// Adds this party's shares of clients' inputs of a program to its own inputs, and checks that shares of outputs have a
+    /// place.
+    ///
+    /// # Errors
+    /// [`Failure`]: those of [`shares`](Self::shares), and flags where all parties are here.
+    pub fn bring(
+        &self,
+        asked: &Asked,
+        program: &Computation,
+        server: Option<&Server>,
+        inputs: Inputs,
+    ) -> Result<Inputs> {
+        self.check_here(server)?;
+        let Some(server) = server else {
+            return Ok(inputs);
+        };
+        let shares = self.shares(asked, server)?;
+        Ok(with_shares(program, inputs, shares))
+    }
+
+    /// Does what [`bring`](Self::bring) does for one of several programs, which others of the flags are for.
+    ///
+    /// # Errors
+    /// [`Failure`] in the same cases, but for names that are not there.
+    pub(crate) fn bring_to_stage(
+        &self,
+        asked: &Asked,
+        program: &Computation,
+        server: Option<&Server>,
+        inputs: Inputs,
+    ) -> Result<Inputs> {
+        let Some(server) = server else {
+            return Ok(inputs);
+        };
+        self.check_kept(asked)?;
+        let shares = self.read(asked, server)?;
+        Ok(with_shares(program, inputs, shares))
+    }
+
+    /// Checks that no flag is given where all parties are here.
+    ///
+    /// # Errors
+    /// [`Failure`] if one is.
+    pub(crate) fn check_here(&self, server: Option<&Server>) -> Result<()> {
+        match server {
+            None if self.is_used() => Err(Problem::Local.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Flags for inputs and clients that are not among these, as they were given.
+    pub(crate) fn unused(
+        &self,
+        inputs: &BTreeSet<String>,
+        clients: &BTreeSet<String>,
+    ) -> Vec<String> {
+        let inputs = (self.shared_inputs.iter())
+            .filter(|flag| !inputs.contains(&flag.name))
+            .map(|flag| format!("--shared-input {}", flag.name));
+        let clients = (self.client_key.iter())
+            .filter(|flag| !clients.contains(&flag.client))
+            .map(|flag| format!("--client-key {}", flag.client));
+        inputs.chain(clients).collect()
+    }
+
+    /// Reads this party's share of each client's input; `None` for inputs of parties. Checks that shares of outputs have a
+    /// place.
     ///
     /// # Errors
     /// [`Failure`]: flags for inputs and outputs that are not there, shares that are missing, and files that are not what
-    /// the program asks for.
-    pub fn bring(&self, asked: Asked<'_>, present: &Present<'_>, inputs: Inputs) -> Result<Inputs> {
-        let Some(me) = present.me() else {
-            return match self.shared_inputs.is_empty() && self.keep_shares.is_none() {
-                true => Ok(inputs),
-                false => Err(Problem::Local.into()),
-            };
-        };
-        self.check_outputs(asked.program)?;
-        let ports = asked.program.inputs();
+    /// is asked for.
+    pub fn shares(&self, asked: &Asked, server: &Server) -> Result<Vec<Option<InputShare>>> {
+        self.check_kept(asked)?;
+        self.check_keys(asked)?;
         for flag in &self.shared_inputs {
-            let named = |(place, port): (usize, &InputPort)| name(place, port.name.as_ref());
-            let found = ports
-                .iter()
-                .enumerate()
-                .find(|&one| named(one) == flag.name);
-            let Some((_, port)) = found else {
-                let known: Vec<_> = ports.iter().enumerate().map(named).collect();
+            if asked.inputs.iter().all(|input| input.name != flag.name) {
+                let known = asked.inputs.iter().map(|input| input.name.as_str());
                 return Err(Failure::from(Problem::Unknown {
                     name: flag.name.clone(),
-                    known: known.join(", "),
+                    known: known.collect::<Vec<_>>().join(", "),
                 }));
-            };
-            if port.owner.client().is_none() {
-                let (name, owner) = (flag.name.clone(), port.owner.clone());
-                return Err(Problem::OfParty { name, owner }.into());
             }
         }
-        let mut inputs = inputs;
+        self.read(asked, server)
+    }
+
+    /// Reads this party's share of each client's input.
+    fn read(&self, asked: &Asked, server: &Server) -> Result<Vec<Option<InputShare>>> {
         let mut key = None;
-        for (place, port) in ports.iter().enumerate() {
-            if port.owner.client().is_none() {
-                continue;
+        let mut of = |input: &AskedInput| {
+            let flags = self.shared_inputs.iter();
+            let mut flags = flags.filter(|flag| flag.name == input.name);
+            if input.owner.client().is_none() {
+                let (name, owner) = (input.name.clone(), input.owner.clone());
+                return match flags.next() {
+                    Some(_) => Err(Problem::OfParty { name, owner }.into()),
+                    None => Ok(None),
+                };
             }
-            let input = name(place, port.name.as_ref());
-            let flags = self.shared_inputs.iter().filter(|flag| flag.name == input);
             let files: Vec<&PathBuf> = flags.flat_map(|flag| &flag.files).collect();
             if files.is_empty() {
                 return Err(Failure::from(Problem::Missing {
-                    name: input,
-                    sort: port.tensor_type.to_string(),
-                    owner: port.owner.clone(),
+                    name: input.name.clone(),
+                    sort: input.in_words.clone(),
+                    owner: input.owner.clone(),
                 }));
             }
             if key.is_none() {
-                key = Some(self.key(present)?);
+                key = Some(self.key(server)?);
             }
-            let share = self.share(asked, (port, &input), (me, key.as_ref()), &files)?;
-            inputs = inputs.with_share_at(ports, place, share);
-        }
-        Ok(inputs)
+            let share = self.share(asked, input, (server.me, key.as_ref()), &files);
+            share.map(Some)
+        };
+        asked.inputs.iter().map(&mut of).collect()
     }
 
     /// The key that opens share files.
-    fn key(&self, present: &Present<'_>) -> Result<SealingKey> {
-        let beside = || match present {
-            Present::One(party) => party.identity().map(sealing_file),
-            Present::All { .. } => None,
-        };
+    fn key(&self, server: &Server) -> Result<SealingKey> {
+        let beside = || server.identity.as_deref().map(sealing_file);
         let path = self.sealing_key.clone().or_else(beside);
         let path = path.ok_or(Problem::NoKey)?;
         Ok(SealingKey::load(&path, Default::default())?)
     }
 
+    /// Name of the job in share files.
+    fn job<'a>(&'a self, asked: &'a Asked) -> &'a str {
+        self.job.as_deref().unwrap_or(&asked.job)
+    }
+
     /// One input's share, of one client's file or of the rows of several.
     fn share(
         &self,
-        asked: Asked<'_>,
-        (port, input): (&InputPort, &str),
+        asked: &Asked,
+        input: &AskedInput,
         (me, key): (Party, Option<&SealingKey>),
         files: &[&PathBuf],
     ) -> Result<InputShare> {
-        let typed = &port.tensor_type;
-        let axes = typed.shape.axes();
-        let rows = files.len() > 1 && !axes.is_empty();
-        let whole = |axis: usize| (!rows || axis > 0).then(|| axes[axis]);
+        let rows = files.len() > 1 && !input.shape.is_empty();
+        let mut shape = input.shape.clone();
+        if rows {
+            shape[0] = None;
+        }
         let expected = Expected {
-            job: Some(self.job.as_deref().unwrap_or(asked.name).to_owned()),
-            name: Some(input.to_owned()),
-            element_type: Some(typed.element.to_string()),
-            shape: Some((0..axes.len()).map(whole).collect()),
-            form: Some(asked.mix.kept_form(typed.element)),
-            servers: Some(asked.program.parties()),
+            job: Some(self.job(asked).to_owned()),
+            name: Some(input.name.clone()),
+            element_type: input.element_type.clone(),
+            shape: Some(shape),
+            form: Some(input.form),
+            servers: Some(asked.parties),
             place: Some(me),
             // Rows are of several clients, under names of their own.
-            client: (port.owner.client())
+            client: (input.owner.client())
                 .filter(|_| !rows)
                 .map(|client| client.name().to_owned()),
             ..Expected::any(Purpose::Input)
         };
         let received = files.iter().map(|file| {
-            let share = read_file(file, key).map_err(Problem::File)?;
-            expected.check(&share).map_err(|fault| ShareFileError {
-                file: file.to_path_buf(),
-                value: Some(share.header().in_words()),
-                fault: Box::new(fault),
+            let share = read_file(file, key)?;
+            expected.check(&share).map_err(|fault| {
+                let form = matches!(fault, ShareFault::Other { field, .. } if field.is_of_form());
+                let error = ShareFileError {
+                    file: file.to_path_buf(),
+                    value: Some(share.header().in_words()),
+                    fault: Box::new(fault),
+                };
+                let remedy = input.remedy.filter(|_| form);
+                Problem::File { error, remedy }
             })?;
             let file = file.to_path_buf();
             Ok(Received { file, share })
         });
         let received: Vec<Received> = received.collect::<Result<_, Problem>>()?;
-        let received = gather(received).map_err(Problem::File)?;
+        let received = gather(received).map_err(Problem::from)?;
         let headers = received.iter().map(|one| one.share.header());
         let submissions: Vec<String> = headers.map(|one| one.submission().to_string()).collect();
         let shares: Vec<&Shares> = received.iter().map(|one| one.share.shares()).collect();
         let shares = Shares::concat(&shares);
-        if shares.len() != typed.shape.elements() {
-            let row: usize = axes.iter().skip(1).product();
+        let axes = input.shape.iter().copied();
+        let elements: Option<usize> = axes.clone().product();
+        if elements.is_some_and(|elements| elements != shares.len()) {
+            let row: usize = axes.skip(1).flatten().product();
             return Err(Failure::from(Problem::Rows {
-                name: input.to_owned(),
+                name: input.name.clone(),
                 found: shares.len() / row.max(1),
-                sort: typed.to_string(),
+                sort: input.in_words.clone(),
             }));
         }
         Ok(InputShare {
@@ -298,16 +480,20 @@ impl ClientFlags {
         })
     }
 
-    /// Checks that shares of outputs have a place, and keys a client.
-    fn check_outputs(&self, program: &Computation) -> Result<()> {
-        let outputs = program.outputs();
-        let clients = || outputs.iter().flat_map(OutputPort::clients);
-        if let (None, Some((place, port, client))) =
-            (&self.keep_shares, first_for_a_client(outputs))
-        {
-            let (name, client) = (name(place, port.name.as_ref()), client.to_string());
+    /// Checks that shares of outputs have a place.
+    fn check_kept(&self, asked: &Asked) -> Result<()> {
+        let mut outputs = asked.outputs.iter();
+        let first = outputs.find_map(|output| Some((output, output.clients.first()?)));
+        if let (None, Some((output, client))) = (&self.keep_shares, first) {
+            let (name, client) = (output.name.clone(), client.to_string());
             return Err(Problem::NotKept { name, client }.into());
         }
+        Ok(())
+    }
+
+    /// Checks that keys have a client.
+    fn check_keys(&self, asked: &Asked) -> Result<()> {
+        let clients = || asked.outputs.iter().flat_map(|output| &output.clients);
         let strange = |flag: &&ClientKeyFlag| clients().all(|client| client.name() != flag.client);
         match self.client_key.iter().find(strange) {
             Some(flag) => {
@@ -318,47 +504,52 @@ impl ClientFlags {
         }
     }
 
-    /// Leaves this party's shares of outputs for clients, a file for each output and client. `run` is the same at all
-    /// parties, and of this run alone.
+    /// Leaves this party's shares of outputs for clients, which are here in the outputs' order, a file for each output and
+    /// client. `run` is the same at all parties, and of this run alone.
     ///
     /// # Errors
     /// [`Failure`]: files that cannot be written.
-    pub fn leave(
+    pub fn leave<'a>(
         &self,
-        asked: Asked<'_>,
-        (me, server): (Party, &str),
-        outputs: &Outputs,
+        asked: &Asked,
+        server: &Server,
+        shares: impl IntoIterator<Item = Option<&'a Shares>>,
         run: [u8; 32],
         quiet: bool,
     ) -> Result<()> {
         let Some(directory) = &self.keep_shares else {
             return Ok(());
         };
-        let ports = asked.program.outputs().iter().enumerate();
-        for ((place, port), share) in ports.zip(outputs.shares()) {
+        let mut written = BTreeSet::new();
+        for (place, (output, share)) in asked.outputs.iter().zip(shares).enumerate() {
             let Some(share) = share else { continue };
-            for client in port.clients() {
-                let output = name(place, port.name.as_ref());
+            let name = &output.name;
+            for client in &output.clients {
                 let named = Named {
-                    job: self.job.as_deref().unwrap_or(asked.name).to_owned(),
-                    name: output.clone(),
+                    job: self.job(asked).to_owned(),
+                    name: name.clone(),
                     client: client.name().to_owned(),
-                    element_type: port.tensor_type.element.to_string(),
-                    shape: port.tensor_type.shape.axes().to_vec(),
+                    element_type: output.element_type.clone(),
+                    shape: output.shape.clone(),
                 };
-                let servers = asked.program.parties();
                 let failed = |fault| Problem::Output {
-                    name: output.clone(),
+                    name: name.clone(),
                     fault: Box::new(fault),
                 };
-                let file = ShareFile::of_output(named, share.clone(), me, servers, run);
+                let file =
+                    ShareFile::of_output(named, share.clone(), server.me, asked.parties, run);
                 let file = file.map_err(failed)?;
                 let key = self
                     .client_key
                     .iter()
                     .find(|flag| flag.client == client.name());
                 let key = key.map(|flag| &flag.key);
-                let path = directory.join(format!("{output}.{}.{server}.share", client.name()));
+                let mut own = file.file_name(&server.name);
+                // Names that differ may be alike as names of files.
+                if !written.insert(own.clone()) {
+                    own = format!("{place}.{own}");
+                }
+                let path = directory.join(own);
                 fs::create_dir_all(directory)
                     .map_err(Failure::file("make the directory", directory))?;
                 write(&path, &file, key)?;
@@ -370,7 +561,7 @@ impl ClientFlags {
                         }
                     };
                     say(format_args!(
-                        "share of output {output} for {client}, {how}: {}",
+                        "share of output {name} for {client}, {how}: {}",
                         path.display()
                     ));
                 }
@@ -380,11 +571,13 @@ impl ClientFlags {
     }
 }
 
-fn first_for_a_client(
-    outputs: &[OutputPort],
-) -> Option<(usize, &OutputPort, &madrigal_program::Client)> {
-    let mut ports = outputs.iter().enumerate();
-    ports.find_map(|(place, port)| Some((place, port, port.clients().next()?)))
+/// Adds shares to a party's own inputs.
+fn with_shares(program: &Computation, inputs: Inputs, shares: Vec<Option<InputShare>>) -> Inputs {
+    let shares = shares.into_iter().enumerate();
+    let shares = shares.filter_map(|(place, share)| Some((place, share?)));
+    shares.fold(inputs, |inputs, (place, share)| {
+        inputs.with_share_at(program.inputs(), place, share)
+    })
 }
 
 fn write(path: &Path, file: &ShareFile, key: Option<&PublicSealingKey>) -> Result<()> {

@@ -146,7 +146,7 @@ impl Fault for Problem {
 }
 
 /// Gives the name that a flag calls an input by.
-fn name(place: usize, port: &InputPort) -> String {
+pub(crate) fn name(place: usize, port: &InputPort) -> String {
     port.name.clone().unwrap_or_else(|| place.to_string())
 }
 

@@ -21,6 +21,7 @@ mod flagged;
 pub mod flags;
 pub mod from_file;
 pub mod groups;
+pub mod holders;
 mod inputs;
 pub mod jobs;
 pub mod machine;

@@ -7,6 +7,7 @@ use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::Session;
 
+use crate::clients::Server;
 use crate::everyone::everyone;
 use crate::failure::{Result, Usage};
 use crate::flags::{Net, TransportArg, Who};
@@ -68,11 +69,11 @@ impl<'a> Present<'a> {
         }
     }
 
-    /// Name in `parties.toml` of the one party that runs here; `None` where all do.
-    pub fn name(&self) -> Option<String> {
+    /// The one party that runs here, as share files are for it; `None` where all do.
+    pub fn server(&self) -> Option<Server> {
         match self {
             Self::All { .. } => None,
-            Self::One(party) => Some(party.name().to_owned()),
+            Self::One(party) => Some(Server::from(&**party)),
         }
     }
 

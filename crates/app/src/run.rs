@@ -63,12 +63,9 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         Some(inputs) => inputs.clone(),
         None => inputs::read(program, &made.required, &flags.inputs, me, true)?.0,
     };
-    let asked = Asked {
-        program,
-        mix: planned.executable.mix(),
-        name: made.name,
-    };
-    let inputs = flags.clients.bring(asked, &present, inputs)?;
+    let asked = Asked::of_program(program, planned.executable.mix(), made.name);
+    let server = present.server();
+    let inputs = (flags.clients).bring(&asked, program, server.as_ref(), inputs)?;
     let ready = ReadyRun::new(
         &planned,
         program,
@@ -78,17 +75,16 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         &present,
     )?;
     drop(inputs);
-    let (transport, server) = (present.transport(), present.name());
+    let transport = present.transport();
     let deadline = flags.net.patience.deadline;
     let work = async |session: &Session, observe: &dyn Fn(Progress)| {
         let ended = ready.run(session, deadline, observe).await?;
         Ok((ended, session.run_id(JOB)))
     };
     let ended = present.run(flags.threads, quiet, work)?;
-    if let (Some(server), [(me, ((last, _), run))]) = (&server, &ended[..]) {
-        let kept = (*me, server.as_str());
-        let clients = &flags.clients;
-        clients.leave(asked, kept, &last.outputs, *run, flags.quiet)?;
+    if let (Some(server), [(_, ((last, _), run))]) = (&server, &ended[..]) {
+        let shares = last.outputs.shares();
+        (flags.clients).leave(&asked, server, shares, *run, flags.quiet)?;
     }
     let ended = ended.into_iter().map(|(me, (ended, _))| (me, ended));
     tell(made, &planned, transport, ended.collect())

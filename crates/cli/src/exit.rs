@@ -37,6 +37,12 @@ pub enum Usage {
         flag: &'static str,
         source: PartyError,
     },
+    #[error("--to {client}: clients get results of circuits and models, and here parties alone do")]
+    NoClients { client: String },
+    #[error(
+        "--owners and --to name clients, whose values and shares are in files: start each party with --party, or give numbers of parties with --local"
+    )]
+    LocalClients,
     #[error("--owners names {}, but {} has {}; name one owner for each", counted(*.found as u64, "owner"), circuit.display(), counted(*.expected as u64, "input value"))]
     Owners {
         found: usize,

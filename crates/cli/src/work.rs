@@ -1,10 +1,10 @@
 //! The flags of `run` and `explain`, made a job.
 
+use madrigal_app::holders::HolderArg;
 use madrigal_app::jobs::{Job, ReadCircuit, Source, read_circuit};
-use madrigal_core::Party;
 use madrigal_operations::Circuit;
 
-use crate::args::ComputationFlags;
+use crate::args::{ComputationFlags, Receivers};
 use crate::exit::{Result, Usage};
 
 impl ComputationFlags {
@@ -19,7 +19,9 @@ impl ComputationFlags {
         let values = circuit.inputs().len();
         let owners = match &self.owners {
             Some(owners) => owners.clone(),
-            None => (0..values).map(|value| value % parties).collect(),
+            None => (0..values)
+                .map(|value| HolderArg::Party(value % parties))
+                .collect(),
         };
         if owners.len() != values {
             return Err(Usage::Owners {
@@ -29,13 +31,13 @@ impl ComputationFlags {
             }
             .into());
         }
-        Usage::checked("--owners", &owners, parties)?;
-        let to = self.to.parties(parties)?;
+        Receivers::checked("--owners", &owners, parties)?;
+        let to = self.to.holders(parties)?;
         Ok(Job {
             circuit: Source::File(self.circuit().to_owned()),
             parties,
             owners,
-            to: to.into_iter().map(Party::index).collect(),
+            to,
             lanes: 0,
             how: self.how.clone(),
             branches: self.branches,

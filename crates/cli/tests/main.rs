@@ -25,6 +25,7 @@ mod layers;
 mod models;
 mod parties;
 mod program;
+mod shares;
 mod signals;
 mod splices;
 mod statistics;

@@ -32,6 +32,11 @@ pub enum Field {
 }
 
 impl Field {
+    /// Whether the field says how the value is shared, and not which value it is.
+    pub const fn is_of_form(self) -> bool {
+        matches!(self, Self::Sharing | Self::Element | Self::Shape)
+    }
+
     /// Remedy where the field differs.
     pub(crate) const fn remedy(self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ use std::path::Path;
 use madrigal_core::budget::{Budget, open_regular};
 use madrigal_core::{Digest256, MAX_PARTIES, Party, Zeroizing, domains};
 use madrigal_engine::Shares;
+use madrigal_net::roster::is_name;
 use madrigal_net::sealing::{KEY_BYTES, PublicSealingKey, SealingKey};
 
 use crate::body::{SALT_BYTES, Salt, commitment, part_bytes, read_component, write_component};
@@ -47,6 +48,23 @@ pub struct Preamble {
     pub recipient: Option<PublicSealingKey>,
     /// Fields that all files of the submission have in common.
     pub header: Header,
+}
+
+impl ShareFile {
+    /// The usual name of a file: of the value and the client, and `server`, the name of the server whose share it is.
+    /// Characters that names of parties do not have are `_`.
+    pub fn file_name(&self, server: &str) -> String {
+        let names = self.header.named();
+        let plain = |c: char| {
+            if is_name(c.encode_utf8(&mut [0; 4])) {
+                c
+            } else {
+                '_'
+            }
+        };
+        let name: String = names.name.chars().map(plain).collect();
+        format!("{name}.{}.{server}.share", names.client)
+    }
 }
 
 impl fmt::Debug for ShareFile {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use madrigal_app::holders::HolderArg;
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Prg};
@@ -60,8 +61,10 @@ fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
     let job = Job {
         circuit: known.source(),
         parties: args.parties,
-        owners: (0..values).map(|value| value % args.parties).collect(),
-        to: (0..args.parties).collect(),
+        owners: (0..values)
+            .map(|value| HolderArg::Party(value % args.parties))
+            .collect(),
+        to: (0..args.parties).map(HolderArg::Party).collect(),
         lanes: args.lanes,
         how,
         branches: Default::default(),
@@ -98,7 +101,12 @@ fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
 /// Makes random inputs for each party of a job.
 pub fn random_inputs(job: &Job, circuit: &Circuit) -> Result<Vec<Own>> {
     let inputs = (0..job.parties).map(|party| random_values(job, party, circuit));
-    let own = inputs.map(|input| input.map(|input| Own { input, store: None }));
+    let own = inputs.map(|input| {
+        input.map(|input| Own {
+            input,
+            ..Own::default()
+        })
+    });
     own.collect()
 }
 
@@ -114,7 +122,7 @@ fn rows_of_all(job: &Job, own: &[Own], circuit: &Circuit) -> Result<Rows> {
         let (mut from, mut to) = (0, 0);
         for (value, &width) in circuit.inputs().iter().enumerate() {
             for wire in to..to + width as usize {
-                if job.owners[value] == party {
+                if job.owners[value].party() == Some(party) {
                     all.row_mut(wire).copy_from_slice(rows.row(from));
                     from += 1;
                 }

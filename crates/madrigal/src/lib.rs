@@ -104,7 +104,8 @@ pub use madrigal_engine::{
     TRIPLE_MEMORY, run_program, serve,
 };
 pub use madrigal_operations::{
-    Backend, Brought, Circuit, CircuitJob, JobError, evaluate_rows, run_rows,
+    Backend, Brought, Circuit, CircuitJob, JobError, RowsOutput, evaluate_rows, run_rows,
+    run_shared_rows,
 };
 
 /// Graphs of operations, planned and run; the [operations](engine::operations) themselves; jobs of one circuit.
@@ -112,7 +113,8 @@ pub mod engine {
     pub use madrigal_engine::*;
     pub use madrigal_operations as operations;
     pub use madrigal_operations::{
-        Brought, Circuit, CircuitJob, JobError, evaluate_rows, run_rows,
+        Brought, Circuit, CircuitJob, JobError, RowsOutput, evaluate_rows, run_rows,
+        run_shared_rows,
     };
 }
 

@@ -7,15 +7,16 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use madrigal::app::App;
+use madrigal::app::failure::Failure;
 use madrigal::app::remote::{identity_files, sealing_file};
+use madrigal::app::{App, Numbers, Staged};
 use madrigal::clients::{Named, Received, ShareFile, combine, deal, private_generator, read_file};
 use madrigal::engine::{Element, Shares, Sharing, with_ring};
 use madrigal::net::identity::{Identity, Validity};
 use madrigal::net::roster::{Roster, RosterEntry};
 use madrigal::net::sealing::SealingKey;
 use madrigal::program::lower::Mix;
-use madrigal::program::{Client, Everyone, Opened, Plain};
+use madrigal::program::{Client, Everyone, Opened, Plain, StageError, Stages};
 
 use crate::commands::empty_folder;
 
@@ -40,6 +41,31 @@ fn survey_up_to(most: Option<u32>) -> App<Opened<u32>> {
     })
     .number("people", 2, 100, "People who take part")
     .parties(3)
+}
+
+/// Two stages: the second one, which takes another client's value, is there because of what the first one opens. Both hand
+/// out an output of one name.
+async fn stages(mut stages: Stages<'_>, _: &Numbers) -> Result<String, StageError> {
+    let press = Client::new("press");
+    let mut p = stages.program();
+    let limit = p.input_named::<u32>("limit", Client::new("office"), ());
+    let large = p.open_named("large", limit.gt(1000u32), Everyone);
+    p.open_named("total", &limit + &limit, &press);
+    let kept = p.keep(&limit);
+    if stages.run(p).await?.get(large) == [false] {
+        return Ok("small".to_owned());
+    }
+    let mut p = stages.program();
+    let more = p.input_named::<u32>("more", Client::new("dora"), ());
+    let total = p.kept(&kept) + more;
+    p.open_named("total", total, &press);
+    stages.last(p).await?;
+    Ok("large".to_owned())
+}
+
+fn staged() -> impl Fn(&str) -> Result<String, Failure> {
+    let command = Staged::new("survey", "What two have", stages).parties(3);
+    move |line: &str| command.run(line.split_whitespace())
 }
 
 const SERVERS: [&str; 3] = ["ada", "ben", "cem"];
@@ -127,6 +153,17 @@ impl House {
         mix: Mix,
         lines: [String; 3],
     ) -> Vec<Result<String, (String, u8)>> {
+        let command = |line: &str| survey_up_to(most).run(line.split_whitespace());
+        self.run_by(&command, mix, lines)
+    }
+
+    /// Runs all servers by a command.
+    fn run_by(
+        &self,
+        command: &(dyn Fn(&str) -> Result<String, Failure> + Sync),
+        mix: Mix,
+        lines: [String; 3],
+    ) -> Vec<Result<String, (String, u8)>> {
         let (folder, press) = (&self.folder, self.press.public());
         thread::scope(|scope| {
             let servers: Vec<_> = lines.iter().enumerate().map(|(me, line)| {
@@ -136,8 +173,7 @@ impl House {
                         "survey --party {me} --parties {folder}/parties.toml --identity {folder}/{name} -q \
                          --mix {mix} --keep-shares {folder}/out --client-key press={press} --connect-timeout 20s {line}"
                     );
-                    let done = survey_up_to(most).run(line.split_whitespace());
-                    done.map_err(|error| (error.to_string(), error.status() as u8))
+                    command(&line).map_err(|error| (error.to_string(), error.status() as u8))
                 })
             }).collect();
             servers.into_iter().map(|one| one.join().unwrap()).collect()
@@ -146,8 +182,13 @@ impl House {
 
     /// What the press puts together.
     fn total(&self) -> u32 {
+        self.output("total")
+    }
+
+    /// What the press puts together of an output.
+    fn output(&self, name: &str) -> u32 {
         let files = SERVERS.map(|server| {
-            let file = self.folder.join(format!("out/total.press.{server}.share"));
+            let file = self.folder.join(format!("out/{name}.press.{server}.share"));
             assert!(read_file(&file, None).is_err(), "sealed for the press");
             let share = read_file(&file, Some(&self.press)).unwrap();
             Received { file, share }
@@ -266,7 +307,7 @@ fn values_that_the_program_does_not_allow_end_it() {
         .unwrap_err();
     assert_eq!(error.status() as u8, 6, "{error}");
     let help = survey_up_to(Some(5)).run("survey --help".split_whitespace());
-    let help = help.map_or_else(|error| error.to_string(), |text| text);
+    let help = help.unwrap_or_else(|error| error.to_string());
     assert!(
         help.contains("Required, or else nothing is opened:"),
         "{help}"
@@ -367,6 +408,59 @@ fn wrong_files_and_flags_are_refused_by_name() {
         .unwrap_err()
         .to_string();
     assert!(told.contains("--party"), "{told}");
+}
+
+#[test]
+fn stages_take_and_leave_values_of_clients() {
+    for mix in [Mix::R, Mix::AB] {
+        let house = House::new();
+        let limit = house.share(mix, "limit", "office", 2000);
+        let more = house.share(mix, "more", "dora", 7);
+        let small = house.share(mix, "limit", "office", 3);
+        let line = |limit: &Path, more: &Path| {
+            let (limit, more) = (limit.display(), more.display());
+            format!("--shared-input limit={limit} --shared-input more={more}")
+        };
+        let lines = [0, 1, 2].map(|server| line(&limit[server], &more[server]));
+        for told in house.run_by(&staged(), mix, lines) {
+            assert_eq!(told.unwrap(), "large\n", "{mix}");
+        }
+        assert_eq!(
+            (house.output("total"), house.output("total.1")),
+            (4000, 2007)
+        );
+        let other = house.share(mix, "more", "dora", 7);
+        let lines = [&more, &more, &other].map(|more| more.clone());
+        let lines = [0, 1, 2].map(|server| line(&limit[server], &lines[server][server]));
+        for told in house.run_by(&staged(), mix, lines) {
+            let (told, status) = told.unwrap_err();
+            assert!(told.contains("submission of input 0 (\"more\")"), "{told}");
+            assert_eq!(status, 5, "{told}");
+        }
+        // The second stage is not reached.
+        let lines = [0, 1, 2].map(|server| line(&small[server], &more[server]));
+        for told in house.run_by(&staged(), mix, lines) {
+            assert_eq!(told.unwrap(), "small\n", "{mix}");
+        }
+        assert_eq!(house.total(), 6);
+        let lines =
+            [0, 1, 2].map(|server| format!("--shared-input limit={}", limit[server].display()));
+        for told in house.run_by(&staged(), mix, lines) {
+            let (told, status) = told.unwrap_err();
+            assert!(
+                told.contains("--shared-input more=FILE is missing: u32 of client dora"),
+                "{told}"
+            );
+            assert_eq!(status, 2, "{told}");
+        }
+    }
+    // On trial, all values are in the clear.
+    let told = staged()("survey --local 3 -q -i limit=2000 -i more=7").unwrap();
+    assert_eq!(told, "large\n");
+    let told = staged()("survey check --local 3").unwrap();
+    assert!(told.starts_with("right: "), "{told}");
+    let told = staged()("survey --local 3 -q -i limit=3 --keep-shares out").unwrap_err();
+    assert!(told.to_string().contains("--party"), "{told}");
 }
 
 /// On trial, all values are given in one place, and clients' outputs are shown.

@@ -1,16 +1,18 @@
 //! Jobs of one circuit: the owner of each input value shares it, the circuit is evaluated in each lane, its outputs
-//! are opened.
+//! are opened. Those who are no party bring values as shares, and are handed outputs as such.
 //!
-//! A [`CircuitJob`] makes the [specification](PlanSpec) of a plan; [`run_rows`](crate::run_rows) carries the plan out.
+//! A [`CircuitJob`] makes the [specification](PlanSpec) of a plan; [`run_rows`](crate::run_rows) carries the plan out, and
+//! [`run_shared_rows`](crate::run_shared_rows) where shares come in or go out.
 
 use std::sync::Arc;
 
 use madrigal_core::{Digest256, MAX_PARTIES, Party};
 use madrigal_engine::{Element, Graph, PlanSpec, Sharing, Sort, Value};
 
-use crate::backend::{Backend, Bits, DynOperation};
+use crate::backend::{Backend, Bits, Chain, DynOperation};
 use crate::branches::{Branch, Scheme};
 use crate::circuit::Circuit;
+use crate::hand_out::HandOut;
 
 /// Job of one circuit: what is computed, in which protocol, and by whom.
 #[derive(Debug, Clone)]
@@ -21,10 +23,13 @@ pub struct CircuitJob {
     pub parties: usize,
     /// Circuit that is evaluated in each lane.
     pub circuit: Arc<Circuit>,
-    /// Owner of each input value.
-    pub owners: Vec<Party>,
+    /// Owner of each input value; `None` where it is no party, and each party has a share of the value, in the form in
+    /// which the protocol keeps bits.
+    pub owners: Vec<Option<Party>>,
     /// Parties that get the output.
     pub to: Vec<Party>,
+    /// Whether somebody gets the output who is no party: all parties then have shares of it to hand out.
+    pub hands_out: bool,
     /// Number of times that the circuit is evaluated, side by side.
     pub lanes: usize,
     /// How the circuit's branches share their cost; where nothing is said, all of them are computed and multiplexed, as they
@@ -101,8 +106,11 @@ impl CircuitJob {
         Self {
             protocol: Backend::of(Sharing::B),
             parties,
-            owners: (0..circuit.inputs().len()).map(owner).collect(),
+            owners: (0..circuit.inputs().len())
+                .map(|value| Some(owner(value)))
+                .collect(),
             to: Party::all(parties.min(MAX_PARTIES)).collect(),
+            hands_out: false,
             circuit,
             lanes: 1,
             branches: None,
@@ -117,20 +125,24 @@ impl CircuitJob {
     pub fn spec(&self) -> Result<PlanSpec, JobError> {
         let receivers = self.receivers()?;
         self.check_lanes()?;
-        let list = |parties: &[Party]| {
-            let numbers: Vec<_> = parties
-                .iter()
-                .map(|party| party.index().to_string())
-                .collect();
-            numbers.join(",")
+        // A party by its number, and all others alike.
+        let list = |holders: &mut dyn Iterator<Item = Option<Party>>| {
+            let name = |holder: Option<Party>| {
+                holder.map_or_else(|| "others".to_owned(), |party| party.index().to_string())
+            };
+            holders.map(name).collect::<Vec<_>>().join(",")
         };
+        let handed = self.hands_out.then_some(None);
         let hex = |digest: [u8; 32]| Digest256(digest).to_string();
         let also = [
             ("protocol", self.protocol.name.to_owned()),
             ("circuit", hex(self.circuit.digest())),
             ("lanes", self.lanes.to_string()),
-            ("owners", list(&self.owners)),
-            ("receivers", list(&receivers)),
+            ("owners", list(&mut self.owners.iter().copied())),
+            (
+                "receivers",
+                list(&mut receivers.iter().copied().map(Some).chain(handed)),
+            ),
             ("compiled circuit", hex(self.circuit.compiled_digest())),
         ];
         let mut also: Vec<_> = also.map(|(name, value)| (name.to_owned(), value)).into();
@@ -159,7 +171,7 @@ impl CircuitJob {
         if owners != values {
             return Err(JobError::Owners { values, owners });
         }
-        let mut named = self.owners.iter().chain(&self.to);
+        let mut named = self.owners.iter().flatten().chain(&self.to);
         if let Some(party) = named.find(|party| party.index() >= parties) {
             let party = party.index();
             return Err(JobError::NoSuchParty { party, parties });
@@ -167,7 +179,7 @@ impl CircuitJob {
         let mut receivers = self.to.clone();
         receivers.sort();
         receivers.dedup();
-        match receivers.is_empty() {
+        match receivers.is_empty() && !self.hands_out {
             true => Err(JobError::NoReceiver),
             false => Ok(receivers),
         }
@@ -208,7 +220,8 @@ impl CircuitJob {
         Ok(Arc::new(Branch::new(Arc::clone(branching), scheme)))
     }
 
-    /// Makes the graph: the owner of each input value shares it, the circuit is evaluated, its outputs are opened.
+    /// Makes the graph: the owner of each input value shares it, the circuit is evaluated, its outputs are opened. Shares that
+    /// come in follow the parties' own values, in circuit order; those that are handed out follow what is opened.
     fn graph(&self, receivers: &[Party]) -> Result<Graph, JobError> {
         let protocol = self.protocol;
         let bits = protocol.bits.as_ref();
@@ -218,7 +231,7 @@ impl CircuitJob {
         let widths = self.circuit.inputs();
         let mut values = vec![None; widths.len()];
         for owner in Party::all(self.parties) {
-            let own = (0..widths.len()).filter(|&value| self.owners[value] == owner);
+            let own = (0..widths.len()).filter(|&value| self.owners[value] == Some(owner));
             let own: Vec<usize> = own.collect();
             if own.is_empty() {
                 continue;
@@ -234,15 +247,45 @@ impl CircuitJob {
                 values[value] = Some(shared);
             }
         }
+        for (value, own) in values.iter_mut().enumerate() {
+            if own.is_none() {
+                let element = Element::Bits(widths[value] as usize);
+                let sort = Sort::new(protocol.kept.sharing, element, self.lanes);
+                let dealt = vec![graph.input(sort)];
+                let label = format!("shares of input {value}");
+                let shared = chained(&mut graph, protocol.from_kept(), dealt, &label);
+                *own = shared.into_iter().next();
+            }
+        }
         let values: Vec<Value> = values.into_iter().flatten().collect();
         let circuit = self.operation(bits)?;
         let label = self.circuit.name().to_owned();
         let made = graph.add_labelled(circuit, &values, label).expect(fits);
-        let open = protocol.edges.open(receivers);
-        let outputs = graph.add_labelled(open, &made, "outputs".to_owned());
-        for output in outputs.expect(fits) {
+        let mut outputs = Vec::new();
+        if !receivers.is_empty() {
+            let open = protocol.edges.open(receivers);
+            let opened = graph.add_labelled(open, &made, "outputs".to_owned());
+            outputs.extend(opened.expect(fits));
+        }
+        if self.hands_out {
+            let label = "shares of outputs";
+            for value in made {
+                let mut chain = protocol.to_kept();
+                chain.push(Arc::new(HandOut));
+                outputs.extend(chained(&mut graph, chain, vec![value], label));
+            }
+        }
+        for output in outputs {
             graph.output(output);
         }
         Ok(graph)
     }
+}
+
+/// Adds operations that follow each other.
+fn chained(graph: &mut Graph, chain: Chain, values: Vec<Value>, label: &str) -> Vec<Value> {
+    chain.into_iter().fold(values, |values, operation| {
+        let made = graph.add_labelled(operation, &values, label.to_owned());
+        made.expect("the job has been checked")
+    })
 }

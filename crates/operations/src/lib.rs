@@ -87,7 +87,7 @@ pub use protocol::{Boolean, Protocol, RingStep, Rings};
 pub use replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
-pub use rows::{Brought, evaluate_rows, input_bits_of, run_rows};
+pub use rows::{Brought, RowsOutput, evaluate_rows, input_bits_of, run_rows, run_shared_rows};
 pub use stepped::{Described, Stepped};
 pub use sums::SumAxis;
 pub use truncate::{ShiftShares, TruncateLocally};

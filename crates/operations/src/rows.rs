@@ -1,4 +1,4 @@
-//! Runs plans whose inputs and outputs are clear bits, as those of circuits are, from rows to rows.
+//! Runs plans whose inputs and outputs are bits, as those of circuits are, from rows to rows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +11,34 @@ use madrigal_engine::{
     Element, Given, Graph, Outcome, Plan, Progress, RunError, Shares, Sort, Value,
     evaluate_program, run_program,
 };
-use madrigal_net::{Context, Session};
+use madrigal_net::{Context, Fact, Session};
 
 /// Inputs and means that one party brings to a job. It is made from the party's inputs alone where that is all.
 #[derive(Debug)]
 pub struct Brought<'a> {
     /// A row for each bit of this party's own input values, in circuit order; all threads read them.
     pub inputs: Arc<Rows>,
+    /// Shares of input values that somebody else brings, in circuit order, each with a fact that the shares of all parties have
+    /// in common and no others have.
+    pub dealt: Vec<(Shares, Fact)>,
     /// Means that the origin of the job's correlations asks for.
     pub means: Means<'a>,
+}
+
+/// Outputs of a circuit's job at one party.
+#[derive(Debug)]
+pub struct RowsOutput {
+    /// A row for each bit; nothing at parties that do not get them.
+    pub opened: Option<Rows>,
+    /// Shares of each output value, to be handed out, if the job hands out any.
+    pub handed: Vec<Shares>,
 }
 
 impl From<Arc<Rows>> for Brought<'_> {
     fn from(inputs: Arc<Rows>) -> Self {
         Self {
             inputs,
+            dealt: Vec::new(),
             means: Means::default(),
         }
     }
@@ -55,10 +68,31 @@ pub fn run_rows<'a>(
     deadline: Option<Duration>,
     observe: &'a dyn Fn(Progress),
 ) -> LocalBoxFuture<'a, Result<Outcome<Option<Rows>>, RunError>> {
-    let given = given(plan, session.me(), brought.into());
+    let given =
+        clear_alone(plan, session.me()).and_then(|()| given(plan, session.me(), brought.into()));
     Box::pin(async move {
         let outcome = run_program(session, id, plan, given?, deadline, observe).await?;
-        Ok(outcome.map(|outputs| rows(&plan.spec().graph, session.me(), outputs)))
+        Ok(outcome.map(|outputs| rows(session.me(), outputs).opened))
+    })
+}
+
+/// Runs `plan` as [`run_rows`] does, where shares of input values may come from somebody who is no party, and shares of
+/// outputs may be handed to such. Parties whose shares have different facts compute nothing.
+///
+/// # Errors
+/// [`RunError`] in the same cases as [`run_rows`], and for shares that are not what the plan asks for.
+pub fn run_shared_rows<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a Plan,
+    brought: Brought<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Outcome<RowsOutput>, RunError>> {
+    let given = given(plan, session.me(), brought);
+    Box::pin(async move {
+        let outcome = run_program(session, id, plan, given?, deadline, observe).await?;
+        Ok(outcome.map(|outputs| rows(session.me(), outputs)))
     })
 }
 
@@ -73,10 +107,11 @@ pub fn evaluate_rows<'a>(
     brought: impl Into<Brought<'a>>,
     observe: &'a dyn Fn(Progress),
 ) -> LocalBoxFuture<'a, Result<Option<Rows>, RunError>> {
-    let given = given(plan, context.me(), brought.into());
+    let given =
+        clear_alone(plan, context.me()).and_then(|()| given(plan, context.me(), brought.into()));
     Box::pin(async move {
         let outputs = evaluate_program(context, plan, given?, observe).await?;
-        Ok(rows(&plan.spec().graph, context.me(), outputs))
+        Ok(rows(context.me(), outputs).opened)
     })
 }
 
@@ -87,9 +122,13 @@ pub fn input_bits_of(graph: &Graph, party: Party) -> usize {
     own.map(|sort| sort.element.bits()).sum()
 }
 
-/// The program's inputs at one party: its rows, cut into values.
+/// The program's inputs at one party: its rows, cut into values, and the shares that it was given.
 fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, RunError> {
-    let Brought { inputs, means } = brought;
+    let Brought {
+        inputs,
+        dealt,
+        means,
+    } = brought;
     let graph = &plan.spec().graph;
     let lanes = checked_lanes(graph, me)?;
     if me.index() < graph.parties() {
@@ -104,36 +143,73 @@ fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, 
             });
         }
     }
+    let (shares, facts): (Vec<Shares>, Vec<Fact>) = dealt.into_iter().unzip();
+    let mut shares = shares.into_iter();
     let mut next = 0;
-    let value = |&value: &Value| {
+    let mut value = |&value: &Value| {
         let sort = *graph.sort(value);
+        if !sort.sharing.is_clear() {
+            let share = shares.next().filter(|share| *share.sort() == sort);
+            return share.ok_or_else(|| RunError::Values {
+                party: me,
+                problem: format!("a share of {sort} is missing"),
+            });
+        }
         if !sort.sharing.is_known_to(me) {
-            return Shares::unknown(sort);
+            return Ok(Shares::unknown(sort));
         }
         let mut shares = Shares::zeros(sort);
         for plane in 0..sort.element.bits() {
             shares.plane_mut(plane, 0).copy_from_slice(inputs.row(next));
             next += 1;
         }
-        shares
+        Ok(shares)
     };
+    let inputs = graph.inputs().iter().map(&mut value);
+    let inputs = inputs.collect::<Result<_, _>>()?;
+    if shares.next().is_some() {
+        return Err(RunError::Values {
+            party: me,
+            problem: "there are more shares than the plan asks for".to_owned(),
+        });
+    }
     Ok(Given {
-        inputs: graph.inputs().iter().map(value).collect(),
+        inputs,
         means,
-        facts: Vec::new(),
+        facts,
     })
 }
 
-/// Gives the number of lanes, if all inputs and outputs are clear bits in as many, and all outputs are for the same
+/// Checks that nothing comes in or goes out as shares.
+fn clear_alone(plan: &Plan, me: Party) -> Result<(), RunError> {
+    let graph = &plan.spec().graph;
+    let mut sorts = sorts(graph).filter(|sort| !sort.sharing.is_clear());
+    match sorts.next() {
+        None => Ok(()),
+        Some(sort) => Err(RunError::Values {
+            party: me,
+            problem: format!(
+                "rows are clear bits, and the plan has {sort}; run it by `run_program`"
+            ),
+        }),
+    }
+}
+
+/// The sorts of inputs and outputs.
+fn sorts(graph: &Graph) -> impl Iterator<Item = &Sort> + Clone {
+    let values = graph.inputs().iter().chain(graph.outputs());
+    values.map(|&value| graph.sort(value))
+}
+
+/// Gives the number of lanes, if all inputs and outputs are bits in as many, and all outputs that are opened are for the same
 /// parties: these get rows, and the others nothing.
 fn checked_lanes(graph: &Graph, me: Party) -> Result<usize, RunError> {
-    let values = graph.inputs().iter().chain(graph.outputs());
-    let mut sorts = values.map(|&value| graph.sort(value));
+    let mut sorts = sorts(graph);
     let lanes = sorts.clone().next().map_or(0, |sort| sort.len);
-    let mut receivers = graph
-        .outputs()
-        .iter()
-        .map(|&value| graph.sort(value).sharing);
+    let outputs = graph.outputs().iter();
+    let mut receivers = outputs
+        .map(|&value| graph.sort(value).sharing)
+        .filter(|sharing| sharing.is_clear());
     let first = receivers.next();
     if let Some(other) = receivers.find(|sharing| Some(*sharing) != first) {
         return Err(RunError::Values {
@@ -144,37 +220,41 @@ fn checked_lanes(graph: &Graph, me: Party) -> Result<usize, RunError> {
             ),
         });
     }
-    let is_row = |sort: &Sort| {
-        matches!(sort.element, Element::Bits(_)) && sort.sharing.is_clear() && sort.len == lanes
-    };
+    let is_row = |sort: &&Sort| matches!(sort.element, Element::Bits(_)) && sort.len == lanes;
     match sorts.find(|sort| !is_row(sort)) {
         None => Ok(lanes),
         Some(sort) => Err(RunError::Values {
             party: me,
             problem: format!(
-                "rows are clear bits in {lanes} lanes, and the plan has {sort}; run it by `run_program`"
+                "rows are bits in {lanes} lanes, and the plan has {sort}; run it by `run_program`"
             ),
         }),
     }
 }
 
-/// The outputs, a row for each bit, at a party that gets them all. Each value goes when it is copied.
-fn rows(graph: &Graph, me: Party, outputs: Vec<Shares>) -> Option<Rows> {
-    if !outputs
-        .iter()
-        .all(|value| value.sort().sharing.is_known_to(me))
-    {
-        return None;
+/// The opened outputs, a row for each bit, at a party that gets them all, and its shares of those that are handed out. Each
+/// value goes when it is copied.
+fn rows(me: Party, outputs: Vec<Shares>) -> RowsOutput {
+    let is_opened = |value: &Shares| value.sort().sharing.is_clear();
+    let (opened, handed): (Vec<Shares>, Vec<Shares>) = outputs.into_iter().partition(is_opened);
+    let known = |value: &Shares| value.sort().sharing.is_known_to(me);
+    // A circuit without outputs has opened all of them.
+    if !opened.iter().all(known) || (opened.is_empty() && !handed.is_empty()) {
+        let opened = None;
+        return RowsOutput { opened, handed };
     }
-    let sorts = || graph.outputs().iter().map(|&value| graph.sort(value));
-    let lanes = sorts().next().map_or(0, |sort| sort.len);
-    let mut rows = Rows::new(sorts().map(|sort| sort.element.bits()).sum(), lanes);
+    let lanes = opened.first().map_or(0, Shares::len);
+    let bits = |value: &Shares| value.sort().element.bits();
+    let mut rows = Rows::new(opened.iter().map(bits).sum(), lanes);
     let mut next = 0;
-    for value in outputs {
-        for plane in 0..value.sort().element.bits() {
+    for value in opened {
+        for plane in 0..bits(&value) {
             rows.row_mut(next).copy_from_slice(value.plane(plane, 0));
             next += 1;
         }
     }
-    Some(rows)
+    RowsOutput {
+        opened: Some(rows),
+        handed,
+    }
 }

@@ -7,6 +7,7 @@ mod common;
 mod convolutions;
 mod dealer;
 mod dealer_view;
+mod dealt;
 mod faults;
 mod hand_out;
 mod known;

@@ -60,7 +60,12 @@ pub(crate) fn check(plan: &Planned, netlist: &Netlist, seed: u64) {
                         };
                         let means = store.as_mut().map(Means::from).unwrap_or_default();
                         let inputs = Arc::new(inputs);
-                        let brought = Brought { inputs, means };
+                        let dealt = Vec::new();
+                        let brought = Brought {
+                            inputs,
+                            dealt,
+                            means,
+                        };
                         let work = run_rows(&session, 1, &plan.plan, brought, None, &|_| {});
                         let (report, blocks) = uncounted(work).await;
                         assert_eq!(blocks, 0, "AES blocks that no phase counts");
@@ -527,7 +532,7 @@ fn jobs_that_do_not_fit_together_are_refused() {
     );
     let (party, parties) = (2, 2);
     let nobody = JobError::NoSuchParty { party, parties };
-    assert_eq!(refused(&|job| job.owners[1] = Party::new(2)), nobody);
+    assert_eq!(refused(&|job| job.owners[1] = Some(Party::new(2))), nobody);
     assert_eq!(refused(&|job| job.to.push(Party::new(2))), nobody);
     assert_eq!(refused(&|job| job.to.clear()), JobError::NoReceiver);
     assert_eq!(refused(&|job| job.lanes = 0), JobError::NoLanes);

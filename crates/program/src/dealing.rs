@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::{Shares, Sharing, Sort};
+use madrigal_core::Party;
+use madrigal_engine::{Shares, Sharing};
 use madrigal_kernels::Prg;
 use madrigal_operations::{Backend, CombineError};
 
+use crate::array::Array;
 use crate::computation::Computation;
 use crate::lower::Mix;
+use crate::ports::InputPort;
 use crate::simulate::{InputError, InputShare, Inputs, Outputs};
 
 impl Computation {
@@ -30,19 +33,52 @@ impl Computation {
                 dealt[owner.index()].push(port, place, array.words().clone());
                 continue;
             }
-            let (sharing, element) = mix.kept_form(port.tensor_type.element);
-            let sort = Sort::new(Sharing::PUBLIC, element, array.words().len());
-            let clear = crate::clear::shares(array, sort);
-            let shares = Backend::of(sharing)
-                .kept
-                .deal(&clear, self.parties(), random);
-            for (own, shares) in dealt.iter_mut().zip(shares) {
-                let submission = format!("dealt {place}");
-                let share = InputShare { shares, submission };
+            let shares = self.dealt(place, array, mix, random);
+            for (own, share) in dealt.iter_mut().zip(shares) {
                 *own = std::mem::take(own).with_share_at(ports, place, share);
             }
         }
         Ok(dealt)
+    }
+
+    /// Adds to inputs a party's share of what each client brings, of which the values are among the inputs where no share is.
+    /// Parties with a generator from the same seed deal the same shares.
+    pub(crate) fn deal_to(
+        &self,
+        me: Party,
+        inputs: &Inputs,
+        mix: Mix,
+        random: &mut Prg,
+    ) -> Result<Inputs, InputError> {
+        let ports = self.inputs();
+        let shares = inputs.shares_of(ports)?;
+        let needed =
+            |place: usize| ports[place].owner.client().is_some() && shares[place].is_none();
+        let place_of = |port: &InputPort| ports.iter().position(|one| std::ptr::eq(one, port));
+        let arrays = inputs.arrays_of(ports, |port| place_of(port).is_some_and(needed))?;
+        let mut own = inputs.clone();
+        for (place, array) in arrays.iter().enumerate() {
+            if let Some(array) = array.as_ref().filter(|_| needed(place)) {
+                let share = self
+                    .dealt(place, array, mix, random)
+                    .swap_remove(me.index());
+                own = own.with_share_at(ports, place, share);
+            }
+        }
+        Ok(own)
+    }
+
+    /// The shares of all parties of a client's value for the input at `place`.
+    fn dealt(&self, place: usize, array: &Array, mix: Mix, random: &mut Prg) -> Vec<InputShare> {
+        let (sharing, element) = mix.kept_form(array.element());
+        let clear = array.to_shares(element);
+        let kept = &Backend::of(sharing).kept;
+        let shares = kept.deal(&clear, self.parties(), random);
+        let share = |shares| InputShare {
+            shares,
+            submission: format!("dealt {place}"),
+        };
+        shares.into_iter().map(share).collect()
     }
 
     /// Puts together what clients get: of the outputs of all parties, in order, those that are for clients. Parties hand

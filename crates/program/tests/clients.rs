@@ -12,7 +12,7 @@ use madrigal_net::{Error, Session, SessionConfig, block_on};
 use madrigal_program::lower::Mix;
 use madrigal_program::{
     Client, Computation, Everyone, Fault, Fixed, Holder, InputError, InputShare, Inputs, Party,
-    Plain, Program, Receivers, Rounding, Stages,
+    Plain, Program, Receivers, Rounding, StageError, Stages,
 };
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
@@ -437,6 +437,37 @@ fn stages_take_and_give_values_of_clients() {
         }
         let clear = block_on(drive(inputs.clone())(&mut Stages::simulated(3)));
         assert!(clear.1.arrays().all(|array| array.is_some()));
+    }
+}
+
+/// On trial, stages are given clients' values in the clear, in some stages and not in others, and deal shares themselves.
+#[test]
+fn stages_on_trial_deal_values_of_clients() {
+    for (mix, parties) in [(Mix::AB, 2), (Mix::R, 3), (Mix::Y, 5)] {
+        let drive = async |mut stages: Stages<'_>| {
+            let first = Party::new(0);
+            let mut p = stages.program().with_default(mix);
+            let (x, y) = (p.input::<u32>(clinic(), [3]), p.input::<u32>(first, ()));
+            let large = p.open(x.gt(&y).any(0), Everyone);
+            let kept = p.keep(&x);
+            let inputs = Inputs::new().with([5u32, 90, 20]).with(50u32);
+            let large = stages.run_with(p, &inputs).await?.get(large);
+            let mut p = stages.program().with_default(mix);
+            let (x, z) = (p.kept(&kept), p.input_named::<u32>("z", clinic(), ()));
+            let sum = p.open(x.sum(0) + z, Everyone);
+            let inputs = Inputs::new().with_named("z", 7u32);
+            let sum = stages.run_with(p, &inputs).await?.get(sum);
+            let mut p = stages.program().with_default(mix);
+            let x = p.input::<u32>(clinic(), ());
+            p.open(x, Everyone);
+            let missing = stages.run_with(p, &Inputs::new()).await;
+            assert!(matches!(missing, Err(StageError::Inputs(_))), "{mix}");
+            Ok::<_, StageError>((large, sum))
+        };
+        let expected = (vec![true], vec![122]);
+        for ended in Stages::locally(parties, drive).unwrap() {
+            assert_eq!(ended, expected, "{mix}");
+        }
     }
 }
 

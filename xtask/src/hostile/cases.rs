@@ -1,8 +1,9 @@
 //! What is changed, and which commands read it.
 
 use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use super::change::{Random, change};
 
@@ -14,6 +15,8 @@ pub(crate) struct Case {
     pub(crate) kind: String,
     /// Names, which may have folders, and contents.
     files: Vec<(String, Vec<u8>)>,
+    /// Files that stay as they are; those of `files` take the places of some.
+    others: Vec<(String, Vec<u8>)>,
     pub(crate) words: Vec<String>,
     /// Whether it is a program of HyCC's, which has a budget of its own.
     pub(crate) has_program: bool,
@@ -25,8 +28,10 @@ type Found<T> = Result<T, Box<dyn std::error::Error>>;
 pub(crate) fn all(root: &Path, made: &Path, program: &Path) -> Found<Vec<Case>> {
     let mut cases = trials(&root.join("crates/cli/tests/trials"))?;
     cases.extend(circuits(&root.join("crates/circuit/tests/data"))?);
+    cases.extend(branches(&root.join("fuzz/seeds"))?);
     cases.extend(hycc(&root.join("fuzz/seeds"))?);
     cases.extend(lists_and_stores(root, made, program)?);
+    cases.extend(shares(root, &made.join("clients"), program)?);
     Ok(cases)
 }
 
@@ -47,6 +52,7 @@ impl Case {
             name: name.to_owned(),
             kind,
             files: files.to_vec(),
+            others: Vec::new(),
             has_program: words.iter().any(|word| word == "--hycc"),
             words,
         }
@@ -76,7 +82,8 @@ impl Case {
         folder: &Path,
         changed: Option<&(String, Vec<u8>)>,
     ) -> std::io::Result<PathBuf> {
-        for (name, file) in self.files.iter().chain(changed) {
+        let files = self.others.iter().chain(&self.files).chain(changed);
+        for (name, file) in files {
             let path = folder.join(name);
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
@@ -162,6 +169,28 @@ fn circuits(folder: &Path) -> Found<Vec<Case>> {
     Ok(cases)
 }
 
+/// The circuit with branches of a seed of the fuzzer, as other circuits are read, and for its values.
+fn branches(seeds: &Path) -> Found<Vec<Case>> {
+    let files = [
+        (
+            "b.txt".to_owned(),
+            fs::read(seeds.join("branches/hand.txt"))?,
+        ),
+        ("all".to_owned(), b"1 0 3\n0 1 2\n".to_vec()),
+    ];
+    let lines = [
+        "circuit info b.txt",
+        "circuit convert b.txt --to branches",
+        "circuit convert b.txt --to bristol-fashion",
+        "circuit eval b.txt --input all",
+        "explain --circuit b.txt",
+        "explain --circuit b.txt --branches merged",
+        "explain --circuit b.txt --protocol Y2",
+    ];
+    let case = |line| Case::new("branches", &files, line);
+    Ok(lines.map(case).into())
+}
+
 /// The modules of a seed of the fuzzer, each after its length in two bytes, in files of their own.
 fn hycc(seeds: &Path) -> Found<Vec<Case>> {
     let seed = fs::read(seeds.join("hycc/modules"))?;
@@ -179,17 +208,85 @@ fn hycc(seeds: &Path) -> Found<Vec<Case>> {
     Ok(vec![Case::new("modules", &files, line)])
 }
 
+/// Starts the program in a folder.
+fn start(program: &Path, folder: &Path, line: &str) -> std::io::Result<Child> {
+    let mut command = Command::new(program);
+    let command = command.args(line.split(' ')).current_dir(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// What a command that succeeds has written.
+fn written(started: Child) -> Found<Vec<u8>> {
+    let ended = started.wait_with_output()?;
+    match ended.status.success() {
+        true => Ok(ended.stdout),
+        false => Err(String::from_utf8_lossy(&ended.stderr).into_owned().into()),
+    }
+}
+
+/// Share files: an input's at a server, and an output's in the clear, which two servers have left.
+fn shares(root: &Path, made: &Path, program: &Path) -> Found<Vec<Case>> {
+    fs::create_dir_all(made)?;
+    let run = |line: &str| written(start(program, made, line)?);
+    let mut list = Vec::new();
+    for party in 0..2 {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+            .local_addr()?
+            .port();
+        let line = format!("keygen --out p{party} --address 127.0.0.1:{port}");
+        list.extend(run(&line)?);
+    }
+    fs::write(made.join("parties.toml"), list)?;
+    let adder = root.join("crates/circuit/tests/data/int_add8_size.bristol");
+    fs::copy(adder, made.join("sum.txt"))?;
+    fs::write(made.join("a"), "3\nff\n")?;
+    fs::write(made.join("values.csv"), "4\n2\n")?;
+    let share = "share --parties parties.toml --job sum.txt --name 1 --client alice --type u8 --bits --protocol B \
+                 --shape 2 --input values.csv --out shares";
+    run(share)?;
+    let server = |me: u8| {
+        format!(
+            "run --circuit sum.txt --parties parties.toml --party {me} --identity p{me} --owners 0,alice --to press \
+             --shared-input 1=shares/1.alice.p{me}.share --keep-shares out --quiet"
+        )
+    };
+    let both = [format!("{} --input a", server(0)), server(1)];
+    let [first, second] = both.each_ref().map(|line| start(program, made, line));
+    let (first, second) = (first?, second?);
+    written(first)?;
+    written(second)?;
+    let mut files = files_of(made)?;
+    files.retain(|(name, _)| !name.starts_with("out/"));
+    let alone = format!("{} --listen 127.0.0.1:0 --connect-timeout 10ms", both[0]);
+    let mut outputs = files_of(&made.join("out"))?;
+    outputs
+        .iter_mut()
+        .for_each(|(name, _)| name.insert_str(0, "out/"));
+    let combine = "combine out/0.press.p0.share out/0.press.p1.share";
+    // Others of their files are changed in other cases.
+    let case = |line: &str, changed: &[&str]| {
+        let is_changed =
+            |(name, _): &&(String, Vec<u8>)| changed.iter().any(|end| name.ends_with(end));
+        let own: Vec<_> = files.iter().filter(is_changed).cloned().collect();
+        let others = files.clone();
+        Case {
+            others,
+            ..Case::new("shares", &own, line)
+        }
+    };
+    let server = case(&alone, &["shares/1.alice.p0.share", "p0.sealing.key"]);
+    let client = case(share, &["values.csv", "parties.toml"]);
+    Ok(vec![server, client, Case::new("shares", &outputs, combine)])
+}
+
 /// What the program writes for itself and for others.
 fn lists_and_stores(root: &Path, made: &Path, program: &Path) -> Found<Vec<Case>> {
     fs::create_dir_all(made)?;
-    let run = |line: &str| -> Found<Vec<u8>> {
-        let mut command = Command::new(program);
-        let ended = command.args(line.split(' ')).current_dir(made).output()?;
-        match ended.status.success() {
-            true => Ok(ended.stdout),
-            false => Err(String::from_utf8_lossy(&ended.stderr).into_owned().into()),
-        }
-    };
+    let run = |line: &str| written(start(program, made, line)?);
     let mut list = run("keygen --out p0 --address 127.0.0.1:9")?;
     list.extend(run("keygen --out p1 --address 127.0.0.1:10")?);
     fs::write(made.join("parties.toml"), list)?;

@@ -3,7 +3,7 @@
 //!
 //! Each case is a folder of files and a command of the program on them, of which one file is changed. The cases are the
 //! trials (`crates/cli/tests/trials`), the circuits and seeds of this repository, and what the program itself writes (lists of
-//! parties, keys, stores). A seed repeats a run.
+//! parties, keys, stores, share files). A seed repeats a run.
 
 mod cases;
 mod change;

@@ -8,9 +8,9 @@ use madrigal_circuit::Rows;
 use madrigal_circuit::values::Lines;
 use madrigal_core::Party;
 use madrigal_correlations_store::Store;
-use madrigal_engine::{Means, Origin, Precomputation, Progress};
-use madrigal_net::Session;
-use madrigal_operations::{Brought, Circuit, run_rows};
+use madrigal_engine::{Means, Origin, Precomputation, Progress, Shares};
+use madrigal_net::{Fact, Session};
+use madrigal_operations::{Brought, Circuit, run_shared_rows};
 use sha2::{Digest, Sha256};
 
 use super::fault::Misuse;
@@ -38,6 +38,7 @@ enum Part {
 struct Computation {
     planned: PlannedCircuit,
     inputs: Arc<Rows>,
+    dealt: Vec<(Shares, Fact)>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
     store: Option<Store>,
     repeat: u32,
@@ -47,8 +48,18 @@ struct Computation {
 pub struct PartyOutcome {
     /// The result; `None` at a party that does not get it.
     pub output: Option<PartyOutput>,
+    /// Shares of the result that are for clients; `None` if it is for none.
+    pub handed: Option<Handed>,
     /// Costs of the runs.
     pub figures: PartyRuns,
+}
+
+/// Shares of a result that are for clients.
+pub struct Handed {
+    /// This party's share of each output value.
+    pub shares: Vec<Shares>,
+    /// Bytes that are the same at all parties, and of this run alone.
+    pub run: [u8; 32],
 }
 
 /// A result. The text of values takes twice their memory and more, so it is made as it is written.
@@ -85,6 +96,7 @@ impl PartyOutcome {
     pub fn of_helper(party: usize) -> Self {
         Self {
             output: None,
+            handed: None,
             figures: PartyRuns {
                 party,
                 runs: Vec::new(),
@@ -167,7 +179,7 @@ impl Prepared {
         runs: Runs<'_>,
         observe: &dyn Fn(Progress),
     ) -> Result<PartyOutcome> {
-        let (output, runs) = match &mut self.part {
+        let (output, handed, runs) = match &mut self.part {
             Part::Compute(computation) => computation.compute(session, runs, observe).await?,
             Part::Precompute(precomputation) => {
                 let precomputation = precomputation.take();
@@ -178,11 +190,13 @@ impl Prepared {
                     .run(session, runs.first_job, deadline, observe)
                     .await?;
                 let id = made.id.to_string();
-                (Some(PartyOutput::Store(id)), vec![RunFigures::from(&made)])
+                let runs = vec![RunFigures::from(&made)];
+                (Some(PartyOutput::Store(id)), None, runs)
             }
         };
         Ok(PartyOutcome {
             output,
+            handed,
             figures: PartyRuns {
                 party: self.me.index(),
                 runs,
@@ -212,6 +226,7 @@ impl Computation {
         Ok(Self {
             planned,
             inputs: Arc::new(inputs),
+            dealt: own.dealt.clone(),
             store,
             repeat: job.repeat,
         })
@@ -223,9 +238,9 @@ impl Computation {
         session: &Session,
         runs: Runs<'_>,
         observe: &dyn Fn(Progress),
-    ) -> Result<(Option<PartyOutput>, Vec<RunFigures>)> {
+    ) -> Result<(Option<PartyOutput>, Option<Handed>, Vec<RunFigures>)> {
         let mut figures = Vec::new();
-        let mut output = None;
+        let (mut output, mut handed) = (None, None);
         // All that is kept of the results before: a result may be as large as all else.
         let mut digest = None;
         for repetition in 0..self.repeat {
@@ -237,25 +252,33 @@ impl Computation {
                     true => std::mem::take(&mut self.inputs),
                     false => Arc::clone(&self.inputs),
                 },
+                dealt: match last {
+                    true => std::mem::take(&mut self.dealt),
+                    false => self.dealt.clone(),
+                },
                 means: self.store.as_mut().map(Means::from).unwrap_or_default(),
             };
-            let report =
-                run_rows(session, id, &self.planned.plan, brought, deadline, observe).await?;
+            let plan = &self.planned.plan;
+            let report = run_shared_rows(session, id, plan, brought, deadline, observe).await?;
             figures.push(RunFigures::from(&report));
             if self.repeat > 1 {
-                let made = report.outputs.as_ref();
+                let made = report.outputs.opened.as_ref();
                 let made = made.map(|rows| Sha256::digest(rows.as_bytes()));
                 if digest.replace(made).is_some_and(|before| before != made) {
                     return Err(Failure::bug("a repetition gave another result"));
                 }
             }
             if last {
-                output = report.outputs;
+                output = report.outputs.opened;
+                handed = self.planned.job.hands_out.then(|| Handed {
+                    shares: report.outputs.handed,
+                    run: session.run_id(id),
+                });
             }
         }
         let widths = self.planned.job.circuit.outputs();
         let output = output.map(|rows| PartyOutput::Values(rows, widths.to_vec()));
-        Ok((output, figures))
+        Ok((output, handed, figures))
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::task::PlannedCircuit;
 use crate::flags::TransportArg;
+use crate::holders::HolderArg;
 use crate::numbers::{Table, hex};
 use crate::provenance::Provenance;
 use crate::runs::{PartyRuns, PartyStatistics, all_costs};
@@ -22,10 +23,10 @@ pub struct Statistics {
     pub circuit: CircuitFigures,
     /// Number of times that the circuit is evaluated, side by side.
     pub lanes: u64,
-    /// Owner of each input value.
-    pub owners: Vec<usize>,
-    /// Parties that get the result.
-    pub to: Vec<usize>,
+    /// Owner of each input value: a party's number, or a client's name.
+    pub owners: Vec<HolderArg>,
+    /// Those who get the result: parties' numbers, and clients' names.
+    pub to: Vec<HolderArg>,
     /// Order of setup and online as planned, even where the flag said `auto`.
     pub phases: String,
     /// Way of opening values as planned, even where the flag said `auto`.
@@ -114,16 +115,14 @@ impl Statistics {
         for party in figures {
             parties[party.party] = Some(PartyStatistics::new(party));
         }
-        let indices =
-            |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
         Self {
             madrigal: env!("CARGO_PKG_VERSION"),
             provenance: Provenance::of_process(),
             protocol: job.protocol.name.to_owned(),
             circuit: CircuitFigures::new(&job.circuit),
             lanes: job.lanes as u64,
-            owners: indices(&job.owners),
-            to: indices(&job.to),
+            owners: planned.owners.clone(),
+            to: planned.to.clone(),
             phases: plan.phases().to_string(),
             broadcast: spec.opening.to_string(),
             correlations: plan.correlations_in_words(),

@@ -7,7 +7,10 @@ use madrigal_circuit::{Rows, values};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::{Kind, Needs};
-use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, Plan, PlanSpec, StoreSpec};
+use madrigal_engine::{
+    Choice, Matrices, Opening, Origin, Phases, Plan, PlanSpec, Shares, StoreSpec,
+};
+use madrigal_net::Fact;
 use madrigal_operations::{Circuit, CircuitJob, CircuitSupply, Scheme};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +18,7 @@ use super::fault::Misuse;
 use super::flags::{BranchesArg, BroadcastArg, CorrelationsArg, How, PhasesArg, StoreMatricesArg};
 use super::source::Source;
 use crate::failure::{Failure, Result};
+use crate::holders::HolderArg;
 use crate::over::Over;
 use crate::read::read_file;
 use crate::stores::StoreFiles;
@@ -56,7 +60,7 @@ impl Task {
     /// Lists who gets the result. The result of a precomputation is the new store's name.
     pub fn receivers(&self) -> Vec<usize> {
         match self {
-            Self::Compute(job) => job.to.clone(),
+            Self::Compute(job) => job.to.iter().filter_map(HolderArg::party).collect(),
             Self::Precompute(task) => (0..task.parties).collect(),
         }
     }
@@ -98,6 +102,8 @@ impl Precomputation {
 pub struct Own {
     /// Values of its own.
     pub input: Option<Input>,
+    /// Shares of clients' values, in circuit order, each with the fact that all parties must have in common.
+    pub dealt: Vec<(Shares, Fact)>,
     /// A store of its own, to take correlations from or to make.
     pub store: Option<StoreFiles>,
 }
@@ -110,9 +116,9 @@ pub struct Job {
     /// Number of parties that compute.
     pub parties: usize,
     /// The owner of each input value.
-    pub owners: Vec<usize>,
-    /// Parties that get the result.
-    pub to: Vec<usize>,
+    pub owners: Vec<HolderArg>,
+    /// Parties and clients that get the result.
+    pub to: Vec<HolderArg>,
     /// Number of lanes.
     pub lanes: u64,
     /// Protocol and correlations.
@@ -143,6 +149,10 @@ pub struct BranchWay {
 pub struct PlannedCircuit {
     /// The job.
     pub job: CircuitJob,
+    /// The owner of each input value.
+    pub owners: Vec<HolderArg>,
+    /// Parties and clients that get the result, in order.
+    pub to: Vec<HolderArg>,
     /// The job's plan.
     pub plan: Plan,
     /// The OT extension of the job's correlations, if OTs make them, and why it was chosen.
@@ -169,16 +179,19 @@ impl Job {
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<PlannedCircuit> {
         check_correlations(&self.how)?;
         check_room(self.lanes, bits_of(circuit.inputs(), circuit.outputs()))?;
-        let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
-        let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
-        let mut to = list(&self.to)?;
-        to.sort();
-        to.dedup();
+        let party = |holder: &HolderArg| {
+            let party = holder.party();
+            let party = party.map(|index| Party::checked(index, self.parties));
+            party.transpose().map_err(Failure::bug)
+        };
+        let list = |holders: &[HolderArg]| holders.iter().map(party).collect::<Result<Vec<_>>>();
+        let to = list(&self.receivers())?;
         let job = CircuitJob {
             protocol: self.how.backend(),
             parties: self.parties,
             owners: list(&self.owners)?,
-            to,
+            hands_out: to.contains(&None),
+            to: to.into_iter().flatten().collect(),
             lanes: usize::try_from(self.lanes).map_err(Failure::bug)?,
             branches: None,
             circuit,
@@ -276,6 +289,12 @@ impl Job {
             line: how.over.line(),
             ..job.spec().map_err(Misuse::Job)?
         };
+        let (owners, to) = (self.owners.clone(), self.receivers());
+        for (name, holders) in [("owners", &owners), ("receivers", &to)] {
+            let fact = spec.also.iter_mut().find(|fact| fact.0 == name);
+            fact.into_iter()
+                .for_each(|fact| fact.1 = HolderArg::list(holders));
+        }
         let repetitions = ("repetitions".to_owned(), self.repeat.to_string());
         spec.also.push(repetitions);
         let mut choice = None;
@@ -300,17 +319,33 @@ impl Job {
         };
         Ok(PlannedCircuit {
             job: job.clone(),
+            owners,
+            to,
             plan: plan.map_err(Misuse::Plan)?,
             choice,
             ways: Vec::new(),
         })
     }
 
+    /// Parties and clients that get the result, in order, each once.
+    fn receivers(&self) -> Vec<HolderArg> {
+        let mut to = self.to.clone();
+        to.sort();
+        to.dedup();
+        to
+    }
+
+    /// Whether clients bring values or get the result.
+    pub fn has_clients(&self) -> bool {
+        let mut holders = self.owners.iter().chain(&self.to);
+        holders.any(|holder| holder.client().is_some())
+    }
+
     /// Lists the indices of the values that a party owns and has to give.
     pub fn values_of(&self, party: usize, circuit: &Circuit) -> Vec<usize> {
         let owned = self.owners.iter().zip(circuit.inputs()).enumerate();
         owned
-            .filter(|(_, (owner, _))| **owner == party)
+            .filter(|(_, (owner, _))| owner.party() == Some(party))
             .map(|(value, _)| value)
             .collect()
     }

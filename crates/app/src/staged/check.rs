@@ -101,7 +101,8 @@ where
             };
             let (parties, observe) = (self.numbers.parties(), &|_| {});
             let stages = Stages::over(session, parties, 1, patience.deadline, observe);
-            let done = self.follow(stages.telling(tell), how).await;
+            let stages = stages.telling(tell).dealing(self.flags.seed);
+            let done = self.follow(stages, how).await;
             match wrong.into_inner() {
                 Some(wrong) => Err(Failure::from(wrong)),
                 None if done.is_ok() && seen.into_inner() != expected.len() => {

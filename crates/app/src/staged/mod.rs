@@ -14,12 +14,14 @@ use clap::{ArgMatches, Command};
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Computation, Inputs, StageError, Stages};
+use madrigal_program::{Computation, Inputs, OutputPort, StageError, Stages};
 
 use crate::arguments::{self, Flags, Named, Number, Unsound, What};
+use crate::clients::{Asked, Server};
 use crate::command::asked;
 use crate::failure::{Failure, Result};
 use crate::inputs::{self, Given};
+use crate::present::Present;
 use crate::public_numbers::Numbers;
 
 /// Programs that run one after another, as opened values decide, as a command: one function of a run of
@@ -149,7 +151,6 @@ where
                 remedy: "leave it out",
             }));
         }
-        flags.clients.check_unused()?;
         let (present, numbers) = self.named().among(&flags, matches)?;
         let command = Staging {
             name: self.name,
@@ -158,6 +159,8 @@ where
             numbers,
             drive: &self.drive,
         };
+        let server = present.as_ref().and_then(Present::server);
+        flags.clients.check_here(server.as_ref())?;
         match (flags.what, present) {
             (_, Some(present)) => command.run(present),
             (What::Check, None) => command.check(),
@@ -177,21 +180,24 @@ struct Staging<'a, D> {
 
 /// Way in which one run of stages is done.
 #[derive(Clone, Copy)]
-struct How {
+struct How<'a> {
     mix: Option<Mix>,
     goal: Option<Goal>,
     /// Party whose inputs are read, if not all are.
     me: Option<Party>,
     /// Whether inputs that are not given are random.
     random: bool,
+    /// The party here as share files are for it, if it is one of several machines.
+    server: Option<&'a Server>,
 }
 
 impl<D> Staging<'_, D>
 where
     D: AsyncFn(Stages<'_>, &Numbers) -> Result<String, StageError> + Sync,
 {
-    fn how(&self, me: Option<Party>, random: bool) -> How {
+    fn how(&self, me: Option<Party>, random: bool) -> How<'static> {
         How {
+            server: None,
             mix: self.flags.mix,
             goal: self.flags.goal(),
             me,
@@ -200,10 +206,11 @@ where
     }
 
     /// Runs the stages; gives what is printed, and the names of the inputs that were random.
-    async fn follow(&self, stages: Stages<'_>, how: How) -> Result<(String, Vec<String>)> {
+    async fn follow(&self, stages: Stages<'_>, how: How<'_>) -> Result<(String, Vec<String>)> {
         let first = stages.me().is_none_or(|me| me.index() == 0);
         let problem = RefCell::new(None);
         let (used, random) = (RefCell::new(BTreeSet::new()), RefCell::new(Vec::new()));
+        let clients = RefCell::new(BTreeSet::new());
         let asked = asked(&self.numbers, self.flags.repeat);
         let plan = |program: &Computation| {
             let mix = how.mix.unwrap_or_else(|| program.mix());
@@ -211,14 +218,24 @@ where
         };
         let inputs = |program: &Computation| {
             let ports = program.inputs();
-            let names = ports.iter().filter_map(|port| port.name.clone());
+            let names = ports.iter().enumerate();
+            let names = names.map(|(place, port)| inputs::name(place, port));
             used.borrow_mut().extend(names);
-            let read = inputs::read_stage(program, &self.given, how.me, !how.random);
-            let (mut inputs, missing): (Inputs, Vec<usize>) = read.map_err(|failure| {
+            let outputs = program.outputs().iter().flat_map(OutputPort::clients);
+            let names = outputs.map(|client| client.name().to_owned());
+            clients.borrow_mut().extend(names);
+            let failed = |failure: Failure| {
                 let reason = failure.to_string();
                 *problem.borrow_mut() = Some(failure);
                 StageError::NoInputs { reason }
-            })?;
+            };
+            let read = inputs::read_stage(program, &self.given, how.me, !how.random);
+            let (inputs, missing): (Inputs, Vec<usize>) = read.map_err(failed)?;
+            let asked =
+                Asked::of_program(program, how.mix.unwrap_or_else(|| program.mix()), self.name);
+            let shares = &self.flags.clients;
+            let brought = shares.bring_to_stage(&asked, program, how.server, inputs);
+            let mut inputs = brought.map_err(failed)?;
             inputs.fill(ports, &missing, self.flags.seed);
             let missing = missing.iter();
             let names = missing.filter_map(|&place| ports[place].name.clone());
@@ -237,9 +254,12 @@ where
             StageError::Inputs(error) => error.into(),
             error => Failure::bug(error),
         })?;
-        let unused = inputs::unused(&self.given, &used.into_inner());
-        if let Some(name) = unused.first() {
-            let problem = format!("--input {name}=...: no stage has asked for it");
+        let used = used.into_inner();
+        let unused = inputs::unused(&self.given, &used).into_iter();
+        let mut unused = unused.map(|name| format!("--input {name}"));
+        let of_clients = self.flags.clients.unused(&used, &clients.into_inner());
+        if let Some(flag) = unused.next().or_else(|| of_clients.into_iter().next()) {
+            let problem = format!("{flag}=...: no stage has asked for it");
             if how.random {
                 let remedy = "leave it out, or correct its name";
                 return Err(Failure::from(Unsound::Plan { problem, remedy }));

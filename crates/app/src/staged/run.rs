@@ -1,16 +1,18 @@
 //! Stages run: by all parties here, or by one of several machines.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::Session;
-use madrigal_program::{StageError, StageReport, Stages};
+use madrigal_program::{Outputs, StageError, StageReport, Stages};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Staging;
+use super::{How, Staging};
+use crate::clients::Asked;
 use crate::failure::{Failure, Result};
 use crate::figures::json_text;
 use crate::flags::TransportArg;
@@ -63,32 +65,68 @@ struct Ended {
     runs: Vec<RunFigures>,
 }
 
-/// Outputs and costs of a stage.
-type StageEnded = (Map<String, Value>, RunFigures);
+/// A stage as one party has ended it.
+struct StageEnded {
+    /// Outputs for reports.
+    outputs: Map<String, Value>,
+    /// Costs of the stage.
+    figures: RunFigures,
+    /// Inputs and outputs of the stage, as share files are for them.
+    asked: Asked,
+    /// Outputs, with shares of those for clients.
+    opened: Outputs,
+    /// Bytes that are the same at all parties, and of this stage alone.
+    run: [u8; 32],
+}
 
 impl<D> Staging<'_, D>
 where
     D: AsyncFn(Stages<'_>, &Numbers) -> Result<String, StageError> + Sync,
 {
     pub(super) fn run(&self, present: Present<'_>) -> Result<String> {
-        let (transport, me) = (present.transport(), present.me());
+        let (transport, me, server) = (present.transport(), present.me(), present.server());
         let quiet = self.flags.quiet || me.is_none();
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(Failure::bug)?;
+        let how = How {
+            server: server.as_ref(),
+            ..self.how(me, false)
+        };
         let work = async |session: &Session, observe: &dyn Fn(Progress)| {
-            self.party(session, me, observe).await
+            self.party(session, how, u64::from_le_bytes(seed), observe)
+                .await
         };
         let ended = present.run(self.flags.threads, quiet, work)?;
         let ended: Vec<Ended> = ended.into_iter().map(|(_, ended)| ended).collect();
+        if let (Some(server), [ended]) = (&server, &ended[..]) {
+            let mut names = BTreeSet::new();
+            for (number, stage) in ended.stages.iter().enumerate() {
+                let mut asked = stage.asked.clone();
+                // Several stages may have an output of this name.
+                for output in &mut asked.outputs {
+                    if !names.insert(output.name.clone()) {
+                        output.name = format!("{}.{number}", output.name);
+                    }
+                }
+                let shares = stage.opened.shares();
+                let clients = &self.flags.clients;
+                clients.leave(&asked, server, shares, stage.run, self.flags.quiet)?;
+            }
+        }
         self.tell(transport, &ended)
     }
 
-    /// Runs as one party, which reads the inputs of `me` alone, or all.
+    /// Runs as one party; where all are here, shares of clients' values follow from the seed.
     async fn party(
         &self,
         session: &Session,
-        me: Option<Party>,
+        how: How<'_>,
+        seed: u64,
         observe: &dyn Fn(Progress),
     ) -> Result<Ended> {
         let ended: RefCell<Vec<StageEnded>> = RefCell::new(Vec::new());
+        // Each stage is a job.
+        let first = Cell::new(1);
         let tell = |report: &StageReport<'_>| {
             let outputs = report.program.outputs().iter().zip(report.outputs.arrays());
             let outputs = outputs.enumerate().filter_map(|(place, (port, array))| {
@@ -96,19 +134,27 @@ where
                 Some((name, json(array?)))
             });
             let outcome = report.outcome.expect("a party's stage has spent something");
-            let figures = RunFigures::from(outcome);
-            ended.borrow_mut().push((outputs.collect(), figures));
+            let planned = report.planned.expect("a party's stage is planned");
+            ended.borrow_mut().push(StageEnded {
+                outputs: outputs.collect(),
+                figures: RunFigures::from(outcome),
+                asked: Asked::of_program(report.program, planned.executable.mix(), self.name),
+                opened: report.outputs.clone(),
+                run: session.run_id(first.get() + report.stage),
+            });
         };
         let deadline = self.flags.net.patience.deadline;
         let parties = self.numbers.parties();
-        // Each stage is a job.
-        let mut first = 1;
         let done = repeated(self.flags.repeat, async |_| {
-            let stages = Stages::over(session, parties, first, deadline, observe).telling(&tell);
-            let (told, _) = self.follow(stages, self.how(me, false)).await?;
+            let stages = Stages::over(session, parties, first.get(), deadline, observe);
+            let stages = match how.server {
+                Some(_) => stages.telling(&tell),
+                None => stages.telling(&tell).dealing(seed),
+            };
+            let (told, _) = self.follow(stages, how).await?;
             let stages = ended.take();
-            first += stages.len() as u32;
-            let costs = stages.iter().map(|(_, figures)| figures.clone());
+            first.set(first.get() + stages.len() as u32);
+            let costs = stages.iter().map(|stage| stage.figures.clone());
             let costs = costs.reduce(RunFigures::then);
             let costs = costs.ok_or_else(|| Failure::bug("a run without stages"))?;
             Ok(((told, stages), costs))
@@ -139,9 +185,10 @@ where
                 let mut outputs = Map::new();
                 let mut parties = Vec::new();
                 for ended in ended {
-                    let (own, figures) = &ended.stages[at];
-                    outputs.extend(own.clone());
-                    parties.push(PartyStatistics::here(ended.party, vec![figures.clone()]));
+                    let own = &ended.stages[at];
+                    outputs.extend(own.outputs.clone());
+                    let figures = vec![own.figures.clone()];
+                    parties.push(PartyStatistics::here(ended.party, figures));
                 }
                 Stage { outputs, parties }
             };

@@ -37,6 +37,12 @@ pub struct Share {
     #[arg(long, value_name = "MIX", default_value = "A+B")]
     pub protocol: Mix,
 
+    /// Share the bits of numbers, in the mix's protocol of bits, as `madrigal run` takes inputs of circuits, whose names are
+    /// their numbers from 0 on. An input of 1, 8, 16, 32, 64 or 128 bits has an element for each lane, another one a row for
+    /// each lane: of u8 where its bits fill bytes, else of bool, the lowest ones first
+    #[arg(long)]
+    pub bits: bool,
+
     /// Name of this client: letters, digits, `-`, `_` and `.`
     #[arg(long, value_name = "CLIENT")]
     pub client: String,

@@ -6,12 +6,14 @@ use std::str::FromStr;
 
 use clap::{Args, ValueHint};
 use madrigal_app::ahead::Ahead;
+use madrigal_app::clients::ClientFlags;
 use madrigal_app::flags::{repetitions, threads};
 use madrigal_app::ways::MatricesArg;
 use madrigal_nn::Model;
 use madrigal_program::Type;
 use madrigal_program::lower::Mix;
 
+use super::values::client;
 use super::{EXIT_STATUS, Net, Over, Pixels, Receivers, Show, Sizes, Who};
 
 #[derive(Args, Debug)]
@@ -51,10 +53,16 @@ pub struct Infer {
     #[arg(long, help_heading = "Work")]
     pub check_range: bool,
 
-    /// Who gets the results: `all`, or parties separated by commas
+    /// Client that brings the data as share files (--shared-input), instead of party 1; the same at all parties. No party
+    /// then sees the data
+    #[arg(long, value_name = "CLIENT", value_parser = client, help_heading = "Work")]
+    pub data: Option<String>,
+
+    /// Who gets the results: `all` parties, or parties and clients separated by commas. Clients put theirs together of what
+    /// the parties leave (--keep-shares)
     #[arg(
         long,
-        value_name = "all|P,...",
+        value_name = "all|P|CLIENT,...",
         default_value = "1",
         help_heading = "Work"
     )]
@@ -104,6 +112,9 @@ pub struct Infer {
     /// each, whose name ends with the output's [default: print a line for each row]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Clients")]
+    pub clients: ClientFlags,
 
     #[command(flatten)]
     pub net: Net,

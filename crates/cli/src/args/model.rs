@@ -9,6 +9,7 @@ use madrigal_program::lower::Mix;
 
 use super::infer::NumberArg;
 use super::run::Among;
+use super::values::client;
 use super::{EXIT_STATUS, Over, Pixels, Receivers, Sizes};
 
 #[derive(Subcommand, Debug)]
@@ -116,8 +117,12 @@ pub struct ModelExplain {
     #[arg(long)]
     pub check_range: bool,
 
-    /// Who gets the results: `all`, or parties separated by commas
-    #[arg(long, value_name = "all|P,...", default_value = "1")]
+    /// Client that brings the data, instead of party 1
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    pub data: Option<String>,
+
+    /// Who gets the results: `all` parties, or parties and clients separated by commas
+    #[arg(long, value_name = "all|P|CLIENT,...", default_value = "1")]
     pub to: Receivers,
 
     /// Threads that each party computes with

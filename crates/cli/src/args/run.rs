@@ -5,11 +5,13 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
+use madrigal_app::clients::ClientFlags;
 use madrigal_app::flags::{networks, parties, repetitions};
+use madrigal_app::holders::HolderArg;
 use madrigal_hycc::Sharing;
 use madrigal_operations::{BACKENDS, Backend};
 
-use super::values::{lanes, party};
+use super::values::lanes;
 use super::{
     BranchesArg, EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Who,
 };
@@ -32,6 +34,9 @@ pub struct RunFlags {
     /// Write the result here [default: -, standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Clients")]
+    pub clients: ClientFlags,
 
     /// Take correlations from the store that `madrigal precompute` made; implies --correlations
     /// store. With --local, party I's store is DIR/partyI. Every party needs its own store, from
@@ -89,12 +94,13 @@ pub struct ComputationFlags {
     )]
     pub branches: BranchesArg,
 
-    /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
-    #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = party)]
-    pub owners: Option<Vec<usize>>,
+    /// Who owns each input value, in circuit order: a party's number, or the name of a client, which computes nothing and
+    /// shares its value with `madrigal share --bits` [default: value i belongs to party i mod N]
+    #[arg(long, value_name = "P|CLIENT,...", value_delimiter = ',')]
+    pub owners: Option<Vec<HolderArg>>,
 
-    /// Who gets the result: `all`, or parties separated by commas
-    #[arg(long, value_name = "all|P,...", default_value = "all")]
+    /// Who gets the result: `all` parties, or parties and clients separated by commas
+    #[arg(long, value_name = "all|P|CLIENT,...", default_value = "all")]
     pub to: Receivers,
 
     /// Number of lanes, with --hycc of runs; needed by a party without inputs

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use madrigal_app::holders::HolderArg;
 use madrigal_core::Party;
+use madrigal_program::Holder;
 
 use crate::exit::Usage;
 
@@ -37,7 +39,7 @@ impl FromStr for InputFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Receivers {
     All,
-    These(Vec<usize>),
+    These(Vec<HolderArg>),
 }
 
 impl FromStr for Receivers {
@@ -47,25 +49,58 @@ impl FromStr for Receivers {
         if text == "all" {
             return Ok(Self::All);
         }
-        let parse = |part: &str| part.trim().parse::<usize>();
-        let mut parties = text
+        let mut holders = text
             .split(',')
-            .map(parse)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| "expected `all` or numbers of parties, for example 0,2".to_owned())?;
-        parties.sort_unstable();
-        parties.dedup();
-        Ok(Self::These(parties))
+            .map(str::parse)
+            .collect::<Result<Vec<_>, String>>()
+            .map_err(|error| format!("{error}; or `all`"))?;
+        holders.sort_unstable();
+        holders.dedup();
+        Ok(Self::These(holders))
     }
 }
 
 impl Receivers {
-    /// Gives the parties that are named, among `parties` parties.
-    pub fn parties(&self, parties: usize) -> Result<Vec<Party>, Usage> {
+    /// Gives those that are named, among `parties` parties and clients.
+    pub fn holders(&self, parties: usize) -> Result<Vec<HolderArg>, Usage> {
         match self {
-            Self::All => Ok(Party::all(parties).collect()),
-            Self::These(to) => Usage::checked("--to", to, parties),
+            Self::All => Ok((0..parties).map(HolderArg::Party).collect()),
+            Self::These(to) => {
+                Self::checked("--to", to, parties)?;
+                Ok(to.clone())
+            }
         }
+    }
+
+    /// Gives the parties that are named, among `parties` parties, where clients get nothing.
+    pub fn parties(&self, parties: usize) -> Result<Vec<Party>, Usage> {
+        let holders = self.holders(parties)?;
+        let client = holders.iter().find_map(HolderArg::client);
+        if let Some(client) = client {
+            let client = client.to_owned();
+            return Err(Usage::NoClients { client });
+        }
+        let parties = holders.iter().filter_map(HolderArg::party);
+        Ok(parties.map(Party::new).collect())
+    }
+
+    /// Whether a party is named.
+    pub fn names(&self, party: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(to) => to.contains(&HolderArg::Party(party)),
+        }
+    }
+
+    /// Checks that the parties that a flag names are there.
+    pub fn checked(
+        flag: &'static str,
+        named: &[HolderArg],
+        parties: usize,
+    ) -> Result<Vec<Holder>, Usage> {
+        let holder = |named: &HolderArg| named.holder(parties);
+        let all: Result<_, _> = named.iter().map(holder).collect();
+        all.map_err(|source| Usage::Party { flag, source })
     }
 }
 
@@ -87,15 +122,17 @@ impl FromStr for HexBlock {
     }
 }
 
+/// A client's name.
+pub(super) fn client(text: &str) -> Result<String, String> {
+    match text.parse()? {
+        HolderArg::Client(name) => Ok(name),
+        HolderArg::Party(_) => Err("expected the name of a client, which is no number".to_owned()),
+    }
+}
+
 /// A number of lanes.
 pub(super) fn lanes() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1 << 30)
-}
-
-/// A party's number, in a list of them.
-pub(super) fn party(text: &str) -> Result<usize, String> {
-    let party = text.trim().parse();
-    party.map_err(|_| "expected numbers of parties, for example 0,1,1".to_owned())
 }
 
 #[cfg(test)]
@@ -119,11 +156,5 @@ mod tests {
                 path: "x=b".into()
             }
         );
-    }
-
-    #[test]
-    fn parties_are_numbers() {
-        assert_eq!(party("7"), Ok(7));
-        assert!(party("a").unwrap_err().contains("numbers of parties"));
     }
 }

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use madrigal_app::holders::HolderArg;
 use madrigal_app::read::read_file;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::Progress;
@@ -77,8 +78,8 @@ impl Announcement {
         Job {
             circuit: Source::AesCtr,
             parties,
-            owners: vec![0, FILE_OWNER, FILE_OWNER],
-            to: vec![FILE_OWNER],
+            owners: [0, FILE_OWNER, FILE_OWNER].map(HolderArg::Party).into(),
+            to: vec![HolderArg::Party(FILE_OWNER)],
             lanes: self.blocks(),
             how,
             branches: BranchesArg::Auto,
@@ -237,7 +238,10 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     ];
     inputs.resize_with(parties, || None);
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
-    let own = inputs.into_iter().map(|input| Own { input, store: None });
+    let own = inputs.into_iter().map(|input| Own {
+        input,
+        ..Own::default()
+    });
     let outcome = LocalRun {
         task: &Task::Compute(job),
         circuit: Some(circuit),
@@ -321,7 +325,10 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
             _ => None,
         };
         let job = announcement.job(parties, args.how.clone());
-        let own = Own { input, store: None };
+        let own = Own {
+            input,
+            ..Own::default()
+        };
         let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
         drop(own);
         let outcome = prepared.work(session, runs, &observe).await?;

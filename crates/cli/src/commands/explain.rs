@@ -152,6 +152,7 @@ fn explain(
         plan,
         choice,
         ways,
+        ..
     } = planned;
     let party = |party: Party| {
         let cost = plan.cost(party);

@@ -38,8 +38,8 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyRun
     let stores = (0..parties).map(|me| StoreFiles::local(&args.store, me));
     let _unfinished: Vec<Unfinished> = stores.map(StoreFiles::new_store).collect();
     let own = |me| Own {
-        input: None,
         store: Some(StoreFiles::local(&args.store, me)),
+        ..Own::default()
     };
     let outcome = LocalRun {
         task: &task(args, parties),
@@ -60,8 +60,8 @@ fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyRuns>)> {
     let store = StoreFiles::remote(&args.store, args.store_key.as_deref(), party.identity());
     let _unfinished = store.clone().new_store();
     let own = Own {
-        input: None,
         store: Some(store),
+        ..Own::default()
     };
     let task = task(args, party.parties());
     let mut prepared = Prepared::new(&task, party.me(), None, &own)?;

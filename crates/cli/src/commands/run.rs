@@ -4,14 +4,16 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use madrigal_app::clients::Server;
 use madrigal_operations::Circuit;
 
-use crate::args::{CorrelationsArg, InputFile, Receivers, RunFlags, TransportArg};
+use crate::args::{CorrelationsArg, InputFile, RunFlags, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::files::{self, Output, named};
 use crate::jobs::local::LocalRun;
 use crate::jobs::{
-    Input, Job, Own, Prepared, ReadCircuit, Statistics, Task, check_correlations, read_circuit,
+    Input, Job, Own, Prepared, ReadCircuit, Statistics, Task, asked_of_clients, check_correlations,
+    dealt_shares, lanes_of, read_circuit,
 };
 use crate::remote::RemoteParty;
 use crate::show::{write_lines, write_result};
@@ -47,7 +49,7 @@ fn check_files(args: &RunFlags) -> Result<()> {
     let output = named(args.output.as_deref());
     let result = match (args.who.party, &args.work.to) {
         // The flags may be the same at all parties; who gets no result writes none.
-        (Some(me), Receivers::These(to)) if !to.contains(&me) => {
+        (Some(me), to) if !to.names(me) => {
             if let Some(path) = output {
                 let note = "gets no result (--to), so nothing is written to";
                 let _ = writeln!(
@@ -65,6 +67,7 @@ fn check_files(args: &RunFlags) -> Result<()> {
     let others = [&args.who.roster, &args.store_key];
     let read = others.into_iter().flatten().chain(inputs);
     let read = read.map(PathBuf::as_path).chain([args.work.circuit()]);
+    let read = read.chain(args.clients.files());
     let result = Output {
         flag: "--output",
         action: "write the result",
@@ -87,6 +90,9 @@ fn run_local(args: &RunFlags, parties: usize) -> Result<()> {
     let circuit = Arc::new(read.compiled());
     drop(read);
     let mut job = args.work.job(parties, &circuit)?;
+    if job.has_clients() || args.clients.is_used() {
+        return Err(Usage::LocalClients.into());
+    }
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
     job.repeat = args.repeat;
@@ -98,6 +104,7 @@ fn run_local(args: &RunFlags, parties: usize) -> Result<()> {
             .store
             .as_ref()
             .map(|store| StoreFiles::local(store, me)),
+        dealt: Vec::new(),
     };
     let own = files.into_iter().enumerate().map(own).collect();
     let outcome = LocalRun {
@@ -160,25 +167,36 @@ fn read_input(
 
 /// All files must have the same number of lines, which is the number of lanes.
 pub fn count_lanes(inputs: &[Option<Input>], flag: Option<u64>) -> Result<u64> {
-    let mut first = flag.map(|lanes| ("--lanes", lanes));
-    for input in inputs.iter().flatten() {
-        let lanes = input.lanes();
+    let flag = flag.map(|lanes| ("--lanes".to_owned(), lanes));
+    let inputs = inputs.iter().flatten();
+    let lanes = same_lanes(flag.into_iter().chain(inputs.map(lanes_of_file)))?;
+    // A circuit without inputs gives the same in every lane.
+    Ok(lanes.unwrap_or(1))
+}
+
+fn lanes_of_file(input: &Input) -> (String, u64) {
+    (input.name.clone(), input.lanes())
+}
+
+/// The number of lanes that all of these have.
+fn same_lanes(all: impl IntoIterator<Item = (String, u64)>) -> Result<Option<u64>> {
+    let mut first: Option<(String, u64)> = None;
+    for (name, lanes) in all {
         match first {
-            None => first = Some((&input.name, lanes)),
+            None => first = Some((name, lanes)),
             Some((_, known)) if known == lanes => {}
-            Some((first, known)) => {
+            Some((first, first_lanes)) => {
                 return Err(Usage::LanesDiffer {
-                    first: first.to_owned(),
-                    first_lanes: known,
-                    second: input.name.clone(),
+                    first,
+                    first_lanes,
+                    second: name,
                     second_lanes: lanes,
                 }
                 .into());
             }
         }
     }
-    // A circuit without inputs gives the same in every lane.
-    Ok(first.map_or(1, |(_, lanes)| lanes))
+    Ok(first.map(|(_, lanes)| lanes))
 }
 
 fn run_remote(args: &RunFlags) -> Result<()> {
@@ -197,23 +215,40 @@ fn run_remote(args: &RunFlags) -> Result<()> {
             return Err(Usage::TwoInputs { party: me }.into());
         }
     }
-    let input = [read_input(me, file, &job, &circuit)?];
-    job.lanes = match (&input[0], args.work.lanes) {
-        (None, None) => return Err(Usage::LanesUnknown { party: me }.into()),
-        (_, flag) => count_lanes(&input, flag)?,
-    };
+    let input = read_input(me, file, &job, &circuit)?;
+    let asked = asked_of_clients(&job, &circuit, None)?;
+    let server = Server::from(&party);
+    let shares = args.clients.shares(&asked, &server)?;
+    let flag = args.work.lanes.map(|lanes| ("--lanes".to_owned(), lanes));
+    let own = input.as_ref().map(lanes_of_file);
+    let dealt = lanes_of(&circuit, &asked, &shares);
+    let dealt = dealt
+        .into_iter()
+        .map(|(name, lanes)| (format!("--shared-input {name}"), lanes));
+    let lanes = same_lanes(flag.into_iter().chain(own).chain(dealt))?;
+    job.lanes = lanes.ok_or(Usage::LanesUnknown { party: me })?;
     job.repeat = args.repeat;
     let transport = party.transport();
-    let [input] = input;
+    let dealt = dealt_shares(&circuit, &asked, shares);
+    let asked = asked_of_clients(&job, &circuit, Some(job.lanes))?;
     let key = args.store_key.as_deref();
     let store = args
         .store
         .as_ref()
         .map(|store| StoreFiles::remote(store, key, party.identity()));
-    let own = Own { input, store };
-    let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
+    let own = Own {
+        input,
+        dealt,
+        store,
+    };
+    let mut prepared = Prepared::new(&Task::Compute(job), me, Some(Arc::clone(&circuit)), &own)?;
     drop(own);
     let outcome = prepared.run(party, args.show.quiet)?;
+    if let Some(handed) = &outcome.handed {
+        let shares = handed.for_files(&circuit);
+        let shares = shares.iter().map(Some);
+        (args.clients).leave(&asked, &server, shares, handed.run, args.show.quiet)?;
+    }
     if let Some(output) = &outcome.output {
         write_lines(&|to| output.write_to(to), named(args.output.as_deref()))?;
     }

@@ -9,7 +9,7 @@ use madrigal_app::files::Pending;
 use madrigal_app::read::read_file;
 use madrigal_clients::{Named, ShareFault, ShareFile, deal, private_generator};
 use madrigal_core::Zeroizing;
-use madrigal_net::roster::{Roster, is_name};
+use madrigal_net::roster::Roster;
 use madrigal_net::sealing::PublicSealingKey;
 use madrigal_nn::csv;
 use madrigal_program::{Array, Shape, TextError, Type};
@@ -53,7 +53,11 @@ pub fn run(args: Share) -> Result<()> {
             ..error
         })?;
     let value = read_array(&args.input, args.element, args.shape.as_ref())?;
-    let (sharing, element) = args.protocol.kept_form(args.element);
+    let form = match args.bits {
+        true => args.protocol.kept_bits(args.element),
+        false => args.protocol.kept_form(args.element),
+    };
+    let (sharing, element) = form;
     let names = Named {
         job: args.job,
         name: args.name,
@@ -71,7 +75,7 @@ pub fn run(args: Share) -> Result<()> {
     let mut pending = Vec::new();
     // All are written before any is in its place: servers never see files of two submissions.
     for ((file, key), server) in files.iter().zip(&keys).zip(servers) {
-        let path = args.out.join(file_name(file, server));
+        let path = args.out.join(file.file_name(server));
         pending.push(write(&path, file, key)?);
         paths.push(path);
     }
@@ -92,19 +96,6 @@ pub fn run(args: Share) -> Result<()> {
         told += &format!("{}\n", path.display());
     }
     print(told.as_bytes())
-}
-
-fn file_name(file: &ShareFile, server: &str) -> String {
-    let names = file.header().named();
-    let plain = |c: char| {
-        if is_name(c.encode_utf8(&mut [0; 4])) {
-            c
-        } else {
-            '_'
-        }
-    };
-    let name: String = names.name.chars().map(plain).collect();
-    format!("{name}.{}.{server}.share", names.client)
 }
 
 fn write(path: &Path, file: &ShareFile, key: &PublicSealingKey) -> Result<Pending> {

@@ -150,8 +150,8 @@ impl<'a> Measurement<'a> {
             Task::Precompute(task) => {
                 let directory = &stores.insert(Directory::new()?).0;
                 let own = |me| Own {
-                    input: None,
                     store: Some(StoreFiles::local(directory, me)),
+                    ..Own::default()
                 };
                 (0..task.parties).map(own).collect()
             }

@@ -1,5 +1,6 @@
 //! Jobs that are measured, the lines that they run over, and the time that they may take there.
 
+use madrigal_app::holders::HolderArg;
 use madrigal_engine::Sharing;
 use madrigal_kernels::{Block, Prg};
 
@@ -225,8 +226,8 @@ fn job(parties: usize, lanes: u64, how: How) -> Task {
     Task::Compute(Job {
         circuit: Source::Aes,
         parties,
-        owners: vec![0, 1],
-        to: (0..parties).collect(),
+        owners: [0, 1].map(HolderArg::Party).into(),
+        to: (0..parties).map(HolderArg::Party).collect(),
         lanes,
         how,
         branches: Default::default(),

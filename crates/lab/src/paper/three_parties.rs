@@ -100,7 +100,7 @@ fn measure(threads: usize, blocks: usize, repeat: u32, network: Network) -> Resu
     let netlist = Known::Aes.netlist()?;
     let job = CircuitJob {
         protocol: Backend::of(Sharing::R),
-        owners: [0, 1].map(Party::new).into(),
+        owners: [0, 1].map(|owner| Some(Party::new(owner))).into(),
         to: Party::all(PARTIES).collect(),
         lanes: blocks,
         ..CircuitJob::new(Arc::new(Circuit::new(&netlist)), PARTIES)

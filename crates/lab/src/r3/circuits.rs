@@ -158,7 +158,8 @@ fn own(job: &CircuitJob, plan: &Plan, inputs: &Rows) -> Vec<Arc<Rows>> {
         .collect();
     let mut next = [0; PARTIES];
     let mut from = 0;
-    for (&width, owner) in job.circuit.inputs().iter().zip(&job.owners) {
+    let owners = job.owners.iter().flatten();
+    for (&width, owner) in job.circuit.inputs().iter().zip(owners) {
         for wire in from..from + width as usize {
             let to = &mut next[owner.index()];
             own[owner.index()]

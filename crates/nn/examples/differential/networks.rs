@@ -22,10 +22,10 @@ pub(crate) fn network(seed: u64, layers: usize, parties: usize) -> Option<Made> 
     let roles = Roles {
         parties,
         model: Party::new(0),
-        data: Party::new(1),
+        data: Party::new(1).into(),
         to: match random.below(2) {
-            0 => vec![Party::new(1)],
-            _ => Party::all(parties).collect(),
+            0 => vec![Party::new(1).into()],
+            _ => Party::all(parties).map(Into::into).collect(),
         },
         public_model: random.below(3) == 0,
     };

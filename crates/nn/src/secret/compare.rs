@@ -112,8 +112,8 @@ impl Graph {
         let roles = Roles {
             parties: 2,
             model: Party::new(0),
-            data: Party::new(1),
-            to: vec![Party::new(1)],
+            data: Party::new(1).into(),
+            to: vec![Party::new(1).into()],
             public_model: false,
         };
         // All that is made is an output.

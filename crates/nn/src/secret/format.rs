@@ -1,18 +1,18 @@
-//! Roles of the parties, and the form in which numbers are kept.
+//! Roles of those who bring and learn values, and the form in which numbers are kept.
 
-use madrigal_program::{Party, Rounding, Type};
+use madrigal_program::{Holder, Party, Rounding, Type};
 
-/// Roles of the parties, who bring and learn values, and the form in which numbers are kept.
+/// Roles of those who bring and learn values.
 #[derive(Clone, Debug)]
 pub struct Roles {
     /// Number of parties that compute.
     pub parties: usize,
     /// Party that knows the weights.
     pub model: Party,
-    /// Party that knows the data.
-    pub data: Party,
-    /// Parties that learn the results.
-    pub to: Vec<Party>,
+    /// Party or client that knows the data.
+    pub data: Holder,
+    /// Parties and clients that learn the results.
+    pub to: Vec<Holder>,
     /// Whether all know the weights.
     pub public_model: bool,
 }

@@ -129,7 +129,7 @@ impl<'a> Forms<'a> {
             let port = format!("input {name}");
             let element = forms.element(ty);
             let program = &mut forms.program;
-            let secret = program.tensor_input(Some(&port), roles.data, element, &ty.shape);
+            let secret = program.tensor_input(Some(&port), roles.data.clone(), element, &ty.shape);
             forms.made[id.index()] = Some(match Sort::of(ty) {
                 Sort::Number => Form::Number(secret, 0),
                 Sort::Integer => Form::Integer(secret),

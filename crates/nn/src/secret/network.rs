@@ -70,6 +70,12 @@ impl Network {
         &self.program
     }
 
+    /// Names of the program's inputs and outputs that are the model's, each with the model's own name.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let ports = self.inputs.iter().chain(&self.outputs);
+        ports.map(|port| (port.port.as_str(), port.name.as_str()))
+    }
+
     /// The model's nodes, in order. The work of the program for one of them belongs to the part of the program that has the
     /// layer's number ([`Executable::part`](madrigal_program::Executable::part)): the sharing of its weights, too. What
     /// belongs to none shares the data and opens the results.

@@ -32,8 +32,8 @@ pub(super) fn roles(parties: usize) -> Roles {
     Roles {
         parties,
         model: Party::new(0),
-        data: Party::new(1),
-        to: vec![Party::new(1)],
+        data: Party::new(1).into(),
+        to: vec![Party::new(1).into()],
         public_model: false,
     }
 }

@@ -88,13 +88,13 @@ fn job(sharing: Sharing, parties: usize, change: impl Fn(PlanSpec) -> PlanSpec) 
 /// A party's own input rows out of all.
 fn own(job: &CircuitJob, all: &Rows, me: Party) -> Rows {
     let values = || job.circuit.inputs().iter().zip(&job.owners);
-    let widths = values().filter(|(_, owner)| **owner == me);
+    let widths = values().filter(|(_, owner)| **owner == Some(me));
     let wires: u32 = widths.map(|(width, _)| width).sum();
     let mut own = Rows::new(wires as usize, all.lanes());
     let (mut from, mut to) = (0, 0);
     for (&width, &owner) in values() {
         for wire in from..from + width as usize {
-            if owner == me {
+            if owner == Some(me) {
                 own.row_mut(to).copy_from_slice(all.row(wire));
                 to += 1;
             }

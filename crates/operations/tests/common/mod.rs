@@ -31,13 +31,13 @@ pub fn random_rows(rows: usize, lanes: usize, prg: &mut Prg) -> Rows {
 /// A party's own input rows out of all.
 pub fn own(job: &CircuitJob, all: &Rows, me: Party) -> Rows {
     let values = || job.circuit.inputs().iter().zip(&job.owners);
-    let widths = values().filter(|(_, owner)| **owner == me);
+    let widths = values().filter(|(_, owner)| **owner == Some(me));
     let wires: u32 = widths.map(|(width, _)| width).sum();
     let mut own = Rows::new(wires as usize, all.lanes());
     let (mut from, mut to) = (0, 0);
     for (&width, &owner) in values() {
         for wire in from..from + width as usize {
-            if owner == me {
+            if owner == Some(me) {
                 own.row_mut(to).copy_from_slice(all.row(wire));
                 to += 1;
             }

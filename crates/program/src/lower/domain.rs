@@ -47,16 +47,18 @@ impl Mix {
     /// ring elements where the mix computes on such, else as bits; booleans as bits. It depends on the type and the
     /// mix alone, so a client can make shares without a plan.
     pub fn kept_form(self, element: Type) -> (Sharing, Element) {
-        let domain = match element.is_bool() || !self.arithmetic_is_in_a_ring() {
-            true => Domain::Bits,
-            false => Domain::Ring,
-        };
-        let sharing = match domain {
-            Domain::Ring => self.ring(),
-            Domain::Bits => self.bits(),
-        };
-        let kept = Backend::of(sharing).kept.sharing;
-        (kept, domain.element(element.bits()))
+        if element.is_bool() || !self.arithmetic_is_in_a_ring() {
+            return self.kept_bits(element);
+        }
+        let kept = Backend::of(self.ring()).kept.sharing;
+        (kept, Domain::Ring.element(element.bits()))
+    }
+
+    /// The form in which the bits of a value of this type are shared where it comes from outside of the session: circuits
+    /// that a file has take them so.
+    pub fn kept_bits(self, element: Type) -> (Sharing, Element) {
+        let kept = Backend::of(self.bits()).kept.sharing;
+        (kept, Domain::Bits.element(element.bits()))
     }
 }
 

@@ -140,7 +140,7 @@ impl Inputs {
     }
 
     /// The share that was given for each client's input.
-    fn shares_of<'a>(
+    pub(crate) fn shares_of<'a>(
         &'a self,
         ports: &[InputPort],
     ) -> Result<Vec<Option<&'a InputShare>>, InputError> {

@@ -4,6 +4,7 @@ use madrigal_net::block_on;
 
 use super::{StageError, Stages};
 use crate::local::all_parties;
+use crate::simulate::InputError;
 
 impl Stages<'_> {
     /// Runs stages in the clear.
@@ -18,7 +19,8 @@ impl Stages<'_> {
     }
 
     /// Runs stages as all parties, in order: real protocols, each party on a thread of its own, messages through
-    /// memory. It is for trials and tests, since one process then knows all inputs.
+    /// memory. It is for trials and tests, since one process then knows all inputs: those of clients are given as values, too,
+    /// of which shares are [dealt](Self::dealing).
     ///
     /// # Errors
     /// [`StageError`] of the first party that has one.
@@ -26,10 +28,14 @@ impl Stages<'_> {
         parties: usize,
         drive: impl AsyncFn(Stages<'_>) -> Result<T, StageError> + Sync,
     ) -> Result<Vec<T>, StageError> {
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(|_| InputError::NoRandomness)?;
+        let seed = u64::from_le_bytes(seed);
         all_parties(parties, async |session, _| {
             let greeted = session.greet().await;
             greeted.map_err(|error| StageError::Run(error.into()))?;
-            drive(Stages::over(session, parties, 1, None, &|_| {})).await
+            let stages = Stages::over(session, parties, 1, None, &|_| {});
+            drive(stages.dealing(seed)).await
         })
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_engine::{Outcome, Progress, RunError, StageOutcome, Stages as Engine};
+use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use thiserror::Error;
 
@@ -74,6 +75,8 @@ pub struct Stages<'a> {
     inputs: Box<InputSource<'a>>,
     tell: Box<dyn FnMut(&StageReport<'_>) + 'a>,
     ended: u32,
+    /// Generator of shares of clients' values, where these are here in the clear.
+    dealer: Option<Prg>,
 }
 
 type Planner<'a> = dyn Fn(&Computation) -> Result<Planned, ExecuteError> + 'a;
@@ -152,6 +155,7 @@ impl<'a> Stages<'a> {
             inputs: Box::new(|_| Ok(Inputs::new())),
             tell: Box::new(|_| {}),
             ended: 0,
+            dealer: None,
         }
     }
 
@@ -208,6 +212,15 @@ impl<'a> Stages<'a> {
     ) -> Self {
         let inputs = Box::new(inputs);
         Self { inputs, ..self }
+    }
+
+    /// Takes what clients bring in the clear, as part of the inputs, and deals shares of it that follow from this seed, for trials
+    /// in which all parties are here: they take the same seed. Otherwise a party gives its share of a client's input
+    /// ([`Inputs::with_share`]).
+    #[must_use]
+    pub fn dealing(self, seed: u64) -> Self {
+        let dealer = Some(Prg::new(Block::new(seed, 0)));
+        Self { dealer, ..self }
     }
 
     /// Has a closure hear of each stage that has ended.
@@ -305,7 +318,12 @@ impl<'a> Stages<'a> {
             ) => {
                 let shares = planned.executable.kept(&program)?;
                 let shares: Vec<_> = shares.iter().map(|(value, kept)| (*value, kept)).collect();
-                let given = planned.given(&program, inputs, *me)?;
+                let dealt = self
+                    .dealer
+                    .as_mut()
+                    .map(|random| program.deal_to(*me, inputs, planned.executable.mix(), random));
+                let dealt = dealt.transpose()?;
+                let given = planned.given(&program, dealt.as_ref().unwrap_or(inputs), *me)?;
                 let done = stages.run(&planned.plan, given, &shares, *deadline, *observe);
                 let StageOutcome { outcome, kept } = done.await?;
                 let (outputs, kept) = planned.executable.of_stage(&outcome.outputs, kept)?;

@@ -79,6 +79,7 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
     });
     let own = Own {
         input: values.transpose()?,
+        dealt: Vec::new(),
         store: assignment.store,
     };
     // A dealer knows nothing of the job.

@@ -52,7 +52,7 @@ fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<
         let mut usual = hybrid.spec();
         let to: Vec<String> = match &work.to {
             Receivers::All => (0..usual.graph.parties()).map(|i| i.to_string()).collect(),
-            Receivers::These(to) => to.iter().map(usize::to_string).collect(),
+            Receivers::These(to) => to.iter().map(ToString::to_string).collect(),
         };
         // Flags come before what follows from them.
         let told = [

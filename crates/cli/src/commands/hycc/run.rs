@@ -59,6 +59,7 @@ struct Report {
 
 pub fn run(args: &RunFlags) -> Result<()> {
     args.who.check()?;
+    args.clients.check_unused("programs of the HyCC compiler")?;
     let work = &args.work;
     let loaded = read(work)?;
     check_files(args, &loaded)?;

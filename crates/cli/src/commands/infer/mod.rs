@@ -12,7 +12,7 @@ mod unfit;
 use std::io::Write as _;
 use std::path::Path;
 
-use madrigal_app::ahead::{Prepared, ReadyRun};
+use madrigal_app::ahead::{JOB, Prepared, ReadyRun};
 use madrigal_app::explain::origin;
 use madrigal_app::figures::peak_rss_bytes;
 use madrigal_app::flags::repeat_fact;
@@ -25,7 +25,7 @@ use madrigal_engine::{Progress, StoreSpec};
 use madrigal_net::{Fact, Session};
 use madrigal_nn::{Model, Tensor};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Ended, Inputs, Planned};
+use madrigal_program::{Client, Ended, Inputs, Outputs, Planned};
 use serde::Serialize;
 
 use crate::args::{Infer, NumberArg, Over, TransportArg};
@@ -100,8 +100,13 @@ pub fn run(args: &Infer) -> Result<()> {
     check_files(args, &[])?;
     let present = Present::new(&args.who, &args.net)?;
     let (parties, me) = (present.parties(), present.me());
-    if let Some(me) = me.filter(|&me| me != DATA && !args.inputs.is_empty()) {
-        return Err(Unfit::Foreign { me: me.index() }.into());
+    // With all parties here, a client's data is given in the clear as well.
+    let has_data = me.is_none_or(|me| me == DATA && args.data.is_none());
+    if let Some(me) = me.filter(|_| !has_data && !args.inputs.is_empty()) {
+        let owner = args.data.as_deref();
+        let owner = owner.map_or(DATA.into(), |client| Client::new(client).into());
+        let me = me.index();
+        return Err(Unfit::Foreign { me, owner }.into());
     }
     let data = Files::read(&args.inputs, &args.pixels)?;
     let model = model_program::read(&args.model, &args.sizes)?;
@@ -121,7 +126,7 @@ pub fn run(args: &Infer) -> Result<()> {
     if is_here(MODEL) {
         inputs = made.with_weights(&args.model, inputs)?;
     }
-    if is_here(DATA) {
+    if has_data {
         let data = data.tensors(&made.graph)?;
         range::check(
             args,
@@ -134,6 +139,9 @@ pub fn run(args: &Infer) -> Result<()> {
     }
     let work = plan(args, made, present.transport())?;
     let program = work.made.network.program();
+    let asked = (work.made).asked_of_clients(&args.model, work.planned.executable.mix());
+    let server = present.server();
+    let inputs = (args.clients).bring(&asked, program, server.as_ref(), inputs)?;
     let ready = ReadyRun::new(
         &work.planned,
         program,
@@ -145,10 +153,16 @@ pub fn run(args: &Infer) -> Result<()> {
     drop(inputs);
     let deadline = present.deadline();
     let party = async |session: &Session, observe: &dyn Fn(Progress)| {
-        ready.run(session, deadline, observe).await
+        let ended = ready.run(session, deadline, observe).await?;
+        Ok((ended, session.run_id(JOB)))
     };
     let done = present.run(args.threads, args.show.quiet, party)?;
-    tell(args, &work, done)
+    if let (Some(server), [(_, ((last, _), run))]) = (&server, &done[..]) {
+        let shares = last.outputs.shares();
+        (args.clients).leave(&asked, server, shares, *run, args.show.quiet)?;
+    }
+    let done = done.into_iter().map(|(me, (ended, _))| (me, ended));
+    tell(args, &work, done.collect())
 }
 
 /// The batch that the flags or the data tell.
@@ -182,6 +196,7 @@ fn made(
         model: &args.model,
         parties,
         options,
+        data: args.data.as_deref(),
         to: &args.to,
         public_model: args.public_model,
         number: args.numbers,
@@ -261,8 +276,16 @@ fn tell(
     let (done, figures) = apart(done);
     let done = &done[..];
     let mut results: Option<Vec<(String, Tensor)>> = None;
-    for (_, ended) in done {
-        let named = work.made.network.results(&ended.outputs).into_iter();
+    let outputs: Vec<Outputs> = done
+        .iter()
+        .map(|(_, ended)| ended.outputs.clone())
+        .collect();
+    let program = work.made.network.program();
+    // Clients get what all parties' shares give.
+    let clients = (outputs.len() == program.parties())
+        .then(|| program.put_together(&outputs).map_err(Failure::bug));
+    for outputs in outputs.iter().chain(&clients.transpose()?) {
+        let named = work.made.network.results(outputs).into_iter();
         let own: Option<Vec<_>> = named.map(|(name, one)| Some((name, one?))).collect();
         if own.is_some() && results.is_some() && own != results {
             return Err(Failure::bug("parties got different results"));

@@ -1,14 +1,17 @@
 //! A model as it is to be computed: all that is known before anything is sent.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use madrigal_app::clients::Asked as AskedOfClients;
+use madrigal_app::holders::HolderArg;
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
 use madrigal_net::Fact;
 use madrigal_nn::secret::{Format, Network, Roles};
 use madrigal_nn::{Graph, Model as File, Options, Tensor};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Inputs, Planned, Rounding, Type};
+use madrigal_program::{Client, Inputs, Planned, Rounding, Type};
 
 use super::unfit::Unfit;
 use crate::args::{NumberArg, Receivers, Sizes};
@@ -25,6 +28,8 @@ pub struct Asked<'a> {
     pub model: &'a Path,
     pub parties: usize,
     pub options: Options,
+    /// Client that brings the data, if party 1 does not.
+    pub data: Option<&'a str>,
     pub to: &'a Receivers,
     pub public_model: bool,
     pub number: Option<NumberArg>,
@@ -65,8 +70,10 @@ impl ModelProgram {
         let roles = Roles {
             parties,
             model: MODEL,
-            data: DATA,
-            to: asked.to.parties(parties)?,
+            data: asked
+                .data
+                .map_or(DATA.into(), |client| Client::new(client).into()),
+            to: Receivers::checked("--to", &asked.to.holders(parties)?, parties)?,
             public_model: asked.public_model,
         };
         let graph = file.import(&asked.options).map_err(|error| Unfit::Import {
@@ -110,6 +117,22 @@ impl ModelProgram {
         Ok(planned.map_err(|error| Unfit::plan(&error, self.network.layers()))?)
     }
 
+    /// Inputs and outputs that share files are for in a mix, by the model's own names.
+    pub fn asked_of_clients(&self, model: &Path, mix: Mix) -> AskedOfClients {
+        let job = model.file_name().unwrap_or(model.as_os_str());
+        let mut asked =
+            AskedOfClients::of_program(self.network.program(), mix, &job.to_string_lossy());
+        let names: HashMap<&str, &str> = self.network.names().collect();
+        let inputs = asked.inputs.iter_mut().map(|input| &mut input.name);
+        let outputs = asked.outputs.iter_mut().map(|output| &mut output.name);
+        for name in inputs.chain(outputs) {
+            if let Some(&own) = names.get(name.as_str()) {
+                own.clone_into(name);
+            }
+        }
+        asked
+    }
+
     /// Names of the outputs.
     pub fn names(&self) -> Vec<String> {
         let outputs = self.graph.outputs().iter();
@@ -150,7 +173,7 @@ fn facts(
     roles: &Roles,
     (number, check_range): (Type, bool),
 ) -> Vec<Fact> {
-    let to = roles.to.iter().map(|party| party.index().to_string());
+    let to: Vec<HolderArg> = roles.to.iter().map(HolderArg::from).collect();
     let batch = graph.inputs().first();
     let batch = batch.and_then(|(_, id)| graph.value(*id).ty.shape.first());
     // People compare a few digits; the plan's facts have all that depends on it.
@@ -170,7 +193,8 @@ fn facts(
             batch.map_or_else(|| "none".to_owned(), usize::to_string),
         ),
         ("--numbers", NumberArg(number).to_string()),
-        ("--to", to.collect::<Vec<_>>().join(",")),
+        ("--data", HolderArg::from(&roles.data).to_string()),
+        ("--to", HolderArg::list(&to)),
         ("--check-range", check_range.to_string()),
         ("--model", format!("{architecture} of digest {digest}")),
     ]

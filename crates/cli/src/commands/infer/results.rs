@@ -13,12 +13,13 @@ use crate::files::{self, Output, named};
 
 /// Checks the files that are to be written: for outputs of these names, in order, or for one while they are unknown.
 pub fn check_files(args: &Infer, names: &[String]) -> Result<()> {
-    let inputs = args.inputs.iter().chain([&args.model]);
-    let read = inputs.chain(&args.who.roster).map(PathBuf::as_path);
     let paths = match named(args.output.as_deref()) {
         Some(path) => places(path, names),
         None => Vec::new(),
     };
+    let inputs = args.inputs.iter().chain([&args.model]);
+    let read = inputs.chain(&args.who.roster).map(PathBuf::as_path);
+    let read = read.chain(args.clients.files());
     let written = paths.iter().map(|path| Output {
         flag: "--output",
         action: "write the result",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use madrigal_nn::ImportError;
 use madrigal_nn::secret::{EncodeError, Layer, UnfitError};
-use madrigal_program::ExecuteError;
+use madrigal_program::{ExecuteError, Holder};
 
 use super::place::Place;
 use crate::args::NumberArg;
@@ -25,8 +25,8 @@ pub enum Unfit {
     Data { error: EncodeError },
     #[error("the owner of the data is party 1: two parties at least; correct --local or --parties")]
     Alone,
-    #[error("--input: this is party {me}, and the data is party 1's; leave the flag out")]
-    Foreign { me: usize },
+    #[error("--input: this is party {me}, and the data is of {owner}; leave the flag out")]
+    Foreign { me: usize, owner: Holder },
     #[error(
         "how many inputs are computed at once is not known here; give --batch, the same as the data's first dimension"
     )]

@@ -139,8 +139,8 @@ fn ranges(
     let roles = Roles {
         parties: 2,
         model,
-        data: owner,
-        to: vec![owner],
+        data: owner.into(),
+        to: vec![owner.into()],
         public_model: false,
     };
     let format = Format {

@@ -89,6 +89,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
             model: &args.file,
             parties: args.among.parties(),
             options: args.sizes.options(Some(args.batch as usize)),
+            data: args.data.as_deref(),
             to: &args.to,
             public_model: args.public_model,
             number: args.numbers,

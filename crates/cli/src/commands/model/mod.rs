@@ -168,8 +168,8 @@ fn read(
     let roles = Roles {
         parties: 2,
         model: owner,
-        data,
-        to: vec![data],
+        data: data.into(),
+        to: vec![data.into()],
         public_model,
     };
     let format = Format {

@@ -46,7 +46,7 @@ pub fn jobs(bench: &Bench<'_>, place: &Place) -> Jobs {
             let job = CircuitJob {
                 protocol: Backend::of(sharing),
                 owners: (0..values)
-                    .map(|value| Party::new(value % place.parties))
+                    .map(|value| Some(Party::new(value % place.parties)))
                     .collect(),
                 to: Party::all(place.parties).collect(),
                 lanes,

@@ -215,8 +215,8 @@ fn program(graph: &Graph, path: Option<&Path>, bits: u32, parties: usize) -> Res
     let roles = Roles {
         parties,
         model: Party::new(0),
-        data: Party::new(1),
-        to: vec![Party::new(1)],
+        data: Party::new(1).into(),
+        to: vec![Party::new(1).into()],
         public_model: false,
     };
     let format = Format {

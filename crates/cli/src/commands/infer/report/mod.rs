@@ -203,8 +203,8 @@ impl ReportedRun<'_> {
         Scene {
             parties: roles.parties,
             model: roles.model.index(),
-            data: roles.data.index(),
-            to: roles.to.iter().map(|party| party.index()).collect(),
+            data: roles.data.clone(),
+            to: roles.to.clone(),
             public_model: roles.public_model,
             shown: [shown.to_all, shown.to_owner],
             trained: made.graph.trained(),

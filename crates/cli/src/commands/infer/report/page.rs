@@ -110,6 +110,7 @@ mod tests {
     use super::*;
     use crate::args::TransportArg;
     use crate::commands::infer::layers::LayerFigures;
+    use madrigal_core::Party;
     use madrigal_program::lower::Sharing;
 
     fn page(text: &str) -> Page {
@@ -146,8 +147,8 @@ mod tests {
             scene: Scene {
                 parties: 2,
                 model: 0,
-                data: 1,
-                to: vec![1],
+                data: Party::new(1).into(),
+                to: vec![Party::new(1).into()],
                 public_model: false,
                 shown: [1, 2],
                 trained: 2,

@@ -1,5 +1,6 @@
 //! Table of what each party saw of the model, the data and the results.
 
+use madrigal_program::Holder;
 use madrigal_program::lower::Sharing;
 
 use crate::args::TransportArg;
@@ -11,8 +12,8 @@ use crate::numbers::{count, counted};
 pub struct Scene {
     pub parties: usize,
     pub model: usize,
-    pub data: usize,
-    pub to: Vec<usize>,
+    pub data: Holder,
+    pub to: Vec<Holder>,
     pub public_model: bool,
     /// Constants of the model that are part of the program, and those that its owner brought.
     pub shown: [u64; 2],
@@ -77,7 +78,10 @@ impl Scene {
     pub fn rows(&self) -> Vec<(String, Vec<Saw>)> {
         let [open, hidden] = self.shown;
         let yes = |_| Saw::Yes;
-        let brought = |owner: usize| move |party| if party == owner { Saw::Own } else { Saw::No };
+        let brought = |party| match party_of(&self.data) == Some(party) {
+            true => Saw::Own,
+            false => Saw::No,
+        };
         let mut rows = vec![(
             "architecture: operators, shapes, attributes, how many inputs at once".to_owned(),
             self.all(yes),
@@ -96,9 +100,10 @@ impl Scene {
             let what = format!("weights ({})", counted(hidden, "number"));
             rows.push((what, self.all(|party| self.weights(party))));
         }
-        rows.push(("data".to_owned(), self.all(brought(self.data))));
+        rows.push(("data".to_owned(), self.all(brought)));
         rows.push(("what layers make of it".to_owned(), self.all(|_| Saw::No)));
-        let result = |party| match self.to.contains(&party) {
+        let gets = |party| self.to.iter().any(|to| party_of(to) == Some(party));
+        let result = |party| match gets(party) {
             true => Saw::Yes,
             false => Saw::No,
         };
@@ -132,9 +137,9 @@ impl Scene {
             _ => "the data and, asked for often enough, the weights",
         };
         notes.push(format!(
-            "Results tell something of what they were made of: whoever gets them (party {}) learns what follows from them \
+            "Results tell something of what they were made of: whoever gets them ({}) learns what follows from them \
              of {of}.",
-            receivers.join(", party "),
+            receivers.join(", "),
         ));
         notes.push(
             "Lengths, directions and times of messages follow from the architecture alone, not from weights or data."
@@ -209,23 +214,31 @@ impl Scene {
     fn title(&self, party: usize) -> String {
         let role = match party {
             party if party == self.model => ": model",
-            party if party == self.data => ": data",
+            party if party_of(&self.data) == Some(party) => ": data",
             _ => "",
         };
         format!("party {party}{role}")
     }
 }
 
+/// Number of a party.
+fn party_of(holder: &Holder) -> Option<usize> {
+    holder.party().map(|party| party.index())
+}
+
 #[cfg(test)]
 mod tests {
+    use madrigal_core::Party;
+    use madrigal_program::Client;
+
     use super::*;
 
     fn scene() -> Scene {
         Scene {
             parties: 3,
             model: 0,
-            data: 1,
-            to: vec![1],
+            data: Party::new(1).into(),
+            to: vec![Party::new(1).into()],
             public_model: false,
             shown: [3, 1000],
             trained: 0,
@@ -274,7 +287,7 @@ mod tests {
         let open = Scene {
             public_model: true,
             shown: [1003, 0],
-            to: vec![0, 2],
+            to: [0, 2].map(|party| Party::new(party).into()).into(),
             ..scene
         };
         assert_eq!(saw(&open, "weights"), [Yes; 3]);
@@ -282,6 +295,16 @@ mod tests {
         let notes = open.notes().join("\n");
         assert!(!notes.contains("the weights."), "{notes}");
         assert!(notes.contains("party 0, party 2"), "{notes}");
+        let client = Holder::from(Client::new("alice"));
+        let apart = Scene {
+            data: client.clone(),
+            to: vec![client],
+            ..open
+        };
+        assert_eq!(saw(&apart, "data"), [No; 3]);
+        assert_eq!(saw(&apart, "results"), [No; 3]);
+        let notes = apart.notes().join("\n");
+        assert!(notes.contains("(client alice)"), "{notes}");
     }
 
     #[test]
