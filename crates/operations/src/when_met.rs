@@ -23,7 +23,7 @@ pub struct WhenMet {
 }
 
 impl WhenMet {
-    /// The operation, under so many conditions.
+    /// The operation, under `conditions` conditions.
     pub fn new(operation: DynOperation, conditions: usize) -> Self {
         Self {
             operation,

@@ -51,7 +51,7 @@ pub enum ReadError {
         problem: FileError,
     },
     /// Bytes of something else.
-    #[error("it is no program file: these begin with the words `madrigal program`")]
+    #[error("it is no program file, whose first words say that it is one")]
     Other,
     /// A version that this library does not know.
     #[error(

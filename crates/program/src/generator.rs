@@ -21,7 +21,7 @@ impl Recipe {
     pub fn cook(&self) -> Result<(Computation, Inputs), ProgramError> {
         let (program, inputs) = self.cooked(true)?;
         match program.simulate(&inputs) {
-            // What is required holds, as it stands or the other way round.
+            // A bit is as it is required, or the other way round.
             Err(InputError::Unmet { .. }) => self.cooked(false),
             _ => Ok((program, inputs)),
         }

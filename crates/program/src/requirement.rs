@@ -6,7 +6,7 @@ use crate::error::{Source, Words};
 use crate::ir::{Graph, Op, Value};
 use crate::ports::{InputPort, Named};
 
-/// A condition on secrets without which a program opens nothing: see [`Program::require`].
+/// A condition on secrets without which a program opens nothing: see [`Program::require`](crate::Program::require).
 ///
 /// Printed, it says what is required, where, and of whose inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]

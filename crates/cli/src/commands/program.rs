@@ -174,7 +174,7 @@ fn with_outputs(
     Ok(told)
 }
 
-/// What a program takes and gives, as JSON has it.
+/// Ports of a program, as JSON has them.
 #[derive(Serialize)]
 struct Info {
     /// Name of the program: that of its file.
@@ -217,7 +217,7 @@ struct OutputInfo {
     to: Vec<String>,
 }
 
-/// What is known of a program whose dimensions have lengths.
+/// Facts about a program whose dimensions have lengths.
 #[derive(Serialize)]
 struct Bound {
     /// Operations on tensors, bodies of loops not counted.

@@ -1,4 +1,4 @@
-//! What a program ends with, under the conditions that it requires.
+//! Openings and hand-outs, under the conditions that the program requires.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a program requires of its inputs.
+//! Requirements of a program.
 
 use super::Program;
 use crate::error::Source;
