@@ -130,7 +130,7 @@ def test_the_table_of_functions_is_current() -> None:
 
 def test_the_examples_of_the_pages_run(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for page in (PAGE, PAGE.parents[1] / "python/README.md"):
+    for page in (PAGE, PAGE.parents[1] / "python/README.md", PAGE.parents[1] / "README.md"):
         blocks = page.read_text().split("```python\n")[1:]
         assert blocks, page
         for block in blocks:
