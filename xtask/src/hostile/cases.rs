@@ -29,6 +29,7 @@ pub(crate) fn all(root: &Path, made: &Path, program: &Path) -> Found<Vec<Case>> 
     let mut cases = trials(&root.join("crates/cli/tests/trials"))?;
     cases.extend(circuits(&root.join("crates/circuit/tests/data"))?);
     cases.extend(branches(&root.join("fuzz/seeds"))?);
+    cases.extend(programs(&root.join("fuzz/seeds"))?);
     cases.extend(hycc(&root.join("fuzz/seeds"))?);
     cases.extend(lists_and_stores(root, made, program)?);
     cases.extend(shares(root, &made.join("clients"), program)?);
@@ -39,7 +40,9 @@ impl Case {
     fn new(name: &str, files: &[(String, Vec<u8>)], line: &str) -> Self {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let kind = match &words[..] {
-            [command, sub, ..] if ["circuit", "model", "store"].contains(&&command[..]) => {
+            [command, sub, ..]
+                if ["circuit", "model", "program", "store"].contains(&&command[..]) =>
+            {
                 format!("{command} {sub}")
             }
             [command, ..] if words.iter().any(|word| word == "--hycc") => {
@@ -192,6 +195,31 @@ fn branches(seeds: &Path) -> Found<Vec<Case>> {
 }
 
 /// The modules of a seed of the fuzzer, each after its length in two bytes, in files of their own.
+/// Programs from files: told, and computed in the clear.
+fn programs(seeds: &Path) -> Found<Vec<Case>> {
+    let file = |name: &str| -> Found<Vec<(String, Vec<u8>)>> {
+        Ok(vec![(
+            name.to_owned(),
+            fs::read(seeds.join("program").join(name))?,
+        )])
+    };
+    let (gap, loops) = (file("gap.mad")?, file("loops.mad")?);
+    let given = "--input pay=1,2,3 --input rate=4,5,6";
+    let x = "--input x=0,1,2,3,4,5,6,7,8,9,10,11 --input t=1,2,3,4,5";
+    Ok(vec![
+        Case::new("gap", &gap, "program info gap.mad --dim n=3"),
+        Case::new(
+            "gap",
+            &gap,
+            &format!("program simulate gap.mad --dim n=3 {given}"),
+        ),
+        Case::new("gap", &gap, "program explain gap.mad --dim n=3"),
+        Case::new("loops", &loops, "program info loops.mad"),
+        Case::new("loops", &loops, &format!("program simulate loops.mad {x}")),
+        Case::new("loops", &loops, "program explain loops.mad"),
+    ])
+}
+
 fn hycc(seeds: &Path) -> Found<Vec<Case>> {
     let seed = fs::read(seeds.join("hycc/modules"))?;
     let (mut rest, mut files, mut bundle) = (&seed[..], Vec::new(), String::new());
