@@ -123,6 +123,42 @@ fn a_program_is_told_simulated_run_checked_and_explained() {
     assert_eq!(products.to_f64(), [50.0, 63.0, -2.0]);
 }
 
+/// Each phase's time is told with its spread over the runs, and the parties' results are those of one run.
+#[test]
+fn a_program_that_is_repeated_tells_the_spread() {
+    let directory = programs();
+    let path = directory.path();
+    let line =
+        "program run gap.mad --local 2 --input pay=1,2,3 --input rate=1,2,3 --repeat 3 --json";
+    let told = madrigal(path, line).good().stdout;
+    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(
+        (&report["repeat"], &report["outputs"]["total"]),
+        (&3.into(), &14.into())
+    );
+    for party in report["parties"].as_array().unwrap() {
+        let runs = party["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 3);
+        for phase in ["setup", "online"] {
+            let spread = &party[phase]["seconds_spread"];
+            let of = |name: &str| spread[name].as_f64().unwrap();
+            let mut seconds: Vec<f64> = runs
+                .iter()
+                .map(|run| run[phase]["seconds"].as_f64().unwrap())
+                .collect();
+            seconds.sort_by(f64::total_cmp);
+            assert_eq!([of("min"), of("median"), of("max")], seconds[..], "{phase}");
+            let mean = seconds.iter().sum::<f64>() / 3.0;
+            assert!((of("mean") - mean).abs() < 1e-9 && of("standard_deviation") >= 0.0);
+            let bytes = |run: &serde_json::Value| run[phase]["bytes_sent"].as_u64();
+            assert!(
+                runs.iter()
+                    .all(|run| bytes(run) == party[phase]["bytes_sent"].as_u64())
+            );
+        }
+    }
+}
+
 #[test]
 fn real_parties_run_a_file_and_differ_by_its_lengths() {
     let directory = programs();

@@ -208,7 +208,7 @@ registry! {
     /// A share file.
     Format SHARE_FILE = b"madrigal shares\n";
     /// A program file.
-    Format PROGRAM_FILE = b"madrigal program";
+    Format PROGRAM_FILE = b"madrigal.program";
     /// A store's journal.
     Format STORE_JOURNAL = b"madrigal marks\0\n";
     /// The application protocol in TLS.

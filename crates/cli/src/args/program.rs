@@ -9,6 +9,7 @@ use madrigal_app::from_file::ProgramFlags;
 use super::EXIT_STATUS;
 
 #[derive(Subcommand, Debug)]
+#[command(after_help = EXIT_STATUS)]
 pub enum Program {
     /// Compute a program, with --local as all of its parties or with --party as one of them
     #[command(after_help = EXIT_STATUS)]
