@@ -385,9 +385,9 @@ def _quotient(total: Secret, count: int) -> Secret:
     """A number with a fixed point divided by a public whole number, rounded down to a step."""
     if count < 1:
         refuse("a quotient by 0 degrees of freedom: there are too few elements")
-    if count == 1:
+    if count == 1 and not total._trace.open_lengths:
         return total
-    if count & (count - 1) == 0:
+    if count & (count - 1) == 0 and not total._trace.open_lengths:
         by = count.bit_length() - 1
         cut = apply("truncate", [apply("cast", [total], text=_wider(total, by))], [by])
         return cut

@@ -311,7 +311,7 @@ class Program(Runnable):
     def _bind(self, lengths: dict[str, int]) -> Bound:
         key = tuple(sorted(lengths.items()))
         if key not in self._known:
-            trace = Trace(self._parties, self._protocol)
+            trace = Trace(self._parties, self._protocol, bool(self.dimensions))
             self._function(Builder(trace, lengths))
             with converted():
                 self._known[key] = Bound(trace.recorder.finish(), self.name)
@@ -333,7 +333,7 @@ class Program(Runnable):
         samples = []
         for at in range(_native.ProgramFile.choices(len(names))):
             lengths = [_PRIMES[(at + (3 * at + 7) * place) % len(_PRIMES)] for place in range(len(names))]
-            trace = Trace(self._parties, self._protocol)
+            trace = Trace(self._parties, self._protocol, True)
             self._function(Builder(trace, dict(zip(names, lengths))))
             with converted():
                 samples.append((lengths, trace.recorder.finish()))

@@ -12,7 +12,9 @@ from ._errors import ProgramError, place
 class Trace:
     """A program that is being recorded, and the bodies in it."""
 
-    def __init__(self, parties: int, mix: str | None) -> None:
+    def __init__(self, parties: int, mix: str | None, open_lengths: bool = False) -> None:
+        #: Whether lengths are those of this recording alone: then operations must not depend on what numbers they are.
+        self.open_lengths = open_lengths
         with converted():
             self._recorders = [_native.Recorder(parties, mix)]
         self.parties = parties
@@ -36,7 +38,7 @@ class Trace:
 
     @contextmanager
     def body(self, arguments: int) -> Iterator[Any]:
-        """Records all that follows as a body with so many arguments."""
+        """Records all that follows as a body with this number of arguments."""
         inner = self.call("begin", arguments)
         self._recorders.append(inner)
         try:

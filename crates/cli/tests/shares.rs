@@ -356,7 +356,7 @@ fn networks_take_clients_data() {
         }
         let line = format!("model explain {model} --batch 2 -N {parties} {flags} --json");
         let explained: Value = serde_json::from_str(&madrigal(path, &line).good().stdout).unwrap();
-        // Of the party that has most of each.
+        // Counts of the party that has most of each.
         for phase in ["setup", "online"] {
             for count in ["bytes_sent", "rounds"] {
                 let told = (0..parties).map(|party| {

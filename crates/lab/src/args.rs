@@ -416,7 +416,7 @@ pub enum GatesArg {
 /// How values go from one sharing to another.
 #[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversionArg {
-    /// As it is done without this flag
+    /// The way that is taken without this flag
     Chosen,
     /// The straightforward way
     Naive,

@@ -25,7 +25,7 @@ fn survey() -> App<Opened<u32>> {
     survey_up_to(None)
 }
 
-/// The same, where no income may be above a bound.
+/// The survey, where no income may be above a bound.
 fn survey_up_to(most: Option<u32>) -> App<Opened<u32>> {
     App::new("survey", "What many earn together", move |p, numbers| {
         let press = Client::new("press");

@@ -71,7 +71,7 @@ pub enum ReadError {
     Missing {
         /// The part.
         what: &'static str,
-        /// Its number.
+        /// Number of the part.
         number: i64,
         /// Number of those that there are.
         count: usize,

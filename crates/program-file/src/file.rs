@@ -200,7 +200,7 @@ impl ProgramFile {
         self.length_within(number, DEEPEST)
     }
 
-    /// The same, of lengths within each other so deep: each may be in two.
+    /// A number in words, of which lengths are followed into each other `depth` times: each may be in two others.
     fn length_within(&self, number: i64, depth: u32) -> String {
         use proto::length::Sort;
         if number & 1 == 0 {

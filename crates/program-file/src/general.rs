@@ -138,7 +138,7 @@ fn different(what: &str) -> GeneralError {
     GeneralError::Different { what: what.into() }
 }
 
-/// The same part of all messages, if they all have it.
+/// One part of each message, if all have it.
 fn collected<'a, T, P: ?Sized>(
     all: &[&'a T],
     part: impl Fn(&'a T) -> Option<&'a P>,

@@ -85,7 +85,7 @@ fn columns() -> proto::Program {
 
 type Price = Fixed<i64, 16>;
 
-/// The same program in Rust, for so many numbers.
+/// The program in Rust, for `n` numbers.
 fn in_rust(n: usize) -> Computation {
     let mut p = Program::new(2);
     let pay = p.input_named::<Price>("pay", Party::new(0), [n]);

@@ -265,7 +265,7 @@ impl ProgramFile {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
-    /// Number of choices of lengths that a program of so many dimensions is recorded for.
+    /// Number of choices of lengths that a program is recorded for, by the number of its dimensions.
     #[staticmethod]
     fn choices(dimensions: usize) -> usize {
         choices(dimensions)

@@ -165,7 +165,7 @@ impl Recorder {
         }
     }
 
-    /// Begins a body with so many arguments.
+    /// Begins a body with this number of arguments.
     fn begin(&mut self, arguments: usize) -> PyResult<Self> {
         let parties = self.parties;
         let program = Some(self.program()?.body_of(arguments));

@@ -34,7 +34,7 @@ pub struct Program {
 pub struct Length {
     #[prost(enumeration = "length::Sort", tag = "1")]
     pub sort: i32,
-    /// Of a dimension its number.
+    /// Number of the dimension, where it is one.
     #[prost(sint64, tag = "2")]
     pub left: i64,
     #[prost(sint64, tag = "3")]
