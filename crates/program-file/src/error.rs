@@ -155,7 +155,7 @@ pub enum BindError {
     },
     /// Values that are too many or too long.
     #[error(
-        "{at}: the values of the program have more than {limit} elements by here, loops counted; raise the limit if they are to"
+        "{at}: the values of the program have more than {limit} elements by here, loops counted: give shorter lengths"
     )]
     Elements {
         /// Line of the value with which they do.
