@@ -29,6 +29,7 @@ mod signposts;
 mod soak;
 mod suites;
 mod test;
+mod wheel;
 mod wording;
 
 use std::process::ExitCode;
@@ -44,6 +45,11 @@ cargo xtask CHORE
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md tells its reader to run
   python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests
+  wheel [--sdist] [PYTHON[=NUMPY]...]
+                        build the wheel of the Python package, with the program in it; install it in a fresh
+                        environment, and tell its size and how long its first result takes. With interpreters,
+                        the tests run in each, with that version of NumPy; with --sdist, a source distribution
+                        is made and the wheel is built from it too
   external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
@@ -87,6 +93,7 @@ fn main() -> ExitCode {
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
         ["python", ref rest @ ..] => python::python(rest),
+        ["wheel", ref rest @ ..] => wheel::wheel(rest),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),

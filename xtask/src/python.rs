@@ -1,7 +1,7 @@
 //! The Python package: its native module, its types and its tests.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{cargo, run, target_folder, works};
@@ -16,11 +16,9 @@ const NEEDED: [&str; 5] = [
     "maturin>=1.9,<2",
 ];
 
-/// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
-/// own; `words` go to pytest.
-pub(crate) fn python(words: &[&str]) -> Outcome {
-    let target = target_folder();
-    let environment = target.join("python");
+/// An interpreter in an environment of its own that has all that the tests need.
+pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let environment = target_folder().join("python");
     let interpreter = environment.join("bin/python");
     if !interpreter.is_file() {
         if !works(Command::new("python3").arg("--version")) {
@@ -30,14 +28,23 @@ pub(crate) fn python(words: &[&str]) -> Outcome {
             .args(["-m", "venv"])
             .arg(&environment))?;
     }
-    let have =
-        works(Command::new(&interpreter).args(["-c", "import numpy, pytest, hypothesis, mypy"]));
+    let have = works(
+        Command::new(&interpreter).args(["-c", "import numpy, pytest, hypothesis, mypy, maturin"]),
+    );
     if !have {
         let mut install = Command::new(&interpreter);
         run(install
             .args(["-m", "pip", "install", "--quiet"])
             .args(NEEDED))?;
     }
+    Ok(interpreter)
+}
+
+/// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
+/// own; `words` go to pytest.
+pub(crate) fn python(words: &[&str]) -> Outcome {
+    let target = target_folder();
+    let interpreter = interpreter()?;
     run(cargo().args([
         "build",
         "--package=madrigal-python",
