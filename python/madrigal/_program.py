@@ -13,7 +13,7 @@ from . import _native
 from ._errors import ProgramError, RunError, UnmetError, place
 from ._secret import Secret, as_secret, constant
 from ._trace import Trace, converted
-from ._types import DType, DTypeLike, as_dtype, from_bytes, to_bytes
+from ._types import DType, DTypeLike, as_dtype, fill, from_bytes
 
 
 class Client:
@@ -109,7 +109,7 @@ class Result(Mapping[str, Any]):
         return f"Result({self._outputs!r})"
 
 
-def _array(parts: tuple[str, list[int], bytes]) -> Any:
+def _array(parts: tuple[str, list[int], bytearray]) -> Any:
     dtype, shape, data = parts
     array = from_bytes(data, as_dtype(dtype), tuple(shape))
     return array if array.ndim else array[()]
@@ -126,7 +126,7 @@ class Bound:
         """Digest of what the program means, which parties compare."""
         return str(self._native.digest)
 
-    def _given(self, values: Mapping[str, Any], complete: bool) -> list[tuple[str, str, list[int], bytes]]:
+    def _given(self, values: Mapping[str, Any], complete: bool) -> list[tuple[str, _native.Values]]:
         given = []
         known = {port[0]: port for port in self._native.inputs}
         for name in values:
@@ -141,10 +141,11 @@ class Bound:
             if found != shape:
                 raise ValueError(f"{name} has shape {found}; {self.name} takes {dtype}{shape}")
             try:
-                data = to_bytes(values[name], as_dtype(dtype))
+                elements = _native.Values(dtype, shape)
+                fill(elements, values[name], as_dtype(dtype))
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
-            given.append((name, dtype, shape, data))
+            given.append((name, elements))
         return given
 
     def _perform(self, what: str, words: Sequence[str], given: Any) -> tuple[list[Any], str]:

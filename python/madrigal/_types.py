@@ -158,7 +158,23 @@ def to_bytes(array: Any, dtype: DType) -> bytes:
     ).tobytes()
 
 
-def from_bytes(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Any:
+#: Elements that are converted at a time.
+_PIECE = 1 << 16
+
+
+def fill(values: Any, array: Any, dtype: DType) -> None:
+    """Gives the native module the elements of an array, some at a time.
+
+    Raises:
+        ValueError: a number that the type does not have.
+    """
+    array = as_array(array, dtype)
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+    for first in range(0, array.size, _PIECE):
+        values.push(to_bytes(flat[first : first + _PIECE], dtype))
+
+
+def from_bytes(data: bytes | bytearray, dtype: DType, shape: tuple[int, ...]) -> Any:
     """The array that elements of the native module are."""
     if dtype.bits == 128 and not dtype.is_fixed:
         numbers = (int.from_bytes(data[at : at + 16], "little", signed=dtype.signed) for at in range(0, len(data), 16))

@@ -250,10 +250,9 @@ impl<H> App<H> {
             flags,
             tell: self.tell.as_deref(),
             sink: None,
-            inputs: None,
         };
         match (flags.what, present) {
-            (_, Some(present)) => run::run(&made, present),
+            (_, Some(present)) => run::run(&made, None, present),
             (What::Check, None) => check::check(&made),
             (_, None) => explain::explain(&made),
         }

@@ -3,7 +3,7 @@
 use madrigal_circuit::Goal;
 use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Computation, Inputs, Outputs, Planned};
+use madrigal_program::{Array, Computation, Outputs, Planned};
 
 use crate::arguments::{Flags, Unsound};
 use crate::failure::Result;
@@ -29,8 +29,6 @@ pub(crate) struct FlaggedProgram<'a, H> {
     pub(crate) tell: Option<&'a Tell<H>>,
     /// Outputs that go elsewhere than on the terminal.
     pub(crate) sink: Option<Sink<'a>>,
-    /// Inputs, where they do not come from flags.
-    pub(crate) inputs: Option<Inputs>,
 }
 
 impl<H> FlaggedProgram<'_, H> {

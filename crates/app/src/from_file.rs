@@ -74,12 +74,13 @@ impl FromFile<'_> {
     ///
     /// # Errors
     /// [`Failure`]: flags and inputs that do not fit the program, and what goes wrong between the parties.
-    pub fn run(self, flags: &mut ProgramFlags, sink: Sink<'_>) -> Result<String> {
+    pub fn run(mut self, flags: &mut ProgramFlags, sink: Sink<'_>) -> Result<String> {
         let flags = &mut flags.flags;
         flags.settle(What::Run)?;
         let present = Present::new(&flags.who, &flags.net)?;
         self.for_parties(present.parties())?;
-        run::run(&self.flagged(flags, Some(sink)), present)
+        let inputs = self.inputs.take();
+        run::run(&self.flagged(flags, Some(sink)), inputs, present)
     }
 
     /// Says what it costs, operation by operation.
@@ -173,7 +174,6 @@ impl FromFile<'_> {
             flags,
             tell: None,
             sink,
-            inputs: self.inputs,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::Session;
-use madrigal_program::{Array, Computation, Ended, Outputs, Planned};
+use madrigal_program::{Array, Computation, Ended, Inputs, Outputs, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -50,8 +50,12 @@ struct Report<'a> {
     parties: Vec<PartyStatistics>,
 }
 
-/// Runs the program as each party of this process.
-pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Result<String> {
+/// Runs the program as each party of this process, with inputs that are given or come from flags.
+pub(crate) fn run<H>(
+    made: &FlaggedProgram<'_, H>,
+    inputs: Option<Inputs>,
+    present: Present<'_>,
+) -> Result<String> {
     let (flags, program, me) = (made.flags, &made.program, present.me());
     let quiet = flags.quiet || me.is_none();
     let planned = made.plan()?;
@@ -59,8 +63,8 @@ pub(crate) fn run<H>(made: &FlaggedProgram<'_, H>, present: Present<'_>) -> Resu
         let spec = made.ways().store(&planned, runs);
         return prepared(made, &flags.ahead.prepare(&spec, present, flags.quiet)?);
     }
-    let inputs = match &made.inputs {
-        Some(inputs) => inputs.clone(),
+    let inputs = match inputs {
+        Some(inputs) => inputs,
         None => inputs::read(program, &made.required, &flags.inputs, me, true)?.0,
     };
     let asked = Asked::of_program(program, planned.executable.mix(), made.name);

@@ -1,6 +1,7 @@
 //! Tensors in the clear.
 
 use std::fmt;
+use std::sync::Arc;
 
 use madrigal_core::{Ring, Wipe};
 
@@ -72,6 +73,21 @@ impl Words {
         }
     }
 
+    /// No elements of a type yet, and room for some.
+    pub(crate) fn with_room(element: Type, count: usize) -> Self {
+        let mut empty = Self::collect(element, std::iter::empty());
+        with!(&mut empty, words => words.reserve_exact(count));
+        empty
+    }
+
+    /// Appends elements by their codes.
+    pub(crate) fn push(&mut self, codes: impl Iterator<Item = u128>) {
+        fn push<T: Ring>(words: &mut Vec<T>, codes: impl Iterator<Item = u128>) {
+            words.extend(codes.map(T::from_u128));
+        }
+        with!(self, words => push(words, codes));
+    }
+
     pub(crate) fn len(&self) -> usize {
         with!(self, words => words.len())
     }
@@ -127,24 +143,52 @@ impl Wipe for Words {
     }
 }
 
+/// Words that several arrays have in common: they are wiped when the last of these is dropped.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Elements(Arc<Words>);
+
+impl From<Words> for Elements {
+    fn from(words: Words) -> Self {
+        Self(Arc::new(words))
+    }
+}
+
+impl std::ops::Deref for Elements {
+    type Target = Words;
+
+    fn deref(&self) -> &Words {
+        &self.0
+    }
+}
+
+impl Drop for Elements {
+    fn drop(&mut self) {
+        if let Some(last) = Arc::get_mut(&mut self.0) {
+            last.wipe();
+        }
+    }
+}
+
 /// A tensor in the clear: an input, an output, or a constant.
 ///
-/// It may hold secrets of its owner: it is wiped when dropped, and `Debug` shows its type and shape alone.
+/// It may hold secrets of its owner: its elements are wiped when the last clone is dropped, and `Debug` shows its type and shape alone.
+/// Clones share the elements.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Array {
     element: Type,
     shape: Shape,
-    words: Words,
+    elements: Elements,
 }
 
 impl Array {
     /// Elements of a type in a shape; there are as many as the shape says.
-    pub(crate) fn new(element: Type, shape: Shape, words: Words) -> Self {
-        debug_assert_eq!(shape.elements(), words.len());
+    pub(crate) fn new(element: Type, shape: Shape, elements: impl Into<Elements>) -> Self {
+        let elements = elements.into();
+        debug_assert_eq!(shape.elements(), elements.len());
         Self {
             element,
             shape,
-            words,
+            elements,
         }
     }
 
@@ -164,10 +208,11 @@ impl Array {
     /// The numbers of a type nearest to these, in the order of the shape; `None` if there are not as many as it says, or
     /// any is out of the type's range or none.
     pub fn from_f64(element: Type, shape: &Shape, numbers: &[f64]) -> Option<Self> {
-        let codes = numbers.iter().map(|&number| element.nearest(number));
-        let codes: Option<Vec<u128>> = codes.collect();
-        let codes = codes.filter(|codes| shape.elements() == codes.len())?;
-        let words = Words::collect(element, codes.into_iter());
+        let codes = || numbers.iter().map(|&number| element.nearest(number));
+        if shape.elements() != numbers.len() || codes().any(|code| code.is_none()) {
+            return None;
+        }
+        let words = Words::collect(element, codes().map(Option::unwrap_or_default));
         Some(Self::new(element, shape.clone(), words))
     }
 
@@ -200,34 +245,32 @@ impl Array {
 
     /// The elements, row by row, or `None` if they are of another type.
     pub fn to_vec<T: Plain>(&self) -> Option<Vec<T>> {
-        (self.element == T::TYPE).then(|| self.words.codes().map(T::decode).collect())
+        (self.element == T::TYPE).then(|| self.elements.codes().map(T::decode).collect())
     }
 
     /// The elements' bits in two's complement, zeros above, row by row.
     pub fn codes(&self) -> impl ExactSizeIterator<Item = u128> + '_ {
-        self.words.codes()
+        self.elements.codes()
     }
 
     /// Gives the elements another shape of as many.
     pub(crate) fn reshaped(&self, shape: Shape) -> Self {
-        Self::new(self.element, shape, self.words.clone())
+        Self::new(self.element, shape, self.elements.clone())
     }
 
     pub(crate) fn words(&self) -> &Words {
-        &self.words
+        &self.elements
+    }
+
+    pub(crate) fn elements(&self) -> &Elements {
+        &self.elements
     }
 
     /// The code that all elements have, if they are alike and there are any.
     pub(crate) fn uniform(&self) -> Option<u128> {
-        let mut codes = self.words.codes();
+        let mut codes = self.elements.codes();
         let first = codes.next()?;
         codes.all(|code| code == first).then_some(first)
-    }
-}
-
-impl Drop for Array {
-    fn drop(&mut self) {
-        self.words.wipe();
     }
 }
 

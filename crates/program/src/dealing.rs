@@ -30,7 +30,7 @@ impl Computation {
         let mut dealt = vec![Inputs::new(); self.parties()];
         for (place, (port, array)) in ports.iter().zip(&arrays).enumerate() {
             if let Some(owner) = port.owner.party() {
-                dealt[owner.index()].push(port, place, array.words().clone());
+                dealt[owner.index()].push(port, place, array.elements().clone());
                 continue;
             }
             let shares = self.dealt(place, array, mix, random);

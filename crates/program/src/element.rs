@@ -111,7 +111,7 @@ impl Type {
     }
 
     /// The number that an element's bits stand for, rounded to the 53 bits that `f64` has.
-    pub(crate) fn number(self, code: u128) -> f64 {
+    pub fn number(self, code: u128) -> f64 {
         let whole = match self.signed {
             true => self.extend(code) as f64,
             false => code as f64,

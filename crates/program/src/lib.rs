@@ -61,6 +61,7 @@ pub mod ir;
 mod local;
 pub mod lower;
 mod opening;
+mod pieces;
 mod planned;
 mod ports;
 mod program;
@@ -88,6 +89,7 @@ pub use madrigal_core::Party;
 #[doc(no_inline)]
 pub use madrigal_operations::CombineError;
 pub use opening::{Everyone, Open, Opener, Receivers};
+pub use pieces::ArrayPieces;
 pub use planned::{Considered, Ended, Held, Planned};
 pub use ports::{InputPort, Opened, OutputPort};
 pub use program::Program;

@@ -13,7 +13,7 @@ use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram, choices, g
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arrays::{Parts, array_of, parts, shape_of, type_of};
+use crate::arrays::{Parts, Values, parts};
 use crate::{RunError, value_error};
 
 /// How often Python looks whether it was interrupted.
@@ -25,8 +25,8 @@ type Input = (Option<String>, String, String, Vec<usize>);
 /// An output's name, who learns it, its type and shape.
 type Output = (Option<String>, Vec<String>, String, Vec<usize>);
 
-/// A value for an input: its name, type, shape and elements.
-type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
+/// A value for an input, and its name.
+type Given<'py> = (Option<String>, PyRef<'py, Values>);
 
 /// A finished program.
 #[pyclass(frozen, module = "madrigal._native")]
@@ -39,9 +39,8 @@ impl Computation {
 
     fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
         let mut inputs = Inputs::new();
-        for (name, dtype, shape, data) in given {
-            let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
-            inputs = inputs.with_array(name.as_deref(), array);
+        for (name, values) in given {
+            inputs = inputs.with_array(name.as_deref(), values.take()?);
         }
         Ok(inputs)
     }

@@ -58,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_class::<arrays::Values>()?;
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<recorder::Tensor>()?;
     module.add_class::<recorder::Body>()?;

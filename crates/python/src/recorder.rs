@@ -133,7 +133,7 @@ impl Recorder {
     }
 
     fn constant(&mut self, dtype: &str, shape: Vec<usize>, data: &[u8]) -> PyResult<Tensor> {
-        let array = array_of(type_of(dtype)?, &shape_of(&shape)?, data)?;
+        let array = array_of(type_of(dtype)?, shape_of(&shape)?, data)?;
         let made = self.program()?.tensor_constant(array);
         self.one(made)
     }

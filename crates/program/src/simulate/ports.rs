@@ -6,7 +6,7 @@ use madrigal_engine::{Mismatch, Shares, Sort};
 use madrigal_net::Fact;
 use thiserror::Error;
 
-use crate::array::{Array, IntoArray, Words};
+use crate::array::{Array, Elements, IntoArray, Words};
 use crate::element::{Plain, Type};
 use crate::error::Source;
 use crate::holder::Holder;
@@ -28,7 +28,7 @@ struct Given {
     name: Option<String>,
     element: Type,
     axes: Vec<usize>,
-    words: Words,
+    elements: Elements,
 }
 
 /// One party's share of a client's input.
@@ -75,7 +75,7 @@ impl Inputs {
             name: name.map(Into::into),
             element: array.element(),
             axes: array.shape().axes().to_vec(),
-            words: array.words().clone(),
+            elements: array.elements().clone(),
         });
         self
     }
@@ -115,19 +115,19 @@ impl Inputs {
             name,
             element: T::TYPE,
             axes,
-            words: Words::collect(T::TYPE, codes),
+            elements: Words::collect(T::TYPE, codes).into(),
         });
         self
     }
 
     /// A value by the place of its port.
-    pub(crate) fn push(&mut self, port: &InputPort, place: usize, words: Words) {
+    pub(crate) fn push(&mut self, port: &InputPort, place: usize, elements: impl Into<Elements>) {
         self.given.push(Given {
             place: Some(place),
             name: None,
             element: port.tensor_type.element,
             axes: port.tensor_type.shape.axes().to_vec(),
-            words,
+            elements: elements.into(),
         });
     }
 
@@ -243,14 +243,14 @@ impl Inputs {
                     at: port.at,
                 });
             }
-            if given.words.len() != shape.elements() {
+            if given.elements.len() != shape.elements() {
                 return Err(InputError::Elements {
                     input,
                     shape: shape.clone(),
-                    found: given.words.len(),
+                    found: given.elements.len(),
                 });
             }
-            let array = Array::new(element, shape.clone(), given.words.clone());
+            let array = Array::new(element, shape.clone(), given.elements.clone());
             arrays[number] = Some(Arc::new(array));
         }
         let found = arrays.into_iter().zip(ports).enumerate();
@@ -263,12 +263,6 @@ impl Inputs {
                 array => Ok(array),
             })
             .collect()
-    }
-}
-
-impl Drop for Given {
-    fn drop(&mut self) {
-        madrigal_core::Wipe::wipe(&mut self.words);
     }
 }
 

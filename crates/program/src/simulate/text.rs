@@ -47,7 +47,7 @@ impl Inputs {
         let port = &ports[place];
         let sort = &port.tensor_type;
         let array = Array::read(sort.element, Some(&sort.shape), text)?;
-        self.push(port, place, array.words().clone());
+        self.push(port, place, array.elements().clone());
         Ok(())
     }
 }
