@@ -200,3 +200,13 @@ fn open_files() -> Option<u64> {
         .find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()
 }
+
+/// Memory that this machine can give to programs now, in bytes, where the system tells it.
+pub fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes << 10)
+}

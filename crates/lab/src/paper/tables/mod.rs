@@ -23,6 +23,7 @@ use super::published::Place;
 use crate::args::{BenchPaper, TransportArg};
 use crate::exit::{Failure, Result};
 use crate::graphs::{self, Measured, Repeated, Times};
+use crate::machine::available_memory;
 use crate::numbers::{bytes, seconds};
 use crate::programs::measure::{Setting, typed};
 use crate::programs::workloads::{Random, Recorded, Recording};
@@ -30,8 +31,8 @@ use crate::reach::Network;
 
 type Jobs = Result<Vec<Job<'static>>>;
 
-/// Memory of all parties together above which a row is not run.
-const MOST_MEMORY: usize = 8 << 30;
+/// Memory of all parties together above which a row is not run, where the system does not say how much there is.
+const MOST_MEMORY: u64 = 8 << 30;
 
 /// How the programs of a table are measured; `phases` says whether the phases' times count.
 fn setting(bench: &Bench<'_>, place: &Place, phases: bool) -> Result<Setting> {
@@ -63,8 +64,12 @@ fn too_large(bench: &Bench<'_>, plan: &Plan, setting: &Setting) -> Result<Option
         )));
     }
     let memory: usize = Party::all(parties).map(|party| plan.memory(party)).sum();
-    let memory = (memory > MOST_MEMORY).then_some(memory as u64);
-    Ok(memory.map(|memory| format!("the parties would take {}", bytes(memory))))
+    let most = available_memory().unwrap_or(MOST_MEMORY);
+    let memory = (memory as u64 > most).then_some(memory as u64);
+    Ok(memory.map(|memory| {
+        let [memory, most] = [memory, most].map(bytes);
+        format!("the parties would take {memory}, and this machine has {most} to give")
+    }))
 }
 
 /// Measures what is planned, unless it is too large, and tells of it.
