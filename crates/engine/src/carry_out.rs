@@ -166,7 +166,7 @@ fn public_values(graph: &Graph, inputs: &[Shares]) -> Option<[u8; 32]> {
         .peekable();
     public.peek()?;
     let mut hash = Sha256::new_with_prefix(domains::PUBLIC_INPUTS);
-    public.for_each(|(_, shares)| shares.hash_into(&mut hash));
+    public.for_each(|(_, shares)| shares.each_bytes(|bytes| hash.update(bytes)));
     Some(hash.finalize().into())
 }
 

@@ -401,19 +401,19 @@ impl Shares {
         kernels::words_as_bytes_mut(self.words_mut())
     }
 
-    /// Adds the elements of a value with one component to `hash`, without padding.
-    pub fn hash_into(&self, hash: &mut impl sha2::Digest) {
+    /// Hands the elements of a value with one component to `take`, such as a hash, without padding.
+    pub fn each_bytes(&self, mut take: impl FnMut(&[u8])) {
         match self.sort.element {
             Element::Bits(planes) => {
                 for plane in 0..planes {
                     let plane = &self.plane(plane, 0)[..bits::bytes_for(self.len())];
                     let mut plane = Zeroizing::new(plane.to_vec());
                     bits::clear_tail(&mut plane, self.len());
-                    hash.update(&*plane);
+                    take(&plane);
                 }
             }
             Element::Ring(width) => crate::with_ring!(width, T => {
-                hash.update(kernels::rings::as_bytes(self.component::<T>(0)));
+                take(kernels::rings::as_bytes(self.component::<T>(0)));
             }),
         }
     }

@@ -223,7 +223,7 @@ impl Stages {
         let parties = plan.spec().graph.parties();
         let is_public = |value: &&Shares| value.sort().sharing.is_public(parties);
         for value in outputs.iter().filter(is_public) {
-            value.hash_into(&mut hash);
+            value.each_bytes(|bytes| hash.update(bytes));
         }
         hash.finalize().into()
     }

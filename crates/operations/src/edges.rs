@@ -267,7 +267,7 @@ impl Operation for Public {
     fn name(&self) -> String {
         use sha2::{Digest, Sha256};
         let mut hash = Sha256::new_with_prefix(domains::PUBLIC_VALUE);
-        self.0.hash_into(&mut hash);
+        self.0.each_bytes(|bytes| hash.update(bytes));
         let digest = Digest256::from(hash.finalize());
         format!("public/1 {} ({digest})", self.0.sort())
     }
