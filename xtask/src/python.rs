@@ -8,12 +8,15 @@ use crate::process::{cargo, run, target_folder, works};
 use crate::{Outcome, root};
 
 /// Packages of PyPI that the tests need: the package itself needs NumPy alone.
-const NEEDED: [&str; 5] = [
+const NEEDED: [&str; 7] = [
     "numpy>=1.26",
     "pytest>=8",
     "hypothesis>=6",
     "mypy>=1.15",
     "maturin>=1.9,<2",
+    // Notebooks are run as Jupyter runs them, in a process with an event loop.
+    "nbclient>=0.10",
+    "ipykernel>=6",
 ];
 
 /// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
@@ -30,12 +33,12 @@ pub(crate) fn python(words: &[&str]) -> Outcome {
             .args(["-m", "venv"])
             .arg(&environment))?;
     }
-    let have =
-        works(Command::new(&interpreter).args(["-c", "import numpy, pytest, hypothesis, mypy"]));
+    let modules = "import numpy, pytest, hypothesis, mypy, nbclient, ipykernel";
+    let have = works(Command::new(&interpreter).args(["-c", modules]));
     if !have {
         let mut install = Command::new(&interpreter);
         run(install
-            .args(["-m", "pip", "install", "--quiet"])
+            .args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
             .args(NEEDED))?;
     }
     run(cargo().args([

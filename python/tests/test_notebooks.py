@@ -1,0 +1,64 @@
+"""The notebooks of examples/notebooks, run as Jupyter runs them: in a kernel of its own, where an event loop is running already."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
+
+ROOT = pathlib.Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture
+def kernels(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """An environment in which kernels are this Python with this package, whatever the user has installed or set up."""
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+    monkeypatch.delenv("JUPYTER_PATH", raising=False)
+    return tmp_path
+
+
+def run(notebook: Any, folder: pathlib.Path) -> None:
+    # Sockets of files: no port is open to others meanwhile.
+    config = Config({"KernelManager": {"transport": "ipc", "ip": str(folder / "kernel")}})
+    client = NotebookClient(notebook, timeout=120, kernel_name="python3", config=config, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+
+
+def source(path: pathlib.Path) -> Any:
+    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    nbformat.validate(notebook)
+    return notebook
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_a_notebook_runs_and_its_results_are_numpys(path: pathlib.Path, kernels: pathlib.Path) -> None:
+    notebook = source(path)
+    run(notebook, kernels)
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1)), "each cell was run, once"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+def test_a_notebook_is_kept_as_source(path: pathlib.Path) -> None:
+    """Outputs would go out of date unnoticed, and a change of a word would be hidden among them."""
+    notebook = source(path)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code), f"{path.name}: clear its outputs"
+    assert any("assert" in cell.source for cell in code), f"{path.name}: nothing is compared with NumPy"
+    assert notebook.cells[-1].source.startswith("## What every party learned"), path.name
+
+
+def test_there_are_notebooks_and_one_that_is_wrong_fails(kernels: pathlib.Path) -> None:
+    assert {"auction", "hospitals", "regression"} <= {path.stem for path in NOTEBOOKS}
+    wrong = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import madrigal as mg\nassert mg.relu is None")])
+    with pytest.raises(CellExecutionError, match="AssertionError"):
+        run(wrong, kernels)
