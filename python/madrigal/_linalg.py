@@ -44,7 +44,8 @@ def _reduced(matrix: Secret, right: Secret) -> Secret:
         factors = np.where(np.arange(order) == column, 0.0, rows[:, column])
         reduced = rows - factors[:, None] * pivot
         rows = np.concatenate([reduced[:column], pivot[None], reduced[column + 1 :]])
-    return rows[:, order:]
+    taken: Secret = rows[:, order:]
+    return taken
 
 
 @implements(np.linalg.solve)

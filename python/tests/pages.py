@@ -21,7 +21,7 @@ PROGRAM = pathlib.Path(os.environ.get("MADRIGAL") or ROOT / "target/debug/madrig
 #: How a line begins that says why the block below it is not run.
 EXCUSE = "*Not run by the tests: "
 #: Languages of blocks that are for the eye.
-SHOWN = {"text", "toml"}
+SHOWN = {"text", "toml", "{toctree}"}
 
 
 @dataclass(frozen=True)

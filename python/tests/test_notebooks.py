@@ -57,8 +57,17 @@ def test_a_notebook_is_kept_as_source(path: pathlib.Path) -> None:
     assert notebook.cells[-1].source.startswith("## What every party learned"), path.name
 
 
-def test_there_are_notebooks_and_one_that_is_wrong_fails(kernels: pathlib.Path) -> None:
+WRONG = """
+@mg.program
+def wrong(p):
+    x = p.input("x", owner=0)
+    if x > 1:
+        p.reveal("x", x)
+"""
+
+
+def test_a_notebook_that_is_wrong_fails_with_its_cell(kernels: pathlib.Path) -> None:
     assert {"auction", "hospitals", "regression"} <= {path.stem for path in NOTEBOOKS}
-    wrong = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import madrigal as mg\nassert mg.relu is None")])
-    with pytest.raises(CellExecutionError, match="AssertionError"):
+    wrong = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in ("import madrigal as mg", WRONG.strip())])
+    with pytest.raises(CellExecutionError, match=r"In\[2\]:4: `if`"):
         run(wrong, kernels)

@@ -26,6 +26,7 @@ mod readme;
 mod reference;
 mod secrets;
 mod signposts;
+mod site;
 mod soak;
 mod suites;
 mod test;
@@ -42,8 +43,11 @@ cargo xtask CHORE
   lint                  format, generated code, signposts, separators, words, circles, licences,
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
-  readme                run what README.md tells its reader to run
-  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests
+  readme                run what README.md and the guide's page on Rust tell their reader to run
+  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests,
+                        the guide's pages and the notebooks among them
+  site                  build the site of all pages and both references into target/site/html; links that lead nowhere are
+                        errors
   external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
         ["python", ref rest @ ..] => python::python(rest),
+        ["site"] => site::site(),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),

@@ -1,7 +1,8 @@
 //! The Python package: its native module, its types and its tests.
 
+use std::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{cargo, run, target_folder, works};
@@ -23,24 +24,7 @@ const NEEDED: [&str; 7] = [
 /// own; `words` go to pytest.
 pub(crate) fn python(words: &[&str]) -> Outcome {
     let target = target_folder();
-    let environment = target.join("python");
-    let interpreter = environment.join("bin/python");
-    if !interpreter.is_file() {
-        if !works(Command::new("python3").arg("--version")) {
-            return Err("python3 is missing: install it, 3.10 or later, with venv".into());
-        }
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment))?;
-    }
-    let modules = "import numpy, pytest, hypothesis, mypy, nbclient, ipykernel";
-    let have = works(Command::new(&interpreter).args(["-c", modules]));
-    if !have {
-        let mut install = Command::new(&interpreter);
-        run(install
-            .args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
-            .args(NEEDED))?;
-    }
+    let interpreter = environment("python", &NEEDED)?;
     run(cargo().args([
         "build",
         "--package=madrigal-python",
@@ -58,6 +42,31 @@ pub(crate) fn python(words: &[&str]) -> Outcome {
         .args(["-m", "pytest", "-q"])
         .args(words);
     run(&mut tests)
+}
+
+/// The interpreter of an environment with these packages, in a folder of `target`: made, or brought up to date, where it is not
+/// what was asked for the last time. No package is built here.
+pub(crate) fn environment(folder: &str, packages: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+    let environment = target_folder().join(folder);
+    let interpreter = environment.join("bin/python");
+    if !interpreter.is_file() {
+        if !works(Command::new("python3").arg("--version")) {
+            return Err("python3 is missing: install it, 3.11 or later, with venv".into());
+        }
+        run(Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment))?;
+    }
+    let stamp = environment.join("packages");
+    let asked = packages.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|have| have == asked) {
+        return Ok(interpreter);
+    }
+    run(Command::new(&interpreter)
+        .args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
+        .args(packages))?;
+    fs::write(&stamp, asked)?;
+    Ok(interpreter)
 }
 
 /// A file in the place of another, or of a link: what runs with the old one goes on with it.
