@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import tempfile
 from typing import Any
 
 import nbformat
@@ -22,14 +23,18 @@ def kernels(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     monkeypatch.delenv("JUPYTER_PATH", raising=False)
-    return tmp_path
+    # A folder beside those of the examples, so that nothing is written into these.
+    (tmp_path / "examples/notebooks").mkdir(parents=True)
+    (tmp_path / "examples/digits").symlink_to(ROOT / "examples/digits")
+    return tmp_path / "examples/notebooks"
 
 
 def run(notebook: Any, folder: pathlib.Path) -> None:
-    # Sockets of files: no port is open to others meanwhile.
-    config = Config({"KernelManager": {"transport": "ipc", "ip": str(folder / "kernel")}})
-    client = NotebookClient(notebook, timeout=120, kernel_name="python3", config=config, resources={"metadata": {"path": str(folder)}})
-    client.execute()
+    with tempfile.TemporaryDirectory() as sockets:
+        # Sockets of files, whose names must be short: no port is open to others meanwhile.
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        here = {"metadata": {"path": str(folder)}}
+        NotebookClient(notebook, timeout=120, kernel_name="python3", config=config, resources=here).execute()
 
 
 def source(path: pathlib.Path) -> Any:
