@@ -15,7 +15,11 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+import madrigal
+
 ROOT = pathlib.Path(__file__).parents[2]
+#: Folder that the package comes from: the repository's, or where it is installed.
+PACKAGE = pathlib.Path(madrigal.__file__).parents[1]
 PROGRAM = pathlib.Path(os.environ.get("MADRIGAL") or ROOT / "target/debug/madrigal")
 
 #: How a line begins that says why the block below it is not run.
@@ -95,7 +99,7 @@ class Reader:
         (folder / "bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         (folder / "bin/python").chmod(0o755)
         path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "python")}
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(PACKAGE)}
 
     def read(self) -> int:
         """Runs all blocks; gives how many."""

@@ -12,7 +12,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
-ROOT = pathlib.Path(__file__).parents[2]
+from pages import PACKAGE, ROOT
+
 NOTEBOOKS = sorted((ROOT / "examples/notebooks").glob("*.ipynb"))
 
 
@@ -21,7 +22,7 @@ def kernels(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.
     """An environment in which kernels are this Python with this package, whatever the user has installed or set up."""
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE))
     monkeypatch.delenv("JUPYTER_PATH", raising=False)
     # A folder beside those of the examples, so that nothing is written into these.
     (tmp_path / "examples/notebooks").mkdir(parents=True)

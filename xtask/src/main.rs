@@ -30,6 +30,7 @@ mod site;
 mod soak;
 mod suites;
 mod test;
+mod wheel;
 mod wording;
 
 use std::process::ExitCode;
@@ -48,6 +49,11 @@ cargo xtask CHORE
                         the guide's pages and the notebooks among them
   site                  build the site of all pages and both references into target/site/html; links that lead nowhere are
                         errors
+  wheel [--sdist] [PYTHON[=NUMPY]...]
+                        build the wheel of the Python package, with the program in it; install it in a fresh
+                        environment, and tell its size and how long its first result takes. With interpreters,
+                        the tests run in each, with that version of NumPy; with --sdist, a source distribution
+                        is made and the wheel is built from it too
   external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
@@ -92,6 +98,7 @@ fn main() -> ExitCode {
         ["readme"] => readme::readme(),
         ["python", ref rest @ ..] => python::python(rest),
         ["site"] => site::site(),
+        ["wheel", ref rest @ ..] => wheel::wheel(rest),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),

@@ -20,11 +20,16 @@ const NEEDED: [&str; 7] = [
     "ipykernel>=6",
 ];
 
+/// An interpreter in an environment of its own that has all that the tests need.
+pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn Error>> {
+    environment("python", &NEEDED)
+}
+
 /// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
 /// own; `words` go to pytest.
 pub(crate) fn python(words: &[&str]) -> Outcome {
     let target = target_folder();
-    let interpreter = environment("python", &NEEDED)?;
+    let interpreter = interpreter()?;
     run(cargo().args([
         "build",
         "--package=madrigal-python",

@@ -1,29 +1,9 @@
-//! The program `madrigal`: flags in [`args`], one module per command in [`commands`], what goes wrong in [`exit`].
-//! What other programs with parties share with it is in `madrigal_app`.
-
-// A program has no outside: `pub` here says what one module offers the others.
-#![allow(unreachable_pub)]
-
-mod args;
-mod arrays;
-mod commands;
-mod data;
-mod exit;
-mod models;
-#[cfg(test)]
-mod reference;
-mod remedies;
-mod show;
-mod work;
+//! The program `madrigal`.
 
 use std::process::ExitCode;
 
-use madrigal_app::{
-    figures, files, jobs, machine, numbers, progress, rates, reach, remote, start, stores, terminal,
-};
-
-use args::Cli;
+use madrigal_app::start;
 
 fn main() -> ExitCode {
-    start::program("madrigal", |cli: Cli| commands::run(cli.command))
+    ExitCode::from(madrigal_cli::run(&start::arguments()))
 }

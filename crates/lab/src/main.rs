@@ -30,7 +30,10 @@ use exit::Result;
 use known::Known;
 
 fn main() -> ExitCode {
-    start::program("madrigal-lab", |cli: Cli| run(cli.bench))
+    let status = start::program("madrigal-lab", &start::arguments(), |cli: Cli| {
+        run(cli.bench)
+    });
+    ExitCode::from(status)
 }
 
 fn run(bench: Bench) -> Result<()> {

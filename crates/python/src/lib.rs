@@ -5,6 +5,9 @@ mod arrays;
 mod computation;
 mod recorder;
 
+use std::ffi::OsString;
+
+use madrigal_app::start::start_by;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -34,6 +37,14 @@ fn wrong(error: &madrigal_program::ProgramError) -> PyErr {
     ProgramError::new_err((error.fault.to_string(), place.0, place.1))
 }
 
+/// Does what the program `madrigal` does with these arguments, in this process; gives the exit status. `again` are the words that
+/// start the program with further arguments, for each party of a local run.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>, again: Vec<OsString>) -> u8 {
+    start_by(again);
+    py.detach(|| madrigal_cli::run(&arguments))
+}
+
 /// An error about an argument.
 fn value_error(what: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(what.to_string())
@@ -46,6 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ProgramError", py.get_type::<ProgramError>())?;
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_class::<recorder::Recorder>()?;
     module.add_class::<recorder::Tensor>()?;
     module.add_class::<recorder::Body>()?;

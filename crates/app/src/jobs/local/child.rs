@@ -1,9 +1,9 @@
 //! One party of a local run, in its own process.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use madrigal_net::transport::Security;
 use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, Status};
 use crate::flags::TransportArg;
 use crate::jobs::party::{PartyOutcome, Prepared, Runs};
 use crate::jobs::source::ReadCircuit;
@@ -33,14 +33,14 @@ pub const COMMAND: &str = "child";
 /// The variable that is set for a process which may tell what is wrong in its data, as its starter may.
 pub const SHOW_VALUES: &str = "MADRIGAL_CHILD_SHOWS_VALUES";
 
-/// Tells whether this process is to be a party. A program asks this before it reads its flags: to know all of them takes
-/// megabytes.
-pub fn is_one() -> bool {
-    std::env::args_os().skip(1).eq([COMMAND])
+/// Tells whether a process with these arguments is to be a party. A program asks this before it reads its flags: to know all of them
+/// takes megabytes.
+pub fn is_one(arguments: &[OsString]) -> bool {
+    matches!(arguments, [only] if only == COMMAND)
 }
 
 /// Takes part as the starter says, and tells it the outcome.
-pub fn run() -> ExitCode {
+pub fn run() -> u8 {
     if std::env::var_os(SHOW_VALUES).is_some() {
         madrigal_core::text::show_own_data();
     }
@@ -57,9 +57,9 @@ pub fn run() -> ExitCode {
     };
     // The starter reads what went wrong from standard output; if it has gone, nobody wants to know.
     if told.is_ok() {
-        ExitCode::SUCCESS
+        0
     } else {
-        ExitCode::FAILURE
+        Status::Internal as u8
     }
 }
 

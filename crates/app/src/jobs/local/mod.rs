@@ -1,5 +1,6 @@
 //! All parties on this machine: as threads over memory, or as one process each over loopback.
 
+pub mod again;
 pub mod child;
 mod job;
 mod processes;

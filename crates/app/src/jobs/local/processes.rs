@@ -5,7 +5,7 @@
 //! is wrong with a file is said before anybody connects.
 
 use std::io::{self, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -83,8 +83,8 @@ impl Processes {
         me: usize,
         news: Sender<(usize, News)>,
     ) -> Result<()> {
-        let own = std::env::current_exe().map_err(Failure::system("cannot find this program"))?;
-        let mut command = Command::new(own);
+        let command = super::again::command();
+        let mut command = command.map_err(Failure::system("cannot find this program"))?;
         if madrigal_core::text::own_data_is_shown() {
             command.env(super::child::SHOW_VALUES, "1");
         }
