@@ -22,7 +22,7 @@ from ._connect import Connection, connect
 from ._errors import MadrigalError, ProgramError, RunError, SecretError, UnmetError
 from ._program import Bound, Builder, Client, Explanation, Loaded, Program, Result, client, load, program
 from ._secret import Secret
-from . import _ufuncs, _functions  # noqa: F401  (they fill the tables of NumPy's functions)
+from . import _ufuncs, _functions, _linalg  # noqa: F401  (they fill the tables of NumPy's functions)
 from ._flow import cond, look_up, map, match, repeat
 from ._types import (
     DType,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -17,7 +17,7 @@ class ProgramError(MadrigalError):
     """A program that cannot be, with the line of the source where it says so.
 
     Attributes:
-        file: File of the source.
+        file: File of the source, or the cell of a notebook, as ``In[3]``.
         line: Line in it, counted from 1.
     """
 
@@ -47,6 +47,14 @@ class UnmetError(RunError):
     """Inputs that do not meet what the program requires: nothing was opened."""
 
 
+def _shown(file: str) -> str:
+    """Name of a source: of a notebook's cell the number by which its reader knows it, not the file that Jupyter makes of it."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return file if number is None else f"In[{number}]"
+
+
 def place() -> tuple[str, int]:
     """The line of the source outside of this package, and of NumPy, that is being executed."""
     frame = sys._getframe(1)
@@ -54,7 +62,7 @@ def place() -> tuple[str, int]:
         file = frame.f_code.co_filename
         inside = file.startswith(_HERE) or f"{os.sep}numpy{os.sep}" in file
         if not inside or frame.f_back is None:
-            return file, frame.f_lineno
+            return _shown(file), frame.f_lineno
         frame = frame.f_back
     return "<unknown>", 0
 

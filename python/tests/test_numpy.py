@@ -60,7 +60,8 @@ def outcome(case: Case, kind: str, ndim: int, random: np.random.Generator) -> st
     try:
         expected = case.call(*given)
     except (ValueError, IndexError, TypeError):
-        return "as numpy"
+        # NumPy has no result for such arrays: that says nothing about ours.
+        return "none"
     try:
         found = on_secrets(case, given)
     except mg.SecretError:
@@ -84,9 +85,15 @@ def test_functions_do_what_numpy_does(case: Case) -> None:
                 outcome(case, kind, ndim, random)
 
 
+def some_outcome(case: Case, ndim: int, random: np.random.Generator) -> str:
+    """The outcome for the first arrays that NumPy has a result for."""
+    outcomes = (outcome(case, case.kinds[0], ndim, random) for _ in range(50))
+    return next(one for one in outcomes if one != "none")
+
+
 def test_a_hundred_functions_are_as_numpys() -> None:
     random = np.random.default_rng(2)
-    outcomes = {case.name: outcome(case, case.kinds[0], case.ndim[0], random) for case in CASES}
+    outcomes = {case.name: some_outcome(case, case.ndim[0], random) for case in CASES}
     alike = [name for name, one in outcomes.items() if one == "as numpy"]
     print(len(outcomes), len(alike), [name for name, one in outcomes.items() if one != "as numpy"])
     assert len(outcomes) >= 150
@@ -99,7 +106,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs/PYTHON.md"
 def kind_of(case: Case, random: np.random.Generator) -> str:
     """Whether a function is as NumPy's, refused with what to do, or missing."""
     try:
-        if outcome(case, case.kinds[0], case.ndim[-1], random) == "as numpy":
+        if some_outcome(case, case.ndim[-1], random) == "as numpy":
             return "as NumPy"
     except mg.ProgramError:
         pass

@@ -26,6 +26,7 @@ mod readme;
 mod reference;
 mod secrets;
 mod signposts;
+mod site;
 mod soak;
 mod suites;
 mod test;
@@ -43,8 +44,11 @@ cargo xtask CHORE
   lint                  format, generated code, signposts, separators, words, circles, licences,
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
-  readme                run what README.md tells its reader to run
-  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests
+  readme                run what README.md and the guide's page on Rust tell their reader to run
+  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests,
+                        the guide's pages and the notebooks among them
+  site                  build the site of all pages and both references into target/site/html; links that lead nowhere are
+                        errors
   wheel [--sdist] [PYTHON[=NUMPY]...]
                         build the wheel of the Python package, with the program in it; install it in a fresh
                         environment, and tell its size and how long its first result takes. With interpreters,
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
         ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
         ["python", ref rest @ ..] => python::python(rest),
+        ["site"] => site::site(),
         ["wheel", ref rest @ ..] => wheel::wheel(rest),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),

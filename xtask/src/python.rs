@@ -1,5 +1,6 @@
 //! The Python package: its native module, its types and its tests.
 
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,36 +9,20 @@ use crate::process::{cargo, run, target_folder, works};
 use crate::{Outcome, root};
 
 /// Packages of PyPI that the tests need: the package itself needs NumPy alone.
-const NEEDED: [&str; 5] = [
+const NEEDED: [&str; 7] = [
     "numpy>=1.26",
     "pytest>=8",
     "hypothesis>=6",
     "mypy>=1.15",
     "maturin>=1.9,<2",
+    // Notebooks are run as Jupyter runs them, in a process with an event loop.
+    "nbclient>=0.10",
+    "ipykernel>=6",
 ];
 
 /// An interpreter in an environment of its own that has all that the tests need.
-pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let environment = target_folder().join("python");
-    let interpreter = environment.join("bin/python");
-    if !interpreter.is_file() {
-        if !works(Command::new("python3").arg("--version")) {
-            return Err("python3 is missing: install it, 3.10 or later, with venv".into());
-        }
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment))?;
-    }
-    let have = works(
-        Command::new(&interpreter).args(["-c", "import numpy, pytest, hypothesis, mypy, maturin"]),
-    );
-    if !have {
-        let mut install = Command::new(&interpreter);
-        run(install
-            .args(["-m", "pip", "install", "--quiet"])
-            .args(NEEDED))?;
-    }
-    Ok(interpreter)
+pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn Error>> {
+    environment("python", &NEEDED)
 }
 
 /// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
@@ -62,6 +47,31 @@ pub(crate) fn python(words: &[&str]) -> Outcome {
         .args(["-m", "pytest", "-q"])
         .args(words);
     run(&mut tests)
+}
+
+/// The interpreter of an environment with these packages, in a folder of `target`: made, or brought up to date, where it is not
+/// what was asked for the last time. No package is built here.
+pub(crate) fn environment(folder: &str, packages: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+    let environment = target_folder().join(folder);
+    let interpreter = environment.join("bin/python");
+    if !interpreter.is_file() {
+        if !works(Command::new("python3").arg("--version")) {
+            return Err("python3 is missing: install it, 3.11 or later, with venv".into());
+        }
+        run(Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment))?;
+    }
+    let stamp = environment.join("packages");
+    let asked = packages.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|have| have == asked) {
+        return Ok(interpreter);
+    }
+    run(Command::new(&interpreter)
+        .args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
+        .args(packages))?;
+    fs::write(&stamp, asked)?;
+    Ok(interpreter)
 }
 
 /// A file in the place of another, or of a link: what runs with the old one goes on with it.

@@ -1,8 +1,9 @@
-//! README.md keeps its word: its blocks of shell are run as they stand.
+//! README.md and the guide's page on Rust keep their word: their blocks of shell are run as they stand.
 //!
 //! A block fenced with `sh` is run by bash in the root of the repository and must succeed; what an
 //! earlier block wrote is there for the next. Neighbours fenced with `sh party-I` are run at the
-//! same time, one process each. Blocks fenced otherwise are for the eye.
+//! same time, one process each. Blocks below a line that says why they are not run, and blocks fenced otherwise, are
+//! for the eye. The guide's other pages are run by the tests of the Python package.
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -12,14 +13,23 @@ use std::process::{Child, Command};
 use crate::process::target_folder;
 use crate::{Outcome, root};
 
+/// The pages, in this order: the README's first block builds the program.
+const PAGES: [&str; 2] = ["README.md", "docs/guide/rust.md"];
+
+/// How a paragraph begins that says why the block below it is not run.
+const EXCUSE: &str = "*Not run by the tests: ";
+
 /// This is what runs all tests, so here it would only run them again.
 const NOT_AGAIN: &str = "cargo xtask test\n";
 
-/// Runs the README in a copy of what git tracks, so that nothing is left behind. The first block builds
+/// Runs the pages in a copy of what git tracks, so that nothing is left behind. The first block builds
 /// the program; that copy of it is the one that later blocks call.
 pub(crate) fn readme() -> Outcome {
-    let text = std::fs::read_to_string(root().join("README.md"))?;
-    let blocks = blocks(&with_free_ports(&text)?)?;
+    let mut all = Vec::new();
+    for page in PAGES {
+        let text = std::fs::read_to_string(root().join(page))?;
+        all.extend(blocks(page, &with_free_ports(&text)?)?);
+    }
     let path = path_with_program()?;
     // Always the same place, so that cargo knows it again.
     let clone = target_folder().join("readme");
@@ -29,7 +39,7 @@ pub(crate) fn readme() -> Outcome {
     copy_tracked(&clone)?;
     let _forgetting = Forgetting;
 
-    let mut rest = &blocks[..];
+    let mut rest = &all[..];
     while let Some(first) = rest.first() {
         let together = match first.party {
             Some(_) => rest
@@ -41,12 +51,16 @@ pub(crate) fn readme() -> Outcome {
         let (now, later) = rest.split_at(together);
         rest = later;
         if first.script == NOT_AGAIN {
-            println!("+ README.md:{}: left to `cargo xtask test`", first.line);
+            println!("+ {}: left to `cargo xtask test`", first.place());
             continue;
         }
         run_together(now, &clone, &path)?;
     }
-    println!("xtask: README.md keeps its word ({} blocks)", blocks.len());
+    println!(
+        "xtask: {} keep their word ({} blocks)",
+        PAGES.join(" and "),
+        all.len()
+    );
     Ok(())
 }
 
@@ -85,50 +99,63 @@ fn with_free_ports(text: &str) -> Result<String, String> {
 }
 
 struct Block {
+    page: &'static str,
     line: usize,
     party: Option<u32>,
     script: String,
 }
 
+impl Block {
+    fn place(&self) -> String {
+        format!("{}:{}", self.page, self.line)
+    }
+}
+
 /// The blocks to run, in order.
-fn blocks(text: &str) -> Result<Vec<Block>, String> {
+fn blocks(page: &'static str, text: &str) -> Result<Vec<Block>, String> {
     let mut blocks = Vec::new();
     let mut open: Option<Option<Block>> = None;
+    let mut excused = false;
     for (line, content) in (1..).zip(text.lines()) {
         match (&mut open, content.strip_prefix("```")) {
             (None, Some(info)) => {
                 let mut words = info.split_whitespace();
-                let runs = words.next() == Some("sh");
+                let runs = words.next() == Some("sh") && !excused;
                 let party = match words.next().map(|word| word.split_once('-')) {
                     None => None,
                     Some(Some(("party", number))) => number.parse().ok(),
-                    Some(_) => return Err(format!("README.md:{line}: what is `{info}`?")),
+                    Some(_) => return Err(format!("{page}:{line}: what is `{info}`?")),
                 };
                 let script = String::new();
                 open = Some(runs.then_some(Block {
+                    page,
                     line,
                     party,
                     script,
                 }));
             }
-            (Some(_), Some(_)) => blocks.extend(open.take().flatten()),
+            (Some(_), Some(_)) => {
+                blocks.extend(open.take().flatten());
+                excused = false;
+            }
             (Some(Some(block)), None) => {
                 block.script.push_str(content);
                 block.script.push('\n');
             }
+            (None, None) if !content.is_empty() => excused = content.starts_with(EXCUSE),
             _ => {}
         }
     }
     match open {
         None => Ok(blocks),
-        Some(_) => Err("README.md: a block is not closed".into()),
+        Some(_) => Err(format!("{page}: a block is not closed")),
     }
 }
 
 fn run_together(blocks: &[Block], folder: &Path, path: &OsString) -> Outcome {
     let mut children: Vec<(&Block, Child)> = Vec::new();
     for block in blocks {
-        println!("+ README.md:{}\n{}", block.line, block.script.trim_end());
+        println!("+ {}\n{}", block.place(), block.script.trim_end());
         let child = Command::new("bash")
             .args(["-euo", "pipefail", "-c", &block.script])
             .current_dir(folder)
@@ -143,7 +170,7 @@ fn run_together(blocks: &[Block], folder: &Path, path: &OsString) -> Outcome {
     for (block, mut child) in children {
         let status = child.wait()?;
         if !status.success() {
-            failed = failed.or(Some(format!("README.md:{} failed ({status})", block.line)));
+            failed = failed.or(Some(format!("{} failed ({status})", block.place())));
         }
     }
     failed.map_or(Ok(()), |failure| Err(failure.into()))
@@ -192,19 +219,27 @@ mod tests {
 
     #[test]
     fn blocks_of_shell_are_found_and_others_are_not() {
-        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party-1\nthree\n```\n";
-        let found = blocks(text).unwrap();
+        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party-1\nthree\n```\n\
+                    *Not run by the tests: it is slow.*\n\n```sh\nfour\n```\n```sh\nfive\n```\n";
+        let found = blocks("a.md", text).unwrap();
         let seen: Vec<_> = found
             .iter()
             .map(|block| (block.line, block.party, block.script.as_str()))
             .collect();
-        assert_eq!(seen, [(2, None, "one\ntwo\n"), (9, Some(1), "three\n")]);
+        assert_eq!(
+            seen,
+            [
+                (2, None, "one\ntwo\n"),
+                (9, Some(1), "three\n"),
+                (17, None, "five\n")
+            ]
+        );
     }
 
     #[test]
     fn what_cannot_be_meant_is_told() {
-        assert!(blocks("```sh\none\n").is_err());
-        assert!(blocks("```sh quickly\none\n```\n").is_err());
+        assert!(blocks("a.md", "```sh\none\n").is_err());
+        assert!(blocks("a.md", "```sh quickly\none\n```\n").is_err());
     }
 
     #[test]
@@ -221,7 +256,7 @@ mod tests {
     #[test]
     fn the_two_commands_come_first() {
         let text = std::fs::read_to_string(root().join("README.md")).unwrap();
-        let found = blocks(&text).unwrap();
+        let found = blocks("README.md", &text).unwrap();
         assert!(
             found[0]
                 .script

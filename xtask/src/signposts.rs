@@ -1,6 +1,6 @@
 //! The documents point to what is there.
 //!
-//! In every Markdown file of the root, of docs/ and of each crate: each relative link leads somewhere, each path in
+//! In every Markdown file of the root, of docs/, of the guide and of each crate: each relative link leads somewhere, each path in
 //! backticks exists, and where a path is followed by a name in backticks (`` `path`, `Type::method` ``),
 //! the file mentions that name.
 //!
@@ -31,7 +31,8 @@ pub(crate) fn signposts() -> Outcome {
     let crates: Result<Vec<_>, _> = crates.collect();
     let crates = crates?.into_iter();
     let crates = crates.map(|entry| format!("crates/{}", entry.file_name().to_string_lossy()));
-    for folder in ["".to_owned(), "docs".to_owned()].into_iter().chain(crates) {
+    let own = ["", "docs", "docs/guide", "examples/notebooks"].map(str::to_owned);
+    for folder in own.into_iter().chain(crates) {
         for entry in std::fs::read_dir(root().join(&folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "md") {

@@ -80,6 +80,8 @@ pub(crate) fn wheel(words: &[&str]) -> Outcome {
             Path::new(&numpy),
             Path::new("pytest>=8"),
             Path::new("hypothesis>=6"),
+            Path::new("nbclient>=0.10"),
+            Path::new("ipykernel>=6"),
         ];
         let fresh = environment(
             Path::new(interpreter),

@@ -1,4 +1,4 @@
-//! The program `madrigal`: flags in [`args`], one module per command in [`commands`], problems in [`exit`].
+//! The program `madrigal`: flags in `args`, one module per command in `commands`, problems in `exit`.
 //! Parts that it shares with other programs with parties are in `madrigal_app`.
 //!
 //! It is a library of one function, so that the Python package brings the program too: see `crates/python`.
