@@ -3,8 +3,11 @@
 
 mod arrays;
 mod computation;
+mod models;
 mod recorder;
+mod watched;
 
+use madrigal_app::failure::Failure;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -34,6 +37,11 @@ fn wrong(error: &madrigal_program::ProgramError) -> PyErr {
     ProgramError::new_err((error.fault.to_string(), place.0, place.1))
 }
 
+/// An error of a run, with its exit status.
+fn failed(failure: &Failure) -> PyErr {
+    RunError::new_err((failure.to_string(), failure.status() as u8))
+}
+
 /// An error about an argument.
 fn value_error(what: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(what.to_string())
@@ -51,5 +59,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Body>()?;
     module.add_class::<computation::Computation>()?;
     module.add_class::<computation::ProgramFile>()?;
+    module.add_function(wrap_pyfunction!(models::model_ports, module)?)?;
+    module.add_function(wrap_pyfunction!(models::model, module)?)?;
+    module.add_function(wrap_pyfunction!(models::infer, module)?)?;
+    watched::hear_warnings();
     Ok(())
 }
