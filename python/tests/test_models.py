@@ -135,7 +135,6 @@ def test_sizes_that_a_model_leaves_open_are_given() -> None:
         (lambda: mg.load_model(__file__), "test_models.py", 3),
         (lambda: mg.infer(TRIALS / "lstm/model.onnx", X), "LSTM", 3),
         (lambda: mg.infer(CONV, X[:, :1]), "x", 3),
-        (lambda: mg.infer(CONV, X, parties=1), "two parties", 2),
         (lambda: mg.infer(CONV, X * 1e9, numbers=(32, 10)), "32.10", 3),
         (lambda: mg.infer(CONV, X, to=5), "party 5", 2),
         (lambda: mg.infer(CONV, X, network="fast"), "network", 2),
@@ -150,7 +149,7 @@ def test_what_cannot_be_is_an_exception_with_its_status(call: Any, words: str, s
 
 @pytest.mark.parametrize(
     "how, words",
-    [({"protocol": "A+Q"}, "A+Q"), ({"numbers": "33.1"}, "16, 32, 64 or 128"), ({"threads": 0}, "threads"), ({"parties": 0}, "local")],
+    [({"protocol": "A+Q"}, "A+Q"), ({"numbers": "33.1"}, "16, 32, 64 or 128"), ({"threads": 0}, "threads"), ({"parties": 1}, "2 to 64")],
 )
 def test_arguments_that_are_none_are_told(how: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match="error") as caught:
@@ -227,6 +226,17 @@ def test_other_threads_go_on_and_ctrl_c_ends_a_run() -> None:
     assert len(pauses) > 30 and pauses.max() < 0.3
     # What comes after is not hit.
     assert mg.infer(CONV, X).result.shape == (2, 18)
+
+
+def test_ctrl_c_ends_what_sends_nothing() -> None:
+    """No party is there to be told: whoever waits is let go."""
+    many = np.tile(X, (30_000, 1, 1, 1))
+    model = mg.load_model(CONV)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.compare(many)
+    assert time.monotonic() - began < 2.0
 
 
 SHARED = pathlib.Path(os.environ.get("MADRIGAL_SHARED") or ROOT.parent / "shared") / "data/models/minionn_mnist"

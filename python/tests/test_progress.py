@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import os
 import pathlib
@@ -36,9 +35,8 @@ GIVEN = {"x": np.arange(N), "y": np.arange(N)}
 
 
 @pytest.fixture(autouse=True)
-def neither(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a terminal nor a notebook."""
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No notebook."""
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
 
 
@@ -69,8 +67,8 @@ def test_what_a_function_raises_ends_the_run() -> None:
 
     began = time.monotonic()
     with pytest.raises(Enough):
-        mg.infer(CONV, X, network="2s,1Mbps", protocol="A+B", progress=hear)
-    assert time.monotonic() - began < 20
+        mg.infer(CONV, X, network="500ms", protocol="A+B", progress=hear)
+    assert time.monotonic() - began < 10
     assert sums.run_local(**GIVEN)["most"] == 2 * (N - 1)
 
 
@@ -83,17 +81,17 @@ def test_checks_and_calibrations_are_told_piece_by_piece() -> None:
     assert seen[-1] == mg.Progress("numbers of 64 bits", 2, 2)
 
 
-def test_nothing_is_shown_where_nobody_looks() -> None:
+def test_nothing_is_shown_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
     sums.run_local(**GIVEN)
     sums.run_local(progress=False, **GIVEN)
-    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    assert capfd.readouterr() == ("", "")
     with pytest.raises(TypeError, match="progress is True, False or a function"):
         sums.run_local(progress="yes", **GIVEN)  # type: ignore[arg-type]
 
 
-def test_lines_of_text_are_shown_where_they_are_wanted() -> None:
+def test_lines_of_text_are_shown_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     sums.run_local(progress=True, **GIVEN)
-    assert "sums: online 100%\n" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "sums: online 100%\n" in capsys.readouterr().err
 
 
 class Display:
