@@ -54,18 +54,23 @@ def _notebook() -> Any:
 
 
 class _Display:
-    """Bars in a notebook: one display, which is updated and goes at the end."""
+    """Bars in a notebook: one display, which comes with the first progress, is updated, and is empty at the end."""
 
     def __init__(self, display: Any) -> None:
-        self._html, self._bars = display.HTML, {}  # type: Any, dict[str, Progress]
-        self._handle: Any = display.display(self._html(""), display_id=True)
+        self._display = display
+        self._handle: Any = None
+        self._bars: dict[str, Progress] = {}
 
     def __call__(self, progress: Progress) -> None:
         self._bars[progress.phase] = progress
         if len(self._bars) > 2:
             del self._bars[next(iter(self._bars))]
         rows = "".join(self._row(one) for one in self._bars.values())
-        self._update(f'<div style="font-family:monospace">{rows}</div>')
+        content = self._display.HTML(f'<div style="font-family:monospace">{rows}</div>')
+        if self._handle is None:
+            self._handle = self._display.display(content, display_id=True)
+        else:
+            self._handle.update(content)
 
     @staticmethod
     def _row(one: Progress) -> str:
@@ -73,12 +78,9 @@ class _Display:
         bar = f'<progress max="{max(one.total, 1)}" value="{one.done}" style="vertical-align:middle"></progress>'
         return f"<div>{name} {bar} {count(one.done)} of {count(one.total)}</div>"
 
-    def _update(self, content: str) -> None:
-        if self._handle is not None:
-            self._handle.update(self._html(content))
-
     def close(self) -> None:
-        self._update("")
+        if self._handle is not None:
+            self._handle.update(self._display.HTML(""))
 
 
 class _Lines:

@@ -1,14 +1,18 @@
 //! Trained networks: computed on secrets, checked, compared, calibrated, explained.
 
+use std::path::Path;
+
 use clap::{Args, Command, FromArgMatches, Subcommand as _};
 use madrigal_app::failure::{Failure, Usage};
 use madrigal_app::figures::json_text;
 use madrigal_kernels::level_from_env;
 use madrigal_models::args::{Check, Infer, Model};
+use madrigal_models::data::read_array;
 use madrigal_models::infer::{Done, compute};
 use madrigal_models::model::{Told, answer, ports};
 use madrigal_nn::{Tensor, npy};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::value_error;
@@ -33,9 +37,11 @@ fn parsed<T: FromArgMatches>(command: Command, words: &[String]) -> PyResult<T> 
 }
 
 /// Arrays as `numpy.save` writes them.
-fn tensors(data: Option<Vec<Vec<u8>>>) -> PyResult<Option<Vec<Tensor>>> {
-    let read = |array: &Vec<u8>| npy::read(array).map_err(value_error);
-    let read = |arrays: Vec<Vec<u8>>| arrays.iter().map(read).collect();
+type Arrays = Vec<PyBackedBytes>;
+
+fn tensors(data: Option<Arrays>) -> Result<Option<Vec<Tensor>>, Failure> {
+    let read = |array: &PyBackedBytes| read_array(array, Path::new("the data"));
+    let read = |arrays: Arrays| arrays.iter().map(read).collect();
     data.map(read).transpose()
 }
 
@@ -53,7 +59,7 @@ pub fn model_ports(py: Python<'_>, words: Vec<String>) -> PyResult<(i64, String,
 pub fn model(
     py: Python<'_>,
     words: Vec<String>,
-    data: Option<Vec<Vec<u8>>>,
+    data: Option<Arrays>,
     hear: Option<Py<PyAny>>,
     terminal: bool,
 ) -> PyResult<(String, Option<String>)> {
@@ -63,9 +69,8 @@ pub fn model(
         all.mut_subcommand(name, |one| one.mut_arg("inputs", |arg| arg.required(false)))
     });
     let command: Model = parsed(command, &words)?;
-    let data = tensors(data)?;
     let watch = Watch { hear, terminal };
-    let Told { text, json } = watch.work(py, move || answer(&command, data))?;
+    let Told { text, json } = watch.work(py, move || answer(&command, tensors(data)?))?;
     Ok((text, json))
 }
 
@@ -75,16 +80,15 @@ pub fn model(
 pub fn infer(
     py: Python<'_>,
     words: Vec<String>,
-    data: Option<Vec<Vec<u8>>>,
+    data: Option<Arrays>,
     hear: Option<Py<PyAny>>,
     terminal: bool,
 ) -> PyResult<Inferred> {
     let args: Infer = flags(&words)?;
-    let data = tensors(data)?;
     let watch = Watch { hear, terminal };
     let work = move || {
         level_from_env().map_err(Usage::Level)?;
-        let Done::Run(run) = compute(&args, data)? else {
+        let Done::Run(run) = compute(&args, tensors(data)?)? else {
             return Err(Failure::bug("stores are made on the command line"));
         };
         run.write_report(&args)?;
