@@ -12,9 +12,9 @@ use madrigal_nn::{Data, Element, Graph, Tensor, with_note};
 use madrigal_program::{Party, Rounding, Type};
 use serde::Serialize;
 
-use super::Told;
 use super::compare::{Compared, compared, read};
 use super::onnx::wrong;
+use super::told::Told;
 use crate::args::{Calibrate, NumberArg, Ranges};
 use crate::models;
 

@@ -11,7 +11,8 @@ use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
 use super::onnx::{model, wrong};
-use super::{Told, plot};
+use super::plot;
+use super::told::Told;
 use crate::args::{Compare, NumberArg, Sample};
 use crate::data::Files;
 

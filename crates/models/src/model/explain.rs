@@ -12,8 +12,8 @@ use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
 
-use super::Told;
 use super::onnx::sizes;
+use super::told::Told;
 use crate::args::ModelExplain;
 use crate::infer::OUTSIDE;
 use crate::infer::model_program::{Asked, ModelProgram, read};

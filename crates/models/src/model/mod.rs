@@ -5,11 +5,12 @@ mod compare;
 mod explain;
 mod onnx;
 mod plot;
+mod told;
 
 use std::collections::BTreeMap;
 
 use madrigal_app::failure::Result;
-use madrigal_app::figures::{json_text, print, print_text_as_json};
+use madrigal_app::figures::{print, print_text_as_json};
 use madrigal_app::files::{self, Output};
 use madrigal_app::numbers::{count, counted, table};
 use madrigal_core::Party;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 use crate::args::{Check, Model, NumberArg, Strip};
 use onnx::{model, options, sizes, wrong};
+pub use told::Told;
 
 /// The answer of `check`, as JSON has it.
 #[derive(Serialize)]
@@ -75,22 +77,6 @@ struct Layer {
     multiplications: u64,
 }
 
-/// The answer of a command.
-#[derive(Debug)]
-pub struct Told {
-    /// For people.
-    pub text: String,
-    /// For scripts; none where the command has no JSON.
-    pub json: Option<String>,
-}
-
-impl Told {
-    fn new(text: String, value: &impl Serialize) -> Result<Self> {
-        let json = Some(json_text(value)?);
-        Ok(Self { text, json })
-    }
-}
-
 /// Does what a command says, and prints the answer.
 ///
 /// # Errors
@@ -127,7 +113,7 @@ pub fn answer(command: &Model, given: Option<Vec<Tensor>>) -> Result<Told> {
     }
 }
 
-/// What the file of a model tells before its shapes are known.
+/// Facts that the file of a model tells before its shapes are known.
 #[derive(Debug)]
 pub struct Ports {
     /// Version of ONNX's operators that the model uses.
