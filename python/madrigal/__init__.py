@@ -20,8 +20,11 @@ from __future__ import annotations
 from . import _native
 from ._connect import Connection, connect
 from ._errors import MadrigalError, ProgramError, RunError, SecretError, UnmetError
-from ._program import Bound, Builder, Client, Explanation, Loaded, Program, Result, client, load, program
+from ._models import Inference, Model, infer, load_model
+from ._program import Bound, Builder, Client, Loaded, Program, Result, client, load, program
+from ._progress import Progress
 from ._secret import Secret
+from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _ufuncs, _functions, _linalg  # noqa: F401  (they fill the tables of NumPy's functions)
 from ._flow import cond, look_up, map, match, repeat
 from ._types import (
@@ -44,8 +47,10 @@ from ._more import erf, gelu, relu, sigmoid, silu, softmax, softplus, where
 __version__: str = _native.__version__
 
 __all__ = [
-    "Bound", "Builder", "Client", "Connection", "DType", "Explanation", "Loaded", "MadrigalError", "Program", "ProgramError", "Result",
-    "RunError", "Secret", "SecretError", "UnmetError", "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "int8", "int16", "int32",
-    "int64", "int128", "load", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax", "softplus",
-    "uint8", "uint16", "uint32", "uint64", "uint128", "where",
+    "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Inference",
+    "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
+    "Result", "RunError", "Secret", "SecretError", "UnmetError", "WhoSaw", "bool_", "client", "cond", "connect", "erf",
+    "fixed", "gelu", "infer", "int8", "int16", "int32", "int64", "int128", "load", "load_model", "look_up", "map",
+    "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax", "softplus", "uint8", "uint16", "uint32",
+    "uint64", "uint128", "where",
 ]

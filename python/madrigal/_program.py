@@ -10,8 +10,11 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 import numpy as np
 
 from . import _native
+from . import _told
 from ._errors import ProgramError, RunError, UnmetError, place
+from ._progress import ProgressLike, listening, log_end, logger
 from ._secret import Secret, as_secret, constant
+from ._told import Explanation, WhoSaw
 from ._trace import Trace, converted
 from ._types import DType, DTypeLike, as_dtype, fill, from_bytes
 
@@ -93,8 +96,18 @@ class Builder:
 class Result(Mapping[str, Any]):
     """Outputs of a run by name, as arrays of NumPy, and its statistics."""
 
-    def __init__(self, outputs: dict[str, Any], stats: dict[str, Any]) -> None:
-        self._outputs, self.stats = outputs, stats
+    def __init__(self, outputs: dict[str, Any], stats: dict[str, Any], seen: Callable[[], WhoSaw] | None = None) -> None:
+        self._outputs, self.stats, self._seen = outputs, stats, seen
+
+    @property
+    def who_saw(self) -> WhoSaw:
+        """Who saw what: inputs, outputs, and what all learned."""
+        if self._seen is None:
+            raise AttributeError("of this run it is not told who saw what")
+        return self._seen()
+
+    def _repr_html_(self) -> str:
+        return _told.result(self._outputs, self.stats)
 
     def __getitem__(self, name: str) -> Any:
         return self._outputs[name]
@@ -148,37 +161,63 @@ class Bound:
             given.append((name, elements))
         return given
 
-    def _perform(self, what: str, words: Sequence[str], given: Any) -> tuple[list[Any], str]:
-        try:
-            done: tuple[list[Any], str] = self._native.perform(what, self.name, list(words), given)
-            return done
-        except _native.RunError as error:
-            text, status = error.args
-            raise (UnmetError if status == 6 else RunError)(text, status) from None
+    def _perform(
+        self, what: str, words: Sequence[str], given: Any, progress: ProgressLike = False, told: str | None = None
+    ) -> tuple[list[Any], str]:
+        with listening(self.name, progress, told or what) as ear:
+            try:
+                done: tuple[list[Any], str] = self._native.perform(what, self.name, list(words), given, ear, ear.terminal)
+                return done
+            except _native.RunError as error:
+                text, status = error.args
+                raise (UnmetError if status == 6 else RunError)(text, status) from None
+
+    def _run(self, words: Sequence[str], given: Any, progress: ProgressLike, who: str, local: bool) -> Result:
+        told = f"run by {who}, digest {self.digest[:16]}"
+        outputs, figures = self._perform("run", words, given, progress, told)
+        stats: dict[str, Any] = json.loads(figures)
+        log_end(self.name, stats)
+        seen = functools.partial(self._saw, stats.get("mix"), stats.get("transport"), local)
+        return Result({name: _array(parts) for name, parts in outputs}, stats, seen)
+
+    def _saw(self, protocol: str | None, transport: str | None, local: bool, lengths: bool = True) -> WhoSaw:
+        return WhoSaw(self._native.seen(protocol, transport, local, lengths))
+
+    def who_sees(self, *, protocol: str | None = None) -> WhoSaw:
+        """Who will see what: who brings which input, who learns which output, and what all learn."""
+        return self._saw(protocol, None, False)
 
     def simulate(self, **inputs: Any) -> dict[str, Any]:
         """Computes in the clear what the program means, from all inputs."""
         given = self._given(inputs, True)
         try:
-            outputs, _ = self._native.simulate(given)
+            outputs, overflows = self._native.simulate(given)
         except _native.RunError as error:
             text, status = error.args
             raise (UnmetError if status == 6 else RunError)(text, status) from None
+        for overflow in overflows:
+            logger.warning("%s: %s", self.name, overflow)
         names = [port[0] for port in self._native.outputs]
         return {name: _array(parts) for name, parts in zip(names, outputs)}
 
-    def run_local(self, *, protocol: str | None = None, threads: int = 1, network: str | None = None, **inputs: Any) -> Result:
+    def run_local(
+        self,
+        *,
+        protocol: str | None = None,
+        threads: int = 1,
+        network: str | None = None,
+        progress: ProgressLike = None,
+        **inputs: Any,
+    ) -> Result:
         """Runs the program as all of its parties in this process, by the real protocols."""
-        words = ["--local", str(self._native.parties), "--json", "-q", "--threads", str(threads)]
+        words = ["--local", str(self._native.parties), "--json", "--threads", str(threads)]
         words += ["--mix", protocol] if protocol else []
         words += ["--network", network] if network else []
-        outputs, told = self._perform("run", words, self._given(inputs, True))
-        return Result({name: _array(parts) for name, parts in outputs}, json.loads(told))
+        return self._run(words, self._given(inputs, True), progress, f"{self._native.parties} parties here", True)
 
-    def run_party(self, words: Sequence[str], inputs: Mapping[str, Any]) -> Result:
+    def run_party(self, words: Sequence[str], inputs: Mapping[str, Any], progress: ProgressLike = None, who: str = "a party") -> Result:
         """Runs the program as one party, by flags of the command line."""
-        outputs, told = self._perform("run", words, self._given(inputs, False))
-        return Result({name: _array(parts) for name, parts in outputs}, json.loads(told))
+        return self._run(words, self._given(inputs, False), progress, who, False)
 
     def explain(self, *, network: str | None = None, protocol: str | None = None) -> Explanation:
         """What the program costs, operation by operation, before it runs."""
@@ -187,31 +226,14 @@ class Bound:
         figures = json.loads(self._perform("explain", [*words, "--json"], None)[1])
         return Explanation(text, figures)
 
-    def check(self, *, protocol: str | None = None) -> str:
+    def check(self, *, protocol: str | None = None, progress: ProgressLike = None) -> str:
         """Runs all parties here in every mix of protocols with random inputs, and compares them with the meaning in the clear."""
         words = ["--mix", protocol] if protocol else []
-        return self._perform("check", words, None)[1]
+        return self._perform("check", words, None, progress)[1]
 
     def to_bytes(self) -> bytes:
         """The program as a file has it."""
         return bytes(self._native.to_bytes())
-
-
-class Explanation:
-    """What a program costs: text for people, and the figures."""
-
-    def __init__(self, text: str, figures: dict[str, Any]) -> None:
-        self.text, self.figures = text, figures
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(self.text)}</pre>"
 
 
 class Runnable:
@@ -258,26 +280,45 @@ class Runnable:
         values, lengths = self._split(inputs)
         return self._bound(values, lengths).simulate(**values)
 
-    def run_local(self, *, protocol: str | None = None, threads: int = 1, network: str | None = None, **inputs: Any) -> Result:
+    def run_local(
+        self,
+        *,
+        protocol: str | None = None,
+        threads: int = 1,
+        network: str | None = None,
+        progress: ProgressLike = None,
+        **inputs: Any,
+    ) -> Result:
         """Runs the program as all of its parties in this process, by the real protocols.
 
         Args:
             protocol: Mix of sharings, as ``"A+B"`` or ``"R"``; the program's own where none is given.
             threads: Threads that each party computes with.
             network: Network between the parties, as ``"wan"`` or ``"20ms,100Mbps"``.
+            progress: Whether progress is shown, or a function that is told of it as :class:`Progress`; on terminals and in notebooks
+                it is shown.
             inputs: Values of all inputs, and lengths of dimensions that no input has.
         """
         values, lengths = self._split(inputs)
         bound = self._bound(values, lengths)
-        return bound.run_local(protocol=protocol, threads=threads, network=network, **values)
+        return bound.run_local(protocol=protocol, threads=threads, network=network, progress=progress, **values)
 
     def explain(self, *, network: str | None = None, protocol: str | None = None, **lengths: int) -> Explanation:
         """What the program costs, operation by operation, for these lengths of its dimensions."""
         return self.bind(**lengths).explain(network=network, protocol=protocol)
 
-    def check(self, *, protocol: str | None = None, **lengths: int) -> str:
+    def check(self, *, protocol: str | None = None, progress: ProgressLike = None, **lengths: int) -> str:
         """Runs all parties here in every mix of protocols with random inputs, and compares them with the meaning in the clear."""
-        return self.bind(**lengths).check(protocol=protocol)
+        return self.bind(**lengths).check(protocol=protocol, progress=progress)
+
+    def who_sees(self, *, protocol: str | None = None, **lengths: int) -> WhoSaw:
+        """Who will see what: who brings which input, who learns which output and whether requirements are met, and what all learn.
+
+        It does not depend on lengths: where some are not given, the table has no types.
+        """
+        some = {name: _PRIMES[at % len(_PRIMES)] for at, name in enumerate(self.dimensions)}
+        bound = self.bind(**{**some, **lengths})
+        return bound._saw(protocol, None, False, all(name in lengths for name in self.dimensions))
 
 
 class Program(Runnable):

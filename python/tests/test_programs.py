@@ -35,7 +35,7 @@ def test_a_program_means_what_all_protocols_compute(protocol: str | None) -> Non
 
 def test_costs_are_told_before_anything_runs() -> None:
     near, far = gap.explain(n=1000, network="lan"), gap.explain(n=1000, network="wan")
-    assert "online" in near.text and "<pre>" in near._repr_html_()
+    assert "online" in near.text and "<table" in near._repr_html_()
     assert far.figures["network"] == "wan"
 
 

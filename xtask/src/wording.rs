@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 23] = [
+const CRATES: [&str; 24] = [
     "app",
     "circuit",
     "cli",
@@ -25,6 +25,7 @@ const CRATES: [&str; 23] = [
     "lab",
     "lattice",
     "madrigal",
+    "models",
     "net",
     "nn",
     "opcheck",
@@ -36,13 +37,15 @@ const CRATES: [&str; 23] = [
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.
-const HELP: [&str; 6] = [
+const HELP: [&str; 8] = [
     "crates/app/src/arguments.rs",
     "crates/app/src/flags.rs",
     "crates/app/src/ways.rs",
+    "crates/app/src/show.rs",
     "crates/cli/src/args",
     "crates/cli/src/args.rs",
     "crates/lab/src/args.rs",
+    "crates/models/src/args",
 ];
 
 /// Turns that no comment begins with, each with what to write instead.

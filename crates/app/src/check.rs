@@ -14,6 +14,8 @@ use crate::failure::{Failure, Fault, Result, Status};
 use crate::figures::json_text;
 use crate::flagged::FlaggedProgram;
 use crate::inputs;
+use crate::progress::Steps;
+use crate::wanted::is_wanted;
 
 /// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
@@ -80,11 +82,20 @@ pub(crate) fn check<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     inputs.fill(program.inputs(), &missing, flags.seed);
     let checked = program.check(&inputs)?;
     let mixes = mixes(flags.mix, program.parties());
+    let goals = goals(made.goal());
+    let steps = Steps::new(
+        (mixes.len() * goals.len()) as u64,
+        flags.quiet || flags.json,
+    );
     for &mix in &mixes {
-        for goal in goals(made.goal()) {
+        for &goal in &goals {
+            is_wanted()?;
+            steps.name(&format!("{mix}, circuits of little {}", saving(goal)));
             compare(made, &inputs, &checked.outputs, mix, goal)?;
+            steps.advance();
         }
     }
+    steps.clear();
     let name = |&place: &usize| {
         let port = &program.inputs()[place];
         port.name.clone().unwrap_or_else(|| place.to_string())

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use madrigal_core::Party;
+use madrigal_core::{Party, PartyError};
 use madrigal_correlations_store::StoreError;
 use madrigal_net::Blame;
 use madrigal_net::identity::IdentityError;
@@ -167,12 +167,42 @@ pub enum Usage {
     /// No network's profile.
     #[error("--network: {0}; `none` leaves the links as they are")]
     Network(madrigal_net::transport::ProfileError),
+    /// A party that is not there.
+    #[error("{flag}: {source}; correct {flag} or the number of parties")]
+    Party {
+        /// The flag.
+        flag: &'static str,
+        /// The party.
+        source: PartyError,
+    },
+    /// A client where parties alone get results.
+    #[error("--to {client}: clients get results of circuits and models, and here parties alone do")]
+    NoClients {
+        /// The client.
+        client: String,
+    },
     /// No level of kernels of this machine.
     #[error(transparent)]
     Level(#[from] madrigal_kernels::LevelError),
     /// No random circuits with branches.
     #[error("{0}: see --ands, --layers and --branches")]
     Branches(madrigal_circuit::branches::RandomError),
+}
+
+impl Usage {
+    /// Gives the parties of these numbers, which a flag names, among `parties` parties.
+    ///
+    /// # Errors
+    /// [`Usage::Party`]: a party that is not there.
+    pub fn checked(
+        flag: &'static str,
+        named: &[usize],
+        parties: usize,
+    ) -> Result<Vec<Party>, Self> {
+        let party = |&index: &usize| Party::checked(index, parties);
+        let all: Result<_, _> = named.iter().map(party).collect();
+        all.map_err(|source| Self::Party { flag, source })
+    }
 }
 
 /// A file that holds something else than it should.

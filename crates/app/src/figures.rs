@@ -77,7 +77,7 @@ pub fn json_text(value: &impl Serialize) -> Result<String> {
 /// # Errors
 /// [`Failure`]: standard output that cannot be written to.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    print_as_json(&json_text(value)?)
+    print_text_as_json(&json_text(value)?)
 }
 
 /// Prints a value as JSON on one line.
@@ -87,10 +87,14 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 pub fn print_json_line(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
     text.push('\n');
-    print_as_json(&text)
+    print_text_as_json(&text)
 }
 
-fn print_as_json(text: &str) -> Result<()> {
+/// Prints JSON that is text already.
+///
+/// # Errors
+/// [`Failure`]: standard output that cannot be written to.
+pub fn print_text_as_json(text: &str) -> Result<()> {
     printed(|out| {
         let mut out = Plain::json(out);
         out.write_all(text.as_bytes()).and_then(|()| out.flush())

@@ -45,6 +45,30 @@ pub fn networks(what: &str, none: &str) -> String {
     text
 }
 
+/// Flags of the number of parties that costs are told for.
+#[derive(Args, Debug)]
+pub struct Among {
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    parties: usize,
+
+    /// Number of parties that all run on this machine
+    #[arg(long, value_name = "N", value_parser = parties, conflicts_with = "parties")]
+    local: Option<usize>,
+}
+
+impl Among {
+    /// Number of parties.
+    pub fn parties(&self) -> usize {
+        self.local.unwrap_or(self.parties)
+    }
+
+    /// Tells whether all parties run on one machine.
+    pub fn here(&self) -> bool {
+        self.local.is_some()
+    }
+}
+
 /// All parties here, or one real party.
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Parties")]

@@ -15,6 +15,7 @@ use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
 use crate::stores::{StoreFiles, check_local};
+use crate::wanted::is_wanted;
 
 /// The parties of this process.
 pub enum Present<'a> {
@@ -140,6 +141,7 @@ impl<'a> Present<'a> {
         quiet: bool,
         work: impl AsyncFn(&Session, &dyn Fn(Progress)) -> Result<T> + Sync,
     ) -> Result<Vec<(Party, T)>> {
+        is_wanted()?;
         let (here, transport) = (self.here(), self.transport());
         let bars = Bars::new(here.len(), quiet);
         let done = match self {
@@ -155,6 +157,7 @@ impl<'a> Present<'a> {
                 &net.patience,
                 async |session: &Session| {
                     let me = session.me().index();
+                    bars.met();
                     work(session, &|progress| bars.update(me, progress.into())).await
                 },
             ),

@@ -14,7 +14,7 @@ use madrigal_net::transport::{Meeting, Security};
 
 use crate::failure::{Failure, Result, Usage};
 use crate::flags::{KeyFlags, Net, Patience, TransportArg, Who};
-use crate::progress::say;
+use crate::progress::Voice;
 use crate::reach::{Network, Way};
 
 /// A party on this machine, among others on theirs.
@@ -219,12 +219,12 @@ impl<'a> RemoteParty<'a> {
             Security::Clear => None,
         };
         if let Some(objection) = &objection {
-            say(format_args!(
+            self.waits.voice.warn(format_args!(
                 "{objection} (the others are told as they come)"
             ));
         }
         if let Some(validity) = self.ending.filter(|_| !self.waits.quiet) {
-            say(format_args!(
+            self.waits.voice.warn(format_args!(
                 "our certificate is valid from {validity}: renew it in time with `madrigal keygen --renew`; key and fingerprint stay"
             ));
         }
@@ -248,6 +248,8 @@ struct Waits {
     /// Names of the others.
     names: Vec<String>,
     quiet: bool,
+    /// Way to say it: the parties meet on other threads, too.
+    voice: Voice,
 }
 
 impl Waits {
@@ -260,6 +262,7 @@ impl Waits {
         Self {
             names: roster.parties().iter().enumerate().map(name).collect(),
             quiet: false,
+            voice: Voice::here(),
         }
     }
 
@@ -274,7 +277,7 @@ impl Waits {
             if !self.quiet && ahead.unsigned_abs() > CLOCKS {
                 let way = if ahead > 0 { "ahead of" } else { "behind" };
                 let minutes = ahead.unsigned_abs() / 60;
-                say(format_args!(
+                self.voice.warn(format_args!(
                     "the clock of {name} is {minutes} min {way} ours: set the one that is wrong, certificates are judged by it"
                 ));
             }
@@ -289,14 +292,16 @@ impl Waits {
                     .iter()
                     .filter_map(|party| self.names.get(party.index()));
                 let names: Vec<&str> = names.map(String::as_str).collect();
-                say(format_args!("waiting for {}", names.join(", ")));
+                self.voice
+                    .say(format_args!("waiting for {}", names.join(", ")));
             }
             Meeting::Refused { why, last } => {
                 let rest = match last {
                     true => "; of more such refusals nothing is said until the end of the wait",
                     false => "",
                 };
-                say(format_args!("refused: {why} (the wait goes on{rest})"));
+                let text = format_args!("refused: {why} (the wait goes on{rest})");
+                self.voice.warn(text);
             }
             _ => {}
         }

@@ -4,13 +4,9 @@
 mod circuit;
 mod clients;
 mod demo;
-mod infer;
-mod model;
 mod party;
-mod pixels;
 mod program;
 mod run;
-mod sizes;
 mod store;
 mod values;
 
@@ -22,22 +18,21 @@ use clap::{Parser, Subcommand, ValueHint};
 pub use circuit::{Circuit, FormatArg};
 pub use clients::{Combine, Share};
 pub use demo::{AesCtr, Demo};
-pub use infer::{Infer, NumberArg, Ranges};
 use madrigal_app::failure::EXIT_STATUS;
-pub use madrigal_app::flags::{Net, TransportArg, Who};
+pub use madrigal_app::flags::{Among, Net, TransportArg, Who};
 pub use madrigal_app::jobs::flags::{
     BranchesArg, BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, StoreMatricesArg,
 };
 pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;
-pub use model::{Calibrate, Model, ModelExplain, Sample};
+pub use madrigal_app::receivers::Receivers;
+pub use madrigal_app::show::Show;
+pub use madrigal_models::args::{Infer, Model};
 pub use party::{Dealer, Doctor, Keygen};
-pub use pixels::Pixels;
 pub use program::{Length, OfFile, Program};
-pub use run::{ComputationFlags, Explain, RunFlags, Show};
-pub use sizes::Sizes;
+pub use run::{ComputationFlags, Explain, RunFlags};
 pub use store::{Precompute, StoreCommand, StoreStatus};
-pub use values::{HexBlock, InputFile, Receivers};
+pub use values::{HexBlock, InputFile};
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
 #[derive(Parser, Debug)]

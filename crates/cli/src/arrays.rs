@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use madrigal_app::failure::Fault;
 use madrigal_core::Zeroizing;
-use madrigal_nn::npy::{self, NpyError};
-use madrigal_nn::{Data, Element, Tensor, csv};
+use madrigal_models::data::{ends, read_array};
+use madrigal_nn::{Data, Element, Tensor, csv, npy};
 use madrigal_program::{Array, Type};
 
-use crate::data::{DataError, ends};
 use crate::exit::{Result, Status};
 
 /// A value that a file of this kind cannot hold.
@@ -27,10 +26,7 @@ impl Fault for Unwritable {
 
 /// The elements of an array of NumPy as text, and its shape. Text is exact for integers of every width, and for all floats.
 pub fn npy_text(bytes: &[u8], path: &Path) -> Result<(Zeroizing<String>, Vec<usize>)> {
-    let tensor = npy::read(bytes).map_err(|error: NpyError| {
-        let path = path.to_owned();
-        DataError::Array { path, error }
-    })?;
+    let tensor = read_array(bytes, path)?;
     let text = match tensor.element().is_float() {
         true => {
             let numbers = tensor.to_f64();

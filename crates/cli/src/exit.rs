@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use madrigal_app::failure::Fault;
-use madrigal_core::{Party, PartyError};
 
 pub use madrigal_app::failure::{Failure, Result, Status};
 
 use crate::numbers::counted;
-use crate::remedies;
 
 /// The doctor has found something.
 #[derive(Debug, thiserror::Error)]
@@ -32,13 +30,6 @@ pub enum Usage {
     WhoAmI,
     #[error("--out {}: the last part of the path is the party's name; give it 1 to 64 letters, digits, `-`, `_` or `.`", base.display())]
     PartyName { base: PathBuf },
-    #[error("{flag}: {source}; correct {flag} or the number of parties")]
-    Party {
-        flag: &'static str,
-        source: PartyError,
-    },
-    #[error("--to {client}: clients get results of circuits and models, and here parties alone do")]
-    NoClients { client: String },
     #[error(
         "--owners and --to name clients, whose values and shares are in files: start each party with --party, or give numbers of parties with --local"
     )]
@@ -109,26 +100,8 @@ pub enum Usage {
 pub enum Content {
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
-    #[error("{}: {problem}{}", path.display(), remedies::of_model(problem.as_ref()))]
-    Model {
-        path: PathBuf,
-        problem: Box<dyn std::error::Error + Send + Sync>,
-    },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
-}
-
-impl Usage {
-    /// Gives the parties of these numbers, which a flag names, among `parties` parties.
-    pub fn checked(
-        flag: &'static str,
-        named: &[usize],
-        parties: usize,
-    ) -> Result<Vec<Party>, Self> {
-        let party = |&index: &usize| Party::checked(index, parties);
-        let all: Result<_, _> = named.iter().map(party).collect();
-        all.map_err(|source| Self::Party { flag, source })
-    }
 }
 
 impl Fault for Usage {

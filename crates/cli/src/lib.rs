@@ -9,19 +9,16 @@
 mod args;
 mod arrays;
 mod commands;
-mod data;
 mod exit;
-mod models;
 #[cfg(test)]
 mod reference;
-mod remedies;
-mod show;
 mod work;
 
 use std::ffi::OsString;
 
 use madrigal_app::{
-    figures, files, jobs, machine, numbers, progress, rates, reach, remote, start, stores, terminal,
+    figures, files, jobs, machine, numbers, progress, rates, reach, remote, show, start, stores,
+    terminal,
 };
 
 use args::Cli;

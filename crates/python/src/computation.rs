@@ -1,23 +1,22 @@
 //! Programs that are finished: told, simulated, explained, run, saved.
 
-use std::sync::Mutex;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
-use clap::{Command, FromArgMatches as _};
+use clap::ValueEnum as _;
 use madrigal_app::failure::Failure;
+use madrigal_app::figures::json_text;
+use madrigal_app::flags::TransportArg;
 use madrigal_app::from_file::{FromFile, ProgramFlags};
-use madrigal_app::stop::interrupt;
+use madrigal_app::seen::{Place, Seen};
 use madrigal_program::{Array, Computation as Inner, Inputs, Outputs};
 use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram, choices, general};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Parts, Values, parts};
-use crate::{RunError, value_error};
-
-/// How often Python looks whether it was interrupted.
-const LOOK: Duration = Duration::from_millis(50);
+use crate::models::flags;
+use crate::watched::Watch;
+use crate::{failed, value_error};
 
 /// An input's name, who brings it, its type and shape.
 type Input = (Option<String>, String, String, Vec<usize>);
@@ -51,21 +50,6 @@ impl Computation {
             .map(|array| array.map(|array| parts(py, array)));
         arrays.map(Option::transpose).collect()
     }
-}
-
-fn failed(failure: &Failure) -> PyErr {
-    RunError::new_err((failure.to_string(), failure.status() as u8))
-}
-
-/// Flags as the command line has them.
-fn flags(words: &[String]) -> Result<ProgramFlags, String> {
-    use clap::Args as _;
-    let command = ProgramFlags::augment_args(Command::new("madrigal"))
-        .no_binary_name(true)
-        .disable_help_flag(true);
-    let matches = command.try_get_matches_from(words);
-    let matches = matches.map_err(|error| error.to_string())?;
-    ProgramFlags::from_arg_matches(&matches).map_err(|error| error.to_string())
 }
 
 #[pymethods]
@@ -140,14 +124,16 @@ impl Computation {
         given: Vec<Given<'_>>,
     ) -> PyResult<(Vec<Option<Parts>>, Vec<String>)> {
         let inputs = Self::inputs_of(&given)?;
-        let checked = py.detach(|| self.0.check(&inputs));
-        let checked = checked.map_err(|error| failed(&Failure::from(error)))?;
+        let program = self.0.clone();
+        let checked = Watch::nobody().work(py, move || Ok(program.check(&inputs)?))?;
         let overflows = checked.overflows.iter().map(ToString::to_string).collect();
         Ok((self.outputs_of(py, &checked.outputs)?, overflows))
     }
 
     /// Runs it, or says what it costs, as the command line would with these flags; gives outputs by their places, and what
     /// would be printed.
+    #[pyo3(signature = (what, name, words, given, hear=None, terminal=false))]
+    #[expect(clippy::too_many_arguments, reason = "as Python calls it")]
     fn perform(
         &self,
         py: Python<'_>,
@@ -155,79 +141,60 @@ impl Computation {
         name: String,
         words: Vec<String>,
         given: Option<Vec<Given<'_>>>,
+        hear: Option<Py<PyAny>>,
+        terminal: bool,
     ) -> PyResult<(Vec<(String, Parts)>, String)> {
-        let mut flags = flags(&words).map_err(value_error)?;
+        let mut flags: ProgramFlags = flags(&words)?;
         let inputs = given.as_deref().map(Self::inputs_of).transpose()?;
-        let outputs: Mutex<Vec<(String, Array)>> = Mutex::default();
-        let work = || {
+        let (program, what) = (self.0.clone(), what.to_owned());
+        let work = move || {
             let program = FromFile {
                 name: &name,
-                program: self.0.clone(),
+                program,
                 lengths: Vec::new(),
                 inputs,
             };
+            let outputs: Mutex<Vec<(String, Array)>> = Mutex::default();
             let sink = |name: &str, array: &Array| {
-                let mut outputs = outputs
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut outputs = outputs.lock().unwrap_or_else(PoisonError::into_inner);
                 outputs.push((name.to_owned(), array.clone()));
                 Ok(true)
             };
-            match what {
+            let told = match &*what {
                 "run" => program.run(&mut flags, &sink),
                 "explain" => program.explain(&mut flags),
                 "check" => program.check(&mut flags),
                 other => Err(Failure::bug(format!("there is no {other}"))),
-            }
+            }?;
+            let outputs = outputs.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok((outputs, told))
         };
-        let told = interruptible(py, work)?;
-        let outputs = outputs
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (outputs, told) = Watch { hear, terminal }.work(py, work)?;
         let mut all = Vec::new();
         for (name, array) in &outputs {
             all.push((name.clone(), parts(py, array)?));
         }
         Ok((all, told))
     }
-}
 
-/// Does work on a thread of its own while this one looks for signals: an interrupt ends all runs of the process.
-fn interruptible(
-    py: Python<'_>,
-    work: impl FnOnce() -> Result<String, Failure> + Send,
-) -> PyResult<String> {
-    std::thread::scope(|scope| {
-        let (send, receive) = channel();
-        scope.spawn(move || send.send(work()));
-        let receive = Mutex::new(receive);
-        let mut interrupted = None;
-        loop {
-            let next = py.detach(|| {
-                let receive = receive
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                receive.recv_timeout(LOOK)
-            });
-            match next {
-                Ok(done) => {
-                    return match interrupted {
-                        Some(error) => Err(error),
-                        None => done.map_err(|failure| failed(&failure)),
-                    };
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = py.check_signals() {
-                        interrupt();
-                        interrupted = Some(error);
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(RunError::new_err(("a party's thread panicked", 1_u8)));
-                }
-            }
-        }
-    })
+    /// Who sees what of it in a mix of protocols, or its own, as JSON; types where lengths are those of a computation.
+    fn seen(
+        &self,
+        mix: Option<&str>,
+        transport: Option<&str>,
+        local: bool,
+        lengths: bool,
+    ) -> PyResult<String> {
+        let mix = mix.map(str::parse).transpose().map_err(value_error)?;
+        let transport = transport.map(|name| TransportArg::from_str(name, false));
+        let place = Place {
+            transport: transport.transpose().map_err(value_error)?,
+            local,
+            lengths,
+        };
+        let seen = Seen::of_program(&self.0, mix.unwrap_or(self.0.mix()), place);
+        json_text(&seen).map_err(|failure| failed(&failure))
+    }
 }
 
 /// A program as a file has it.

@@ -3,10 +3,13 @@
 
 mod arrays;
 mod computation;
+mod models;
 mod recorder;
+mod watched;
 
 use std::ffi::OsString;
 
+use madrigal_app::failure::Failure;
 use madrigal_app::start::start_by;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -45,6 +48,11 @@ fn main(py: Python<'_>, arguments: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| madrigal_cli::run(&arguments))
 }
 
+/// An error of a run, with its exit status.
+fn failed(failure: &Failure) -> PyErr {
+    RunError::new_err((failure.to_string(), failure.status() as u8))
+}
+
 /// An error about an argument.
 fn value_error(what: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(what.to_string())
@@ -64,5 +72,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Body>()?;
     module.add_class::<computation::Computation>()?;
     module.add_class::<computation::ProgramFile>()?;
+    module.add_function(wrap_pyfunction!(models::model_ports, module)?)?;
+    module.add_function(wrap_pyfunction!(models::model, module)?)?;
+    module.add_function(wrap_pyfunction!(models::infer, module)?)?;
+    watched::hear_warnings();
     Ok(())
 }

@@ -41,6 +41,7 @@ const FINISHED: &[&str] = &[
     "lab",
     "lattice",
     "madrigal",
+    "models",
     "net",
     "nn",
     "opcheck",

@@ -6,14 +6,15 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_app::clients::ClientFlags;
-use madrigal_app::flags::{networks, parties, repetitions};
+use madrigal_app::flags::{networks, repetitions};
 use madrigal_app::holders::HolderArg;
 use madrigal_hycc::Sharing;
 use madrigal_operations::{BACKENDS, Backend};
 
 use super::values::lanes;
 use super::{
-    BranchesArg, EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Who,
+    Among, BranchesArg, EXIT_STATUS, How, InputFile, MemoryArg, Net, ProtocolArg, Receivers, Show,
+    Who,
 };
 
 #[derive(Args, Debug)]
@@ -217,64 +218,10 @@ impl WordsArg {
     }
 }
 
-/// Flags of what is told about a run.
-#[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "Statistics")]
-pub struct Show {
-    /// Write statistics as JSON; `-` is standard output and needs --output
-    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
-    pub stats: Option<PathBuf>,
-
-    /// Same as --stats -
-    #[arg(long, conflicts_with = "stats")]
-    pub json: bool,
-
-    /// Show neither progress nor the table of costs
-    #[arg(long, short)]
-    pub quiet: bool,
-
-    /// Let errors tell what stands in one's own data and is wrong there; else they tell the place alone
-    #[arg(long, help_heading = "Values")]
-    pub show_values: bool,
-}
-
-impl Show {
-    /// Lets errors tell values, if the flag says so; called before data is read.
-    pub fn begin(&self) {
-        if self.show_values {
-            madrigal_core::text::show_own_data();
-        }
-    }
-}
-
 /// Help of `--network` in `explain`.
 const ESTIMATED: &str = "\
 Estimate how long a run takes over this network, computing included, if every party has a machine \
 like this one";
-
-/// Flags of the number of parties that costs are told for.
-#[derive(Args, Debug)]
-pub struct Among {
-    /// Number of parties
-    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
-    parties: usize,
-
-    /// Number of parties that all run on this machine
-    #[arg(long, value_name = "N", value_parser = parties, conflicts_with = "parties")]
-    local: Option<usize>,
-}
-
-impl Among {
-    /// Number of parties.
-    pub fn parties(&self) -> usize {
-        self.local.unwrap_or(self.parties)
-    }
-
-    /// Tells whether all parties run on one machine.
-    pub fn here(&self) -> bool {
-        self.local.is_some()
-    }
-}
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]

@@ -8,11 +8,8 @@ mod dealer;
 mod demo;
 mod doctor;
 mod explain;
-mod html;
 mod hycc;
-mod infer;
 mod keygen;
-mod model;
 mod pages;
 mod peers;
 mod precompute;
@@ -28,10 +25,10 @@ use crate::exit::Result;
 pub fn run(command: Command) -> Result<()> {
     match command {
         Command::Run(args) => run::run(*args),
-        Command::Infer(args) => infer::run(&args),
+        Command::Infer(args) => madrigal_models::infer::run(&args),
         Command::Program(args) => program::run(args),
         Command::Circuit(args) => circuit::run(args),
-        Command::Model(args) => model::run(args),
+        Command::Model(args) => madrigal_models::model::run(&args),
         Command::Explain(args) => explain::run(args),
         Command::Keygen(args) => keygen::run(args),
         Command::Share(args) => share::run(args),

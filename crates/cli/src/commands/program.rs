@@ -10,13 +10,13 @@ use madrigal_app::files::write_results;
 use madrigal_app::from_file::{FileValues, FromFile, Sink};
 use madrigal_app::read::read_file;
 use madrigal_core::{Digest256, Zeroizing};
+use madrigal_models::data::ends;
 use madrigal_program::{Array, Computation};
 use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError, proto};
 use serde::Serialize;
 
 use crate::args::{Length, OfFile, Program};
 use crate::arrays::{file_of, npy_text};
-use crate::data::ends;
 use crate::exit::{Result, Status};
 use crate::figures::{json_text, print};
 

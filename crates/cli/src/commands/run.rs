@@ -133,7 +133,7 @@ fn local_inputs(given: &[InputFile], job: &Job, circuit: &Circuit) -> Result<Vec
             }
             .into());
         };
-        Usage::checked("--input", &[party], job.parties)?;
+        madrigal_app::failure::Usage::checked("--input", &[party], job.parties)?;
         if files[party].replace(input.path.clone()).is_some() {
             return Err(Usage::TwoInputs { party }.into());
         }

@@ -9,14 +9,13 @@ use madrigal_app::files::Pending;
 use madrigal_app::read::read_file;
 use madrigal_clients::{Named, ShareFault, ShareFile, deal, private_generator};
 use madrigal_core::Zeroizing;
+use madrigal_models::data::{ends, is_csv, read_table};
 use madrigal_net::roster::Roster;
 use madrigal_net::sealing::PublicSealingKey;
-use madrigal_nn::csv;
 use madrigal_program::{Array, Shape, TextError, Type};
 
 use crate::args::Share;
 use crate::arrays::npy_text;
-use crate::data::{DataError, ends, is_csv};
 use crate::exit::{Failure, Result, Status};
 use crate::figures::print;
 
@@ -123,10 +122,7 @@ fn read_array(path: &Path, element: Type, shape: Option<&Shape>) -> Result<Array
         (own, shape) = npy_text(&bytes, path)?;
         (own.as_str(), Shape::checked(&shape))
     } else if is_csv(path) {
-        let table = csv::read(&bytes).map_err(|error| {
-            let path = path.to_owned();
-            DataError::Table { path, error }
-        })?;
+        let table = read_table(&bytes, path)?;
         (utf8()?, Shape::checked(&[table.lines(), table.columns()]))
     } else {
         (utf8()?, None)

@@ -29,7 +29,7 @@ pub fn read(
                 let me = me.index();
                 return Err(Usage::ForeignInput { party, me }.into());
             }
-            Usage::checked("--input", &[party], parties)?;
+            madrigal_app::failure::Usage::checked("--input", &[party], parties)?;
             if files.iter().any(|(other, _)| *other == party) {
                 return Err(Usage::TwoInputs { party }.into());
             }
