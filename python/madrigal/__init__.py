@@ -22,6 +22,7 @@ from ._connect import Connection, connect
 from ._errors import MadrigalError, ProgramError, RunError, SecretError, UnmetError
 from ._program import Bound, Builder, Client, Explanation, Loaded, Program, Result, client, load, program
 from ._secret import Secret
+from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from . import _ufuncs, _functions  # noqa: F401  (they fill the tables of NumPy's functions)
 from ._flow import cond, look_up, map, match, repeat
 from ._types import (
@@ -44,8 +45,8 @@ from ._more import erf, gelu, relu, sigmoid, silu, softmax, softplus, where
 __version__: str = _native.__version__
 
 __all__ = [
-    "Bound", "Builder", "Client", "Connection", "DType", "Explanation", "Loaded", "MadrigalError", "Program", "ProgramError", "Result",
-    "RunError", "Secret", "SecretError", "UnmetError", "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "int8", "int16", "int32",
-    "int64", "int128", "load", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax", "softplus",
+    "Bound", "Builder", "Client", "Connection", "DType", "Explanation", "Kept", "Loaded", "MadrigalError", "Program", "ProgramError", "Result",
+    "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "int8", "int16", "int32",
+    "int64", "int128", "load", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax", "softplus", "stages",
     "uint8", "uint16", "uint32", "uint64", "uint128", "where",
 ]

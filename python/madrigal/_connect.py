@@ -2,44 +2,132 @@
 
 from __future__ import annotations
 
-import asyncio
+import atexit
+import json
 import os
-from typing import Any
+import threading
+import weakref
+from typing import Any, overload
 
-from ._program import Bound, Result, Runnable
+from . import _native
+from ._errors import RunError
+from ._jobs import blocking, future, outcome, over, result
+from ._program import Bound, Result, Runnable, _array
+from ._stages import Staged, StagedResult, _session
 
 
 class Connection:
-    """A party of ``parties.toml``, as :func:`connect` makes it. Each run meets the other parties anew."""
+    """A party of ``parties.toml``, as :func:`connect` makes it.
 
-    def __init__(self, roster: str, me: int, words: list[str]) -> None:
-        self._roster, self.me, self._words = roster, me, words
+    It meets the others with its first run, and does one run after the other in the same session until it is closed; all parties
+    run the same, in the same order. A run that fails between the parties ends the session, since nobody can know how far the
+    others have come: later runs say so, and :func:`connect` begins another one. Inputs that do not fit, and requirements that they
+    do not meet, end nothing.
+    """
+
+    def __init__(self, roster: str, me: int, words: list[str], threads: int) -> None:
+        self.me, self.threads = me, threads
+        self._words = ["--party", str(me), "--parties", roster, *words, "--json", "-q", "--threads", str(threads)]
+        self._held: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+        _open.add(self)
 
     def __enter__(self) -> Connection:
         return self
 
     def __exit__(self, *_: object) -> None:
-        return None
+        self.close()
 
-    def run(self, program: Runnable | Bound, *, protocol: str | None = None, threads: int = 1, **inputs: Any) -> Result:
-        """Runs a program as this party, with its own inputs; gives the outputs that it learns.
+    def close(self) -> None:
+        """Leaves the session, once runs that were begun are done. The other parties see that this one has left."""
+        with self._lock:
+            self._closed = True
+            held, self._held = self._held, None
+        if held is not None:
+            held.close()
+            over(held)
 
-        Dimensions that none of this party's inputs has are given by name, as ``n=1000``.
+    def _session(self) -> Any:
+        with self._lock:
+            if self._closed:
+                raise RunError("the connection is closed: connect again", 2)
+            if self._held is None:
+                self._held = _session(self._words)
+            return self._held
+
+    def _begin(self, program: Runnable | Bound, protocol: str | None, inputs: dict[str, Any]) -> Any:
+        """Begins the run of a program; gives its future and its session."""
+        lengths: dict[str, int] = {}
+        if isinstance(program, Runnable):
+            inputs, lengths = program._split(inputs)
+            program = program._bound(inputs, lengths)
+        given = program._given(inputs, lambda owner: owner == f"party {self.me}")
+        session = self._session()
+        job, done = future()
+        session.run(program._native, program.name, self._for_run(protocol), program._lengths, given, done)
+        return job, session
+
+    def _for_run(self, protocol: str | None) -> list[str]:
+        return [*self._words, *(["--mix", protocol] if protocol else [])]
+
+    @overload
+    def run(self, program: Runnable | Bound, *, protocol: str | None = None, **inputs: Any) -> Result: ...
+    @overload
+    def run(self, program: Staged, *, protocol: str | None = None, **inputs: Any) -> StagedResult: ...
+    def run(self, program: Runnable | Bound | Staged, *, protocol: str | None = None, **inputs: Any) -> Result | StagedResult:
+        """Runs a program, or stages, as this party with its own inputs; gives the outputs that it learns.
+
+        Dimensions that none of this party's inputs has are given by name, as ``n=1000``; so are the arguments of stages.
 
         Raises:
             RunError: a party that is lost, silent or other than it should be, by its number; :class:`UnmetError` where the
                 program's requirements do not hold.
         """
-        words = ["--party", str(self.me), "--parties", self._roster, *self._words, "--json", "-q", "--threads", str(threads)]
-        words += ["--mix", protocol] if protocol else []
-        if isinstance(program, Runnable):
-            inputs, lengths = program._split(inputs)
-            program = program._bound(inputs, lengths)
-        return program.run_party(words, inputs)
+        if isinstance(program, Staged):
+            staged = program
+            return blocking(lambda: self._run_stages(staged, protocol, inputs))
+        job, session = self._begin(program, protocol, inputs)
+        return _result(result(job, session.stop))
 
-    async def run_async(self, program: Runnable | Bound, **arguments: Any) -> Result:
-        """Runs a program as :meth:`run` does, beside other tasks of an event loop."""
-        return await asyncio.to_thread(self.run, program, **arguments)
+    @overload
+    async def run_async(self, program: Runnable | Bound, *, protocol: str | None = None, **inputs: Any) -> Result: ...
+    @overload
+    async def run_async(self, program: Staged, *, protocol: str | None = None, **inputs: Any) -> StagedResult: ...
+    async def run_async(self, program: Runnable | Bound | Staged, *, protocol: str | None = None, **inputs: Any) -> Result | StagedResult:
+        """Runs as :meth:`run` does, beside other tasks of an event loop. Cancelling the task ends the run, and with it the session."""
+        if isinstance(program, Staged):
+            return await self._run_stages(program, protocol, inputs)
+        job, session = self._begin(program, protocol, inputs)
+        return _result(await outcome(job, session.stop))
+
+    async def _run_stages(self, staged: Staged, protocol: str | None, inputs: dict[str, Any]) -> StagedResult:
+        staged._split(inputs)  # What is wrong here ends nothing.
+        session = self._session()
+        try:
+            return await staged._run_party(session, self._for_run(protocol), self.me, inputs)
+        except BaseException:
+            # The others cannot know at which stage this party has given up.
+            session.stop()
+            raise
+
+    def __repr__(self) -> str:
+        return f"<party {self.me}, {'closed' if self._closed else 'in a session' if self._held else 'not yet in a session'}>"
+
+
+#: Connections that are to be closed before the interpreter ends, which threads that call it must not outlive.
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for connection in list(_open):
+        connection.close()
+
+
+def _result(done: tuple[list[Any], str]) -> Result:
+    outputs, told = done
+    return Result({name: _array(parts) for name, parts in outputs}, json.loads(told))
 
 
 def connect(
@@ -49,18 +137,21 @@ def connect(
     identity: str | os.PathLike[str] | None = None,
     session: str | None = None,
     connect_timeout: float | None = None,
+    threads: int = 1,
 ) -> Connection:
-    """Takes a party's place among those of a list.
+    """Takes a party's place among those of a list, for one session with the others.
 
     Args:
         parties: The file that lists all parties, as ``madrigal keygen`` prints their sections.
         me: Number of this party in it.
         identity: Base name of the files with its key; its name in the list unless it is given.
         session: Name of the session, the same at all parties.
-        connect_timeout: Seconds to wait for the other parties.
+        connect_timeout: Seconds to wait for the other parties, when they meet and, if it is more than 10, when one begins a run
+            that the others have not begun; 30 unless it is given.
+        threads: Threads that the party computes with, the same number at all parties.
     """
     words: list[str] = []
     words += ["--identity", os.fspath(identity)] if identity is not None else []
     words += ["--session", session] if session is not None else []
     words += ["--connect-timeout", f"{connect_timeout}s"] if connect_timeout is not None else []
-    return Connection(os.fspath(parties), me, words)
+    return Connection(os.fspath(parties), me, words, threads)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Command, FromArgMatches as _};
 use madrigal_app::failure::Failure;
 use madrigal_app::from_file::{FromFile, ProgramFlags};
-use madrigal_app::stop::interrupt;
+use madrigal_app::stop::Group;
 use madrigal_program::{Array, Computation as Inner, Inputs, Outputs};
 use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram, choices, general};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ type Input = (Option<String>, String, String, Vec<usize>);
 type Output = (Option<String>, Vec<String>, String, Vec<usize>);
 
 /// A value for an input: its name, type, shape and elements.
-type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
+pub type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
 
 /// A finished program.
 #[pyclass(frozen, module = "madrigal._native")]
@@ -37,13 +37,8 @@ impl Computation {
         Self(program)
     }
 
-    fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
-        let mut inputs = Inputs::new();
-        for (name, dtype, shape, data) in given {
-            let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
-            inputs = inputs.with_array(name.as_deref(), array);
-        }
-        Ok(inputs)
+    pub fn program(&self) -> &Inner {
+        &self.0
     }
 
     fn outputs_of(&self, py: Python<'_>, outputs: &Outputs) -> PyResult<Vec<Option<Parts>>> {
@@ -54,12 +49,21 @@ impl Computation {
     }
 }
 
+pub fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
+    let mut inputs = Inputs::new();
+    for (name, dtype, shape, data) in given {
+        let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
+        inputs = inputs.with_array(name.as_deref(), array);
+    }
+    Ok(inputs)
+}
+
 fn failed(failure: &Failure) -> PyErr {
     RunError::new_err((failure.to_string(), failure.status() as u8))
 }
 
 /// Flags as the command line has them.
-fn flags(words: &[String]) -> Result<ProgramFlags, String> {
+pub fn flags(words: &[String]) -> Result<ProgramFlags, String> {
     use clap::Args as _;
     let command = ProgramFlags::augment_args(Command::new("madrigal"))
         .no_binary_name(true)
@@ -140,7 +144,7 @@ impl Computation {
         py: Python<'_>,
         given: Vec<Given<'_>>,
     ) -> PyResult<(Vec<Option<Parts>>, Vec<String>)> {
-        let inputs = Self::inputs_of(&given)?;
+        let inputs = inputs_of(&given)?;
         let checked = py.detach(|| self.0.check(&inputs));
         let checked = checked.map_err(|error| failed(&Failure::from(error)))?;
         let overflows = checked.overflows.iter().map(ToString::to_string).collect();
@@ -158,7 +162,7 @@ impl Computation {
         given: Option<Vec<Given<'_>>>,
     ) -> PyResult<(Vec<(String, Parts)>, String)> {
         let mut flags = flags(&words).map_err(value_error)?;
-        let inputs = given.as_deref().map(Self::inputs_of).transpose()?;
+        let inputs = given.as_deref().map(inputs_of).transpose()?;
         let outputs: Mutex<Vec<(String, Array)>> = Mutex::default();
         let work = || {
             let program = FromFile {
@@ -193,14 +197,16 @@ impl Computation {
     }
 }
 
-/// Does work on a thread of its own while this one looks for signals: an interrupt ends all runs of the process.
+/// Does work on a thread of its own while this one looks for signals: an interrupt ends it.
 fn interruptible(
     py: Python<'_>,
     work: impl FnOnce() -> Result<String, Failure> + Send,
 ) -> PyResult<String> {
     std::thread::scope(|scope| {
         let (send, receive) = channel();
-        scope.spawn(move || send.send(work()));
+        let group = Group::default();
+        let own = group.clone();
+        scope.spawn(move || send.send(Group::enter(Some(own), work)));
         let receive = Mutex::new(receive);
         let mut interrupted = None;
         loop {
@@ -219,7 +225,7 @@ fn interruptible(
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(error) = py.check_signals() {
-                        interrupt();
+                        group.stop();
                         interrupted = Some(error);
                     }
                 }

@@ -3,7 +3,10 @@
 
 mod arrays;
 mod computation;
+mod done;
 mod recorder;
+mod session;
+mod stages;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -51,5 +54,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Body>()?;
     module.add_class::<computation::Computation>()?;
     module.add_class::<computation::ProgramFile>()?;
+    module.add_class::<recorder::Kept>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<stages::Maker>()?;
+    module.add_class::<stages::StageRun>()?;
     Ok(())
 }
