@@ -223,12 +223,18 @@ class Staged:
             if name not in used:
                 warnings.warn(f"no stage of {self.name} has asked for an input {name!r}", stacklevel=2)
 
+    async def _follow(self, stages: Stages, own: Mapping[str, Any]) -> Any:
+        try:
+            return await self._function(stages, **own)
+        finally:
+            stages._run.end()
+
     async def simulate_async(self, **values: Any) -> Any:
         """Computes in the clear what the stages mean, beside other tasks of an event loop."""
         own, inputs = self._split(values)
         maker = _native.Maker(self._parties)
         stages = self._stages(maker, maker.simulate(), None, inputs, lambda owner: True, lambda: None)
-        value = await self._function(stages, **own)
+        value = await self._follow(stages, own)
         self._check_used(inputs, [stages])
         return value
 
@@ -268,7 +274,7 @@ class Staged:
             brings = lambda owner, me=me: owner == f"party {me}" or not owner.startswith("party ")  # noqa: E731
             parties.append(self._stages(maker, runs[me], me, inputs, brings, session.stop))
         try:
-            returned = await _all([self._function(one, **own) for one in parties], session)
+            returned = await _all([self._follow(one, own) for one in parties], session)
             stats = json.loads(_native.StageRun.report(self.name, words, runs))
         finally:
             session.close()
@@ -293,7 +299,7 @@ class Staged:
         maker = _native.Maker(self._parties)
         run = session.stages(0, self.name, words, maker, 0)
         stages = self._stages(maker, run, me, inputs, lambda owner: owner == f"party {me}", session.stop)
-        value = await self._function(stages, **own)
+        value = await self._follow(stages, own)
         self._check_used(inputs, [stages])
         return StagedResult([value], json.loads(_native.StageRun.report(self.name, words, [run])))
 

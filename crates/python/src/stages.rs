@@ -44,7 +44,7 @@ impl Maker {
     }
 }
 
-/// One party's stages, or all in the clear. They end when it is dropped.
+/// One party's stages, or all in the clear.
 #[pyclass(frozen, module = "madrigal._native")]
 pub struct StageRun(Inner);
 
@@ -92,6 +92,11 @@ impl StageRun {
         };
         py.detach(|| self.0.stage(task));
         Ok(())
+    }
+
+    /// Says that no stage comes any more.
+    fn end(&self) {
+        self.0.end();
     }
 
     /// The report of stages of the parties of this process, as JSON.

@@ -44,10 +44,10 @@ pub enum StageFailure {
     Run(Ending),
 }
 
-/// Stages of one party, or in the clear, as other threads see them. They end when it is dropped.
+/// Stages of one party, or in the clear, as other threads see them. They end when it is [ended](Self::end) or dropped.
 #[derive(Debug)]
 pub struct StageRun {
-    tasks: UnboundedSender<StageTask>,
+    tasks: Mutex<Option<UnboundedSender<StageTask>>>,
     ending: Kept,
     costs: Arc<Mutex<Costs>>,
 }
@@ -78,7 +78,7 @@ impl StageRun {
             costs: Arc::clone(&costs),
         };
         let run = Self {
-            tasks,
+            tasks: Mutex::new(Some(tasks)),
             ending,
             costs,
         };
@@ -103,11 +103,20 @@ impl StageRun {
 
     /// Asks for the next stage.
     pub fn stage(&self, task: StageTask) {
-        if let Err(rejected) = self.tasks.send(task) {
+        let rejected = match &*lock(&self.tasks) {
+            Some(tasks) => tasks.send(task).err().map(|error| error.0),
+            None => Some(task),
+        };
+        if let Some(task) = rejected {
             let ending = lock(&self.ending).clone();
             let ending = ending.unwrap_or_else(Ending::closed);
-            (rejected.0.done)(Err(StageFailure::Run(ending)));
+            (task.done)(Err(StageFailure::Run(ending)));
         }
+    }
+
+    /// Says that no stage comes any more: the party goes on with what else it was asked to do.
+    pub fn end(&self) {
+        *lock(&self.tasks) = None;
     }
 
     /// The report of the stages of the parties of this process, as JSON; without their outputs.
