@@ -32,18 +32,23 @@ def gap(p: mg.Builder) -> None:
     p.reveal("most", np.max(pay), to=1)
 
 
-@pytest.fixture
-def roster(tmp_path: pathlib.Path) -> pathlib.Path:
+def keys(folder: pathlib.Path, parties: int) -> None:
+    """Keys of parties on this machine, ``p0`` and so on, and their list."""
     if not os.path.exists(PROGRAM):
         pytest.skip("the program madrigal, which makes keys, is not built")
     text = ""
-    for party in range(2):
+    for party in range(parties):
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
         line = [PROGRAM, "keygen", "--out", f"p{party}", "--address", f"127.0.0.1:{port}"]
-        text += subprocess.run(line, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    (tmp_path / "parties.toml").write_text(text)
+        text += subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True).stdout
+    (folder / "parties.toml").write_text(text)
+
+
+@pytest.fixture
+def roster(tmp_path: pathlib.Path) -> pathlib.Path:
+    keys(tmp_path, 2)
     return tmp_path
 
 

@@ -33,7 +33,7 @@ impl Who {
 }
 
 /// A value of a program.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 #[derive(Clone)]
 pub struct Tensor(Inner);
 
@@ -68,7 +68,7 @@ impl Kept {
 }
 
 /// The body of a loop or a branch, with the values from around it that it uses.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 pub struct Body {
     graph: Arc<Graph>,
     captured: Vec<Inner>,
@@ -83,7 +83,7 @@ impl Body {
 }
 
 /// A program that is being recorded.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 pub struct Recorder {
     program: Option<Program>,
     parties: usize,
