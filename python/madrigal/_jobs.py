@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 #: Seconds within which parties that were told to leave, or to stop, have done so.
 GRACE = 10.0
+#: Seconds that an interrupted call waits for that.
+HASTE = 0.5
 
 
 def error_of(parts: tuple[Any, ...]) -> MadrigalError:
@@ -52,7 +54,8 @@ def result(job: Future[T], stop: Callable[[], None]) -> T:
             pass
     except BaseException:
         stop()
-        wait([job], timeout=GRACE)
+        # What computes or plans goes on for a while, and sends nothing any more.
+        wait([job], timeout=HASTE)
         raise
     return job.result()
 
@@ -120,4 +123,4 @@ def blocking(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         return result(job, stop)
     finally:
-        thread.join(GRACE)
+        thread.join(HASTE)

@@ -23,6 +23,7 @@ import madrigal as mg
 from test_parties import PROGRAM, gap, keys
 from test_stages import endless, halvings, settle, threads
 
+MATRIX = (400, 400)
 KILLS = int(os.environ.get("MADRIGAL_KILLS", "5"))
 
 
@@ -35,8 +36,9 @@ def small(p: mg.Builder) -> None:
 
 @mg.program(parties=2)
 def heavy(p: mg.Builder) -> None:
-    x = p.input("x", owner=0, shape=(40_000,), dtype=np.int64)
-    p.reveal("y", np.sort(x ^ p.input("y", owner=1, shape=(40_000,), dtype=np.int64))[0])
+    """A product of matrices that takes a second or two: most of it sends and computes."""
+    x, y = (p.input(name, party, MATRIX, np.int64) for party, name in enumerate("xy"))
+    p.reveal("first", (x @ y)[0, 0])
 
 
 def connections(folder: pathlib.Path, parties: int = 2, timeout: float = 20) -> list[mg.Connection]:
@@ -188,10 +190,10 @@ def test_ctrl_c_tells_the_other_party(pair: tuple[mg.Connection, mg.Connection])
         os.kill(os.getpid(), signal.SIGINT)
 
     with ThreadPoolExecutor() as pool:
-        peer = pool.submit(ben.run, heavy, y=np.arange(40_000))
+        peer = pool.submit(ben.run, heavy, y=np.ones(MATRIX, int))
         threading.Timer(0.5, interrupt).start()
         with pytest.raises(KeyboardInterrupt):
-            ada.run(heavy, x=np.arange(40_000))
+            ada.run(heavy, x=np.ones(MATRIX, int))
         assert time.monotonic() - at[0] < 1
         with pytest.raises(mg.RunError, match="party 0"):
             peer.result(timeout=5)
@@ -221,7 +223,7 @@ import sys
 sys.path[:0] = sys.argv[2:]
 import numpy as np
 import madrigal as mg
-from test_sessions import connections, heavy
+from test_sessions import MATRIX, connections, heavy
 from test_stages import endless
 import pathlib, threading
 me = connections(pathlib.Path(sys.argv[1]))[1]
@@ -231,7 +233,7 @@ while True:
     if mode == "stages":
         me.run(endless, began=threading.Event())
     else:
-        me.run(heavy, y=np.arange(40_000))
+        me.run(heavy, y=np.ones(MATRIX, int))
 """
 
 
@@ -265,7 +267,7 @@ def test_a_party_that_is_killed_is_named_at_once_and_nothing_is_left(tmp_path: p
                     if mode == "stages":
                         ada.run(endless, began=threading.Event(), x=np.arange(100))
                     else:
-                        ada.run(heavy, x=np.arange(40_000))
+                        ada.run(heavy, x=np.ones(MATRIX, int))
             waits.append(time.monotonic() - killed[0])
             assert caught.value.status == 4, caught.value
             timer.join()
