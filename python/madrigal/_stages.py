@@ -15,7 +15,7 @@ import numpy as np
 from . import _native
 from ._errors import ProgramError, RunError, place
 from ._jobs import blocking, future, outcome, over_async
-from ._program import Bound, Builder, Holder, Length, _array
+from ._program import Bound, Builder, _array
 from ._secret import Secret, as_secret
 from ._trace import Trace, converted
 from ._types import DType, as_dtype
@@ -56,7 +56,6 @@ class Stage(Builder):
     def __init__(self, stages: Stages, trace: Trace) -> None:
         super().__init__(trace, _Numbers())
         self._stages = stages
-        self._outputs: list[tuple[str, bool]] = []
 
     def keep(self, value: Any) -> Kept:
         """Keeps a value for later stages, as shares: there :meth:`kept` gives it.
