@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from . import _native
 from ._errors import RunError
-from ._jobs import blocking, future, outcome, over, result
+from ._jobs import GRACE, HASTE, blocking, future, outcome, over, result
 from ._program import Bound, Result, Runnable, _array
 from ._stages import Staged, StagedResult, _session
 
@@ -40,13 +40,17 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Leaves the session, once runs that were begun are done. The other parties see that this one has left."""
+        """Leaves the session, once runs that were begun are done; after ten seconds they are ended. The other parties see that this
+        one has left."""
+        self._leave(GRACE)
+
+    def _leave(self, grace: float) -> None:
         with self._lock:
             self._closed = True
             held, self._held = self._held, None
         if held is not None:
             held.close()
-            over(held)
+            over(held, grace)
 
     def _session(self) -> Any:
         with self._lock:
@@ -115,14 +119,14 @@ class Connection:
         return f"<party {self.me}, {'closed' if self._closed else 'in a session' if self._held else 'not yet in a session'}>"
 
 
-#: Connections that are to be closed before the interpreter ends, which threads that call it must not outlive.
+#: Connections that are to be closed before the interpreter ends: threads that call it must not outlive it.
 _open: weakref.WeakSet[Connection] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
     for connection in list(_open):
-        connection.close()
+        connection._leave(HASTE)
 
 
 def _result(done: tuple[list[Any], str]) -> Result:

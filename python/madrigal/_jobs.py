@@ -69,9 +69,9 @@ async def outcome(job: Future[T], stop: Callable[[], None]) -> T:
         raise
 
 
-def over(session: Any) -> None:
+def over(session: Any, grace: float = GRACE) -> None:
     """Waits until a session's threads are gone, which were told to leave; after a while they are stopped."""
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + grace
     while not session.is_over():
         if time.monotonic() > until:
             session.stop()

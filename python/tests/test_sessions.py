@@ -217,6 +217,28 @@ def test_a_party_on_the_command_line_does_the_first_run(tmp_path: pathlib.Path) 
         assert caught.value.status == 4
 
 
+#: Two parties of which one never runs what the other has begun, and nobody closes anything.
+LEAVES = """
+import sys
+sys.path[:0] = sys.argv[2:]
+import pathlib, threading, time
+from test_sessions import both, connections, small
+ada, ben = connections(pathlib.Path(sys.argv[1]))
+assert both(lambda: ada.run(small, x=6), lambda: ben.run(small, y=3))[0]["y"] == 18
+threading.Thread(target=lambda: ada.run(small, x=6), daemon=True).start()
+time.sleep(0.2)
+print("end", time.time())
+"""
+
+
+def test_an_interpreter_ends_with_runs_under_way(tmp_path: pathlib.Path) -> None:
+    keys(tmp_path, 2)
+    folders = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parent)]
+    done = subprocess.run([sys.executable, "-c", LEAVES, str(tmp_path), *folders], capture_output=True, text=True, timeout=60)
+    end = time.time() - float(done.stdout.split()[-1])
+    assert done.returncode == 0 and end < 3, (end, done.stderr)
+
+
 #: A party in a process of its own, which computes until it is killed.
 PARTY = """
 import sys
