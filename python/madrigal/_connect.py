@@ -107,13 +107,7 @@ class Connection:
 
     async def _run_stages(self, staged: Staged, protocol: str | None, inputs: dict[str, Any]) -> StagedResult:
         staged._split(inputs)  # What is wrong here ends nothing.
-        session = self._session()
-        try:
-            return await staged._run_party(session, self._for_run(protocol), self.me, inputs)
-        except BaseException:
-            # The others cannot know at which stage this party has given up.
-            session.stop()
-            raise
+        return await staged._run_party(self._session(), self._for_run(protocol), self.me, inputs)
 
     def __repr__(self) -> str:
         return f"<party {self.me}, {'closed' if self._closed else 'in a session' if self._held else 'not yet in a session'}>"

@@ -93,6 +93,8 @@ class Stages:
         self._maker, self._run, self._name, self._protocol = maker, run, name, protocol
         self._inputs, self._brings, self._stop = inputs, brings, stop
         self._me, self._parties, self._ended, self._over = me, parties, 0, False
+        #: Whether a stage was asked for, of which other parties may have heard.
+        self._began = False
         self._used: set[str] = set()
         #: Whether something was opened to some of the parties alone, of which results may differ.
         self._private = False
@@ -147,7 +149,7 @@ class Stages:
         of = Bound(native, f"stage {self._ended} of {self._name}")._given(given, self._brings)
         parties = {f"party {party}" for party in range(self._parties)}
         self._private |= any(0 < len(parties & set(to)) < len(parties) for _, to, _, _ in native.outputs)
-        self._over = last
+        self._began, self._over = True, last
         job, done = future()
         self._run.stage(native, of, last, done)
         outputs = await outcome(job, self._stop)
@@ -298,7 +300,12 @@ class Staged:
         maker = _native.Maker(self._parties)
         run = session.stages(0, self.name, words, maker, 0)
         stages = self._stages(maker, run, me, inputs, lambda owner: owner == f"party {me}", session.stop)
-        value = await self._follow(stages, own)
+        try:
+            value = await self._follow(stages, own)
+        except BaseException:
+            if stages._began:
+                session.stop()  # The others cannot know at which stage this party has given up.
+            raise
         self._check_used(inputs, [stages])
         return StagedResult([value], json.loads(_native.StageRun.report(self.name, words, [run])))
 

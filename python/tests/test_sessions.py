@@ -127,10 +127,14 @@ def test_what_goes_wrong_here_alone_or_is_not_met_ends_nothing(pair: tuple[mg.Co
             ada.run(small, **wrong)
     with pytest.raises(TypeError, match="needs limit="):
         ada.run(halvings, secret=20)
+    with pytest.raises(TypeError, match="stage 0 of halvings needs secret="):
+        ada.run(halvings, limit=4)
     for failed in both(lambda: ada.run(small, x=3), lambda: ben.run(small, y=3)):
         assert isinstance(failed, mg.UnmetError) and "large enough" in str(failed)
     one, other = both(lambda: ada.run(small, x=6), lambda: ben.run(small, y=3))
     assert one["y"] == other["y"] == 18
+    one, other = both(lambda: ada.run(halvings, limit=4, secret=20), lambda: ben.run(halvings, limit=4))
+    assert one.value == other.value == 3
 
 
 def test_a_run_that_fails_ends_the_session_and_later_runs_say_so(pair: tuple[mg.Connection, mg.Connection]) -> None:
@@ -167,7 +171,8 @@ def test_cancelling_a_run_tells_the_other_party(pair: tuple[mg.Connection, mg.Co
 
     async def cancelled(one: Any, other: Any) -> None:
         task, peer = asyncio.create_task(one), asyncio.create_task(other)
-        await asyncio.sleep(0.5)
+        while not began.is_set():
+            await asyncio.sleep(0.01)
         at = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -178,7 +183,6 @@ def test_cancelling_a_run_tells_the_other_party(pair: tuple[mg.Connection, mg.Co
 
     began = threading.Event()
     asyncio.run(cancelled(ada.run_async(endless, began=began, x=np.arange(100)), ben.run_async(endless, began=began)))
-    assert began.is_set()
 
 
 def test_ctrl_c_tells_the_other_party(pair: tuple[mg.Connection, mg.Connection]) -> None:
@@ -194,7 +198,7 @@ def test_ctrl_c_tells_the_other_party(pair: tuple[mg.Connection, mg.Connection])
         threading.Timer(0.5, interrupt).start()
         with pytest.raises(KeyboardInterrupt):
             ada.run(heavy, x=np.ones(MATRIX, int))
-        assert time.monotonic() - at[0] < 1
+        assert time.monotonic() - at[0] < 2  # A second, on a machine that does nothing else.
         with pytest.raises(mg.RunError, match="party 0"):
             peer.result(timeout=5)
 

@@ -175,6 +175,26 @@ def test_inputs_are_given_by_name_once_or_with_their_stage() -> None:
         made.run_local(mine=[1, 2], a=10, c=1)
 
 
+def test_clients_bring_values_to_stages_of_this_process() -> None:
+    @mg.stages(parties=3)
+    async def made(s: mg.Stages) -> int:
+        p = s.program()
+        x = p.input("x", mg.client("ann"), (2,), np.int64) + p.input("y", 1, (), np.int64)
+        p.reveal("sum", x.sum())
+        p.reveal("hers", x, to=mg.client("ann"))
+        kept = p.keep(x)
+        opened = await s.run(p)
+        assert set(opened) == {"sum"}  # What clients learn decides nothing.
+        p = s.program()
+        p.reveal("first", p.kept(kept)[0] + opened["sum"])
+        return int((await s.run(p))["first"])
+
+    for protocol in ("A+B", "R", "B"):
+        assert made.run_local(protocol=protocol, x=[3, 4], y=10).value == made.simulate(x=[3, 4], y=10) == 13 + 27
+    with pytest.raises(TypeError, match="needs x=..."):
+        made.run_local(y=10)
+
+
 def line_of(function: Any, text: str) -> int:
     lines, first = inspect.getsourcelines(function)
     return first + next(at for at, line in enumerate(lines) if text in line)
@@ -310,7 +330,7 @@ def test_cancelling_the_task_ends_the_run() -> None:
             await task
         return time.monotonic() - at
 
-    assert asyncio.run(cancelled()) < 1
+    assert asyncio.run(cancelled()) < 2
     assert settle(before) <= before
     assert halvings.run_local(limit=4, secret=20).value == 3
 
@@ -337,6 +357,6 @@ def test_ctrl_c_ends_stages(in_loop: bool) -> None:
             asyncio.run(notebook())
         else:
             endless.run_local(began=began, x=np.arange(100))
-    assert time.monotonic() - at[0] < 1
+    assert time.monotonic() - at[0] < 2  # A second, on a machine that does nothing else.
     assert settle(before) <= before
     assert halvings.run_local(limit=4, secret=20).value == 3
