@@ -25,7 +25,7 @@ type Input = (Option<String>, String, String, Vec<usize>);
 type Output = (Option<String>, Vec<String>, String, Vec<usize>);
 
 /// A value for an input: its name, type, shape and elements.
-type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
+pub type Given<'py> = (Option<String>, String, Vec<usize>, Bound<'py, PyBytes>);
 
 /// A finished program.
 #[pyclass(frozen, module = "madrigal._native")]
@@ -36,13 +36,8 @@ impl Computation {
         Self(program)
     }
 
-    fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
-        let mut inputs = Inputs::new();
-        for (name, dtype, shape, data) in given {
-            let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
-            inputs = inputs.with_array(name.as_deref(), array);
-        }
-        Ok(inputs)
+    pub fn program(&self) -> &Inner {
+        &self.0
     }
 
     fn outputs_of(&self, py: Python<'_>, outputs: &Outputs) -> PyResult<Vec<Option<Parts>>> {
@@ -51,6 +46,15 @@ impl Computation {
             .map(|array| array.map(|array| parts(py, array)));
         arrays.map(Option::transpose).collect()
     }
+}
+
+pub fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
+    let mut inputs = Inputs::new();
+    for (name, dtype, shape, data) in given {
+        let array = array_of(type_of(dtype)?, &shape_of(shape)?, data.as_bytes())?;
+        inputs = inputs.with_array(name.as_deref(), array);
+    }
+    Ok(inputs)
 }
 
 #[pymethods]
@@ -124,7 +128,7 @@ impl Computation {
         py: Python<'_>,
         given: Vec<Given<'_>>,
     ) -> PyResult<(Vec<Option<Parts>>, Vec<String>)> {
-        let inputs = Self::inputs_of(&given)?;
+        let inputs = inputs_of(&given)?;
         let program = self.0.clone();
         let checked = Watch::nobody().work(py, move || Ok(program.check(&inputs)?))?;
         let overflows = checked.overflows.iter().map(ToString::to_string).collect();
@@ -146,7 +150,7 @@ impl Computation {
         terminal: bool,
     ) -> PyResult<(Vec<(String, Parts)>, String)> {
         let mut flags: ProgramFlags = flags(&words)?;
-        let inputs = given.as_deref().map(Self::inputs_of).transpose()?;
+        let inputs = given.as_deref().map(inputs_of).transpose()?;
         let (program, what) = (self.0.clone(), what.to_owned());
         let work = move || {
             let program = FromFile {
