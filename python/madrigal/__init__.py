@@ -24,6 +24,7 @@ from ._models import Inference, Model, infer, load_model
 from ._program import Bound, Builder, Client, Loaded, Program, Result, client, load, program
 from ._progress import Progress
 from ._secret import Secret
+from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _ufuncs, _functions, _linalg  # noqa: F401  (they fill the tables of NumPy's functions)
 from ._flow import cond, look_up, map, match, repeat
@@ -48,9 +49,9 @@ __version__: str = _native.__version__
 
 __all__ = [
     "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Inference",
-    "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
-    "Result", "RunError", "Secret", "SecretError", "UnmetError", "WhoSaw", "bool_", "client", "cond", "connect", "erf",
-    "fixed", "gelu", "infer", "int8", "int16", "int32", "int64", "int128", "load", "load_model", "look_up", "map",
-    "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax", "softplus", "uint8", "uint16", "uint32",
-    "uint64", "uint128", "where",
+    "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
+    "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
+    "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
+    "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax",
+    "softplus", "stages", "uint128", "uint16", "uint32", "uint64", "uint8", "where",
 ]

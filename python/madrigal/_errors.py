@@ -36,11 +36,13 @@ class RunError(MadrigalError):
     Attributes:
         status: Exit status that the command line would have: 4 is the network, 5 another party, 6 inputs that the program does not
             allow.
+        echo: Whether this only repeats what another party of this process has, which says more.
     """
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
+        self.echo = False
 
 
 class UnmetError(RunError):

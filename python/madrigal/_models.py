@@ -189,7 +189,7 @@ class Model:
         dishonest_majority: bool,
         dims: Mapping[str, int] | None,
         shapes: Mapping[str, Sequence[int]] | None,
-        threads: int,
+        threads: int | None,
         report: Path | None,
     ) -> list[str]:
         words = _words(
@@ -199,7 +199,7 @@ class Model:
             public_model=public_model,
             check_range=check_range,
             dishonest_majority=dishonest_majority,
-            threads=int(threads),
+            threads=None if threads is None else int(threads),
             report=None if report is None else os.fspath(report),
         )
         return words + _sizes(dims, shapes, self._memory)
@@ -208,9 +208,13 @@ class Model:
         """Computes the network by flags of the command line."""
         words = [f"--model={self.path}", "--json", *words]
         with listening(self.name, progress, what) as ear:
-            results, stats, seen = _call(_native.infer, words, data, ear, ear.terminal)
-            figures: dict[str, Any] = json.loads(stats)
-            log_end(self.name, figures)
+            return self.inference(_call(_native.infer, words, data, ear, ear.terminal))
+
+    def inference(self, made: tuple[list[tuple[str, bytes]] | None, str, str]) -> Inference:
+        """What a run gives, as the native module tells it."""
+        results, stats, seen = made
+        figures: dict[str, Any] = json.loads(stats)
+        log_end(self.name, figures)
         arrays = {name: np.load(io.BytesIO(file), allow_pickle=False) for name, file in results or []}
         return Inference(arrays, figures, lambda: WhoSaw(seen))
 
@@ -347,9 +351,8 @@ def infer(model: Model | Path, x: Data, **how: Any) -> Inference:
     return (model if isinstance(model, Model) else load_model(model)).infer(x, **how)
 
 
-def infer_as_party(
-    words: Sequence[str],
-    model: Model | Path,
+def words_of_party(
+    model: Model,
     data: Data | None,
     *,
     batch: int | None = None,
@@ -361,14 +364,12 @@ def infer_as_party(
     dishonest_majority: bool = False,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
-    threads: int = 1,
     report: Path | None = None,
-    progress: ProgressLike = None,
-    what: str,
-) -> Inference:
-    """Computes a network as the party that the words name."""
-    own = model if isinstance(model, Model) else load_model(model)
-    words = [*words, *_words(batch=batch)]
-    words += own._how(protocol, to, numbers, public_model, check_range, dishonest_majority, dims, shapes, threads, report)
-    more, arrays = own._given(data) if data is not None else ([], None)
-    return own.run_words([*words, *more], arrays, progress, what)
+) -> tuple[list[str], list[bytes] | None]:
+    """Flags and data of one party."""
+    if data is None and batch is None and not dims and not shapes:
+        raise TypeError(f"{model.name}: without data it is not known how many inputs are computed at once; give batch=...")
+    words = [f"--model={model.path}", *_words(batch=batch)]
+    words += model._how(protocol, to, numbers, public_model, check_range, dishonest_majority, dims, shapes, None, report)
+    more, arrays = model._given(data) if data is not None else ([], None)
+    return [*words, *more], arrays

@@ -128,18 +128,24 @@ def _array(parts: tuple[str, list[int], bytearray]) -> Any:
     return array if array.ndim else array[()]
 
 
+def everyone(owner: str) -> bool:
+    """All owners of inputs: who brings everything that a program asks for."""
+    return True
+
+
 class Bound:
     """A program whose lengths are all known."""
 
-    def __init__(self, native: Any, name: str) -> None:
-        self._native, self.name = native, name
+    def __init__(self, native: Any, name: str, lengths: Sequence[tuple[str, int]] = ()) -> None:
+        self._native, self.name, self._lengths = native, name, list(lengths)
 
     @property
     def digest(self) -> str:
         """Digest of what the program means, which parties compare."""
         return str(self._native.digest)
 
-    def _given(self, values: Mapping[str, Any], complete: bool) -> list[tuple[str, _native.Values]]:
+    def _given(self, values: Mapping[str, Any], brings: Callable[[str], bool]) -> list[tuple[str, _native.Values]]:
+        """Inputs as the native module takes them; those of whom ``brings`` says so must be there."""
         given = []
         known = {port[0]: port for port in self._native.inputs}
         for name in values:
@@ -147,7 +153,7 @@ class Bound:
                 raise TypeError(f"{self.name} has no input {name!r}; it has {', '.join(known)}")
         for name, (_, owner, dtype, shape) in known.items():
             if name not in values:
-                if complete:
+                if brings(owner):
                     raise TypeError(f"{self.name} needs {name}=...: {dtype}{shape} of {owner}")
                 continue
             found = list(np.shape(values[name]))
@@ -172,9 +178,13 @@ class Bound:
                 text, status = error.args
                 raise (UnmetError if status == 6 else RunError)(text, status) from None
 
-    def _run(self, words: Sequence[str], given: Any, progress: ProgressLike, who: str, local: bool) -> Result:
+    def _run(self, words: Sequence[str], given: Any, progress: ProgressLike, who: str) -> Result:
         told = f"run by {who}, digest {self.digest[:16]}"
-        outputs, figures = self._perform("run", words, given, progress, told)
+        return self._result(self._perform("run", words, given, progress, told), True)
+
+    def _result(self, done: tuple[list[Any], str], local: bool) -> Result:
+        """What a run gives, as the native module tells it."""
+        outputs, figures = done
         stats: dict[str, Any] = json.loads(figures)
         log_end(self.name, stats)
         seen = functools.partial(self._saw, stats.get("mix"), stats.get("transport"), local)
@@ -189,7 +199,7 @@ class Bound:
 
     def simulate(self, **inputs: Any) -> dict[str, Any]:
         """Computes in the clear what the program means, from all inputs."""
-        given = self._given(inputs, True)
+        given = self._given(inputs, everyone)
         try:
             outputs, overflows = self._native.simulate(given)
         except _native.RunError as error:
@@ -213,11 +223,7 @@ class Bound:
         words = ["--local", str(self._native.parties), "--json", "--threads", str(threads)]
         words += ["--mix", protocol] if protocol else []
         words += ["--network", network] if network else []
-        return self._run(words, self._given(inputs, True), progress, f"{self._native.parties} parties here", True)
-
-    def run_party(self, words: Sequence[str], inputs: Mapping[str, Any], progress: ProgressLike = None, who: str = "a party") -> Result:
-        """Runs the program as one party, by flags of the command line."""
-        return self._run(words, self._given(inputs, False), progress, who, False)
+        return self._run(words, self._given(inputs, everyone), progress, f"{self._native.parties} parties here")
 
     def explain(self, *, network: str | None = None, protocol: str | None = None) -> Explanation:
         """What the program costs, operation by operation, before it runs."""
@@ -356,7 +362,7 @@ class Program(Runnable):
             trace = Trace(self._parties, self._protocol, bool(self.dimensions))
             self._function(Builder(trace, lengths))
             with converted():
-                self._known[key] = Bound(trace.recorder.finish(), self.name)
+                self._known[key] = Bound(trace.recorder.finish(), self.name, key)
         return self._known[key]
 
     def save(self, path: str | os.PathLike[str], **lengths: int) -> None:
@@ -407,7 +413,7 @@ class Loaded(Runnable):
 
     def _bind(self, lengths: dict[str, int]) -> Bound:
         try:
-            return Bound(self._file.bind(list(lengths.items())), self.name)
+            return Bound(self._file.bind(list(lengths.items())), self.name, sorted(lengths.items()))
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 

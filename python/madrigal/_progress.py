@@ -83,6 +83,19 @@ class _Display:
             self._handle.update(self._display.HTML(""))
 
 
+class _Line:
+    """A line on a terminal that is written again and again, of runs in a session, which draws no bars of its own."""
+
+    def __call__(self, progress: Progress) -> None:
+        full = round(30 * progress.fraction)
+        bar = "█" * full + "░" * (30 - full)
+        told = f"{plain(progress.phase, 20):>7} {bar} {count(progress.done)} of {count(progress.total)}"
+        print(f"\r{told[:79]}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
 class _Lines:
     """Lines of text on standard error, one a second."""
 
@@ -121,10 +134,10 @@ class Ear:
         terminal: Whether the native module draws its own bars.
     """
 
-    def __init__(self, name: str, progress: ProgressLike) -> None:
+    def __init__(self, name: str, progress: ProgressLike, native: bool) -> None:
         self.name = name
         self._agreed = False
-        self._shown: _Display | _Lines | _Function | None = None
+        self._shown: _Display | _Line | _Lines | _Function | None = None
         self.terminal = False
         if callable(progress):
             self._shown = _Function(progress)
@@ -133,16 +146,16 @@ class Ear:
             if notebook is not None:
                 self._shown = _Display(notebook)
             elif _is_terminal():
-                self.terminal = True
+                self.terminal = native
+                self._shown = None if native else _Line()
             elif progress is True:
                 self._shown = _Lines(name)
 
-    def __call__(self, kind: str, *told: Any) -> None:
+    def __call__(self, kind: str, text: str, done: int, total: int, warning: bool) -> None:
         if kind == "progress":
             if self._shown is not None:
-                self._shown(Progress(*told))
+                self._shown(Progress(text, done, total))
         elif kind == "said":
-            text, warning = told
             logger.log(logging.WARNING if warning else logging.INFO, "%s: %s", self.name, plain(text, 2000))
         elif kind == "met":
             logger.info("%s: the parties have met", self.name)
@@ -150,7 +163,7 @@ class Ear:
             if not self._agreed:
                 logger.info("%s: the parties agree on what they compute", self.name)
             self._agreed = True
-            logger.info("%s: %s begins", self.name, *told)
+            logger.info("%s: %s begins", self.name, text)
 
     def close(self) -> None:
         """Takes away what is shown."""
@@ -165,11 +178,11 @@ def _is_terminal() -> bool:
 
 
 @contextmanager
-def listening(name: str, progress: ProgressLike, what: str) -> Iterator[Ear]:
-    """Hears a computation from its beginning to its end, which the log tells."""
+def listening(name: str, progress: ProgressLike, what: str, native: bool = True) -> Iterator[Ear]:
+    """Hears a computation from its beginning to its end, which the log tells; ``native`` if the native module can draw bars."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function, not {progress!r}")
-    ear = Ear(name, progress)
+    ear = Ear(name, progress, native)
     logger.info("%s: %s", name, what)
     try:
         yield ear

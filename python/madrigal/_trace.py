@@ -12,11 +12,12 @@ from ._errors import ProgramError, place
 class Trace:
     """A program that is being recorded, and the bodies in it."""
 
-    def __init__(self, parties: int, mix: str | None, open_lengths: bool = False) -> None:
+    def __init__(self, parties: int, mix: str | None, open_lengths: bool = False, maker: Any = None) -> None:
         #: Whether lengths are those of this recording alone: then operations must not depend on what numbers they are.
         self.open_lengths = open_lengths
         with converted():
-            self._recorders = [_native.Recorder(parties, mix)]
+            # A maker makes the programs of a run of stages.
+            self._recorders = [_native.Recorder(parties, mix) if maker is None else maker.recorder(mix)]
         self.parties = parties
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import madrigal as mg
-from test_parties import PROGRAM, party, roster  # noqa: F401  (a fixture)
+from test_parties import PROGRAM, gap, party, roster  # noqa: F401  (a fixture)
 
 ROOT = pathlib.Path(__file__).parents[2]
 #: Conv, Relu, MaxPool, Flatten on two maps of 6 x 6; the batch has no fixed size.
@@ -187,9 +188,27 @@ def test_one_party_of_several(roster: pathlib.Path) -> None:  # noqa: F811
     assert owner.who_saw["data"] == {"party 0: model": "no", "party 1: data": "own"}
     assert receiver.who_saw["weights (36 numbers)"]["party 1: data"] == "no"
     assert receiver.stats["transport"] == "tls"
-    with pytest.raises(mg.RunError, match="how many inputs") as caught:
+    with pytest.raises(TypeError, match="how many inputs"):
         party(roster, 0).infer(CONV)
-    assert caught.value.status == 2
+
+
+def test_networks_and_programs_share_a_session(roster: pathlib.Path) -> None:  # noqa: F811
+    with ThreadPoolExecutor() as pool, party(roster, 0) as ada, party(roster, 1) as ben:
+        for _ in range(2):
+            one = pool.submit(ada.run, gap, pay=[1.5, 2.0, -4.0])
+            assert ben.run(gap, rate=[2.0, 4.0, 0.5])["total"] == one.result()["total"] == 9.0
+            seen: list[mg.Progress] = []
+            one = pool.submit(ada.infer, CONV, batch=2, protocol="A+B")
+            two = asyncio.run(ben.infer_async(CONV, X, protocol="A+B", progress=seen.append))
+            assert dict(one.result()) == {} and two.result.shape == (2, 18)
+            assert seen and seen[-1].phase == "online" and seen[-1].fraction == 1.0
+        # What one party's model is refused for, ends nothing.
+        with pytest.raises(mg.RunError, match="LSTM") as caught:
+            ada.infer(TRIALS / "lstm/model.onnx", batch=2)
+        assert caught.value.status == 3
+        one = pool.submit(ada.run, gap, pay=[1.0])
+        assert ben.run(gap, rate=[2.0])["most"] == 1.0
+        one.result()
 
 
 def test_parties_that_differ_say_so(roster: pathlib.Path) -> None:  # noqa: F811

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import pathlib
 import shutil
@@ -31,18 +32,23 @@ def gap(p: mg.Builder) -> None:
     p.reveal("most", np.max(pay), to=1)
 
 
-@pytest.fixture
-def roster(tmp_path: pathlib.Path) -> pathlib.Path:
+def keys(folder: pathlib.Path, parties: int) -> None:
+    """Keys of parties on this machine, ``p0`` and so on, and their list."""
     if not os.path.exists(PROGRAM):
         pytest.skip("the program madrigal, which makes keys, is not built")
     text = ""
-    for party in range(2):
+    for party in range(parties):
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
         line = [PROGRAM, "keygen", "--out", f"p{party}", "--address", f"127.0.0.1:{port}"]
-        text += subprocess.run(line, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    (tmp_path / "parties.toml").write_text(text)
+        text += subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True).stdout
+    (folder / "parties.toml").write_text(text)
+
+
+@pytest.fixture
+def roster(tmp_path: pathlib.Path) -> pathlib.Path:
+    keys(tmp_path, 2)
     return tmp_path
 
 
@@ -98,12 +104,17 @@ def test_nothing_is_left_of_many_runs() -> None:
     def left() -> tuple[int, int]:
         return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
+    def settled(most: tuple[int, int]) -> tuple[int, int]:
+        # A thread that has ended may be listed for a moment.
+        until = time.monotonic() + 5
+        while any(now > then for now, then in zip(left(), most)) and time.monotonic() < until:
+            time.sleep(0.01)
+        return left()
+
     gap.run_local(pay=[1.0], rate=[2.0])
+    gc.collect()  # Connections of other tests.
+    time.sleep(0.1)
     before = left()
     for _ in range(int(os.environ.get("MADRIGAL_RUNS", "10"))):
         gap.run_local(pay=[1.0], rate=[2.0])
-    # A thread that has ended may be listed for a moment.
-    until = time.monotonic() + 5
-    while left() != before and time.monotonic() < until:
-        time.sleep(0.01)
-    assert left() == before
+    assert settled(before) <= before

@@ -14,6 +14,7 @@ use madrigal_net::{Session, block_on};
 use crate::failure::{Failure, Result, first_cause};
 use crate::flags::{Patience, TransportArg};
 use crate::reach::{Network, Way};
+use crate::stop::Group;
 
 /// Does `work` as each of `parties` parties, in one session over this network; gives their results, in order. Each
 /// party computes on `threads` threads.
@@ -96,7 +97,12 @@ fn on_threads<T: Send>(
     work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>,
 ) -> Result<Vec<T>> {
     let results: Vec<Result<T>> = thread::scope(|scope| {
-        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
+        let group = Group::current();
+        let spawn = |work| {
+            let group = group.clone();
+            scope.spawn(move || Group::enter(group, work))
+        };
+        let threads: Vec<_> = work.map(spawn).collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             let panicked = |_| Err(Failure::bug("a party's thread panicked"));
             thread.join().unwrap_or_else(panicked)

@@ -24,7 +24,7 @@ use crate::{check, explain, inputs, run};
 #[derive(Args, Debug)]
 pub struct ProgramFlags {
     #[command(flatten)]
-    flags: Flags,
+    pub(crate) flags: Flags,
 }
 
 /// A program of a file, bound to its lengths.
@@ -145,7 +145,7 @@ impl FromFile<'_> {
     }
 
     /// Checks that as many parties are there as the program has.
-    fn for_parties(&self, parties: usize) -> Result<()> {
+    pub(crate) fn for_parties(&self, parties: usize) -> Result<()> {
         let wanted = self.program.parties();
         if parties == wanted {
             return Ok(());
@@ -155,7 +155,11 @@ impl FromFile<'_> {
         Err(Failure::from(Unsound::Plan { problem, remedy }))
     }
 
-    fn flagged<'f>(self, flags: &'f Flags, sink: Option<Sink<'f>>) -> FlaggedProgram<'f, ()>
+    pub(crate) fn flagged<'f>(
+        self,
+        flags: &'f Flags,
+        sink: Option<Sink<'f>>,
+    ) -> FlaggedProgram<'f, ()>
     where
         Self: 'f,
     {

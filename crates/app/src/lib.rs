@@ -3,8 +3,8 @@
 //! [`App`] makes of one function that builds a program a command that is all parties on this machine, one
 //! real party, an estimate, or a test; [`Staged`] does so of one that runs programs one after another, as values that
 //! were opened decide. Their parts serve other commands too: flags of parties ([`flags`],
-//! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), failures with exit
-//! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]),
+//! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), parties that do job
+//! after job in one session ([`held`]), failures with exit statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]),
 //! circuits as jobs ([`jobs`]), files that are written whole or not at all ([`files`]).
 
 pub mod ahead;
@@ -21,6 +21,7 @@ mod flagged;
 pub mod flags;
 pub mod from_file;
 pub mod groups;
+pub mod held;
 pub mod holders;
 mod inputs;
 pub mod jobs;
@@ -42,6 +43,7 @@ pub mod remedies;
 pub mod remote;
 mod run;
 pub mod runs;
+mod seat;
 pub mod seen;
 pub mod show;
 pub mod spread;

@@ -366,7 +366,6 @@ mod tests {
         let own = Arc::clone(&events);
         let watcher = Watcher {
             terminal: false,
-            stopped: Arc::default(),
             tell: Box::new(move |event| own.lock().unwrap().push(event)),
         };
         watched(watcher, work);

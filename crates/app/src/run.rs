@@ -21,6 +21,7 @@ use crate::inputs;
 use crate::present::Present;
 use crate::provenance::Provenance;
 use crate::runs::{PartyStatistics, RunFigures, apart, costs};
+use crate::seat::Seat;
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
@@ -92,6 +93,37 @@ pub(crate) fn run<H>(
     }
     let ended = ended.into_iter().map(|(me, (ended, _))| (me, ended));
     tell(made, &planned, transport, ended.collect())
+}
+
+/// Runs the program, with this party's inputs, as the next job of a session that is there already.
+pub(crate) async fn run_in<H>(
+    made: &FlaggedProgram<'_, H>,
+    inputs: Inputs,
+    seat: &Seat<'_>,
+) -> Result<String> {
+    let (flags, program, me) = (made.flags, &made.program, seat.session().me());
+    let planned = made.plan()?;
+    let asked = Asked::of_program(program, planned.executable.mix(), made.name);
+    let inputs = (flags.clients).bring(&asked, program, seat.server(), inputs)?;
+    let given = planned.given(program, &inputs, me)?;
+    drop(inputs);
+    let run = async |job, observe: &dyn Fn(Progress)| {
+        let deadline = flags.net.patience.deadline;
+        let run = planned.run(seat.session(), job, given, deadline, observe);
+        run.await
+    };
+    let (job, ended) = seat.job(run).await?;
+    if let Some(server) = seat.server() {
+        let (shares, run) = (ended.outputs.shares(), seat.session().run_id(job));
+        (flags.clients).leave(&asked, server, shares, run, flags.quiet)?;
+    }
+    let figures = vec![RunFigures::from(&ended.outcome)];
+    tell(
+        made,
+        &planned,
+        seat.transport(),
+        vec![(me, (ended, figures))],
+    )
 }
 
 /// Reports what was made ahead, as text or JSON.

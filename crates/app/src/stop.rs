@@ -6,10 +6,12 @@
 //! tasks that must end in good order ends at once. With such tasks it ends when they have ended, on a second
 //! signal, or after ten seconds.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::process;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
@@ -31,6 +33,8 @@ pub enum Signal {
     Interrupt,
     /// SIGTERM, which service managers send.
     Terminate,
+    /// No signal: who runs parties in a process of theirs gave them up ([`Group::stop`]).
+    Caller,
 }
 
 impl Signal {
@@ -40,7 +44,7 @@ impl Signal {
     pub fn status(self) -> Status {
         match self {
             Self::Hangup => Status::Hangup,
-            Self::Interrupt => Status::Interrupted,
+            Self::Interrupt | Self::Caller => Status::Interrupted,
             Self::Terminate => Status::Terminated,
         }
     }
@@ -57,6 +61,7 @@ impl std::fmt::Display for Signal {
             Self::Hangup => "SIGHUP",
             Self::Interrupt => "SIGINT",
             Self::Terminate => "SIGTERM",
+            Self::Caller => "whoever started it",
         })
     }
 }
@@ -65,7 +70,48 @@ impl std::fmt::Display for Signal {
 struct State {
     told: Option<Signal>,
     next: u64,
-    waiting: BTreeMap<u64, Box<dyn FnOnce(Signal) + Send>>,
+    waiting: BTreeMap<u64, (Option<Group>, Tell)>,
+}
+
+type Tell = Box<dyn FnOnce(Signal) + Send>;
+
+/// Runs of a process that goes on when they end: one where somebody else handles signals, and many runs may be under way. What
+/// threads begin [within](Self::enter) a group belongs to it.
+#[derive(Debug, Clone, Default)]
+pub struct Group(Arc<AtomicBool>);
+
+thread_local! {
+    static GROUP: RefCell<Option<Group>> = const { RefCell::new(None) };
+}
+
+impl Group {
+    /// The group that this thread is in, if it is in one.
+    pub fn current() -> Option<Self> {
+        GROUP.with_borrow(Clone::clone)
+    }
+
+    /// Does `work` in a group, or in none.
+    pub fn enter<T>(group: Option<Self>, work: impl FnOnce() -> T) -> T {
+        let before = GROUP.replace(group);
+        let done = work();
+        GROUP.set(before);
+        done
+    }
+
+    /// Ends all runs of the group, those too that are yet to begin: their parties tell the others.
+    pub fn stop(&self) {
+        let told: Vec<Tell> = {
+            let mut state = state();
+            self.0.store(true, SeqCst);
+            let own = |group: &Self| Arc::ptr_eq(&group.0, &self.0);
+            let waiting = std::mem::take(&mut state.waiting).into_iter();
+            let (told, others): (Vec<_>, Vec<_>) =
+                waiting.partition(|(_, (group, _))| group.as_ref().is_some_and(own));
+            state.waiting = others.into_iter().collect();
+            told.into_iter().map(|(_, (_, tell))| tell).collect()
+        };
+        told.into_iter().for_each(|tell| tell(Signal::Caller));
+    }
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -86,15 +132,17 @@ pub fn told() -> Option<Signal> {
 /// Has `tell` called once when the process is told to stop, as long as the subscription lives; at once if it was
 /// told already. `tell` must not wait.
 pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Subscription {
+    let group = Group::current();
     let mut state = state();
-    if let Some(signal) = state.told {
+    let stopped = group.as_ref().is_some_and(|group| group.0.load(SeqCst));
+    if let Some(signal) = state.told.or(stopped.then_some(Signal::Caller)) {
         drop(state);
         tell(signal);
         return Subscription(None);
     }
     let number = state.next;
     state.next += 1;
-    state.waiting.insert(number, Box::new(tell));
+    state.waiting.insert(number, (group, Box::new(tell)));
     Subscription(Some(number))
 }
 
@@ -134,6 +182,7 @@ fn wait() {
                 Signal::Hangup => SignalKind::hangup(),
                 Signal::Interrupt => SignalKind::interrupt(),
                 Signal::Terminate => SignalKind::terminate(),
+                Signal::Caller => return None,
             };
             let ignored = ignored >> (one.number() - 1) & 1 == 1;
             Some((one, (!ignored).then(|| signal(kind).ok()).flatten()?))
@@ -180,15 +229,8 @@ fn tell(signal: Signal) -> bool {
         std::mem::take(&mut state.waiting)
     };
     let anybody = !waiting.is_empty();
-    waiting.into_values().for_each(|tell| tell(signal));
+    waiting.into_values().for_each(|(_, tell)| tell(signal));
     anybody
-}
-
-/// Ends all runs of this process, as a signal would, in a process that goes on: one where somebody else handles signals.
-pub fn interrupt() {
-    let waiting = std::mem::take(&mut state().waiting);
-    let tell = |tell: Box<dyn FnOnce(Signal) + Send>| tell(Signal::Interrupt);
-    waiting.into_values().for_each(tell);
 }
 
 /// The signals that were ignored when the program began, a bit for each from the first on: where the system

@@ -1,45 +1,38 @@
 //! Whether somebody still waits for work that takes long.
 
-use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
 
 use crate::failure::{Failure, Result};
-use crate::stop::Signal;
-use crate::watch::watcher;
+use crate::stop;
 
 /// Tells whether somebody still waits for this thread's work; to be asked between steps that take long.
 ///
 /// # Errors
-/// [`Failure::Stopped`] if nobody does.
+/// [`Failure::Stopped`] if the process, or the thread's group of runs, was told to stop.
 pub fn is_wanted() -> Result<()> {
-    match watcher() {
-        Some(watcher) if watcher.stopped.load(Ordering::Relaxed) => {
-            Err(Failure::Stopped(Signal::Interrupt))
-        }
-        _ => Ok(()),
+    let (tell, told) = channel();
+    // Who was told already is told at once; others are not told any more.
+    drop(stop::when_told(move |signal| {
+        let _ = tell.send(signal);
+    }));
+    match told.try_recv() {
+        Ok(signal) => Err(Failure::Stopped(signal)),
+        Err(_) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
-    use crate::watch::{Watcher, watched};
+    use crate::stop::Group;
 
     #[test]
     fn work_that_nobody_waits_for_ends() {
-        let stopped = Arc::new(AtomicBool::new(false));
-        let watcher = Watcher {
-            terminal: false,
-            stopped: Arc::clone(&stopped),
-            tell: Box::new(|_| {}),
-        };
-        watched(watcher, || {
+        let group = Group::default();
+        Group::enter(Some(group.clone()), || {
             assert!(is_wanted().is_ok());
-            stopped.store(true, Ordering::Relaxed);
-            let ended = is_wanted().unwrap_err();
-            assert!(ended.to_string().contains("SIGINT"), "{ended}");
+            group.stop();
+            assert!(matches!(is_wanted(), Err(Failure::Stopped(_))));
         });
         assert!(is_wanted().is_ok());
     }

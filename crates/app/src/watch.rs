@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use madrigal_core::Phase;
 use serde::{Deserialize, Serialize};
@@ -66,8 +65,6 @@ pub enum Event {
 pub struct Watcher {
     /// Whether standard error shows progress all the same, if it is a terminal.
     pub terminal: bool,
-    /// Set by whoever no longer waits for the work: it ends before its next step, and begins no run.
-    pub stopped: Arc<AtomicBool>,
     /// Told of each event, by any thread; must not wait.
     pub tell: Box<dyn Fn(Event) + Send + Sync>,
 }

@@ -102,6 +102,11 @@ impl Stages {
         self.ended
     }
 
+    /// Number of the job that the next stage would be.
+    pub fn next_job(&self) -> u32 {
+        self.job
+    }
+
     /// Runs `plan` as the next stage: `kept` has values of earlier stages, each with the input of the plan's graph that
     /// it is, and `given` all other inputs in order.
     ///

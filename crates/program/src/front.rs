@@ -18,7 +18,7 @@ impl Program {
     /// Records an operation as it is, on operands whose shapes and types are those that it takes; gives its results. Operands that
     /// do not fit are an error of the program, as everywhere; the results are those of nothing then.
     ///
-    /// Inputs, kept values and arguments of bodies are made by what declares them: [`Program::tensor_input`], [`Program::kept`],
+    /// Inputs, kept values and arguments of bodies are made by what declares them: [`Program::tensor_input`], [`Program::kept_tensor`],
     /// [`Program::argument`].
     #[track_caller]
     pub fn record(&mut self, op: Op, operands: &[&Tensor]) -> Vec<Tensor> {

@@ -99,5 +99,5 @@ pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{
     Checked, InputError, InputShare, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
 };
-pub use stages::{Kept, StageError, StageReport, Stages};
+pub use stages::{Kept, KeptTensor, StageError, StageMaker, StageReport, Stages};
 pub use tensor_type::TensorType;

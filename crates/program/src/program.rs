@@ -3,7 +3,7 @@
 mod require;
 mod stage;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use madrigal_core::{MAX_PARTIES, Party, PartyError};
 
@@ -28,7 +28,7 @@ use crate::tensor_type::TensorType;
 /// An operator that cannot be makes no panic: the first such is kept, with its place in the source, and
 /// is what [`Program::finish`] gives. What depends on it is not looked at.
 pub struct Program {
-    recorder: Rc<Recorder>,
+    recorder: Arc<Recorder>,
     parties: usize,
     inputs: Vec<InputPort>,
     outputs: Vec<OutputPort>,
@@ -44,7 +44,7 @@ impl Program {
     /// An empty program for `parties` parties, at most [`MAX_PARTIES`].
     #[track_caller]
     pub fn new(parties: usize) -> Self {
-        let recorder = Rc::<Recorder>::default();
+        let recorder = Arc::<Recorder>::default();
         if parties == 0 || parties > MAX_PARTIES {
             let error = PartyError { index: 0, parties };
             recorder.fail(Source::here(), error.into());
@@ -53,11 +53,11 @@ impl Program {
     }
 
     /// A program for what a body records.
-    pub(crate) fn within(&self, body: Rc<Recorder>) -> Self {
+    pub(crate) fn within(&self, body: Arc<Recorder>) -> Self {
         Self::recorded(self.parties, body)
     }
 
-    fn recorded(parties: usize, recorder: Rc<Recorder>) -> Self {
+    fn recorded(parties: usize, recorder: Arc<Recorder>) -> Self {
         Self {
             recorder,
             parties,
@@ -264,7 +264,7 @@ impl Program {
         })
     }
 
-    pub(crate) fn recorder(&self) -> &Rc<Recorder> {
+    pub(crate) fn recorder(&self) -> &Arc<Recorder> {
         &self.recorder
     }
 
@@ -277,11 +277,11 @@ impl Program {
         carried: usize,
         common: Vec<Value>,
         body: impl FnOnce(&mut Program) -> R,
-        results: impl FnOnce(&R) -> Vec<(Rc<Recorder>, Option<Value>)>,
+        results: impl FnOnce(&R) -> Vec<(Arc<Recorder>, Option<Value>)>,
         at: Source,
     ) -> (Option<Body>, R) {
         let recorder = self.recorder.body(carried, common);
-        let mut inner = self.within(Rc::clone(&recorder));
+        let mut inner = self.within(Arc::clone(&recorder));
         let operator = match place {
             Place::Loop => "the result of a loop",
             Place::Branch => "the result of a secret branch",

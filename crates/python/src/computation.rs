@@ -25,7 +25,7 @@ type Input = (Option<String>, String, String, Vec<usize>);
 type Output = (Option<String>, Vec<String>, String, Vec<usize>);
 
 /// A value for an input, and its name.
-type Given<'py> = (Option<String>, PyRef<'py, Values>);
+pub type Given<'py> = (Option<String>, PyRef<'py, Values>);
 
 /// A finished program.
 #[pyclass(frozen, module = "madrigal._native")]
@@ -36,12 +36,8 @@ impl Computation {
         Self(program)
     }
 
-    fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
-        let mut inputs = Inputs::new();
-        for (name, values) in given {
-            inputs = inputs.with_array(name.as_deref(), values.take()?);
-        }
-        Ok(inputs)
+    pub fn program(&self) -> &Inner {
+        &self.0
     }
 
     fn outputs_of(&self, py: Python<'_>, outputs: &Outputs) -> PyResult<Vec<Option<Parts>>> {
@@ -50,6 +46,14 @@ impl Computation {
             .map(|array| array.map(|array| parts(py, array)));
         arrays.map(Option::transpose).collect()
     }
+}
+
+pub fn inputs_of(given: &[Given<'_>]) -> PyResult<Inputs> {
+    let mut inputs = Inputs::new();
+    for (name, values) in given {
+        inputs = inputs.with_array(name.as_deref(), values.take()?);
+    }
+    Ok(inputs)
 }
 
 #[pymethods]
@@ -123,7 +127,7 @@ impl Computation {
         py: Python<'_>,
         given: Vec<Given<'_>>,
     ) -> PyResult<(Vec<Option<Parts>>, Vec<String>)> {
-        let inputs = Self::inputs_of(&given)?;
+        let inputs = inputs_of(&given)?;
         let program = self.0.clone();
         let checked = Watch::nobody().work(py, move || Ok(program.check(&inputs)?))?;
         let overflows = checked.overflows.iter().map(ToString::to_string).collect();
@@ -145,7 +149,7 @@ impl Computation {
         terminal: bool,
     ) -> PyResult<(Vec<(String, Parts)>, String)> {
         let mut flags: ProgramFlags = flags(&words)?;
-        let inputs = given.as_deref().map(Self::inputs_of).transpose()?;
+        let inputs = given.as_deref().map(inputs_of).transpose()?;
         let (program, what) = (self.0.clone(), what.to_owned());
         let work = move || {
             let program = FromFile {

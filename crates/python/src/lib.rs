@@ -3,8 +3,11 @@
 
 mod arrays;
 mod computation;
+mod done;
 mod models;
 mod recorder;
+mod session;
+mod stages;
 mod watched;
 
 use std::ffi::OsString;
@@ -72,6 +75,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Body>()?;
     module.add_class::<computation::Computation>()?;
     module.add_class::<computation::ProgramFile>()?;
+    module.add_class::<recorder::Kept>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<stages::Maker>()?;
+    module.add_class::<stages::StageRun>()?;
     module.add_function(wrap_pyfunction!(models::model_ports, module)?)?;
     module.add_function(wrap_pyfunction!(models::model, module)?)?;
     module.add_function(wrap_pyfunction!(models::infer, module)?)?;

@@ -8,7 +8,7 @@ use madrigal_app::figures::json_text;
 use madrigal_kernels::level_from_env;
 use madrigal_models::args::{Check, Infer, Model};
 use madrigal_models::data::read_array;
-use madrigal_models::infer::{Done, compute};
+use madrigal_models::infer::{Done, FinishedRun, compute};
 use madrigal_models::model::{Told, answer, ports};
 use madrigal_nn::{Tensor, npy};
 use pyo3::prelude::*;
@@ -23,7 +23,10 @@ type Inputs = Vec<(String, Option<Vec<String>>)>;
 
 /// Results by the outputs' names as arrays of `numpy.save`, where they are learned here; statistics as JSON; who saw what as
 /// JSON.
-type Inferred = (Option<Vec<(String, Py<PyBytes>)>>, String, String);
+pub type Inferred = (Option<Vec<(String, Vec<u8>)>>, String, String);
+
+/// [`Inferred`] in Python.
+pub type ForPython = (Option<Vec<(String, Py<PyBytes>)>>, String, String);
 
 /// Reads flags as the command line has them.
 pub fn flags<T: Args>(words: &[String]) -> PyResult<T> {
@@ -37,9 +40,9 @@ fn parsed<T: FromArgMatches>(command: Command, words: &[String]) -> PyResult<T> 
 }
 
 /// Arrays as `numpy.save` writes them.
-type Arrays = Vec<PyBackedBytes>;
+pub type Arrays = Vec<PyBackedBytes>;
 
-fn tensors(data: Option<Arrays>) -> Result<Option<Vec<Tensor>>, Failure> {
+pub fn tensors(data: Option<Arrays>) -> Result<Option<Vec<Tensor>>, Failure> {
     let read = |array: &PyBackedBytes| read_array(array, Path::new("the data"));
     let read = |arrays: Arrays| arrays.iter().map(read).collect();
     data.map(read).transpose()
@@ -83,27 +86,33 @@ pub fn infer(
     data: Option<Arrays>,
     hear: Option<Py<PyAny>>,
     terminal: bool,
-) -> PyResult<Inferred> {
+) -> PyResult<ForPython> {
     let args: Infer = flags(&words)?;
     let watch = Watch { hear, terminal };
     let work = move || {
         level_from_env().map_err(Usage::Level)?;
-        let Done::Run(run) = compute(&args, tensors(data)?)? else {
-            return Err(Failure::bug("stores are made on the command line"));
-        };
-        run.write_report(&args)?;
-        let file = |(name, tensor): &(String, Tensor)| (name.clone(), npy::write(tensor));
-        let results = run.results();
-        let results: Option<Vec<(String, Vec<u8>)>> =
-            results.map(|results| results.iter().map(file).collect());
-        Ok((
-            results,
-            run.statistics(&args)?,
-            json_text(&run.seen(&args))?,
-        ))
+        match compute(&args, tensors(data)?)? {
+            Done::Run(run) => told(&args, &run),
+            Done::Prepared(_) => Err(Failure::bug("stores are made on the command line")),
+        }
     };
-    let (results, statistics, seen) = watch.work(py, work)?;
+    let inferred = watch.work(py, work)?;
+    Ok(for_python(py, inferred))
+}
+
+/// Writes the page that the flags ask for, and gives the rest.
+pub fn told(args: &Infer, run: &FinishedRun) -> Result<Inferred, Failure> {
+    run.write_report(args)?;
+    let file = |(name, tensor): &(String, Tensor)| (name.clone(), npy::write(tensor));
+    let results = run
+        .results()
+        .map(|results| results.iter().map(file).collect());
+    Ok((results, run.statistics(args)?, json_text(&run.seen(args))?))
+}
+
+/// Hands it to Python.
+pub fn for_python(py: Python<'_>, (results, statistics, seen): Inferred) -> ForPython {
     let bytes = |(name, file): (String, Vec<u8>)| (name, PyBytes::new(py, &file).unbind());
     let results = results.map(|results| results.into_iter().map(bytes).collect());
-    Ok((results, statistics, seen))
+    (results, statistics, seen)
 }

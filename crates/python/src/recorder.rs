@@ -5,7 +5,9 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_program::ir::{Graph, Op, TensorType, Unary};
 use madrigal_program::lower::{Mix, Sharing};
-use madrigal_program::{Client, Holder, Program, Rounding, Source, Tensor as Inner, View};
+use madrigal_program::{
+    Client, Holder, KeptTensor, Program, Rounding, Source, Tensor as Inner, View,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{array_of, shape_of, type_of};
@@ -31,7 +33,7 @@ impl Who {
 }
 
 /// A value of a program.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 #[derive(Clone)]
 pub struct Tensor(Inner);
 
@@ -48,8 +50,25 @@ impl Tensor {
     }
 }
 
+/// A value that a stage keeps for later ones.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Kept(KeptTensor);
+
+#[pymethods]
+impl Kept {
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.0.tensor_type().shape.axes().to_vec()
+    }
+
+    #[getter]
+    fn dtype(&self) -> String {
+        self.0.tensor_type().element.to_string()
+    }
+}
+
 /// The body of a loop or a branch, with the values from around it that it uses.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 pub struct Body {
     graph: Arc<Graph>,
     captured: Vec<Inner>,
@@ -64,13 +83,26 @@ impl Body {
 }
 
 /// A program that is being recorded.
-#[pyclass(unsendable, module = "madrigal._native")]
+#[pyclass(module = "madrigal._native")]
 pub struct Recorder {
     program: Option<Program>,
     parties: usize,
 }
 
 impl Recorder {
+    /// Records a program, in a mix if one is named.
+    pub fn of(program: Program, mix: Option<&str>) -> PyResult<Self> {
+        let parties = program.parties();
+        let program = match mix {
+            Some(mix) => program.with_default(mix.parse::<Mix>().map_err(value_error)?),
+            None => program,
+        };
+        let program = Some(program);
+        let recorder = Self { program, parties };
+        recorder.check()?;
+        Ok(recorder)
+    }
+
     fn program(&mut self) -> PyResult<&mut Program> {
         let ended =
             || value_error("the program, or this body of it, is finished: nothing can be added");
@@ -100,17 +132,7 @@ impl Recorder {
 impl Recorder {
     #[new]
     fn new(parties: usize, mix: Option<&str>) -> PyResult<Self> {
-        let program = Program::new(parties);
-        let program = match mix {
-            Some(mix) => program.with_default(mix.parse::<Mix>().map_err(value_error)?),
-            None => program,
-        };
-        let recorder = Self {
-            program: Some(program),
-            parties,
-        };
-        recorder.check()?;
-        Ok(recorder)
+        Self::of(Program::new(parties), mix)
     }
 
     /// Says where all stands that follows.
@@ -144,6 +166,19 @@ impl Recorder {
         let to = to.collect::<PyResult<Vec<Holder>>>()?;
         self.program()?.open_tensor(name, &value.0, to);
         self.check()
+    }
+
+    /// Keeps a value for later stages.
+    fn keep(&mut self, value: &Tensor) -> PyResult<Kept> {
+        let kept = self.program()?.keep_tensor(&value.0);
+        self.check()?;
+        Ok(Kept(kept))
+    }
+
+    /// A value that an earlier stage has kept.
+    fn kept(&mut self, kept: &Kept) -> PyResult<Tensor> {
+        let made = self.program()?.kept_tensor(&kept.0);
+        self.one(made)
     }
 
     fn require(&mut self, name: Option<&str>, condition: &Tensor) -> PyResult<()> {

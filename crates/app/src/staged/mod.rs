@@ -2,7 +2,7 @@
 
 mod check;
 mod explain;
-mod run;
+pub(crate) mod run;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -169,6 +169,19 @@ where
     }
 }
 
+/// Makes the failure of a stage; of inputs, of those that were read and checked before.
+impl From<StageError> for Failure {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Program(error) => Self::from(Unsound::Program(error)),
+            StageError::Execute(error) => Unsound::plan(&error),
+            StageError::Run(error) => error.into(),
+            StageError::Inputs(error) => error.into(),
+            error => Self::bug(error),
+        }
+    }
+}
+
 /// Stages with all that flags say.
 struct Staging<'a, D> {
     name: &'static str,
@@ -247,13 +260,7 @@ where
         if let Some(problem) = problem.into_inner() {
             return Err(problem);
         }
-        let told = done.map_err(|error| match error {
-            StageError::Program(error) => Failure::from(Unsound::Program(error)),
-            StageError::Execute(error) => Unsound::plan(&error),
-            StageError::Run(error) => error.into(),
-            StageError::Inputs(error) => error.into(),
-            error => Failure::bug(error),
-        })?;
+        let told = done?;
         let used = used.into_inner();
         let unused = inputs::unused(&self.given, &used).into_iter();
         let mut unused = unused.map(|name| format!("--input {name}"));

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{How, Staging};
+use crate::arguments::Flags;
 use crate::clients::Asked;
 use crate::failure::{Failure, Result};
 use crate::figures::json_text;
@@ -21,13 +22,13 @@ use crate::present::Present;
 use crate::provenance::Provenance;
 use crate::public_numbers::Numbers;
 use crate::run::json;
-use crate::runs::{PartyStatistics, RunFigures, costs, repeated};
+use crate::runs::{self, PartyStatistics, RunFigures, repeated};
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]
-struct Report {
+struct Report<'a> {
     /// Name of the program.
-    program: &'static str,
+    program: &'a str,
     /// Who ran it, when, where and how.
     provenance: Provenance,
     /// Mix of all programs; `null` where each has its own.
@@ -37,7 +38,7 @@ struct Report {
     /// Transport, as given.
     transport: TransportArg,
     /// Network, as given.
-    network: String,
+    network: &'a str,
     /// Text that is printed without `--json`.
     result: String,
     /// Number of runs; the result and the stages are those of the last one.
@@ -59,18 +60,22 @@ struct Stage {
 
 /// Result of the last run at one party, and what all of them cost.
 struct Ended {
-    party: Party,
     told: String,
     stages: Vec<StageEnded>,
-    runs: Vec<RunFigures>,
+    costs: PartyCosts,
+}
+
+/// Costs of a run at one party.
+pub(crate) struct PartyCosts {
+    pub(crate) party: Party,
+    /// Stages of the last run, each with its outputs for reports.
+    pub(crate) stages: Vec<(Map<String, Value>, RunFigures)>,
+    /// All stages of each run.
+    pub(crate) runs: Vec<RunFigures>,
 }
 
 /// A stage as one party has ended it.
 struct StageEnded {
-    /// Outputs for reports.
-    outputs: Map<String, Value>,
-    /// Costs of the stage.
-    figures: RunFigures,
     /// Inputs and outputs of the stage, as share files are for them.
     asked: Asked,
     /// Outputs, with shares of those for clients.
@@ -124,7 +129,7 @@ where
         seed: u64,
         observe: &dyn Fn(Progress),
     ) -> Result<Ended> {
-        let ended: RefCell<Vec<StageEnded>> = RefCell::new(Vec::new());
+        let (ended, costs) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
         // Each stage is a job.
         let first = Cell::new(1);
         let tell = |report: &StageReport<'_>| {
@@ -135,9 +140,10 @@ where
             });
             let outcome = report.outcome.expect("a party's stage has spent something");
             let planned = report.planned.expect("a party's stage is planned");
+            costs
+                .borrow_mut()
+                .push((outputs.collect(), RunFigures::from(outcome)));
             ended.borrow_mut().push(StageEnded {
-                outputs: outputs.collect(),
-                figures: RunFigures::from(outcome),
                 asked: Asked::of_program(report.program, planned.executable.mix(), self.name),
                 opened: report.outputs.clone(),
                 run: session.run_id(first.get() + report.stage),
@@ -152,19 +158,21 @@ where
                 None => stages.telling(&tell).dealing(seed),
             };
             let (told, _) = self.follow(stages, how).await?;
-            let stages = ended.take();
-            first.set(first.get() + stages.len() as u32);
-            let costs = stages.iter().map(|stage| stage.figures.clone());
-            let costs = costs.reduce(RunFigures::then);
-            let costs = costs.ok_or_else(|| Failure::bug("a run without stages"))?;
-            Ok(((told, stages), costs))
+            let (ended, costs) = (ended.take(), costs.take());
+            first.set(first.get() + ended.len() as u32);
+            let all = all_stages(&costs).ok_or_else(|| Failure::bug("a run without stages"))?;
+            Ok(((told, ended, costs), all))
         });
-        let ((told, stages), runs) = done.await?;
+        let ((told, stages, costs), runs) = done.await?;
+        let party = session.me();
         Ok(Ended {
-            party: session.me(),
             told,
             stages,
-            runs,
+            costs: PartyCosts {
+                party,
+                stages: costs,
+                runs,
+            },
         })
     }
 
@@ -174,42 +182,78 @@ where
         let Some(first) = ended.first() else {
             return Err(Failure::bug("a run without parties"));
         };
-        let of = |ended: &Ended| PartyStatistics::here(ended.party, ended.runs.clone());
-        let parties: Vec<PartyStatistics> = ended.iter().map(of).collect();
         let mut text = first.told.clone();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
+        let costs: Vec<&PartyCosts> = ended.iter().map(|ended| &ended.costs).collect();
         if flags.json {
-            let stage = |at: usize| {
-                let mut outputs = Map::new();
-                let mut parties = Vec::new();
-                for ended in ended {
-                    let own = &ended.stages[at];
-                    outputs.extend(own.outputs.clone());
-                    let figures = vec![own.figures.clone()];
-                    parties.push(PartyStatistics::here(ended.party, figures));
-                }
-                Stage { outputs, parties }
-            };
-            let report = Report {
+            let run = Run {
                 program: self.name,
-                provenance: Provenance::of_process(),
-                mix: flags.mix.map(|mix| mix.to_string()),
-                threads: flags.threads,
+                result: text.trim_end(),
                 transport,
-                network: flags.net.network.clone(),
-                result: text.trim_end().to_owned(),
-                repeat: flags.repeat,
-                stages: (0..first.stages.len()).map(stage).collect(),
-                parties,
             };
-            return json_text(&report);
+            return run.json(flags, &costs);
         }
         if !flags.quiet {
             let stages = counted(first.stages.len() as u64, "stage");
-            let _ = writeln!(crate::terminal::stderr(), "{}\n{stages}", costs(&parties));
+            let table = runs::costs(&statistics(&costs));
+            let _ = writeln!(crate::terminal::stderr(), "{table}\n{stages}");
         }
         Ok(text)
+    }
+}
+
+/// What all stages of a run cost together; `None` without any.
+pub(crate) fn all_stages(stages: &[(Map<String, Value>, RunFigures)]) -> Option<RunFigures> {
+    let figures = stages.iter().map(|(_, figures)| figures.clone());
+    figures.reduce(RunFigures::then)
+}
+
+fn statistics(costs: &[&PartyCosts]) -> Vec<PartyStatistics> {
+    let of = |one: &&PartyCosts| PartyStatistics::here(one.party, one.runs.clone());
+    costs.iter().map(of).collect()
+}
+
+/// A run of stages, for its report.
+pub(crate) struct Run<'a> {
+    /// Name of the program.
+    pub(crate) program: &'a str,
+    /// Text that is printed without `--json`.
+    pub(crate) result: &'a str,
+    pub(crate) transport: TransportArg,
+}
+
+impl Run<'_> {
+    /// The report, as JSON.
+    pub(crate) fn json(&self, flags: &Flags, costs: &[&PartyCosts]) -> Result<String> {
+        let stage = |at: usize| {
+            let mut stage = Stage {
+                outputs: Map::new(),
+                parties: Vec::new(),
+            };
+            for one in costs {
+                let Some((outputs, figures)) = one.stages.get(at) else {
+                    continue;
+                };
+                stage.outputs.extend(outputs.clone());
+                let own = PartyStatistics::here(one.party, vec![figures.clone()]);
+                stage.parties.push(own);
+            }
+            stage
+        };
+        let stages = costs.iter().map(|one| one.stages.len()).max();
+        json_text(&Report {
+            program: self.program,
+            provenance: Provenance::of_process(),
+            mix: flags.mix.map(|mix| mix.to_string()),
+            threads: flags.threads,
+            transport: self.transport,
+            network: &flags.net.network,
+            result: self.result.to_owned(),
+            repeat: flags.repeat,
+            stages: (0..stages.unwrap_or(0)).map(stage).collect(),
+            parties: statistics(costs),
+        })
     }
 }

@@ -121,7 +121,10 @@ fn with_program(
     let program = load(&of.file, &of.lengths)?;
     of.flags.read_files(values)?;
     let name = name(&of.file);
-    let lengths = of.lengths.iter();
+    // In an order that does not depend on who gives them.
+    let mut lengths: Vec<&Length> = of.lengths.iter().collect();
+    lengths.sort_by(|one, other| one.name.cmp(&other.name));
+    let lengths = lengths.into_iter();
     let lengths = lengths.map(|one| (format!("--dim {}", one.name), one.length.to_string()));
     let program = FromFile {
         name: &name,

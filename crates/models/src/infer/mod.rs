@@ -19,6 +19,7 @@ use madrigal_app::figures::{json_text, peak_rss_bytes};
 use madrigal_app::files::{self, named};
 use madrigal_app::flags::TransportArg;
 use madrigal_app::flags::repeat_fact;
+use madrigal_app::held::Seat;
 use madrigal_app::over::Over;
 use madrigal_app::present::Present;
 use madrigal_app::progress::say;
@@ -118,6 +119,14 @@ pub fn run(args: &Infer) -> Result<()> {
     }
 }
 
+/// Where a network is computed.
+struct Parties {
+    count: usize,
+    /// The one party that runs here; `None` where all do.
+    me: Option<Party>,
+    transport: TransportArg,
+}
+
 /// Does what the flags say. Data that is `given` takes the place of the files that they name.
 ///
 /// # Errors
@@ -127,46 +136,20 @@ pub fn compute(args: &Infer, given: Option<Vec<Tensor>>) -> Result<Done> {
     args.who.check()?;
     check_files(args, &[])?;
     let present = Present::new(&args.who, &args.net)?;
-    let (parties, me) = (present.parties(), present.me());
-    // With all parties here, a client's data is given in the clear as well.
-    let has_data = me.is_none_or(|me| me == DATA && args.data.is_none());
-    let brings = !args.inputs.is_empty() || given.is_some();
-    if let Some(me) = me.filter(|_| !has_data && brings) {
-        let owner = args.data.as_deref();
-        let owner = owner.map_or(DATA.into(), |client| Client::new(client).into());
-        let me = me.index();
-        return Err(Unfit::Foreign { me, owner }.into());
-    }
-    let data = Files::read_or(given, &args.inputs, &args.pixels)?;
-    let model = model_program::read(&args.model, &args.sizes)?;
-    let batch = batch(args, &model, &data)?;
-    if me.is_some() && batch.is_none() && !args.sizes.is_given() {
-        return Err(Unfit::Batch.into());
-    }
-    let made = made(args, parties, &model, batch, &data)?;
+    let here = Parties {
+        count: present.parties(),
+        me: present.me(),
+        transport: present.transport(),
+    };
+    let (model, data, made) = read(args, given, &here)?;
     if let Some(runs) = args.ahead.prepare {
-        let work = plan(args, made, present.transport())?;
+        let work = plan(args, made, here.transport)?;
         let spec = store(args, &work.planned, runs);
         let done = args.ahead.prepare(&spec, present, args.show.quiet);
         return Ok(Done::Prepared(done?));
     }
-    let is_here = |party| me.is_none_or(|me| me == party);
-    let mut inputs = Inputs::new();
-    if is_here(MODEL) {
-        inputs = made.with_weights(&args.model, inputs)?;
-    }
-    if has_data {
-        let data = data.tensors(&made.graph)?;
-        range::check(
-            args,
-            &model,
-            &made,
-            &data,
-            is_here(MODEL) || args.public_model,
-        )?;
-        inputs = made.with_data(&data, inputs)?;
-    }
-    let work = plan(args, made, present.transport())?;
+    let inputs = own_inputs(args, &model, &made, data, here.me)?;
+    let work = plan(args, made, here.transport)?;
     let program = work.made.network.program();
     let asked = (work.made).asked_of_clients(&args.model, work.planned.executable.mix());
     let server = present.server();
@@ -193,6 +176,97 @@ pub fn compute(args: &Infer, given: Option<Vec<Tensor>>) -> Result<Done> {
     let done = done.into_iter().map(|(me, (ended, _))| (me, ended));
     let run = FinishedRun::new(work, done.collect())?;
     Ok(Done::Run(Box::new(run)))
+}
+
+/// Computes a network once as the next job of a party that is in a session already; what the flags say of parties is the
+/// session's.
+///
+/// # Errors
+/// [`Failure`]: files, models and data that are not as they should be, and what goes wrong between the parties.
+pub async fn compute_in(
+    args: &Infer,
+    given: Option<Vec<Tensor>>,
+    seat: &Seat<'_>,
+) -> Result<FinishedRun> {
+    args.show.begin();
+    check_files(args, &[])?;
+    let me = seat.session().me();
+    let here = Parties {
+        count: seat.session().parties(),
+        me: Some(me),
+        transport: seat.transport(),
+    };
+    let (model, data, made) = read(args, given, &here)?;
+    let inputs = own_inputs(args, &model, &made, data, here.me)?;
+    let work = plan(args, made, here.transport)?;
+    let program = work.made.network.program();
+    let asked = (work.made).asked_of_clients(&args.model, work.planned.executable.mix());
+    let inputs = (args.clients).bring(&asked, program, seat.server(), inputs)?;
+    let given = work.planned.given(program, &inputs, me)?;
+    drop(inputs);
+    let run = async |job, observe: &dyn Fn(Progress)| {
+        let deadline = args.net.patience.deadline;
+        let run = (work.planned).run(seat.session(), job, given, deadline, observe);
+        run.await
+    };
+    let (job, ended) = seat.job(run).await?;
+    if let Some(server) = seat.server() {
+        let (shares, run) = (ended.outputs.shares(), seat.session().run_id(job));
+        (args.clients).leave(&asked, server, shares, run, args.show.quiet)?;
+    }
+    let figures = vec![RunFigures::from(&ended.outcome)];
+    FinishedRun::new(work, vec![(me, (ended, figures))])
+}
+
+/// Whether the data comes from here. With all parties here, a client's is given in the clear as well.
+fn has_data(args: &Infer, me: Option<Party>) -> bool {
+    me.is_none_or(|me| me == DATA && args.data.is_none())
+}
+
+/// Reads the model and the data, and makes them a program.
+fn read(
+    args: &Infer,
+    given: Option<Vec<Tensor>>,
+    here: &Parties,
+) -> Result<(Model, Files, ModelProgram)> {
+    let brings = !args.inputs.is_empty() || given.is_some();
+    let foreign = here.me.filter(|_| !has_data(args, here.me) && brings);
+    if let Some(me) = foreign {
+        let owner = args.data.as_deref();
+        let owner = owner.map_or(DATA.into(), |client| Client::new(client).into());
+        let me = me.index();
+        return Err(Unfit::Foreign { me, owner }.into());
+    }
+    let data = Files::read_or(given, &args.inputs, &args.pixels)?;
+    let model = model_program::read(&args.model, &args.sizes)?;
+    let batch = batch(args, &model, &data)?;
+    if here.me.is_some() && batch.is_none() && !args.sizes.is_given() {
+        return Err(Unfit::Batch.into());
+    }
+    let made = made(args, here.count, &model, batch, &data)?;
+    Ok((model, data, made))
+}
+
+/// The weights and the data, as far as those here have them.
+fn own_inputs(
+    args: &Infer,
+    model: &Model,
+    made: &ModelProgram,
+    data: Files,
+    me: Option<Party>,
+) -> Result<Inputs> {
+    let is_here = |party| me.is_none_or(|me| me == party);
+    let mut inputs = Inputs::new();
+    if is_here(MODEL) {
+        inputs = made.with_weights(&args.model, inputs)?;
+    }
+    if has_data(args, me) {
+        let data = data.tensors(&made.graph)?;
+        let weights = is_here(MODEL) || args.public_model;
+        range::check(args, model, made, &data, weights)?;
+        inputs = made.with_data(&data, inputs)?;
+    }
+    Ok(inputs)
 }
 
 /// The batch that the flags or the data tell.

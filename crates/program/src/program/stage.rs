@@ -9,7 +9,7 @@ use crate::element::Plain;
 use crate::error::{Fault, Source};
 use crate::ir::Op;
 use crate::secret::{Secret, Tensor};
-use crate::stages::{Cell, Kept, StagesRun};
+use crate::stages::{Cell, Kept, KeptTensor, StagesRun};
 
 const TO_KEEP: &str = "a value to keep";
 const OF_EARLIER: &str = "a value of an earlier stage";
@@ -30,42 +30,55 @@ impl Program {
     /// bits.
     #[track_caller]
     pub fn keep<T: Plain>(&mut self, value: &Secret<T>) -> Kept<T> {
+        let KeptTensor(cell) = self.keep_tensor(value.tensor());
+        let element = PhantomData;
+        Kept { cell, element }
+    }
+
+    /// Keeps a value of any type as [`keep`](Self::keep) does.
+    #[track_caller]
+    pub fn keep_tensor(&mut self, tensor: &Tensor) -> KeptTensor {
         let at = self.recorder.placed(Source::here());
         self.recorder.fail_in_body(TO_KEEP, at);
         let run = self.between.run.clone().unwrap_or_else(|| {
             self.recorder.fail(at, Fault::NoStage { what: TO_KEEP });
             Arc::new(StagesRun)
         });
-        let tensor = value.tensor();
         let typed = tensor.tensor_type();
         let cell = Cell::new(&run, typed, at);
         if let Some(value) = tensor.import(&self.recorder, TO_KEEP, at) {
             self.kept.push(value);
             self.between.kept.push(Arc::clone(&cell));
         }
-        let element = PhantomData;
-        Kept { cell, element }
+        KeptTensor(cell)
     }
 
     /// A value that an earlier stage of the same run has [kept](Self::keep).
     #[track_caller]
     pub fn kept<T: Plain>(&mut self, kept: &Kept<T>) -> Secret<T> {
+        Secret::of(self.kept_tensor(&KeptTensor(Arc::clone(&kept.cell))))
+    }
+
+    /// A value of any type that an earlier stage of the same run has [kept](Self::keep_tensor).
+    #[track_caller]
+    pub fn kept_tensor(&mut self, kept: &KeptTensor) -> Tensor {
+        let KeptTensor(cell) = kept;
         let at = self.recorder.placed(Source::here());
         self.recorder.fail_in_body(OF_EARLIER, at);
         let fault = match &self.between.run {
             None => Some(Fault::NoStage { what: OF_EARLIER }),
-            Some(run) if !Arc::ptr_eq(run, &kept.cell.run) => Some(Fault::OtherRun),
-            Some(_) if kept.cell.content().is_none() => Some(Fault::NotKept),
+            Some(run) if !Arc::ptr_eq(run, &cell.run) => Some(Fault::OtherRun),
+            Some(_) if cell.content().is_none() => Some(Fault::NotKept),
             Some(_) => None,
         };
         if let Some(fault) = fault {
             self.recorder.fail(at, fault);
         }
         let op = Op::Kept(self.between.taken.len());
-        let cell = Arc::clone(&kept.cell);
+        let cell = Arc::clone(cell);
         let typed = cell.tensor_type.clone();
         self.between.taken.push(KeptPort { cell, at });
         let value = self.recorder.leaf(op, typed, at);
-        Secret::of(Tensor::new(&self.recorder, Some(value)))
+        Tensor::new(&self.recorder, Some(value))
     }
 }

@@ -225,7 +225,7 @@ impl Program {
             let node = self.recorder().add(op, inputs, at)?;
             for (output, &number) in (0..).zip(&alike) {
                 parts[number] = Some(Part {
-                    recorder: std::rc::Rc::clone(self.recorder()),
+                    recorder: std::sync::Arc::clone(self.recorder()),
                     value: Some(Value { output, ..node }),
                 });
             }

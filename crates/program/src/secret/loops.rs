@@ -1,6 +1,6 @@
 //! Loops that stay loops.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Secret, Tensor};
 use crate::element::Plain;
@@ -46,14 +46,14 @@ pub trait State: Sized {
 /// One value of a [`State`].
 #[derive(Clone)]
 pub struct Part {
-    pub(super) recorder: Rc<Recorder>,
+    pub(super) recorder: Arc<Recorder>,
     pub(super) value: Option<Value>,
 }
 
 impl<T: Plain> State for Secret<T> {
     fn parts(&self) -> Vec<Part> {
         vec![Part {
-            recorder: Rc::clone(&self.tensor.recorder),
+            recorder: Arc::clone(&self.tensor.recorder),
             value: self.tensor.value,
         }]
     }
@@ -233,7 +233,7 @@ impl Program {
         let mut arguments = Vec::new();
         for (number, typed) in types.iter().enumerate() {
             let value = Some(self.leaf(Op::Argument(number), typed.clone(), at));
-            let recorder = Rc::clone(self.recorder());
+            let recorder = Arc::clone(self.recorder());
             arguments.push(Part { recorder, value });
         }
         arguments
@@ -249,14 +249,14 @@ impl Program {
     ) -> S {
         let first = self.recorder().add(op, inputs, at);
         let mut parts = (0..count as u32).map(|output| Part {
-            recorder: Rc::clone(self.recorder()),
+            recorder: Arc::clone(self.recorder()),
             value: first.map(|value| Value { output, ..value }),
         });
         like.made_of(&mut parts)
     }
 }
 
-pub(super) fn values<S: State>(state: &S) -> Vec<(Rc<Recorder>, Option<Value>)> {
+pub(super) fn values<S: State>(state: &S) -> Vec<(Arc<Recorder>, Option<Value>)> {
     let parts = state.parts().into_iter();
     parts.map(|part| (part.recorder, part.value)).collect()
 }

@@ -73,7 +73,7 @@ mod tensor;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub use dynamic::Window;
 pub use loops::{Index, Part, State};
@@ -133,7 +133,7 @@ impl<T> Secret<T> {
 }
 
 impl<T: Plain> Secret<T> {
-    pub(crate) fn new(recorder: &Rc<Recorder>, value: Option<Value>) -> Self {
+    pub(crate) fn new(recorder: &Arc<Recorder>, value: Option<Value>) -> Self {
         Self::of(Tensor::new(recorder, value))
     }
 
@@ -147,7 +147,7 @@ impl<T: Plain> Secret<T> {
 
     /// A public tensor.
     pub(crate) fn constant(
-        recorder: &Rc<Recorder>,
+        recorder: &Arc<Recorder>,
         (axes, elements): (Vec<usize>, Vec<T>),
         at: Source,
     ) -> Self {

@@ -1,6 +1,6 @@
 //! Operands that stand beside a secret.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Secret;
 use crate::array::IntoArray;
@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 /// The secret beside which an operand stands, and the line in the source.
 #[derive(Clone, Copy)]
 pub struct Beside<'a> {
-    pub(super) recorder: &'a Rc<Recorder>,
+    pub(super) recorder: &'a Arc<Recorder>,
     pub(super) at: Source,
 }
 

@@ -1,6 +1,6 @@
 //! Secrets beneath their types: all that operators do, once for all types.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::array::Array;
 use crate::element::Type;
@@ -38,7 +38,7 @@ use crate::tensor_type::TensorType;
 #[derive(Clone)]
 #[must_use = "an operation that nothing uses is left out of the program"]
 pub struct Tensor {
-    pub(super) recorder: Rc<Recorder>,
+    pub(super) recorder: Arc<Recorder>,
     /// `None` where there was an error.
     pub(super) value: Option<Value>,
     /// Shape; where there was an error, that of an operand.
@@ -48,7 +48,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    pub(crate) fn new(recorder: &Rc<Recorder>, value: Option<Value>) -> Self {
+    pub(crate) fn new(recorder: &Arc<Recorder>, value: Option<Value>) -> Self {
         let (shape, element) = match value {
             Some(value) => {
                 let typed = recorder.type_of(value);
@@ -57,7 +57,7 @@ impl Tensor {
             None => (Shape::scalar(), Type::BOOL),
         };
         Self {
-            recorder: Rc::clone(recorder),
+            recorder: Arc::clone(recorder),
             value,
             shape,
             element,
@@ -75,7 +75,7 @@ impl Tensor {
 
     /// A public tensor, unless there are not as many elements as the axes say.
     pub(crate) fn constant(
-        recorder: &Rc<Recorder>,
+        recorder: &Arc<Recorder>,
         array: Result<Array, Fault>,
         at: Source,
     ) -> Self {
@@ -90,7 +90,7 @@ impl Tensor {
     }
 
     /// The value as a graph knows it, or `None` after an error.
-    pub(crate) fn import(&self, into: &Rc<Recorder>, operator: &str, at: Source) -> Option<Value> {
+    pub(crate) fn import(&self, into: &Arc<Recorder>, operator: &str, at: Source) -> Option<Value> {
         into.import(&self.recorder, self.value?, operator, at)
     }
 
@@ -326,7 +326,7 @@ impl Tensor {
     }
 
     /// Tensors one after the other along an axis.
-    pub(super) fn joined(outer: &Rc<Recorder>, parts: &[&Self], axis: usize, at: Source) -> Self {
+    pub(super) fn joined(outer: &Arc<Recorder>, parts: &[&Self], axis: usize, at: Source) -> Self {
         let op = Op::Join(axis);
         match parts.split_first() {
             Some((first, others)) => first.with(op, others, at),

@@ -21,8 +21,8 @@ use crate::ports::OutputPort;
 use crate::program::Program;
 use crate::simulate::{InputError, Inputs, Outputs};
 
-pub use cell::Kept;
 pub(crate) use cell::{Cell, Content, Held, StagesRun};
+pub use cell::{Kept, KeptTensor, StageMaker};
 
 /// A run of stages: programs one after another, among the same parties, where plain Rust looks at what one has
 /// opened and builds the next one accordingly.
@@ -223,6 +223,17 @@ impl<'a> Stages<'a> {
         Self { dealer, ..self }
     }
 
+    /// Makes the stages those of a maker's programs.
+    ///
+    /// # Panics
+    /// If the maker is for another number of parties.
+    #[must_use]
+    pub fn of_maker(self, maker: &StageMaker) -> Self {
+        assert_eq!(self.parties, maker.parties, "a maker for these parties");
+        let run = Arc::clone(&maker.run);
+        Self { run, ..self }
+    }
+
     /// Has a closure hear of each stage that has ended.
     #[must_use]
     pub fn telling(self, tell: impl FnMut(&StageReport<'_>) + 'a) -> Self {
@@ -246,6 +257,15 @@ impl<'a> Stages<'a> {
     /// Number of stages that have ended.
     pub fn ended(&self) -> u32 {
         self.ended
+    }
+
+    /// Number of the session's job that the next stage would be; `None` where stages are simulated. A stage that was refused
+    /// before anything was sent has taken no number, one that did not meet a requirement has.
+    pub fn next_job(&self) -> Option<u32> {
+        match &self.mode {
+            Mode::Party { stages, .. } => Some(stages.next_job()),
+            Mode::Clear { .. } => None,
+        }
     }
 
     /// An empty program, for a stage of this run.
@@ -287,6 +307,31 @@ impl<'a> Stages<'a> {
         let program = program.finish()?;
         let inputs = (self.inputs)(&program)?;
         self.stage(program, &inputs).await
+    }
+
+    /// Runs a program that is finished already as the next stage, with inputs: a party's own, or all parties'. For front ends.
+    ///
+    /// # Errors
+    /// [`StageError`] in the same cases as [`run`](Self::run).
+    pub async fn run_finished(
+        &mut self,
+        program: Computation,
+        inputs: &Inputs,
+    ) -> Result<Outputs, StageError> {
+        self.stage(decided(program)?, inputs).await
+    }
+
+    /// Runs a program that is finished already as the last stage, as [`last`](Self::last) does. For front ends, who see to it
+    /// that nothing comes after it.
+    ///
+    /// # Errors
+    /// [`StageError`] in the same cases as [`run`](Self::run), but for openings.
+    pub async fn last_finished(
+        &mut self,
+        program: Computation,
+        inputs: &Inputs,
+    ) -> Result<Outputs, StageError> {
+        self.stage(program, inputs).await
     }
 
     async fn stage(
