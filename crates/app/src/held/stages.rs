@@ -264,8 +264,9 @@ impl Served {
                 })
             };
             done(run.await);
-            if let Some(ending) = &*failed.borrow() {
-                self.refuse(ending.for_later()).await;
+            let failed = failed.borrow().as_ref().map(Ending::for_later);
+            if let Some(ending) = failed {
+                self.refuse(ending).await;
                 break;
             }
         }
