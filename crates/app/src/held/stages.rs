@@ -35,7 +35,7 @@ pub struct StageTask {
     pub done: Box<dyn FnOnce(Result<Outputs, StageFailure>) + Send>,
 }
 
-/// Why a stage has no result.
+/// Reason why a stage has no result.
 #[derive(Debug, Clone)]
 pub enum StageFailure {
     /// The program is wrong.
