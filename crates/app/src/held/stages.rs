@@ -35,7 +35,7 @@ pub struct StageTask {
     pub done: Box<dyn FnOnce(Result<Outputs, StageFailure>) + Send>,
 }
 
-/// Why a stage has no result.
+/// Reason why a stage has no result.
 #[derive(Debug, Clone)]
 pub enum StageFailure {
     /// The program is wrong.
@@ -264,8 +264,9 @@ impl Served {
                 })
             };
             done(run.await);
-            if let Some(ending) = &*failed.borrow() {
-                self.refuse(ending.for_later()).await;
+            let failed = failed.borrow().as_ref().map(Ending::for_later);
+            if let Some(ending) = failed {
+                self.refuse(ending).await;
                 break;
             }
         }
