@@ -201,6 +201,9 @@ def test_ctrl_c_tells_the_other_party(pair: tuple[mg.Connection, mg.Connection])
         assert time.monotonic() - at[0] < 2  # A second, on a machine that does nothing else.
         with pytest.raises(mg.RunError, match="party 0"):
             peer.result(timeout=5)
+    for one in pair:
+        with pytest.raises(mg.RunError, match="connect again"):
+            one.run(halvings, limit=4, secret=1)
 
 
 def test_a_party_on_the_command_line_does_the_first_run(tmp_path: pathlib.Path) -> None:
@@ -219,6 +222,26 @@ def test_a_party_on_the_command_line_does_the_first_run(tmp_path: pathlib.Path) 
         with pytest.raises(mg.RunError, match="party 1.*it has left the session") as caught:
             ada.run(gap, pay=[1.5, 2.0])
         assert caught.value.status == 4
+
+
+def test_nothing_is_left_of_many_sessions_and_stages(tmp_path: pathlib.Path) -> None:
+    keys(tmp_path, 2)
+
+    def once() -> None:
+        ada, ben = connections(tmp_path)
+        with ada, ben:
+            one, other = both(lambda: ada.run(halvings, limit=4, secret=9), lambda: ben.run(halvings, limit=4))
+            assert one.value == other.value == 2
+        assert halvings.run_local(limit=4, secret=9).value == halvings.simulate(limit=4, secret=9) == 2
+
+    once()
+    gc.collect()
+    time.sleep(0.1)
+    left = threads(), len(os.listdir("/proc/self/fd"))
+    for _ in range(int(os.environ.get("MADRIGAL_RUNS", "10")) // 2):
+        once()
+    assert settle(left[0]) <= left[0]
+    assert len(os.listdir("/proc/self/fd")) <= left[1]
 
 
 #: Two parties of which one never runs what the other has begun, and nobody closes anything.
@@ -249,12 +272,13 @@ import sys
 sys.path[:0] = sys.argv[2:]
 import numpy as np
 import madrigal as mg
-from test_sessions import MATRIX, connections, heavy
+from test_sessions import MATRIX, connections, heavy, small
 from test_stages import endless
 import pathlib, threading
 me = connections(pathlib.Path(sys.argv[1]))[1]
 mode = sys.stdin.readline().strip()
 print("ready", flush=True)
+me.run(small, y=3)
 while True:
     if mode == "stages":
         me.run(endless, began=threading.Event())
@@ -286,9 +310,11 @@ def test_a_party_that_is_killed_is_named_at_once_and_nothing_is_left(tmp_path: p
                 other.kill()
                 killed.append(time.monotonic())
 
-            timer = threading.Timer(chance.uniform(0.1, 0.6), end)
-            timer.start()
+            timer = threading.Timer(chance.uniform(0, 0.5), end)
             with connections(tmp_path)[0] as ada, pytest.raises(mg.RunError, match="party 1") as caught:
+                # Who is gone before they have met is waited for as long as the connection says.
+                assert ada.run(small, x=6)["y"] == 18
+                timer.start()
                 while True:
                     if mode == "stages":
                         ada.run(endless, began=threading.Event(), x=np.arange(100))

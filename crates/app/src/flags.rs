@@ -228,6 +228,17 @@ pub fn repeat_fact(repeat: u32) -> Option<Fact> {
     (repeat > 1).then(|| ("--repeat".to_owned(), repeat.to_string()))
 }
 
+/// The facts in which parties differ that give the dimensions of a program other lengths, in an order that does not depend on who
+/// gives them.
+pub fn length_facts(lengths: impl IntoIterator<Item = (String, usize)>) -> Vec<Fact> {
+    let lengths = lengths.into_iter();
+    let mut facts: Vec<Fact> = lengths
+        .map(|(name, length)| (format!("--dim {name}"), length.to_string()))
+        .collect();
+    facts.sort();
+    facts
+}
+
 /// A number of parties.
 pub fn parties(text: &str) -> Result<usize, String> {
     let most = madrigal_core::MAX_PARTIES;

@@ -86,7 +86,7 @@ impl<'a> Seat<'a> {
         self.session
     }
 
-    /// What hears of progress.
+    /// Observer of progress.
     pub(crate) fn observe(&self) -> &'a dyn Fn(Progress) {
         self.observe
     }

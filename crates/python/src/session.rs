@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use madrigal_app::flags::length_facts;
 use madrigal_app::held::{Held, Job, StageFailure};
 use madrigal_models::args::Infer;
 use madrigal_models::infer::compute_in;
@@ -85,10 +86,7 @@ impl Session {
         let job = Job {
             name,
             program: computation.program().clone(),
-            // As the command line calls them, so that a party there and one here agree.
-            lengths: (lengths.iter())
-                .map(|(name, length)| (format!("--dim {name}"), length.to_string()))
-                .collect(),
+            lengths: length_facts(lengths),
             inputs: inputs_of(&given)?,
             flags: flags(&words)?,
         };

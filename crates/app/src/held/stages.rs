@@ -35,7 +35,7 @@ pub struct StageTask {
     pub done: Box<dyn FnOnce(Result<Outputs, StageFailure>) + Send>,
 }
 
-/// Why a stage has no result.
+/// Reason why a stage has no result.
 #[derive(Debug, Clone)]
 pub enum StageFailure {
     /// The program is wrong.
@@ -264,8 +264,8 @@ impl Served {
                 })
             };
             done(run.await);
-            let later = failed.borrow().as_ref().map(Ending::for_later);
-            if let Some(ending) = later {
+            let failed = failed.borrow().as_ref().map(Ending::for_later);
+            if let Some(ending) = failed {
                 self.refuse(ending).await;
                 break;
             }

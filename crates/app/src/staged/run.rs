@@ -204,7 +204,7 @@ where
     }
 }
 
-/// What all stages of a run cost together; `None` without any.
+/// Costs of all stages of a run together; `None` without any.
 pub(crate) fn all_stages(stages: &[(Map<String, Value>, RunFigures)]) -> Option<RunFigures> {
     let figures = stages.iter().map(|(_, figures)| figures.clone());
     figures.reduce(RunFigures::then)

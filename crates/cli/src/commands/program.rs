@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_app::failure::Fault;
 use madrigal_app::files::write_results;
+use madrigal_app::flags::length_facts;
 use madrigal_app::from_file::{FileValues, FromFile, Sink};
 use madrigal_app::read::read_file;
 use madrigal_core::{Digest256, Zeroizing};
@@ -121,15 +122,12 @@ fn with_program(
     let program = load(&of.file, &of.lengths)?;
     of.flags.read_files(values)?;
     let name = name(&of.file);
-    // In an order that does not depend on who gives them.
-    let mut lengths: Vec<&Length> = of.lengths.iter().collect();
-    lengths.sort_by(|one, other| one.name.cmp(&other.name));
-    let lengths = lengths.into_iter();
-    let lengths = lengths.map(|one| (format!("--dim {}", one.name), one.length.to_string()));
+    let lengths = of.lengths.iter();
+    let lengths = lengths.map(|one| (one.name.clone(), one.length));
     let program = FromFile {
         name: &name,
         program,
-        lengths: lengths.collect(),
+        lengths: length_facts(lengths),
         inputs: None,
     };
     work(program, of)

@@ -9,40 +9,12 @@ use madrigal_engine::KeptShares;
 use crate::array::Array;
 use crate::element::Plain;
 use crate::error::Source;
-use crate::program::Program;
 use crate::shape::Shape;
 use crate::tensor_type::TensorType;
 
 /// A run of stages, compared by address: whoever has a part of it keeps it from being another one's.
 #[derive(Debug)]
 pub(crate) struct StagesRun;
-
-/// Makes programs for the stages of one run: for front ends whose programs arise on other threads than that of the
-/// [`Stages`](crate::Stages), which are told of it by [`of_maker`](crate::Stages::of_maker).
-#[derive(Debug, Clone)]
-pub struct StageMaker {
-    pub(crate) parties: usize,
-    pub(crate) run: Arc<StagesRun>,
-}
-
-impl StageMaker {
-    /// Begins a run of stages of this number of parties.
-    pub fn new(parties: usize) -> Self {
-        let run = Arc::new(StagesRun);
-        Self { parties, run }
-    }
-
-    /// Number of parties that compute.
-    pub fn parties(&self) -> usize {
-        self.parties
-    }
-
-    /// An empty program, for a stage of the run.
-    #[track_caller]
-    pub fn program(&self) -> Program {
-        Program::new(self.parties).of_run(&self.run)
-    }
-}
 
 /// A value that a stage kept, whose type is known when the program runs: as [`Kept`] for
 /// [`Program::kept_tensor`](crate::Program::kept_tensor). This party's share is wiped when the last clone is dropped.

@@ -2,6 +2,7 @@
 
 mod cell;
 mod local;
+mod maker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,8 @@ use crate::program::Program;
 use crate::simulate::{InputError, Inputs, Outputs};
 
 pub(crate) use cell::{Cell, Content, Held, StagesRun};
-pub use cell::{Kept, KeptTensor, StageMaker};
+pub use cell::{Kept, KeptTensor};
+pub use maker::StageMaker;
 
 /// A run of stages: programs one after another, among the same parties, where plain Rust looks at what one has
 /// opened and builds the next one accordingly.
