@@ -1,0 +1,1 @@
+//! Files and questions that are wrong.
