@@ -7,6 +7,7 @@
 //! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]),
 //! circuits as jobs ([`jobs`]), files that are written whole or not at all ([`files`]).
 
+pub mod agreed;
 pub mod ahead;
 mod arguments;
 mod check;

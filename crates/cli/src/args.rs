@@ -11,6 +11,7 @@ mod pixels;
 mod program;
 mod run;
 mod sizes;
+mod stats;
 mod store;
 mod values;
 
@@ -36,6 +37,7 @@ pub use pixels::Pixels;
 pub use program::{Length, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags, Show};
 pub use sizes::Sizes;
+pub use stats::{Names, Stats, told};
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers};
 
@@ -56,6 +58,8 @@ pub enum Command {
     /// Compute a program on secrets from a file, say what it costs, or what it means
     #[command(subcommand)]
     Program(Program),
+    /// Statistics of tables that several parties hold, without any of them showing its own
+    Stats(Box<Stats>),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),

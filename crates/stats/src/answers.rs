@@ -8,11 +8,11 @@ use serde_json::{Number, Value as Json};
 use crate::card::{Agreed, AgreedColumn};
 use crate::cell::{Day, Kind, decimal};
 use crate::program::{Answering, Handle};
-use crate::question::{Ask, Question};
+use crate::question::{Ask, Held, Question};
 
 /// One number, of one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
+pub struct OneAnswer {
     /// Statistic: `count`, `sum`, `mean`, `variance`, `correlation`, `histogram` or `quantiles`.
     pub statistic: &'static str,
     /// Columns that it is of.
@@ -43,11 +43,15 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answers {
     /// The answers.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<OneAnswer>,
     /// Fewest members of a group or bin that is told of.
     pub least: u32,
+    /// Whether there are groups.
     #[serde(skip)]
-    grouped: Option<String>,
+    grouped: bool,
+    /// Whether each party has rows of its own.
+    #[serde(skip)]
+    rows: bool,
 }
 
 /// A sum of at most so many units is a number of JSON's as well.
@@ -69,7 +73,8 @@ impl Answers {
         Self {
             answers: all,
             least: question.least,
-            grouped: question.by.as_ref().map(|by| by.column.clone()),
+            grouped: question.by.is_some(),
+            rows: question.held == Held::Rows,
         }
     }
 
@@ -82,7 +87,7 @@ impl Answers {
                 false => format!("{} {}", answer.statistic, answer.columns.join(", ")),
             };
             let mut row = vec![plain(&title).into_owned()];
-            if self.grouped.is_some() {
+            if self.grouped {
                 row.push(plain(answer.group.as_deref().unwrap_or_default()).into_owned());
             }
             row.push(match (answer.at, &answer.from, &answer.to) {
@@ -104,9 +109,12 @@ impl Answers {
         let mut text = aligned(&rows);
         if self.answers.iter().any(|answer| answer.withheld) {
             let least = self.least;
-            text += &format!(
-                "withheld: of fewer than {least} (or fewer than {least} besides those of one party, or to hide such a bin)\n"
-            );
+            text += &format!("withheld: of fewer than {least} values");
+            if self.rows {
+                text += &format!(", or fewer than {least} besides those of one party");
+            }
+            let bins = self.answers.iter().any(|answer| answer.statistic == "histogram");
+            text += if bins { ", or to hide such a bin\n" } else { "\n" };
         }
         text
     }
@@ -137,7 +145,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn tell(&self, handle: Handle, outputs: &Outputs, all: &mut Vec<Answer>) {
+    fn tell(&self, handle: Handle, outputs: &Outputs, all: &mut Vec<OneAnswer>) {
         let groups = 0..self.question.groups();
         let withholds = self.question.least > 1;
         let gone = |none: bool| none && withholds;
@@ -184,7 +192,7 @@ impl Telling<'_> {
                         _ => nothing("none of fewer than 2 values"),
                     };
                     let gone = gone(counts[group] == 0);
-                    Answer { deviation, ..self.answer(group, gone, Some(counts[group]), told) }
+                    OneAnswer { deviation, ..self.answer(group, gone, Some(counts[group]), told) }
                 }));
             }
             Handle::Correlation(shown, spreads) => {
@@ -209,7 +217,7 @@ impl Telling<'_> {
         }
     }
 
-    fn histogram(&self, counts: &[i64], withholds: bool, all: &mut Vec<Answer>) {
+    fn histogram(&self, counts: &[i64], withholds: bool, all: &mut Vec<OneAnswer>) {
         let Ask::Histogram(_, edges) = self.ask else {
             return;
         };
@@ -220,7 +228,7 @@ impl Telling<'_> {
         for (place, &count) in counts.iter().enumerate() {
             let (group, bin) = (place / bins, place % bins);
             let gone = withholds && count == 0;
-            all.push(Answer {
+            all.push(OneAnswer {
                 from: bin.checked_sub(1).and_then(|bin| edges.get(bin)).cloned(),
                 to: edges.get(bin).cloned(),
                 ..self.answer(group, gone, Some(count), number(count.into(), 0))
@@ -228,7 +236,7 @@ impl Telling<'_> {
         }
     }
 
-    fn quantiles(&self, shown: &[bool], values: &[i64], withholds: bool, all: &mut Vec<Answer>) {
+    fn quantiles(&self, shown: &[bool], values: &[i64], withholds: bool, all: &mut Vec<OneAnswer>) {
         let Ask::Quantiles(_, at) = self.ask else {
             return;
         };
@@ -240,7 +248,7 @@ impl Telling<'_> {
                 false => nothing("no value"),
             };
             let answer = self.answer(group, withholds && !shown[group], None, told);
-            all.push(Answer { at: Some(at.number()), ..answer });
+            all.push(OneAnswer { at: Some(at.number()), ..answer });
         }
     }
 
@@ -273,10 +281,10 @@ impl Telling<'_> {
         withheld: bool,
         count: Option<i64>,
         (value, text): (Option<Json>, String),
-    ) -> Answer {
+    ) -> OneAnswer {
         let columns = self.ask.columns().into_iter();
         let by = self.question.by.as_ref();
-        Answer {
+        OneAnswer {
             statistic: self.ask.word(),
             columns: columns.map(|one| self.question.columns[one].name.clone()).collect(),
             group: by.map(|by| by.name(group).to_owned()),

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::regions;
 
 /// Where types are looked for.
-const FOLDERS: [&str; 2] = ["crates/cli/src", "crates/app/src"];
+const FOLDERS: [&str; 3] = ["crates/cli/src", "crates/app/src", "crates/stats/src"];
 
 /// A type by the file and the name of its definition.
 type Key = (String, String);
