@@ -40,7 +40,7 @@ pub struct AgreedFlags {
     #[command(flatten)]
     pub who: Who,
 
-    /// What is between them.
+    /// Network between them.
     #[command(flatten)]
     pub net: Net,
 }
@@ -77,7 +77,7 @@ pub struct AgreedRun<F> {
     pub facts: F,
     /// Outputs; all parties here have the same.
     pub outputs: Outputs,
-    /// What the parties here have spent, without what they told each other.
+    /// Costs of the parties here, without those of telling each other.
     pub parties: Vec<PartyStatistics>,
 }
 

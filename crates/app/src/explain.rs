@@ -308,7 +308,7 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     explain_plan(made.name, &made.plan()?, network, flags.threads, flags.json)
 }
 
-/// Tells the cost of a planned program over a network, on so many threads.
+/// Tells the cost of a planned program over a network, with this number of threads for each party.
 pub(crate) fn explain_plan(
     name: &str,
     planned: &Planned,

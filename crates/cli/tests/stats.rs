@@ -96,7 +96,8 @@ fn wrong_flags_and_tables_are_refused() {
         ("--local 2 north.csv wrong.csv --mean pay --show-values".into(), 3, "wrong.csv: line 3, column pay: the cell `1,5` has a comma; write numbers with a decimal point and nothing between thousands, as 1234.5\n"),
         ("--local 2 north.csv semicolons.csv --mean pay".into(), 3, "semicolons.csv: there is no column pay, but pay;ward;age; "),
         (format!("{local} --mean pay --range pay=0:45"), 3, "south.csv: line 3, column pay: the value is out of the range of the column, 0 to 45; correct one of them (--range) (--show-values tells the value)\n"),
-        ("--local 2 pay.csv north.csv --mean pay --held columns".into(), 3, "column pay is held by party 0 and by party 1; take it out of one's table, or say that parties hold rows (--held rows)\n"),
+        ("--local 2 pay.csv north.csv --mean pay --held columns".into(), 3, "party 0 has 6 rows and party 1 has 4; all need the same rows in the same order, or say that parties hold rows (--held rows)\n"),
+        ("--local 2 pay.csv pay.csv --mean pay --held columns".into(), 3, "column pay is held by party 0 and by party 1; take it out of one's table, or say that parties hold rows (--held rows)\n"),
         ("--local 2 missing.csv south.csv --mean pay".into(), 3, "cannot read the table missing.csv: "),
     ] {
         let ended = madrigal(directory.path(), &format!("stats {line}"));

@@ -54,11 +54,11 @@ pub struct Answers {
     rows: bool,
 }
 
-/// A sum of at most so many units is a number of JSON's as well.
+/// The most units of a sum that is a number of JSON's as well.
 const EXACT: u64 = 1 << 53;
 
 impl Answers {
-    /// What the outputs of the question's program say.
+    /// Reads the outputs of the question's program.
     pub fn new(
         question: &Question,
         agreed: &Agreed,

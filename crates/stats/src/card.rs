@@ -156,7 +156,7 @@ impl Card {
 }
 
 impl Agreed {
-    /// What all parties' cards come to.
+    /// Makes one agreement of all parties' cards.
     ///
     /// # Errors
     /// [`AgreeError`] for the first thing that does not go together.
@@ -248,7 +248,7 @@ fn only(column: &str, holds: impl Iterator<Item = bool>) -> Result<usize, AgreeE
     }
 }
 
-/// What the cards say of a column.
+/// Makes of all cards what is agreed on of a column.
 fn agreed(question: &Question, cards: &[Card], at: usize) -> Result<AgreedColumn, AgreeError> {
     let name = &question.columns[at].name;
     let holder = match question.held {

@@ -94,7 +94,7 @@ pub fn inputs(
     }
     if part.brings_group_bits(me) {
         let (axes, bits) = part.groups(agreed.rows[me]);
-        inputs = with::<bool>(inputs, &names::groups(BITS), &axes, &bits);
+        inputs = with::<bool>(inputs, &names::groups(BITS), &axes, codes(&bits));
     }
     Ok(inputs)
 }
@@ -106,20 +106,25 @@ pub(crate) fn groups_as_bits(question: &Question, agreed: &Agreed) -> bool {
     agreed.group_holder.is_some() && holders.any(|holder| holder != agreed.group_holder)
 }
 
-/// Adds an array of these elements, by their codes, which are wiped.
+/// Adds an array of these elements, by their codes.
 fn with<T: Plain>(
     inputs: Inputs,
     name: &str,
     axes: &[usize],
-    codes: &Zeroizing<Vec<u128>>,
+    codes: impl ExactSizeIterator<Item = u128>,
 ) -> Inputs {
     let shape = Shape::checked(axes);
-    let array = shape.and_then(|shape| Array::from_codes(T::TYPE, &shape, codes.iter().copied()));
+    let array = shape.and_then(|shape| Array::from_codes(T::TYPE, &shape, codes));
     // An array that cannot be is missing, and the program says so.
     match array {
         Some(array) => inputs.with_array(Some(name), array),
         None => inputs,
     }
+}
+
+/// The codes of bits.
+fn codes(bits: &[u8]) -> impl ExactSizeIterator<Item = u128> + '_ {
+    bits.iter().map(|&bit| bit.into())
 }
 
 impl Part<'_> {
@@ -177,7 +182,7 @@ impl Part<'_> {
                 }
             }
             let axes = [local.len(), groups];
-            inputs = with::<T>(inputs, &names::sums(name, me), &axes, &sums);
+            inputs = with::<T>(inputs, &names::sums(name, me), &axes, sums.iter().copied());
         }
         let factors = &width.factors[me];
         if !factors.is_empty() {
@@ -186,20 +191,21 @@ impl Part<'_> {
             let each = factors.iter().flat_map(|factor| {
                 (0..rows).map(|row| self.product(factor, row) as u128)
             });
-            let each = Zeroizing::new(each.collect());
-            inputs = with::<T>(inputs, &names::factors(name, me), &axes, &each);
+            let each = Zeroizing::new(each.collect::<Vec<u128>>());
+            let each = each.iter().copied();
+            inputs = with::<T>(inputs, &names::factors(name, me), &axes, each);
         }
         if self.agreed.group_holder == Some(me) && !width.joint.is_empty() {
             let (axes, bits) = self.groups(self.agreed.rows[me]);
-            inputs = with::<T>(inputs, &names::groups(name), &axes, &bits);
+            inputs = with::<T>(inputs, &names::groups(name), &axes, codes(&bits));
         }
         inputs
     }
 
     /// Says of each group and row whether the row is in it; with the lengths of these axes.
-    fn groups(&self, rows: usize) -> ([usize; 2], Zeroizing<Vec<u128>>) {
+    fn groups(&self, rows: usize) -> ([usize; 2], Zeroizing<Vec<u8>>) {
         let groups = self.question.groups();
-        let mut bits = Zeroizing::<Vec<u128>>::zeros(groups * rows);
+        let mut bits = Zeroizing::<Vec<u8>>::zeros(groups * rows);
         for row in 0..rows.min(self.holding.rows) {
             if let Some(group) = self.group(row) {
                 bits[group * rows + row] = 1;
@@ -214,36 +220,36 @@ impl Part<'_> {
 
     /// Adds the bits of a column's values, the highest first, and which rows count in which group.
     fn quantiles(&self, mut inputs: Inputs, me: usize, column: usize) -> Inputs {
-        let of = &self.agreed.columns[column];
-        if of.holder.is_some_and(|holder| holder != me) || !self.agreed.holds[me] {
+        let agreed = &self.agreed.columns[column];
+        if agreed.holder.is_some_and(|holder| holder != me) || !self.agreed.holds[me] {
             return inputs;
         }
-        let (bits, rows) = (bits_of(of.range), self.agreed.rows[me]);
+        let (bits, rows) = (bits_of(agreed.range), self.agreed.rows[me]);
         let values = &self.columns[column];
         let mut elements = Zeroizing::new(Vec::with_capacity(bits as usize * rows));
         for bit in (0..bits).rev() {
             for row in 0..rows {
                 let value = match values.present.get(row) {
-                    Some(1) => values.units[row].abs_diff(of.range.0),
+                    Some(1) => values.units[row].abs_diff(agreed.range.0),
                     _ => 0,
                 };
-                elements.push(u128::from(value >> bit & 1));
+                elements.push((value >> bit & 1) as u8);
             }
         }
         let axes = [bits as usize, rows];
-        inputs = with::<bool>(inputs, &names::bits(column, me), &axes, &elements);
+        inputs = with::<bool>(inputs, &names::bits(column, me), &axes, codes(&elements));
         // Whoever holds no groups says of all rows whether they count.
-        let apart = of.holder.is_some() && self.agreed.group_holder != of.holder;
+        let apart = agreed.holder.is_some() && self.agreed.group_holder != agreed.holder;
         let groups = if apart { 1 } else { self.question.groups() };
         let mut elements = Zeroizing::new(Vec::with_capacity(groups * rows));
         for group in 0..groups {
             for row in 0..rows {
                 let present = values.present.get(row) == Some(&1);
                 let member = present && (apart || self.group(row) == Some(group));
-                elements.push(u128::from(member));
+                elements.push(u8::from(member));
             }
         }
-        with::<bool>(inputs, &names::members(column, me), &[groups, rows], &elements)
+        with::<bool>(inputs, &names::members(column, me), &[groups, rows], codes(&elements))
     }
 }
 

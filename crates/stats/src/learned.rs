@@ -1,4 +1,4 @@
-//! What every party learns by a question, in words, before anything is sent.
+//! Tells in words what every party will learn by a question, before anything is sent.
 
 use crate::cell::{Kind, Value, decimal};
 use crate::question::{Ask, Held, Question};

@@ -147,7 +147,7 @@ struct Building<'a> {
     agreed: &'a Agreed,
     narrow: (&'a Width, Sums<i64>),
     wide: (&'a Width, Sums<i128>),
-    /// What may be told of which number.
+    /// Bits that say what may be told, by the numbers that they are about.
     shown: Vec<(Term, Secret<bool>)>,
     /// Groups as bits, where these are brought apart from columns.
     group_bits: Option<Secret<bool>>,
@@ -169,7 +169,7 @@ impl Building<'_> {
         self.question.least > 1
     }
 
-    /// Whether what rests on so many members may be told, `[group]`.
+    /// Whether what rests on this number of members may be told, `[group]`.
     fn shown(&mut self, p: &mut Program, count: &Term) -> Secret<bool> {
         if let Some((_, known)) = self.shown.iter().find(|(term, _)| term == count) {
             return known.clone();

@@ -1,6 +1,6 @@
 //! Quantiles without sorting: the bits of the answer are found one after the other.
 //!
-//! Of all candidates those whose next bit is 0 are counted. If these, with those that are below already, are a part of the
+//! Candidates whose next bit is 0 are counted. If these, with those that are below already, are a part of the
 //! group that is large enough, the answer is among them and its bit is 0; else it is among the others. For each bit of the
 //! column's range that takes, of each row, group and quantile, two ANDs and a conversion of one bit, and for each group and
 //! quantile a comparison; a network that sorts takes a comparison of whole values, and an exchange, for each of some

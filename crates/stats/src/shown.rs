@@ -28,7 +28,7 @@ pub(crate) fn shown(
     !all.lt(bounds).any(0)
 }
 
-/// Of the bins of a histogram, along the last axis, those that may be told: where just one is withheld, so is the smallest of
+/// Bins of a histogram, along the last axis, that may be told: where just one is withheld, so is the smallest of
 /// the others, since one number that is missing is the rest of a total that is known.
 pub(crate) fn complemented(p: &mut Program, counts: &Secret<i64>, shown: &Secret<bool>) -> Secret<bool> {
     let (groups, bins) = (counts.shape().axes()[0], counts.shape().axes()[1]);

@@ -50,7 +50,7 @@ pub enum TableError {
         expected: usize,
         /// Cells of this line.
         found: usize,
-        /// What separates cells.
+        /// Character that separates cells.
         delimiter: char,
     },
     /// Several lines where one is expected.
@@ -125,7 +125,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// What separates cells.
+    /// Character that separates cells.
     pub fn delimiter(&self) -> char {
         self.delimiter
     }

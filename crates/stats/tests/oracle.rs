@@ -128,7 +128,7 @@ pub fn by_columns(rows: &[Row], holders: [usize; 4], parties: usize) -> Vec<Opti
     (0..parties).map(file).collect()
 }
 
-/// What the parties agree on, their program, and all their inputs.
+/// An agreement of parties, their program, and all their inputs.
 pub struct Asking {
     pub agreed: Agreed,
     pub answering: Answering,
@@ -168,7 +168,7 @@ impl Asking {
     }
 }
 
-/// Whether a number may be told, of which each of some parties holds so many.
+/// Whether the sum of what some parties hold each may be told.
 pub fn shown(counts: &[usize], least: usize, rows: bool) -> bool {
     let total: usize = counts.iter().sum();
     let left = |own: &usize| total - own;
