@@ -6,7 +6,7 @@ use clap::Args;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
 use madrigal_net::bytes::Bytes;
-use madrigal_net::{Fact, Session, exchange, exchange_each};
+use madrigal_net::{Error, Fact, Session, exchange, exchange_each};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Inputs, Outputs, Planned};
 
@@ -113,7 +113,7 @@ impl AgreedFlags {
             let me = session.me();
             let card = agreeing.card(me);
             let cards = tell(session, &asked, card, most, deadline).await?;
-            let (planned, given) = {
+            let ready = || -> Result<_> {
                 let mut common = common.lock().unwrap_or_else(PoisonError::into_inner);
                 // The first party here plans for all.
                 let common = match &mut *common {
@@ -122,8 +122,15 @@ impl AgreedFlags {
                 };
                 let inputs = agreeing.inputs(me, &common.facts)?;
                 let given = common.planned.given(&common.program, &inputs, me)?;
-                (common.planned.clone(), given)
+                Ok((common.planned.clone(), given))
             };
+            let (planned, given) = ready().inspect_err(|_| {
+                // The others are not told what is wrong: it may be about values.
+                let reason = "what it brings does not fit what the parties have told each other";
+                session.fail(Error::Ended {
+                    reason: reason.to_owned(),
+                });
+            })?;
             let run = planned.run(session, JOB + 1, given, deadline, observe);
             let ended = run.await?;
             let figures = RunFigures::from(&ended.outcome);
@@ -187,7 +194,11 @@ impl AgreedFlags {
             }
         };
         let planned = planned.map_err(|error| Unsound::plan(&error))?;
-        Ok(Common { program, facts, planned })
+        Ok(Common {
+            program,
+            facts,
+            planned,
+        })
     }
 }
 
@@ -211,7 +222,8 @@ async fn tell(
         let length = <[u8; 8]>::try_from(&length[..]).map_err(Failure::bug)?;
         let length = u64::from_le_bytes(length);
         if length > most as u64 {
-            let told = format!("it tells {length} bytes of its table, and at most {most} are taken");
+            let told =
+                format!("it tells {length} bytes of its table, and at most {most} are taken");
             return Err(channel.refuse(told).into());
         }
         expected.push(length as usize);

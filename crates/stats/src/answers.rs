@@ -67,7 +67,11 @@ impl Answers {
     ) -> Self {
         let mut all = Vec::new();
         for (ask, handle) in question.asks.iter().zip(&answering.handles) {
-            let telling = Telling { question, agreed, ask };
+            let telling = Telling {
+                question,
+                agreed,
+                ask,
+            };
             telling.tell(*handle, outputs, &mut all);
         }
         Self {
@@ -113,8 +117,15 @@ impl Answers {
             if self.rows {
                 text += &format!(", or fewer than {least} besides those of one party");
             }
-            let bins = self.answers.iter().any(|answer| answer.statistic == "histogram");
-            text += if bins { ", or to hide such a bin\n" } else { "\n" };
+            let bins = self
+                .answers
+                .iter()
+                .any(|answer| answer.statistic == "histogram");
+            text += if bins {
+                ", or to hide such a bin\n"
+            } else {
+                "\n"
+            };
         }
         text
     }
@@ -124,7 +135,9 @@ impl Answers {
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -154,7 +167,12 @@ impl Telling<'_> {
                 let counts = outputs.get(count);
                 all.extend(groups.map(|group| {
                     let count = counts[group];
-                    self.answer(group, gone(count == 0), Some(count), number(count.into(), 0))
+                    self.answer(
+                        group,
+                        gone(count == 0),
+                        Some(count),
+                        number(count.into(), 0),
+                    )
                 }));
             }
             Handle::Sum(shown, sum) => {
@@ -186,20 +204,25 @@ impl Telling<'_> {
                     let deviation = variance.map(f64::sqrt);
                     let told = match (variance, deviation) {
                         (Some(variance), Some(deviation)) => {
-                            let text = format!("{} (deviation {})", digits(variance), digits(deviation));
+                            let text =
+                                format!("{} (deviation {})", digits(variance), digits(deviation));
                             (Number::from_f64(variance).map(Json::Number), text)
                         }
                         _ => nothing("none of fewer than 2 values"),
                     };
                     let gone = gone(counts[group] == 0);
-                    OneAnswer { deviation, ..self.answer(group, gone, Some(counts[group]), told) }
+                    OneAnswer {
+                        deviation,
+                        ..self.answer(group, gone, Some(counts[group]), told)
+                    }
                 }));
             }
             Handle::Correlation(shown, spreads) => {
                 let (shown, spreads) = (outputs.get(shown), outputs.get(spreads));
                 let groups_count = self.question.groups();
                 all.extend(groups.map(|group| {
-                    let [xx, yy, xy] = [0, 1, 2].map(|at| spreads[at * groups_count + group] as f64);
+                    let [xx, yy, xy] =
+                        [0, 1, 2].map(|at| spreads[at * groups_count + group] as f64);
                     let told = match xx > 0.0 && yy > 0.0 {
                         true => {
                             let r = (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0);
@@ -222,7 +245,8 @@ impl Telling<'_> {
             return;
         };
         let column = self.column();
-        let told = |edge: &crate::cell::Value| value(column, edge.units(column.places).unwrap_or(0));
+        let told =
+            |edge: &crate::cell::Value| value(column, edge.units(column.places).unwrap_or(0));
         let edges: Vec<String> = edges.iter().map(told).map(|(_, text)| text).collect();
         let bins = edges.len() + 1;
         for (place, &count) in counts.iter().enumerate() {
@@ -248,7 +272,10 @@ impl Telling<'_> {
                 false => nothing("no value"),
             };
             let answer = self.answer(group, withholds && !shown[group], None, told);
-            all.push(OneAnswer { at: Some(at.number()), ..answer });
+            all.push(OneAnswer {
+                at: Some(at.number()),
+                ..answer
+            });
         }
     }
 
@@ -286,13 +313,17 @@ impl Telling<'_> {
         let by = self.question.by.as_ref();
         OneAnswer {
             statistic: self.ask.word(),
-            columns: columns.map(|one| self.question.columns[one].name.clone()).collect(),
+            columns: columns
+                .map(|one| self.question.columns[one].name.clone())
+                .collect(),
             group: by.map(|by| by.name(group).to_owned()),
             at: None,
             from: None,
             to: None,
             withheld,
-            count: count.filter(|_| !withheld).and_then(|count| u64::try_from(count).ok()),
+            count: count
+                .filter(|_| !withheld)
+                .and_then(|count| u64::try_from(count).ok()),
             value: value.filter(|_| !withheld),
             deviation: None,
             text,

@@ -45,7 +45,9 @@ pub const MOST_BYTES: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AgreeError {
     /// A message that is no card of this question.
-    #[error("party {party} has told something else than its columns and rows ({why}); have it run the same version")]
+    #[error(
+        "party {party} has told something else than its columns and rows ({why}); have it run the same version"
+    )]
     Card {
         /// The party.
         party: usize,
@@ -56,7 +58,9 @@ pub enum AgreeError {
     #[error("no party holds column {0}; correct the name, or the table of the party that should")]
     Nobody(String),
     /// A column that two parties hold.
-    #[error("column {column} is held by party {first} and by party {second}; take it out of one's table, or say that parties hold rows")]
+    #[error(
+        "column {column} is held by party {first} and by party {second}; take it out of one's table, or say that parties hold rows"
+    )]
     Two {
         /// Name of the column.
         column: String,
@@ -66,7 +70,9 @@ pub enum AgreeError {
         second: usize,
     },
     /// Different numbers of rows where each party has columns of the same.
-    #[error("party {first} has {first_rows} rows and party {second} has {second_rows}; all need the same rows in the same order, or say that parties hold rows")]
+    #[error(
+        "party {first} has {first_rows} rows and party {second} has {second_rows}; all need the same rows in the same order, or say that parties hold rows"
+    )]
     Rows {
         /// A party.
         first: usize,
@@ -78,7 +84,9 @@ pub enum AgreeError {
         second_rows: usize,
     },
     /// Different kinds of values.
-    #[error("column {column} has {first_kind} at party {first} and {second_kind} at party {second}; make them alike")]
+    #[error(
+        "column {column} has {first_kind} at party {first} and {second_kind} at party {second}; make them alike"
+    )]
     Kinds {
         /// Name of the column.
         column: String,
@@ -137,7 +145,10 @@ impl Card {
                 Kind::Number => KindCard::Number,
                 Kind::Date => KindCard::Date,
             });
-            Some(ColumnCard { kind, places: column.places })
+            Some(ColumnCard {
+                kind,
+                places: column.places,
+            })
         });
         let holds = !holding.is_nothing() || (question.columns.is_empty() && holding.rows > 0);
         let each = question.held == Held::Columns || !question.quantile_columns().is_empty();
@@ -174,7 +185,12 @@ impl Agreed {
                 let first = told.next();
                 for (second, second_rows) in told {
                     if let Some((first, first_rows)) = first.filter(|one| one.1 != second_rows) {
-                        return Err(AgreeError::Rows { first, first_rows, second, second_rows });
+                        return Err(AgreeError::Rows {
+                            first,
+                            first_rows,
+                            second,
+                            second_rows,
+                        });
                     }
                 }
                 if let Some(by) = &question.by {
@@ -213,7 +229,10 @@ fn card(
     parties: usize,
     bytes: &[u8],
 ) -> Result<Card, AgreeError> {
-    let wrong = |why: &str| AgreeError::Card { party, why: why.to_owned() };
+    let wrong = |why: &str| AgreeError::Card {
+        party,
+        why: why.to_owned(),
+    };
     let card: Card = serde_json::from_slice(bytes).map_err(|error| wrong(&error.to_string()))?;
     let columns = question.columns.len();
     let most = match question.held {
@@ -223,8 +242,8 @@ fn card(
     let places = card.columns.iter().flatten().map(|column| column.places);
     let here = card.columns.iter().flatten().count();
     let each = question.held == Held::Columns || !question.quantile_columns().is_empty();
-    let whole = question.held == Held::Columns
-        || here == columns && card.groups == question.by.is_some();
+    let whole =
+        question.held == Held::Columns || here == columns && card.groups == question.by.is_some();
     match () {
         () if card.columns.len() != columns => Err(wrong("another number of columns")),
         () if places.max().unwrap_or(0) > MOST_PLACES => Err(wrong("too many digits")),
@@ -240,11 +259,18 @@ fn card(
 /// The one party that holds a column.
 fn only(column: &str, holds: impl Iterator<Item = bool>) -> Result<usize, AgreeError> {
     let column = || column.to_owned();
-    let mut holders = holds.enumerate().filter(|(_, holds)| *holds).map(|(party, _)| party);
+    let mut holders = holds
+        .enumerate()
+        .filter(|(_, holds)| *holds)
+        .map(|(party, _)| party);
     let first = holders.next().ok_or_else(|| AgreeError::Nobody(column()))?;
     match holders.next() {
         None => Ok(first),
-        Some(second) => Err(AgreeError::Two { column: column(), first, second }),
+        Some(second) => Err(AgreeError::Two {
+            column: column(),
+            first,
+            second,
+        }),
     }
 }
 
@@ -253,7 +279,10 @@ fn agreed(question: &Question, cards: &[Card], at: usize) -> Result<AgreedColumn
     let name = &question.columns[at].name;
     let holder = match question.held {
         Held::Rows => None,
-        Held::Columns => Some(only(name, cards.iter().map(|card| card.columns[at].is_some()))?),
+        Held::Columns => Some(only(
+            name,
+            cards.iter().map(|card| card.columns[at].is_some()),
+        )?),
     };
     let mut places = question.places(at);
     let mut found: Option<(usize, Kind)> = None;
@@ -269,7 +298,13 @@ fn agreed(question: &Question, cards: &[Card], at: usize) -> Result<AgreedColumn
         match (found, kind) {
             (Some((first, first_kind)), Some(second_kind)) if first_kind != second_kind => {
                 let (column, second) = (name.clone(), party);
-                return Err(AgreeError::Kinds { column, first, first_kind, second, second_kind });
+                return Err(AgreeError::Kinds {
+                    column,
+                    first,
+                    first_kind,
+                    second,
+                    second_kind,
+                });
             }
             (None, Some(kind)) => found = Some((party, kind)),
             _ => {}

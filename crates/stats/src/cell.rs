@@ -40,7 +40,9 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     /// A comma where a point should be, or between thousands.
-    #[error("has a comma; write numbers with a decimal point and nothing between thousands, as 1234.5")]
+    #[error(
+        "has a comma; write numbers with a decimal point and nothing between thousands, as 1234.5"
+    )]
     Comma,
     /// A number with an exponent.
     #[error("has an exponent; write its digits, as 1200 for 1.2e3")]
@@ -49,13 +51,17 @@ pub enum ValueError {
     #[error("has more than {MOST_PLACES} digits after the point; round it")]
     Places,
     /// A number that is too large.
-    #[error("is too large: numbers are less than {LIMIT} units of the last place from 0; take a larger unit, or round")]
+    #[error(
+        "is too large: numbers are less than {LIMIT} units of the last place from 0; take a larger unit, or round"
+    )]
     Large,
     /// A date that the calendar does not have.
     #[error("is no day of the calendar, from 0001-01-01 to 9999-12-31")]
     Day,
     /// Something else.
-    #[error("is neither a number, as -12.5, nor a date, as 2024-02-29, nor missing (an empty cell or NA)")]
+    #[error(
+        "is neither a number, as -12.5, nor a date, as 2024-02-29, nor missing (an empty cell or NA)"
+    )]
     Other,
 }
 
@@ -159,7 +165,11 @@ impl Decimal {
 /// Units of 10^-`places` as a decimal number.
 pub fn decimal(units: i128, places: u32) -> String {
     let sign = if units < 0 { "-" } else { "" };
-    let digits = format!("{:0width$}", units.unsigned_abs(), width = places as usize + 1);
+    let digits = format!(
+        "{:0width$}",
+        units.unsigned_abs(),
+        width = places as usize + 1
+    );
     let (whole, after) = digits.split_at(digits.len() - places as usize);
     match places {
         0 => format!("{sign}{whole}"),

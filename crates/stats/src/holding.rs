@@ -22,7 +22,9 @@ pub enum HoldingError {
         known: String,
     },
     /// None of the columns.
-    #[error("none of the columns that are asked for is here, but {known}; correct the names, or leave the file out")]
+    #[error(
+        "none of the columns that are asked for is here, but {known}; correct the names, or leave the file out"
+    )]
     NoColumn {
         /// Columns that are there.
         known: String,
@@ -46,7 +48,9 @@ pub enum HoldingError {
         why: ValueError,
     },
     /// A date among numbers, or a number among dates.
-    #[error("line {line}, column {column}: {found} is of another kind than the cells above it, which are {expected}")]
+    #[error(
+        "line {line}, column {column}: {found} is of another kind than the cells above it, which are {expected}"
+    )]
     Kind {
         /// The line.
         line: u64,
@@ -58,7 +62,9 @@ pub enum HoldingError {
         expected: Kind,
     },
     /// A value out of the range of its column.
-    #[error("line {line}, column {column}: {found} is out of the range of the column, {range}; correct one of them")]
+    #[error(
+        "line {line}, column {column}: {found} is out of the range of the column, {range}; correct one of them"
+    )]
     Range {
         /// The line.
         line: u64,
@@ -70,7 +76,9 @@ pub enum HoldingError {
         range: String,
     },
     /// More digits after the point than the column is said to have.
-    #[error("line {line}, column {column}: {found} has more digits after the point than the {places} of its column; round it, or say that there are more")]
+    #[error(
+        "line {line}, column {column}: {found} has more digits after the point than the {places} of its column; round it, or say that there are more"
+    )]
     Places {
         /// The line.
         line: u64,
@@ -82,7 +90,9 @@ pub enum HoldingError {
         places: u32,
     },
     /// A group that is not among those that are named.
-    #[error("line {line}, column {column}: {found} is none of the groups {known}; name it, or have others in a group of their own")]
+    #[error(
+        "line {line}, column {column}: {found} is none of the groups {known}; name it, or have others in a group of their own"
+    )]
     Group {
         /// The line.
         line: u64,
@@ -94,7 +104,9 @@ pub enum HoldingError {
         known: String,
     },
     /// More rows than can be.
-    #[error("it has more than {most} rows, which is the most for one of {parties} parties; split it")]
+    #[error(
+        "it has more than {most} rows, which is the most for one of {parties} parties; split it"
+    )]
     Rows {
         /// The most rows of a party.
         most: usize,
@@ -222,7 +234,10 @@ impl Holding {
             }
         }
         match question.pad.filter(|&pad| held.rows > pad) {
-            Some(pad) => Err(HoldingError::Pad { found: held.rows, pad }),
+            Some(pad) => Err(HoldingError::Pad {
+                found: held.rows,
+                pad,
+            }),
             None => Ok(held),
         }
     }
@@ -273,16 +288,32 @@ impl Holding {
             units: Zeroizing::zeros(self.rows),
             present: Zeroizing::zeros(self.rows),
         };
-        let own = column.units.iter().zip(column.own_places.iter()).zip(&self.lines);
+        let own = column
+            .units
+            .iter()
+            .zip(column.own_places.iter())
+            .zip(&self.lines);
         for (row, ((&units, &own), &line)) in own.enumerate() {
             if own == MISSING {
                 continue;
             }
-            let own = crate::cell::Decimal { units, places: u32::from(own) };
-            let units = own.scaled(places).filter(|units| (range.0..=range.1).contains(units));
+            let own = crate::cell::Decimal {
+                units,
+                places: u32::from(own),
+            };
+            let units = own
+                .scaled(places)
+                .filter(|units| (range.0..=range.1).contains(units));
             let Some(units) = units else {
                 let kind = column.kind.unwrap_or(Kind::Number);
-                return Err(out_of_range(question, at, line, Value::Number(own), (kind, places), range));
+                return Err(out_of_range(
+                    question,
+                    at,
+                    line,
+                    Value::Number(own),
+                    (kind, places),
+                    range,
+                ));
             };
             (values.units[row], values.present[row]) = (units, 1);
         }
@@ -334,11 +365,24 @@ impl Column {
         let kind = value.kind();
         let expected = *self.kind.get_or_insert(kind);
         if kind != expected {
-            return Err(HoldingError::Kind { line, column: column(), found: found(), expected });
+            return Err(HoldingError::Kind {
+                line,
+                column: column(),
+                found: found(),
+                expected,
+            });
         }
         let places = value.places();
-        if let Some(most) = asked.places.filter(|&most| places > most.max(question.places(at))) {
-            return Err(HoldingError::Places { line, column: column(), found: found(), places: most });
+        if let Some(most) = asked
+            .places
+            .filter(|&most| places > most.max(question.places(at)))
+        {
+            return Err(HoldingError::Places {
+                line,
+                column: column(),
+                found: found(),
+                places: most,
+            });
         }
         if let Some((least, most)) = asked.range {
             let places = places.max(question.places(at));
@@ -346,7 +390,14 @@ impl Column {
             let inside = matches!((least, most, own), (Some(least), Some(most), Some(own)) if (least..=most).contains(&own));
             if !inside && kind == asked.range.map_or(kind, |(least, _)| least.kind()) {
                 let range = question.range(at, kind, places);
-                return Err(out_of_range(question, at, line, value, (kind, places), range));
+                return Err(out_of_range(
+                    question,
+                    at,
+                    line,
+                    value,
+                    (kind, places),
+                    range,
+                ));
             }
         }
         self.places = self.places.max(places);
@@ -394,7 +445,9 @@ fn place(header: &Record, name: &str, held: Held) -> Result<Option<usize>, Holdi
     let mut places = header.cells().enumerate().filter(|(_, cell)| *cell == name);
     let place = places.next().map(|(place, _)| place);
     if places.next().is_some() {
-        return Err(HoldingError::Twice { name: name.to_owned() });
+        return Err(HoldingError::Twice {
+            name: name.to_owned(),
+        });
     }
     match (place, held) {
         (None, Held::Rows) => Err(HoldingError::Missing {

@@ -147,7 +147,9 @@ impl Part<'_> {
     }
 
     fn product(&self, term: &Term, row: usize) -> i128 {
-        term.iter().map(|&factor| self.factor(factor, row)).product()
+        term.iter()
+            .map(|&factor| self.factor(factor, row))
+            .product()
     }
 
     /// Group of a row; where there are no groups, all rows are in the first one.
@@ -160,13 +162,7 @@ impl Part<'_> {
     }
 
     /// Adds what is brought in one width.
-    fn width<T: Plain>(
-        &self,
-        mut inputs: Inputs,
-        me: usize,
-        width: &Width,
-        name: &str,
-    ) -> Inputs {
+    fn width<T: Plain>(&self, mut inputs: Inputs, me: usize, width: &Width, name: &str) -> Inputs {
         let groups = self.question.groups();
         let local = &width.local[me];
         if !local.is_empty() {
@@ -188,9 +184,9 @@ impl Part<'_> {
         if !factors.is_empty() {
             let rows = self.agreed.rows[me];
             let axes = [factors.len(), rows];
-            let each = factors.iter().flat_map(|factor| {
-                (0..rows).map(|row| self.product(factor, row) as u128)
-            });
+            let each = factors
+                .iter()
+                .flat_map(|factor| (0..rows).map(|row| self.product(factor, row) as u128));
             let each = Zeroizing::new(each.collect::<Vec<u128>>());
             let each = each.iter().copied();
             inputs = with::<T>(inputs, &names::factors(name, me), &axes, each);
@@ -249,7 +245,12 @@ impl Part<'_> {
                 elements.push(u8::from(member));
             }
         }
-        with::<bool>(inputs, &names::members(column, me), &[groups, rows], codes(&elements))
+        with::<bool>(
+            inputs,
+            &names::members(column, me),
+            &[groups, rows],
+            codes(&elements),
+        )
     }
 }
 
@@ -258,6 +259,12 @@ impl Part<'_> {
 const _: () = {
     use crate::{LIMIT, MOST_ROWS};
     let (rows, most) = (MOST_ROWS as i128, LIMIT as i128 - 1);
-    assert!(rows * most <= i64::MAX as i128, "sums of values have 64 bits");
-    assert!(rows * rows * most * most <= i128::MAX / 2, "differences of two such have 128 bits");
+    assert!(
+        rows * most <= i64::MAX as i128,
+        "sums of values have 64 bits"
+    );
+    assert!(
+        rows * rows * most * most <= i128::MAX / 2,
+        "differences of two such have 128 bits"
+    );
 };

@@ -6,8 +6,8 @@ use madrigal_program::{
 
 use crate::card::Agreed;
 use crate::inputs::{BITS, NARROW, WIDE, bits_of, groups_as_bits, names};
-use crate::question::{Ask, Held, Question};
 use crate::quantile::quantiles;
+use crate::question::{Ask, Held, Question};
 use crate::shown::{complemented, shown};
 use crate::terms::{Layout, Term, Terms, Width};
 
@@ -87,7 +87,12 @@ fn sums<T: Integer>(
 ) -> Sums<T> {
     let groups = question.groups();
     let mut own: Vec<Vec<Secret<T>>> = width.terms.iter().map(|_| Vec::new()).collect();
-    for (party, local) in width.local.iter().enumerate().filter(|(_, local)| !local.is_empty()) {
+    for (party, local) in width
+        .local
+        .iter()
+        .enumerate()
+        .filter(|(_, local)| !local.is_empty())
+    {
         let name = names::sums(name, party);
         let sums = p.input_named::<T>(&name, Party::new(party), [local.len(), groups]);
         for (place, &term) in local.iter().enumerate() {
@@ -132,7 +137,8 @@ fn sums<T: Integer>(
     }
     let totals = own.iter().zip(joint).map(|(own, joint)| {
         let all = own.iter().cloned().chain(joint);
-        all.reduce(|sum, next| sum + next).expect("a sum that somebody brings")
+        all.reduce(|sum, next| sum + next)
+            .expect("a sum that somebody brings")
     });
     let totals = totals.collect();
     if question.held == Held::Columns {
@@ -176,7 +182,12 @@ impl Building<'_> {
         }
         let place = self.narrow.0.place(count);
         let sums = &self.narrow.1;
-        let found = shown(p, &sums.totals[place], &sums.own[place], self.question.least);
+        let found = shown(
+            p,
+            &sums.totals[place],
+            &sums.own[place],
+            self.question.least,
+        );
         self.shown.push((count.clone(), found.clone()));
         found
     }
@@ -231,7 +242,10 @@ impl Building<'_> {
             Ask::Correlation(..) => {
                 let all = [0, 1, 2, 3, 4, 5].map(|at| self.wide(&terms.wide[at]));
                 let [number, x, y, xx, yy, xy] = &all;
-                let (left, right) = (p.stack(&[x.clone(), y.clone(), x.clone()], 0), p.stack(&[x.clone(), y.clone(), y.clone()], 0));
+                let (left, right) = (
+                    p.stack(&[x.clone(), y.clone(), x.clone()], 0),
+                    p.stack(&[x.clone(), y.clone(), y.clone()], 0),
+                );
                 let sums = p.stack(&[xx.clone(), yy.clone(), xy.clone()], 0);
                 let spreads = number.expand(0) * sums - left * right;
                 let spreads = self.told(p, count, spreads);
@@ -268,7 +282,8 @@ impl Building<'_> {
             false => counts,
             true => {
                 let parties = places.first().map_or(0, |&place| sums.own[place].len());
-                let own = (0..parties).map(|party| side(p, &|place| sums.own[place][party].clone()));
+                let own =
+                    (0..parties).map(|party| side(p, &|place| sums.own[place][party].clone()));
                 let own: Vec<Secret<i64>> = own.collect();
                 let shown = shown(p, &counts, &own, self.question.least);
                 complemented(p, &counts, &shown).select(counts, 0)

@@ -29,9 +29,7 @@ pub(crate) fn quantiles(
     let one: Vec<i64> = at.iter().map(|one| (one.parts == 0).into()).collect();
     let of: Vec<i64> = at.iter().map(|one| one.of.into()).collect();
     let wanted = count.expand(1) * parts + one;
-    let candidates = members
-        .expand(1)
-        .broadcast_to([groups, at.len(), rows]);
+    let candidates = members.expand(1).broadcast_to([groups, at.len(), rows]);
     let zeros = || vec![0_i64; groups * at.len()];
     let (below, found) = (p.constant((rank, zeros())), p.constant((rank, zeros())));
     let state = (candidates, below, found);

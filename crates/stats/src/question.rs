@@ -110,13 +110,17 @@ pub enum QuestionError {
     #[error("the edges of the histogram of {0} are to rise, and to be numbers or dates alike")]
     Edges(String),
     /// A range without values.
-    #[error("the range of {0} is to go from its least to its greatest value, both numbers or dates")]
+    #[error(
+        "the range of {0} is to go from its least to its greatest value, both numbers or dates"
+    )]
     Range(String),
     /// A correlation of a column with itself.
     #[error("the correlation of {0} with itself is 1")]
     Itself(String),
     /// Rows that are filled up to a number that cannot be, or where that hides nothing.
-    #[error("rows are filled up to {most} at most, and only where each party has rows of its own and quantiles are asked for: nothing else tells how many rows a party has")]
+    #[error(
+        "rows are filled up to {most} at most, and only where each party has rows of its own and quantiles are asked for: nothing else tells how many rows a party has"
+    )]
     Pad {
         /// The most.
         most: usize,
@@ -152,7 +156,9 @@ impl Fraction {
     /// Reads a decimal number from 0 to 1 with up to six digits after the point.
     pub fn read(text: &str) -> Option<Self> {
         let number = Decimal::read(text).ok().filter(|one| one.places <= 6)?;
-        let units = number.scaled(6).filter(|units| (0..=1_000_000).contains(units))?;
+        let units = number
+            .scaled(6)
+            .filter(|units| (0..=1_000_000).contains(units))?;
         let (parts, of) = (units as u32, 1_000_000);
         let (mut a, mut b) = (of, parts);
         while b > 0 {
@@ -225,10 +231,17 @@ impl Question {
         }
         let few = |what, found| match found <= MOST {
             true => Ok(()),
-            false => Err(QuestionError::Many { what, found, most: MOST }),
+            false => Err(QuestionError::Many {
+                what,
+                found,
+                most: MOST,
+            }),
         };
         let hides = self.held == Held::Rows && !self.quantile_columns().is_empty();
-        if self.pad.is_some_and(|pad| !hides || pad == 0 || pad > MOST_ROWS) {
+        if self
+            .pad
+            .is_some_and(|pad| !hides || pad == 0 || pad > MOST_ROWS)
+        {
             return Err(QuestionError::Pad { most: MOST_ROWS });
         }
         few("statistics", self.asks.len())?;
@@ -267,7 +280,8 @@ impl Question {
                     few("edges", edges.len())?;
                     let kind = edges.first().map(|edge| edge.kind());
                     let places = edges.iter().map(|edge| edge.places()).max().unwrap_or(0);
-                    let units: Option<Vec<i64>> = edges.iter().map(|one| one.units(places)).collect();
+                    let units: Option<Vec<i64>> =
+                        edges.iter().map(|one| one.units(places)).collect();
                     let rising = units.is_some_and(|units| units.is_sorted_by(|a, b| a < b));
                     let alike = edges.iter().all(|edge| Some(edge.kind()) == kind);
                     if edges.is_empty() || !rising || !alike {
@@ -288,13 +302,25 @@ impl Question {
     pub fn check_kind(&self, column: usize, found: Kind) -> Result<(), QuestionError> {
         let wrong = |what: &str, why| {
             let (what, column) = (what.to_owned(), self.columns[column].name.clone());
-            Err(QuestionError::Kind { what, column, found, why })
+            Err(QuestionError::Kind {
+                what,
+                column,
+                found,
+                why,
+            })
         };
         let other = |value: &Value| value.kind() != found;
-        if self.columns[column].range.is_some_and(|(least, _)| other(&least)) {
+        if self.columns[column]
+            .range
+            .is_some_and(|(least, _)| other(&least))
+        {
             return wrong("that range", "its ends are of another kind");
         }
-        for ask in self.asks.iter().filter(|ask| ask.columns().contains(&column)) {
+        for ask in self
+            .asks
+            .iter()
+            .filter(|ask| ask.columns().contains(&column))
+        {
             match ask {
                 Ask::Sum(_) if found == Kind::Date => {
                     return wrong("the sum", "days do not add up; ask for the mean");

@@ -30,7 +30,11 @@ pub(crate) fn shown(
 
 /// Bins of a histogram, along the last axis, that may be told: where just one is withheld, so is the smallest of
 /// the others, since one number that is missing is the rest of a total that is known.
-pub(crate) fn complemented(p: &mut Program, counts: &Secret<i64>, shown: &Secret<bool>) -> Secret<bool> {
+pub(crate) fn complemented(
+    p: &mut Program,
+    counts: &Secret<i64>,
+    shown: &Secret<bool>,
+) -> Secret<bool> {
     let (groups, bins) = (counts.shape().axes()[0], counts.shape().axes()[1]);
     let withheld = !shown;
     let alone = withheld.cast::<i64>().sum(1).eq(1);

@@ -12,7 +12,9 @@ pub enum TableError {
     #[error("it is empty; expected a line with the names of the columns, then a line for each row")]
     Empty,
     /// A byte that is no text.
-    #[error("line {line}: this is no text, for the byte {byte:#04x} is not UTF-8; save the table as UTF-8")]
+    #[error(
+        "line {line}: this is no text, for the byte {byte:#04x} is not UTF-8; save the table as UTF-8"
+    )]
     Text {
         /// The line.
         line: u64,
@@ -20,13 +22,17 @@ pub enum TableError {
         byte: u8,
     },
     /// A carriage return that ends no line.
-    #[error("line {line}: a carriage return without a line feed; save the table with line ends of Unix or Windows")]
+    #[error(
+        "line {line}: a carriage return without a line feed; save the table with line ends of Unix or Windows"
+    )]
     Return {
         /// The line.
         line: u64,
     },
     /// A quote that is not closed.
-    #[error("line {line}, column {column}: the quote that begins this cell is not closed; close it, and write a quote within as \"\"")]
+    #[error(
+        "line {line}, column {column}: the quote that begins this cell is not closed; close it, and write a quote within as \"\""
+    )]
     Unclosed {
         /// The line where the cell begins.
         line: u64,
@@ -34,7 +40,9 @@ pub enum TableError {
         column: usize,
     },
     /// Text behind a quote.
-    #[error("line {line}, column {column}: there is text behind the quote that ends the cell; write a quote within as \"\"")]
+    #[error(
+        "line {line}, column {column}: there is text behind the quote that ends the cell; write a quote within as \"\""
+    )]
     AfterQuote {
         /// The line.
         line: u64,
@@ -42,7 +50,9 @@ pub enum TableError {
         column: usize,
     },
     /// A line with another number of cells than the first.
-    #[error("line {line}: it has {found} cells, and the first line names {expected} columns; if cells are separated by something else than {delimiter:?}, say so")]
+    #[error(
+        "line {line}: it has {found} cells, and the first line names {expected} columns; if cells are separated by something else than {delimiter:?}, say so"
+    )]
     Ragged {
         /// The line.
         line: u64,
@@ -57,7 +67,9 @@ pub enum TableError {
     #[error("it has several lines; write one")]
     Lines,
     /// An empty line between others.
-    #[error("line {line}: it is empty, and others follow; write NA for a missing value, or take the line out")]
+    #[error(
+        "line {line}: it is empty, and others follow; write NA for a missing value, or take the line out"
+    )]
     EmptyLine {
         /// The line.
         line: u64,
@@ -148,7 +160,9 @@ impl<'a> Records<'a> {
         }
         let mut record = Record {
             line: self.line,
-            text: Zeroizing::new(String::with_capacity(self.rest.find('\n').unwrap_or(self.rest.len()))),
+            text: Zeroizing::new(String::with_capacity(
+                self.rest.find('\n').unwrap_or(self.rest.len()),
+            )),
             ends: Vec::new(),
         };
         loop {

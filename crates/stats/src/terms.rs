@@ -75,7 +75,13 @@ impl Terms {
             Ask::Histogram(column, edges) => {
                 let bins = 0..=edges.len();
                 let column = *column;
-                let bin = |bin| vec![Bin { ask: place, column, bin }];
+                let bin = |bin| {
+                    vec![Bin {
+                        ask: place,
+                        column,
+                        bin,
+                    }]
+                };
                 (bins.map(bin).collect(), vec![])
             }
         };
@@ -127,7 +133,10 @@ impl Width {
                 (&[owner], Some(groups)) if groups == owner => width.local[owner].push(number),
                 _ => {
                     let part = |&owner: &usize| {
-                        let own = term.iter().copied().filter(|one| holder(one) == Some(owner));
+                        let own = term
+                            .iter()
+                            .copied()
+                            .filter(|one| holder(one) == Some(owner));
                         (owner, width.factor(owner, own.collect()))
                     };
                     let parts = owners.iter().map(part).collect::<Vec<_>>();

@@ -14,8 +14,12 @@ use crate::programs::run;
 /// The rows of a file by their first cell.
 fn rows(path: &Path) -> BTreeMap<String, String> {
     let text = std::fs::read_to_string(path).unwrap();
-    let rows = text.lines().skip(1).map(|line| line.split_once(',').unwrap());
-    rows.map(|(id, rest)| (id.to_owned(), rest.to_owned())).collect()
+    let rows = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(',').unwrap());
+    rows.map(|(id, rest)| (id.to_owned(), rest.to_owned()))
+        .collect()
 }
 
 fn question(asks: Vec<Ask>, groups: &[&String]) -> Question {
@@ -44,8 +48,13 @@ fn hospital_and_insurer_learn_what_is_known() {
         return;
     };
     let tables = shared.join("data/tables");
-    let (patients, costs) = (rows(&tables.join("hospital_a.csv")), rows(&tables.join("insurer_b.csv")));
-    let both = patients.iter().filter_map(|(id, patient)| Some((patient, costs.get(id)?)));
+    let (patients, costs) = (
+        rows(&tables.join("hospital_a.csv")),
+        rows(&tables.join("insurer_b.csv")),
+    );
+    let both = patients
+        .iter()
+        .filter_map(|(id, patient)| Some((patient, costs.get(id)?)));
     let (mut hospital, mut insurer) = ("age,diagnosis\n".to_owned(), "cost_cents\n".to_owned());
     for (patient, cost) in both {
         hospital += &format!("{patient}\n");
@@ -85,11 +94,17 @@ fn hospital_and_insurer_learn_what_is_known() {
         asking_whole.simulated(&whole),
         run(&asking_whole, &whole, "A+B".parse().unwrap()),
     ] {
-        let found = answers.answers.iter().map(|one| one.value.as_ref().unwrap().as_f64().unwrap());
+        let found = answers
+            .answers
+            .iter()
+            .map(|one| one.value.as_ref().unwrap().as_f64().unwrap());
         let found: Vec<f64> = found.collect();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.into_iter().zip(expected) {
-            assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} {expected}");
+            assert!(
+                (found - expected).abs() <= 1e-9 * expected.abs(),
+                "{found} {expected}"
+            );
         }
     }
     // The hospital has the groups, the insurer what is added up.
@@ -97,9 +112,16 @@ fn hospital_and_insurer_learn_what_is_known() {
     let names: Vec<&String> = groups.keys().collect();
     let by = question(vec![Ask::Count(1), Ask::Sum(1)], &names);
     let answers = run(&asking(&by, &files), &by, "A+B".parse().unwrap());
-    let found: Vec<Option<f64>> = answers.answers.iter().map(|one| one.value.as_ref()?.as_f64()).collect();
+    let found: Vec<Option<f64>> = answers
+        .answers
+        .iter()
+        .map(|one| one.value.as_ref()?.as_f64())
+        .collect();
     let known = |field: &str| -> Vec<Option<f64>> {
-        names.iter().map(|&name| groups[name][field].as_f64()).collect()
+        names
+            .iter()
+            .map(|&name| groups[name][field].as_f64())
+            .collect()
     };
     assert_eq!(found, [known("count"), known("sum_cost")].concat());
 }

@@ -157,7 +157,11 @@ pub fn asking(question: &Question, files: &[Option<String>]) -> Asking {
             }
         }
     }
-    Asking { agreed, answering, inputs: all }
+    Asking {
+        agreed,
+        answering,
+        inputs: all,
+    }
 }
 
 impl Asking {
@@ -191,7 +195,11 @@ pub fn compare(question: &Question, parts: &[Vec<Row>], answers: &Answers) {
             let columns = ask.columns();
             let whole = |row: &&Row| columns.iter().all(|&one| row.units(one).is_some());
             let of = |part: &Vec<Row>| -> Vec<Row> {
-                part.iter().filter(in_group).filter(whole).cloned().collect()
+                part.iter()
+                    .filter(in_group)
+                    .filter(whole)
+                    .cloned()
+                    .collect()
             };
             let members: Vec<Vec<Row>> = parts.iter().map(of).collect();
             let counts: Vec<usize> = members.iter().map(Vec::len).collect();
@@ -200,19 +208,30 @@ pub fn compare(question: &Question, parts: &[Vec<Row>], answers: &Answers) {
             let n = all.len() as f64;
             let values = |column: usize| -> Vec<f64> {
                 let scale = [100.0, 1.0, 1.0][column];
-                all.iter().map(|row| row.units(column).unwrap() as f64 / scale).collect()
+                all.iter()
+                    .map(|row| row.units(column).unwrap() as f64 / scale)
+                    .collect()
             };
             let sum = |column: usize| values(column).iter().sum::<f64>();
             let mut next = |told: bool, expected: Option<f64>, date: bool| {
                 let answer = found.next().expect("an answer");
                 assert_eq!(answer.statistic, ask.word());
                 assert_eq!(answer.group.as_deref(), group.map(|group| WARDS[group]));
-                assert_eq!(answer.withheld, !told && least > 1, "{answer:?} of {counts:?}");
+                assert_eq!(
+                    answer.withheld,
+                    !told && least > 1,
+                    "{answer:?} of {counts:?}"
+                );
                 let value = answer.value.as_ref();
                 let expected = expected.filter(|_| told);
                 if date {
-                    let expected = expected.map(|days| madrigal_stats::Day(days as i64).to_string());
-                    assert_eq!(value.map(|one| one.as_str().unwrap().to_owned()), expected, "{answer:?}");
+                    let expected =
+                        expected.map(|days| madrigal_stats::Day(days as i64).to_string());
+                    assert_eq!(
+                        value.map(|one| one.as_str().unwrap().to_owned()),
+                        expected,
+                        "{answer:?}"
+                    );
                     return;
                 }
                 let value = value.map(|one| one.as_f64().unwrap());
@@ -263,7 +282,10 @@ pub fn compare(question: &Question, parts: &[Vec<Row>], answers: &Answers) {
                     };
                     let all: Vec<Vec<usize>> = (0..bins).map(each).collect();
                     let total = |bin: usize| all[bin].iter().sum::<usize>();
-                    let mut told: Vec<bool> = all.iter().map(|one| shown(one, least, rows_are_held)).collect();
+                    let mut told: Vec<bool> = all
+                        .iter()
+                        .map(|one| shown(one, least, rows_are_held))
+                        .collect();
                     let alone = told.iter().filter(|told| !**told).count() == 1;
                     if alone && least > 1 {
                         let others = (0..bins).filter(|&bin| told[bin]);

@@ -22,17 +22,28 @@ pub fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
         proptest::option::weighted(0.9, joined),
         proptest::option::weighted(0.9, 0_usize..3),
     );
-    let row = row.prop_map(|(pay, age, joined, ward)| Row { pay, age, joined, ward });
+    let row = row.prop_map(|(pay, age, joined, ward)| Row {
+        pay,
+        age,
+        joined,
+        ward,
+    });
     proptest::collection::vec(row, 0..=most)
 }
 
 /// Cuts rows at places.
 fn cut(rows: &[Row], places: &[usize]) -> Vec<Vec<Row>> {
-    let mut places: Vec<usize> = places.iter().map(|place| place % (rows.len() + 1)).collect();
+    let mut places: Vec<usize> = places
+        .iter()
+        .map(|place| place % (rows.len() + 1))
+        .collect();
     places.sort_unstable();
     let starts = [0].into_iter().chain(places.iter().copied());
     let ends = places.iter().copied().chain([rows.len()]);
-    starts.zip(ends).map(|(start, end)| rows[start..end].to_vec()).collect()
+    starts
+        .zip(ends)
+        .map(|(start, end)| rows[start..end].to_vec())
+        .collect()
 }
 
 proptest! {
@@ -72,7 +83,9 @@ proptest! {
 /// Runs the program as all parties.
 pub fn run(asking: &Asking, question: &madrigal_stats::Question, mix: Mix) -> Answers {
     let planned = asking.answering.program.plan(mix, None, &|_| {}).unwrap();
-    let ended = planned.run_locally(&asking.answering.program, &asking.inputs).unwrap();
+    let ended = planned
+        .run_locally(&asking.answering.program, &asking.inputs)
+        .unwrap();
     let told = |outputs| Answers::new(question, &asking.agreed, &asking.answering, outputs);
     let first = told(&ended[0].outputs);
     for other in &ended {
@@ -104,7 +117,11 @@ fn parties_open_what_the_programs_mean() {
         let question = question(Held::Rows, true, 3, None);
         let asking = asking(&question, &files);
         for mix in mixes {
-            compare(&question, &parts, &run(&asking, &question, mix.parse().unwrap()));
+            compare(
+                &question,
+                &parts,
+                &run(&asking, &question, mix.parse().unwrap()),
+            );
         }
     }
     for (holders, parties, mixes) in [
@@ -116,7 +133,11 @@ fn parties_open_what_the_programs_mean() {
         let question = question(Held::Columns, true, 3, None);
         let asking = asking(&question, &files);
         for mix in mixes {
-            compare(&question, &[rows.clone()], &run(&asking, &question, mix.parse().unwrap()));
+            compare(
+                &question,
+                &[rows.clone()],
+                &run(&asking, &question, mix.parse().unwrap()),
+            );
         }
     }
 }

@@ -53,14 +53,23 @@ proptest! {
 
 #[test]
 fn what_is_left_without_ones_own_rows_counts() {
-    let row = |pay| Row { pay: Some(pay), age: Some(pay), joined: Some(0), ward: Some(0) };
+    let row = |pay| Row {
+        pay: Some(pay),
+        age: Some(pay),
+        joined: Some(0),
+        ward: Some(0),
+    };
     let many: Vec<Row> = (0..50).map(row).collect();
     let question = question(Held::Rows, false, 5, None);
     for (other, told) in [(0, true), (1, false), (4, false), (5, true)] {
         let parts = [many.clone(), many[..other].to_vec()];
         let files: Vec<_> = by_rows(&parts).into_iter().map(Some).collect();
         let answers = asking(&question, &files).simulated(&question);
-        let mean = answers.answers.iter().find(|one| one.statistic == "mean").unwrap();
+        let mean = answers
+            .answers
+            .iter()
+            .find(|one| one.statistic == "mean")
+            .unwrap();
         assert_eq!(mean.withheld, !told, "{other}");
     }
 }

@@ -10,7 +10,7 @@ use madrigal_stats::{Decimal, Fraction, Held, MOST_PLACES, Value, table};
 use super::EXIT_STATUS;
 
 /// Lines below the flags.
-const BELOW: &str = "\
+const BELOW_FLAGS: &str = "\
 With --local N the tables are those of the first parties, in order; with --party I there is one, or none at a party that only
 helps. Columns are named as in the first line of the tables; a name that has a comma is put in quotes: --mean '\"a, b\",c'.
 Numbers have a decimal point, dates are as 2024-02-29; empty cells and NA are missing values, and count nowhere.
@@ -18,14 +18,19 @@ Numbers have a decimal point, dates are as 2024-02-29; empty cells and NA are mi
 ";
 
 #[derive(Args, Debug)]
-#[command(after_help = const_format())]
+#[command(after_help = below())]
 pub struct Stats {
     /// The tables (CSV)
     #[arg(value_name = "TABLE.csv", value_hint = ValueHint::FilePath)]
     pub tables: Vec<PathBuf>,
 
     /// Who holds what: rows, with the same columns at each party, or columns, of the same rows in the same order
-    #[arg(long, value_name = "WHAT", default_value = "rows", help_heading = "Question")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "rows",
+        help_heading = "Question"
+    )]
     pub held: HeldArg,
 
     /// Number of rows
@@ -67,11 +72,21 @@ pub struct Stats {
     pub quantiles: Vec<Names>,
 
     /// Fractions of the quantiles, from 0 for the least value to 1 for the greatest
-    #[arg(long, value_name = "FRACTIONS", default_value = "0.25,0.5,0.75", help_heading = "Question")]
+    #[arg(
+        long,
+        value_name = "FRACTIONS",
+        default_value = "0.25,0.5,0.75",
+        help_heading = "Question"
+    )]
     pub at: Fractions,
 
     /// Each statistic of each group by this column; a row without a group counts nowhere
-    #[arg(long, value_name = "COLUMN", requires = "groups", help_heading = "Question")]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires = "groups",
+        help_heading = "Question"
+    )]
     pub by: Option<String>,
 
     /// The groups, which are public. A table that has another one is refused before anything is sent
@@ -126,8 +141,8 @@ pub struct Stats {
     pub run: AgreedFlags,
 }
 
-fn const_format() -> String {
-    format!("{BELOW}{EXIT_STATUS}")
+fn below() -> String {
+    format!("{BELOW_FLAGS}{EXIT_STATUS}")
 }
 
 /// Names of columns or groups.
@@ -210,7 +225,8 @@ impl FromStr for Fractions {
     fn from_str(text: &str) -> Result<Self, String> {
         let fraction = |text: &str| {
             let found = Fraction::read(text.trim());
-            found.ok_or("expected fractions from 0 to 1 with up to six digits, for example 0.25,0.5")
+            found
+                .ok_or("expected fractions from 0 to 1 with up to six digits, for example 0.25,0.5")
         };
         let all: Result<Vec<_>, _> = text.split(',').map(fraction).collect();
         Ok(Self(all?))
@@ -267,7 +283,9 @@ fn delimiter(text: &str) -> Result<char, String> {
 /// The number that an edge or fraction has, for facts.
 pub fn told(value: &Value) -> String {
     match value {
-        Value::Number(Decimal { units, places }) => madrigal_stats::decimal((*units).into(), *places),
+        Value::Number(Decimal { units, places }) => {
+            madrigal_stats::decimal((*units).into(), *places)
+        }
         Value::Date(days) => madrigal_stats::Day(*days).to_string(),
     }
 }

@@ -9,7 +9,9 @@ use crate::exit::{Failure, Result, Status};
 /// Nobody has said that the parties may learn it.
 #[derive(Debug, thiserror::Error)]
 enum Unsaid {
-    #[error("nobody is there to ask whether the parties may learn this: give --yes; nothing was sent")]
+    #[error(
+        "nobody is there to ask whether the parties may learn this: give --yes; nothing was sent"
+    )]
     NoTerminal,
     #[error("not confirmed; nothing was sent")]
     No,

@@ -6,7 +6,7 @@ mod question;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use madrigal_app::agreed::{Agreeing, AgreedRun};
+use madrigal_app::agreed::{AgreedRun, Agreeing};
 use madrigal_app::explain::origin;
 use madrigal_app::failure::Fault;
 use madrigal_app::present::Present;
@@ -37,7 +37,9 @@ enum Unfit {
     },
     #[error("{0}{hint}", hint = agree_remedy(.0))]
     Apart(AgreeError),
-    #[error("the tables are too large for one program: {0}; ask for less at once, or of fewer rows")]
+    #[error(
+        "the tables are too large for one program: {0}; ask for less at once, or of fewer rows"
+    )]
     Large(ProgramError),
     #[error("{found} for {parties} parties: give one for each of the first parties, in order")]
     Many { found: String, parties: usize },
@@ -224,7 +226,10 @@ impl Agreeing for Asking<'_> {
 
     fn card(&self, me: Party) -> Vec<u8> {
         let table = self.table(me);
-        table.map_or_else(|_| Vec::new(), |(.., held)| Card::new(self.question, held).bytes())
+        table.map_or_else(
+            |_| Vec::new(),
+            |(.., held)| Card::new(self.question, held).bytes(),
+        )
     }
 
     fn program(&self, cards: &[Vec<u8>]) -> Result<(Computation, Self::Facts)> {
@@ -270,7 +275,10 @@ fn tell(
         let corrupted = counted(mix.withstands(parties) as u64, "corrupted party");
         let mut to = crate::terminal::stderr();
         let _ = writeln!(to, "{}", costs(&ended.parties));
-        let _ = writeln!(to, "computed in {mix}, where {corrupted} of {parties} would learn no more");
+        let _ = writeln!(
+            to,
+            "computed in {mix}, where {corrupted} of {parties} would learn no more"
+        );
     }
     print(answers.text().as_bytes())
 }

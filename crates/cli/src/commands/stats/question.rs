@@ -12,9 +12,13 @@ use crate::exit::{Result, Status};
 enum Unasked {
     #[error("{flag} {column}=...: no statistic is asked of that column; correct the name")]
     Column { flag: &'static str, column: String },
-    #[error("--histogram {0} needs --bins EDGES: public numbers or dates, which do not follow from the data")]
+    #[error(
+        "--histogram {0} needs --bins EDGES: public numbers or dates, which do not follow from the data"
+    )]
     Bins(String),
-    #[error("--corr takes two columns, and {0} are given; write --corr pay,age, and once more for each further pair")]
+    #[error(
+        "--corr takes two columns, and {0} are given; write --corr pay,age, and once more for each further pair"
+    )]
     Pair(usize),
     #[error("--bins is given twice for {0}; give it once")]
     Twice(String),
@@ -37,7 +41,10 @@ pub fn of(args: &Stats) -> Result<Question> {
         }
     };
     let names = |lists: &[Names]| -> Vec<String> {
-        lists.iter().flat_map(|Names(names)| names.clone()).collect()
+        lists
+            .iter()
+            .flat_map(|Names(names)| names.clone())
+            .collect()
     };
     let mut asks = Vec::new();
     asks.extend(args.rows.then_some(Ask::Rows));
@@ -57,7 +64,10 @@ pub fn of(args: &Stats) -> Result<Question> {
         asks.push(Ask::Correlation(column(first), column(second)));
     }
     for name in names(&args.histogram) {
-        let own = args.bins.iter().filter(|bins| bins.column.as_ref() == Some(&name));
+        let own = args
+            .bins
+            .iter()
+            .filter(|bins| bins.column.as_ref() == Some(&name));
         let all = args.bins.iter().filter(|bins| bins.column.is_none());
         let own: Vec<_> = own.collect();
         let all: Vec<_> = all.collect();
@@ -82,15 +92,26 @@ pub fn of(args: &Stats) -> Result<Question> {
     let of = |flag, name: &String| {
         let found = columns.iter().position(|one| one.name == *name);
         let column = || name.clone();
-        found.ok_or_else(|| Unasked::Column { flag, column: column() })
+        found.ok_or_else(|| Unasked::Column {
+            flag,
+            column: column(),
+        })
     };
     for bins in &args.bins {
         if let Some(column) = &bins.column {
             of("--bins", column)?;
         }
     }
-    let places: Vec<_> = args.decimals.iter().map(|one| Ok((of("--decimals", &one.column)?, one.places))).collect::<Result<_, Unasked>>()?;
-    let ranges: Vec<_> = args.range.iter().map(|one| Ok((of("--range", &one.column)?, (one.least, one.greatest)))).collect::<Result<_, Unasked>>()?;
+    let places: Vec<_> = args
+        .decimals
+        .iter()
+        .map(|one| Ok((of("--decimals", &one.column)?, one.places)))
+        .collect::<Result<_, Unasked>>()?;
+    let ranges: Vec<_> = args
+        .range
+        .iter()
+        .map(|one| Ok((of("--range", &one.column)?, (one.least, one.greatest))))
+        .collect::<Result<_, Unasked>>()?;
     for (column, places) in places {
         columns[column].places = Some(places);
     }
@@ -142,56 +163,108 @@ pub fn facts(question: &Question) -> Vec<Fact> {
     };
     let facts: Vec<(&str, String)> = vec![
         ("--held", held.to_owned()),
-        ("--rows", asked(&|ask| matches!(ask, Ask::Rows).then(|| "asked".to_owned()))),
-        ("--count", asked(&|ask| match ask {
-            Ask::Count(x) => Some(name(x)),
-            _ => None,
-        })),
-        ("--sum", asked(&|ask| match ask {
-            Ask::Sum(x) => Some(name(x)),
-            _ => None,
-        })),
-        ("--mean", asked(&|ask| match ask {
-            Ask::Mean(x) => Some(name(x)),
-            _ => None,
-        })),
-        ("--var", asked(&|ask| match ask {
-            Ask::Variance(x) => Some(name(x)),
-            _ => None,
-        })),
-        ("--corr", asked(&|ask| match ask {
-            Ask::Correlation(x, y) => Some(format!("{},{}", name(x), name(y))),
-            _ => None,
-        })),
-        ("--histogram", asked(&|ask| match ask {
-            Ask::Histogram(x, _) => Some(name(x)),
-            _ => None,
-        })),
-        ("--bins", asked(&|ask| match ask {
-            Ask::Histogram(x, at) => Some(format!("{}={}", name(x), edges(at))),
-            _ => None,
-        })),
-        ("--quantiles", asked(&|ask| match ask {
-            Ask::Quantiles(x, _) => Some(name(x)),
-            _ => None,
-        })),
-        ("--at", asked(&|ask| match ask {
-            Ask::Quantiles(_, at) => {
-                Some(at.iter().map(|one| one.number().to_string()).collect::<Vec<_>>().join(","))
-            }
-            _ => None,
-        })),
-        ("--by", by.map_or_else(|| "nothing".to_owned(), |by| format!("{:?}", by.column))),
-        ("--groups", by.map_or_else(|| "nothing".to_owned(), |by| format!("{:?}", by.names))),
+        (
+            "--rows",
+            asked(&|ask| matches!(ask, Ask::Rows).then(|| "asked".to_owned())),
+        ),
+        (
+            "--count",
+            asked(&|ask| match ask {
+                Ask::Count(x) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--sum",
+            asked(&|ask| match ask {
+                Ask::Sum(x) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--mean",
+            asked(&|ask| match ask {
+                Ask::Mean(x) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--var",
+            asked(&|ask| match ask {
+                Ask::Variance(x) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--corr",
+            asked(&|ask| match ask {
+                Ask::Correlation(x, y) => Some(format!("{},{}", name(x), name(y))),
+                _ => None,
+            }),
+        ),
+        (
+            "--histogram",
+            asked(&|ask| match ask {
+                Ask::Histogram(x, _) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--bins",
+            asked(&|ask| match ask {
+                Ask::Histogram(x, at) => Some(format!("{}={}", name(x), edges(at))),
+                _ => None,
+            }),
+        ),
+        (
+            "--quantiles",
+            asked(&|ask| match ask {
+                Ask::Quantiles(x, _) => Some(name(x)),
+                _ => None,
+            }),
+        ),
+        (
+            "--at",
+            asked(&|ask| match ask {
+                Ask::Quantiles(_, at) => Some(
+                    at.iter()
+                        .map(|one| one.number().to_string())
+                        .collect::<Vec<_>>()
+                        .join(","),
+                ),
+                _ => None,
+            }),
+        ),
+        (
+            "--by",
+            by.map_or_else(|| "nothing".to_owned(), |by| format!("{:?}", by.column)),
+        ),
+        (
+            "--groups",
+            by.map_or_else(|| "nothing".to_owned(), |by| format!("{:?}", by.names)),
+        ),
         ("--other", by.is_some_and(|by| by.other).to_string()),
         ("--least", question.least.to_string()),
-        ("--pad", question.pad.map_or_else(|| "nothing".to_owned(), |pad| pad.to_string())),
-        ("--decimals", listed(&|one| Some(format!("{:?}={}", one.name, one.places?)))),
-        ("--range", listed(&|one| {
-            let (least, most) = one.range?;
-            Some(format!("{:?}={}:{}", one.name, told(&least), told(&most)))
-        })),
+        (
+            "--pad",
+            question
+                .pad
+                .map_or_else(|| "nothing".to_owned(), |pad| pad.to_string()),
+        ),
+        (
+            "--decimals",
+            listed(&|one| Some(format!("{:?}={}", one.name, one.places?))),
+        ),
+        (
+            "--range",
+            listed(&|one| {
+                let (least, most) = one.range?;
+                Some(format!("{:?}={}:{}", one.name, told(&least), told(&most)))
+            }),
+        ),
     ];
     let facts = facts.into_iter();
-    facts.map(|(name, value)| (name.to_owned(), value)).collect()
+    facts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
