@@ -10,6 +10,9 @@ use crate::cell::{Day, Kind, decimal};
 use crate::program::{Answering, Handle};
 use crate::question::{Ask, Held, Question};
 
+/// JSON that is a number or a text.
+pub type NumberOrText = Json;
+
 /// One number, of one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OneAnswer {
@@ -31,7 +34,7 @@ pub struct OneAnswer {
     pub count: Option<u64>,
     /// The number: a text where it is a date, or a sum that JSON's numbers do not hold; `null` where it is withheld, or where
     /// there is none.
-    pub value: Option<Json>,
+    pub value: Option<NumberOrText>,
     /// Standard deviation, beside a variance.
     pub deviation: Option<f64>,
     /// The number as people read it.

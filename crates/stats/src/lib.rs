@@ -16,7 +16,7 @@ mod shown;
 pub mod table;
 mod terms;
 
-pub use answers::{Answers, OneAnswer};
+pub use answers::{Answers, NumberOrText, OneAnswer};
 pub use card::{AgreeError, Agreed, AgreedColumn, Card, MOST_BYTES};
 pub use cell::{Day, Decimal, Kind, LIMIT, MOST_PLACES, Value, ValueError, decimal};
 pub use holding::{Holding, HoldingError};

@@ -343,10 +343,10 @@ impl Question {
     pub fn quantile_columns(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = Vec::new();
         for ask in &self.asks {
-            if let Ask::Quantiles(column, _) = ask {
-                if !columns.contains(column) {
-                    columns.push(*column);
-                }
+            if let Ask::Quantiles(column, _) = ask
+                && !columns.contains(column)
+            {
+                columns.push(*column);
             }
         }
         columns

@@ -238,6 +238,7 @@ fn kind(of: &str) -> (String, bool, String) {
         "bool" => "true or false",
         "String" | "&'static str" | "PathBuf" | "TransportArg" | "Problem" => "text",
         "[u32; 2]" => "two integers",
+        "NumberOrText" => "number or text",
         _ => "object",
     };
     (words.to_owned(), false, of.to_owned())

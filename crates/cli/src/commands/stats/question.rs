@@ -48,15 +48,13 @@ pub fn of(args: &Stats) -> Result<Question> {
     };
     let mut asks = Vec::new();
     asks.extend(args.rows.then_some(Ask::Rows));
-    let simple: [(_, fn(usize) -> Ask); 4] = [
-        (&args.count, Ask::Count),
-        (&args.sum, Ask::Sum),
-        (&args.mean, Ask::Mean),
-        (&args.var, Ask::Variance),
-    ];
-    for (lists, ask) in simple {
+    let mut each = |lists: &[Names], ask: fn(usize) -> Ask| {
         asks.extend(names(lists).iter().map(|name| ask(column(name))));
-    }
+    };
+    each(&args.count, Ask::Count);
+    each(&args.sum, Ask::Sum);
+    each(&args.mean, Ask::Mean);
+    each(&args.var, Ask::Variance);
     for Names(pair) in &args.corr {
         let [first, second] = &pair[..] else {
             return Err(Unasked::Pair(pair.len()).into());
