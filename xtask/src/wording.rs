@@ -37,7 +37,8 @@ const CRATES: [&str; 24] = [
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.
-const HELP: [&str; 6] = [
+const HELP: [&str; 7] = [
+    "crates/app/src/agreed.rs",
     "crates/app/src/arguments.rs",
     "crates/app/src/flags.rs",
     "crates/app/src/ways.rs",

@@ -76,11 +76,11 @@ pub enum AgreeError {
     Rows {
         /// A party.
         first: usize,
-        /// Its rows.
+        /// Rows of that party.
         first_rows: usize,
         /// Another one.
         second: usize,
-        /// Its rows.
+        /// Rows of the other.
         second_rows: usize,
     },
     /// Different kinds of values.
@@ -311,7 +311,7 @@ fn agreed(question: &Question, cards: &[Card], at: usize) -> Result<AgreedColumn
         }
     }
     let kind = found.map_or(Kind::Number, |(_, kind)| kind);
-    // A column without any value is of whatever kind.
+    // A column without any value is of any kind.
     if found.is_some() {
         question.check_kind(at, kind)?;
     }

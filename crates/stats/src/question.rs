@@ -298,7 +298,7 @@ impl Question {
     /// Checks that a column of this kind has the statistics that are asked of it.
     ///
     /// # Errors
-    /// [`QuestionError::Kind`] for the first that it has not.
+    /// [`QuestionError::Kind`] for the first that it lacks.
     pub fn check_kind(&self, column: usize, found: Kind) -> Result<(), QuestionError> {
         let wrong = |what: &str, why| {
             let (what, column) = (what.to_owned(), self.columns[column].name.clone());
