@@ -292,8 +292,8 @@ pub fn compare(question: &Question, parts: &[Vec<Row>], answers: &Answers) {
                         let smallest = others.min_by_key(|&bin| total(bin)).unwrap();
                         told[smallest] = false;
                     }
-                    for bin in 0..bins {
-                        next(told[bin] || least == 1, Some(total(bin) as f64), false);
+                    for (bin, told) in told.into_iter().enumerate() {
+                        next(told || least == 1, Some(total(bin) as f64), false);
                     }
                 }
                 Ask::Quantiles(x, at) => {

@@ -135,7 +135,7 @@ fn parties_open_what_the_programs_mean() {
         for mix in mixes {
             compare(
                 &question,
-                &[rows.clone()],
+                std::slice::from_ref(&rows),
                 &run(&asking, &question, mix.parse().unwrap()),
             );
         }

@@ -18,7 +18,7 @@ use madrigal_net::Fact;
 use madrigal_program::{Computation, Inputs, ProgramError};
 use madrigal_stats::{
     AgreeError, Agreed, Answering, Answers, Card, Holding, HoldingError, MOST_BYTES, OneAnswer,
-    Question, QuestionError, inputs, learned,
+    Question, inputs, learned,
 };
 use serde::Serialize;
 
@@ -80,36 +80,6 @@ impl Fault for Unfit {
             Self::Apart(_) => Status::File,
             Self::Large(_) | Self::Many { .. } | Self::Several(_) => Status::Usage,
         }
-    }
-}
-
-/// A flag that asks for something that cannot be answered.
-#[derive(Debug, thiserror::Error)]
-#[error("{problem}{hint}", hint = asked_by(problem))]
-struct Unanswerable {
-    problem: QuestionError,
-}
-
-/// The flags that ask for what cannot be answered.
-fn asked_by(problem: &QuestionError) -> &'static str {
-    match problem {
-        QuestionError::Nothing => {
-            ": give --rows, --count, --sum, --mean, --var, --corr, --histogram or --quantiles"
-        }
-        QuestionError::Groups { .. } => " (--groups)",
-        QuestionError::Group(_) => " (--by)",
-        QuestionError::Edges(_) => " (--bins)",
-        QuestionError::Range(_) => " (--range)",
-        QuestionError::Itself(_) => " (--corr)",
-        QuestionError::Pad { .. } => " (--pad)",
-        QuestionError::Least => " (--least)",
-        _ => "",
-    }
-}
-
-impl Fault for Unanswerable {
-    fn status(&self) -> Status {
-        Status::Usage
     }
 }
 

@@ -1,9 +1,9 @@
 //! The question that the flags ask, and the facts by which parties compare theirs.
 
+use madrigal_app::failure::Fault;
 use madrigal_net::Fact;
-use madrigal_stats::{Ask, Asked, Groups, Held, Question};
+use madrigal_stats::{Ask, Asked, Groups, Held, Question, QuestionError};
 
-use super::Unanswerable;
 use crate::args::{Names, Stats, told};
 use crate::exit::{Result, Status};
 
@@ -24,7 +24,37 @@ enum Unasked {
     Twice(String),
 }
 
-impl madrigal_app::failure::Fault for Unasked {
+impl Fault for Unasked {
+    fn status(&self) -> Status {
+        Status::Usage
+    }
+}
+
+/// A flag that asks for something that cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}{hint}", hint = asked_by(problem))]
+struct Unanswerable {
+    problem: QuestionError,
+}
+
+/// The flags that ask for what cannot be answered.
+fn asked_by(problem: &QuestionError) -> &'static str {
+    match problem {
+        QuestionError::Nothing => {
+            ": give --rows, --count, --sum, --mean, --var, --corr, --histogram or --quantiles"
+        }
+        QuestionError::Groups { .. } => " (--groups)",
+        QuestionError::Group(_) => " (--by)",
+        QuestionError::Edges(_) => " (--bins)",
+        QuestionError::Range(_) => " (--range)",
+        QuestionError::Itself(_) => " (--corr)",
+        QuestionError::Pad { .. } => " (--pad)",
+        QuestionError::Least => " (--least)",
+        _ => "",
+    }
+}
+
+impl Fault for Unanswerable {
     fn status(&self) -> Status {
         Status::Usage
     }
