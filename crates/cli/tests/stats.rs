@@ -111,7 +111,7 @@ fn wrong_flags_and_tables_are_refused() {
     let local = "--local 2 north.csv south.csv";
     for (line, status, expected) in [
         (
-            format!("{local}"),
+            local.to_string(),
             2,
             "no statistic is asked for: give --rows, --count, --sum, --mean, --var, --corr, --histogram or --quantiles\n",
         ),

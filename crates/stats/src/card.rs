@@ -6,7 +6,7 @@ use crate::cell::{Kind, MOST_PLACES};
 use crate::holding::Holding;
 use crate::question::{Held, MOST_ROWS, Question, QuestionError};
 
-/// A party's facts. They are public, and tell nothing but what [`learned`](crate::learned) says.
+/// A party's facts. They are public, and tell nothing but what [`learned`](fn@crate::learned) says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {

@@ -134,7 +134,7 @@ pub struct Holding {
     lines: Vec<u64>,
     /// Columns that are asked for, in the order of the question; `None` for those that are not here.
     pub columns: Vec<Option<Column>>,
-    /// Group of each row, or [`NO_GROUP`]; `None` if the column is not here.
+    /// Group of each row, or `u32::MAX` for none; `None` if the column is not here.
     pub groups: Option<Zeroizing<Vec<u32>>>,
 }
 
