@@ -4,6 +4,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{OperationEstimate, Plan};
+use madrigal_program::Planned;
 use serde::Serialize;
 
 use crate::failure::Result;
@@ -303,14 +304,25 @@ fn short(source: &str) -> &str {
 
 pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let flags = made.flags;
-    let network = Network::parse(&flags.net.network)?;
-    let planned = made.plan()?;
+    let network = &flags.net.network;
+    explain_plan(made.name, &made.plan()?, network, flags.threads, flags.json)
+}
+
+/// Tells the cost of a planned program over a network, with this number of threads for each party.
+pub(crate) fn explain_plan(
+    name: &str,
+    planned: &Planned,
+    network_name: &str,
+    threads: usize,
+    as_json: bool,
+) -> Result<String> {
+    let network = Network::parse(network_name)?;
     let (plan, rates, link) = (
         &planned.plan,
         rates::measure(planned.plan.trial().as_ref())?,
         network.link(),
     );
-    let parties = made.program.parties();
+    let parties = plan.spec().graph.parties();
     let [setup, online] = phases(plan, &rates, &link);
     let sent = |plan: &Plan| -> u64 {
         Party::all(parties)
@@ -341,15 +353,15 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
         bytes_sent: one.bytes_sent,
     });
     let explanation = Explanation {
-        program: made.name,
+        program: name,
         parties,
         mix: planned.mix.to_string(),
         circuits: saving(planned.goal),
         two_layers_a_round: planned.pairs,
         in_groups: planned.groups,
         correlations: origin(plan),
-        network: flags.net.network.clone(),
-        threads: flags.threads,
+        network: network_name.to_owned(),
+        threads,
         phases: plan.phases().to_string(),
         setup,
         online,
@@ -362,7 +374,7 @@ pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
         single,
         operations: operations(plan, Some((&rates, &link))),
     };
-    if flags.json {
+    if as_json {
         return json_text(&explanation);
     }
     Ok(explanation.text())

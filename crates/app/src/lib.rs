@@ -7,6 +7,7 @@
 //! after job in one session ([`held`]), failures with exit statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]),
 //! circuits as jobs ([`jobs`]), files that are written whole or not at all ([`files`]).
 
+pub mod agreed;
 pub mod ahead;
 mod arguments;
 mod check;

@@ -7,6 +7,7 @@ mod demo;
 mod party;
 mod program;
 mod run;
+mod stats;
 mod store;
 mod values;
 
@@ -31,6 +32,7 @@ pub use madrigal_models::args::{Infer, Model};
 pub use party::{Dealer, Doctor, Keygen};
 pub use program::{Length, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags};
+pub use stats::{Names, Stats, told};
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile};
 
@@ -51,6 +53,8 @@ pub enum Command {
     /// Compute a program on secrets from a file, say what it costs, or what it means
     #[command(subcommand)]
     Program(Program),
+    /// Statistics of tables that several parties hold, without any of them showing its own
+    Stats(Box<Stats>),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),

@@ -29,6 +29,7 @@ mod shares;
 mod signals;
 mod splices;
 mod statistics;
+mod stats;
 mod stores;
 mod trials;
 mod words;

@@ -16,6 +16,7 @@ mod precompute;
 mod program;
 mod run;
 mod share;
+mod stats;
 mod store;
 
 use crate::args::Command;
@@ -27,6 +28,7 @@ pub fn run(command: Command) -> Result<()> {
         Command::Run(args) => run::run(*args),
         Command::Infer(args) => madrigal_models::infer::run(&args),
         Command::Program(args) => program::run(args),
+        Command::Stats(args) => stats::run(*args),
         Command::Circuit(args) => circuit::run(args),
         Command::Model(args) => madrigal_models::model::run(&args),
         Command::Explain(args) => explain::run(args),

@@ -8,7 +8,12 @@ use std::path::Path;
 use super::regions;
 
 /// Where types are looked for.
-const FOLDERS: [&str; 3] = ["crates/cli/src", "crates/models/src", "crates/app/src"];
+const FOLDERS: [&str; 4] = [
+    "crates/cli/src",
+    "crates/models/src",
+    "crates/app/src",
+    "crates/stats/src",
+];
 
 /// A type by the file and the name of its definition.
 type Key = (String, String);
@@ -238,6 +243,7 @@ fn kind(of: &str) -> (String, bool, String) {
         "bool" => "true or false",
         "String" | "&'static str" | "PathBuf" | "TransportArg" | "Problem" => "text",
         "[u32; 2]" => "two integers",
+        "NumberOrText" => "number or text",
         _ => "object",
     };
     (words.to_owned(), false, of.to_owned())
