@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// The program and its first arguments, where they are not those of the process: an interpreter that runs this one, for instance.
 static AGAIN: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Has later calls of `command` start `words`, a program and its first arguments. The first call of a process counts.
+/// Has local runs start `words`, a program and its first arguments, for each party. The first call of a process counts.
 pub fn start_by(words: Vec<OsString>) {
     let _ = AGAIN.set(words);
 }
