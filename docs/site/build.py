@@ -13,7 +13,7 @@ import shutil
 import sys
 import urllib.parse
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 #: Pages of the repository; those of this folder are the site's own, and stand at its top.
 PAGES = ["*.md", "docs/*.md", "docs/guide/*.md", "crates/*/README.md", "python/README.md", "schema/*.md", "examples/notebooks/*.md"]
