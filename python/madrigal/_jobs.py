@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import threading
 import time
 from concurrent.futures import Future, InvalidStateError, wait
-from typing import Any, Callable, Coroutine, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, TypeVar
 
 from ._errors import MadrigalError, ProgramError, RunError, UnmetError
+
+if TYPE_CHECKING:
+    # To import it takes half as long as NumPy does: those who run something wait for it, and not those who import the package.
+    import asyncio
 
 T = TypeVar("T")
 
@@ -64,6 +67,8 @@ def result(job: Future[T], stop: Callable[[], None], look: Callable[[], None] = 
 async def outcome(job: Future[T], stop: Callable[[], None], look: Callable[[], None] = lambda: None) -> T:
     """Waits for a job beside other tasks of the event loop, and looks ten times a second; if this task is cancelled, or ``look``
     raises something, it is stopped."""
+    import asyncio
+
     waited = asyncio.wrap_future(job)
     try:
         while not waited.done():
@@ -89,6 +94,8 @@ def over(session: Any, grace: float = GRACE) -> None:
 
 async def over_async(session: Any) -> None:
     """Waits as :func:`over` does, beside other tasks."""
+    import asyncio
+
     until = time.monotonic() + GRACE
     while not session.is_over():
         if time.monotonic() > until:
@@ -100,6 +107,8 @@ async def over_async(session: Any) -> None:
 def blocking(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Runs a coroutine to its end: in an event loop of its own, and where this thread has one at work already, as in notebooks,
     on another thread."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import json
@@ -325,6 +324,8 @@ def _session(words: list[str]) -> Any:
 
 async def _all(parties: Sequence[Awaitable[Any]], session: Any) -> list[Any]:
     """What all coroutines return. Where one fails the others end; of several failures the one is raised that explains the others."""
+    import asyncio
+
     tasks = [asyncio.ensure_future(one) for one in parties]
     places = {task: me for me, task in enumerate(tasks)}
     failures: list[BaseException] = []

@@ -76,7 +76,7 @@ impl Held {
     /// Takes the places as [`new`](Self::new) does; what the parties do is told to a watcher.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// [`Failure`] in the same cases as [`new`](Self::new).
     pub fn watched(flags: ProgramFlags, watcher: Watcher) -> Result<Self> {
         Self::hosted(flags, |host| watched(watcher, host))
     }
