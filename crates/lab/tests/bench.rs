@@ -496,7 +496,7 @@ fn tables_of_networks() {
         "/../../examples/digits/minionn_mnist.onnx"
     );
     let of = format!("--of motion2nx --table 2 --network lan --repeat 1 --model {model}");
-    let lines = paper(path, &format!("{of} --only alpha+beta/32"));
+    let lines = paper(path, &format!("{of} --only alpha+beta/32 --limit 2"));
     let whats: Vec<_> = lines
         .iter()
         .map(|line| (&line["row"], &line["what"]))
