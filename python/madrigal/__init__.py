@@ -26,7 +26,7 @@ from ._progress import Progress
 from ._secret import Secret
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
-from . import _ufuncs, _functions, _linalg  # noqa: F401  (they fill the tables of NumPy's functions)
+from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)
 from ._flow import cond, look_up, map, match, repeat
 from ._types import (
     DType,

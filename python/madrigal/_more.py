@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from ._secret import Secret, apply, convert
-from ._types import fixed
-
-#: NumPy, whose types do not know secrets.
-np: Any = numpy
-
-
-def _floats(value: Secret) -> Secret:
-    return value if value.dtype.is_fixed else convert(value, fixed(64, 16))
+from ._numpy.base import floats, np
+from ._secret import Secret, apply
 
 
 def where(condition: Any, one: Any, other: Any) -> Any:
@@ -24,27 +15,27 @@ def where(condition: Any, one: Any, other: Any) -> Any:
 
 def sigmoid(value: Secret) -> Secret:
     """1 / (1 + exp(-x)), within one step of the type."""
-    return apply("sigmoid", [_floats(value)])
+    return apply("sigmoid", [floats(value)])
 
 
 def erf(value: Secret) -> Secret:
     """The error function, within one step of the type."""
-    return apply("erf", [_floats(value)])
+    return apply("erf", [floats(value)])
 
 
 def gelu(value: Secret) -> Secret:
     """x (1 + erf(x / sqrt(2))) / 2."""
-    return apply("gelu", [_floats(value)])
+    return apply("gelu", [floats(value)])
 
 
 def silu(value: Secret) -> Secret:
     """x sigmoid(x)."""
-    return apply("silu", [_floats(value)])
+    return apply("silu", [floats(value)])
 
 
 def softplus(value: Secret) -> Secret:
     """log(1 + exp(x))."""
-    return apply("softplus", [_floats(value)])
+    return apply("softplus", [floats(value)])
 
 
 def relu(value: Secret) -> Secret:
@@ -54,5 +45,5 @@ def relu(value: Secret) -> Secret:
 
 def softmax(value: Secret, axis: int = -1) -> Secret:
     """exp(x) divided by its sum along an axis."""
-    value = _floats(value)
+    value = floats(value)
     return apply("softmax", [value], [axis % value.ndim])

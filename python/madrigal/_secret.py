@@ -14,9 +14,9 @@ from ._types import DType, DTypeLike, as_dtype, bool_, fixed, int64, to_bytes, u
 #: NumPy, whose types do not know secrets.
 np: Any = numpy
 
-#: NumPy's functions on secrets, by the function; filled by `_functions`.
+#: NumPy's functions on secrets, by the function; filled by `_numpy`.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-#: NumPy's ufuncs on secrets, by name; filled by `_ufuncs`.
+#: NumPy's ufuncs on secrets, by name; filled by `_numpy`.
 UFUNCS: dict[str, Callable[..., "Secret"]] = {}
 
 Axis = Union[None, int, Sequence[int]]

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from ._functions import implements
-from ._secret import Secret, as_secret, convert, trace_of
-from ._types import fixed
-
-#: NumPy, whose types do not know secrets.
-np: Any = numpy
+from .._secret import Secret, as_secret, convert, trace_of
+from .base import floats, implements, np
 
 
 def _square(name: str, value: Secret) -> Secret:
     if value.ndim != 2 or value.shape[0] != value.shape[1]:
         raise ValueError(f"np.linalg.{name}: a secret of shape {value.shape} is not one square matrix")
-    return value if value.dtype.is_fixed else convert(value, fixed(64, 16))
+    return floats(value)
 
 
 def _pivoted(rows: Secret, column: int) -> tuple[Secret, Secret]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
-import numpy
-
-from ._errors import refuse
-from ._secret import UFUNCS, Secret, apply, as_secret, constant, convert, fitted, together, trace_of
-from ._types import bool_, fixed
-
-#: NumPy, whose types do not know secrets.
-np: Any = numpy
+from .._errors import refuse
+from .._secret import UFUNCS, Secret, apply, as_secret, constant, convert, fitted, together, trace_of
+from .._types import bool_, fixed
+from .base import np
 
 
 def _two(name: str, operation: str) -> None:
