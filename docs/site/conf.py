@@ -12,6 +12,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"
 source_suffix = {".md": "markdown"}
 
+# Attributes that docstrings list are properties, too, which have entries of their own.
+napoleon_use_ivar = True
 myst_heading_anchors = 4
 # Pages of the repository begin where their authors want.
 suppress_warnings = ["myst.header"]

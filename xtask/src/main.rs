@@ -45,8 +45,9 @@ cargo xtask CHORE
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md and the guide's page on Rust tell their reader to run
-  python [PYTEST...]    build the native module of the Python package, check the package's types and run its tests,
-                        the guide's pages and the notebooks among them
+  python [--as-tests] [PYTEST...]
+                        build the native module of the Python package, check the package's types and run its tests,
+                        the guide's pages and the notebooks among them; --as-tests builds with what `test` has built
   site                  build the site of all pages and both references into target/site/html; links that lead nowhere are
                         errors
   wheel [--sdist] [PYTHON[=NUMPY]...]

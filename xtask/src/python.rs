@@ -25,16 +25,21 @@ pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn Error>> {
     environment("python", &NEEDED)
 }
 
+/// Has the native module built with the features that cargo gives the tests of all crates: after these, little is left to build.
+const AS_TESTS: &str = "--as-tests";
+
 /// Builds the native module as tests are built, puts it beside the package, and runs mypy and pytest in an environment of their
 /// own; `words` go to pytest.
 pub(crate) fn python(words: &[&str]) -> Outcome {
     let target = target_folder();
     let interpreter = interpreter()?;
-    run(cargo().args([
-        "build",
-        "--package=madrigal-python",
-        "--package=madrigal-cli",
-    ]))?;
+    let (as_tests, words): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| **word == AS_TESTS);
+    let what: &[&str] = match as_tests[..] {
+        [] => &["--package=madrigal-python", "--package=madrigal-cli"],
+        _ => &["--workspace", "--tests", "--lib"],
+    };
+    run(cargo().arg("build").args(what))?;
     let built = target.join("debug/lib_native.so");
     let module = root().join("python/madrigal/_native.abi3.so");
     replace(&built, &module)?;
