@@ -1,23 +1,25 @@
-//! Whoever has built the program and then tries an example does not build the libraries again: both ask for
-//! the same features of each.
+//! Whoever has built the program and then tries an example, or installs the Python package, does not build the libraries again: all ask
+//! for the same features of each.
 
 use std::collections::BTreeMap;
 
 use crate::Outcome;
 use crate::process::cargo;
 
-/// Compares the features that the program and the examples are built with.
+/// Compares the features that the program is built with to those of the examples and of the Python package.
 pub(crate) fn features() -> Outcome {
-    println!("+ features of the program and of the examples");
+    println!("+ features of the program, of the examples and of the Python package");
     let program = packages(&["--package", "madrigal-cli", "--edges", "normal,build"])?;
     let examples = packages(&["--package", "madrigal", "--edges", "normal,build,dev"])?;
-    let apart = apart(&program, &examples);
-    if apart.is_empty() {
+    let python = packages(&["--package", "madrigal-python", "--edges", "normal,build"])?;
+    let mut apart_all = apart(&program, &examples, "examples");
+    apart_all.extend(apart(&program, &python, "the Python package"));
+    if apart_all.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "whoever builds an example after the program builds these and all above them once more:\n  {}",
-        apart.join("\n  ")
+        "whoever builds these after the program builds the following and all above them once more:\n  {}",
+        apart_all.join("\n  ")
     )
     .into())
 }
@@ -41,14 +43,14 @@ fn packages(of: &[&str]) -> Result<Packages, Box<dyn std::error::Error>> {
         .collect())
 }
 
-fn apart(program: &Packages, examples: &Packages) -> Vec<String> {
-    let both = examples
+fn apart(program: &Packages, others: &Packages, name: &str) -> Vec<String> {
+    let both = others
         .iter()
         .filter_map(|(package, there)| Some((package, program.get(package)?, there)));
     let apart = both.filter(|(_, here, there)| here != there);
     apart
         .map(|(package, here, there)| {
-            format!("{package}: [{here}] in the program, [{there}] in examples")
+            format!("{package}: [{here}] in the program, [{there}] in {name}")
         })
         .collect()
 }
@@ -65,10 +67,10 @@ mod tests {
         };
         let program = packages(&[("net", "sockets"), ("ot", ""), ("png", "default")]);
         let same = packages(&[("net", "sockets"), ("tempfile", "default")]);
-        assert!(apart(&program, &same).is_empty());
+        assert!(apart(&program, &same, "examples").is_empty());
         let more = packages(&[("net", "sockets,test-seeds"), ("ot", "")]);
         assert_eq!(
-            apart(&program, &more),
+            apart(&program, &more, "examples"),
             ["net: [sockets] in the program, [sockets,test-seeds] in examples"]
         );
     }
