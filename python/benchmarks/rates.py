@@ -2,9 +2,9 @@
 
 Each program is written in Python and saved. In turns, a fresh interpreter runs it by ``run_local``, and the program ``madrigal`` runs
 the file with the same values. Two things are compared, by medians: the job alone, from its opening to the last party's finish, as both
-tell it; and everything from the arrays to the outputs, which for ``madrigal`` includes reading the files and starting the process, and
-for Python excludes its start and the making of the arrays. Peak memory is that of the process; for Python it is told beside the
-memory that the arrays take.
+tell it, in the middle of three runs in a process (the first one loads code); and everything from the arrays to the outputs of one run,
+which for ``madrigal`` includes reading the files and starting the process, and for Python excludes its start and the making of the
+arrays. Peak memory is that of the process after one run, beside the memory that the arrays take.
 
     python python/benchmarks/rates.py --madrigal target/release/madrigal [--only TEXT] [--repeat 5] [--json]
 
@@ -115,8 +115,9 @@ CASES: list[Case] = [
 
 
 def job(stats: dict[str, Any]) -> float:
-    """Seconds of the job at its slowest party."""
-    return float(max(party["total_seconds"] for party in stats["parties"]))
+    """Seconds of the job at its slowest party, in the middle of its runs."""
+    runs = zip(*([run["total_seconds"] for run in party["runs"]] for party in stats["parties"]))
+    return float(statistics.median(max(run) for run in runs))
 
 
 def child(name: str, folder: str) -> None:
@@ -127,12 +128,13 @@ def child(name: str, folder: str) -> None:
     began = time.perf_counter()
     result = program.run_local(protocol=protocol, **values)
     seconds = time.perf_counter() - began
+    most = max(party["peak_rss_bytes"] for party in result.stats["parties"])
+    jobs = [job(one.stats) for one in [result, *(program.run_local(protocol=protocol, **values) for _ in range(2))]]
     expected = program.simulate(**values)
     for output, value in result.items():
         assert np.array_equal(value, expected[output]), f"{name}: {output} is wrong"
-    most = max(party["peak_rss_bytes"] for party in result.stats["parties"])
     held = sum(value.nbytes for value in values.values())
-    print(json.dumps([job(result.stats), seconds, before, most, held]))
+    print(json.dumps([statistics.median(jobs), seconds, before, most, held, list(result)]))
 
 
 def measure(case: Case, madrigal: str, repeat: int) -> dict[str, Any]:
@@ -146,15 +148,17 @@ def measure(case: Case, madrigal: str, repeat: int) -> dict[str, Any]:
         for value, array in values.items():
             np.save(os.path.join(folder, f"{value}.npy"), array)
             line += ["--input", f"{value}={folder}/{value}.npy"]
-        outputs = [item for output in program.simulate(**values) for item in ("--output", f"{output}={folder}/out-{output}.out")]
         python, rust = [], []
         for _ in range(repeat):
             done = subprocess.run([sys.executable, __file__, "--child", name, folder], check=True, capture_output=True, text=True)
             python.append(json.loads(done.stdout))
+            outputs = [item for output in python[-1][5] for item in ("--output", f"{output}={folder}/out-{output}.out")]
             began = time.perf_counter()
             done = subprocess.run([*line, *outputs], check=True, capture_output=True, text=True)
-            told = json.loads(done.stdout)
-            rust.append((job(told), time.perf_counter() - began, max(party["peak_rss_bytes"] for party in told["parties"])))
+            seconds = time.perf_counter() - began
+            most = max(party["peak_rss_bytes"] for party in json.loads(done.stdout)["parties"])
+            done = subprocess.run([*line, *outputs, "--repeat", "3"], check=True, capture_output=True, text=True)
+            rust.append((job(json.loads(done.stdout)), seconds, most))
     median = statistics.median
     row = {
         "name": name,
