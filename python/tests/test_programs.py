@@ -99,7 +99,7 @@ def test_what_would_look_at_a_secret_is_refused_with_its_line() -> None:
 
     def function(p: mg.Builder) -> None:
         x = p.input("x", 0, (3,), float)
-        np.sin(x)
+        np.tan(x)
 
     def index(p: mg.Builder) -> None:
         x = p.input("x", 0, (3,), int)
@@ -113,7 +113,7 @@ def test_what_would_look_at_a_secret_is_refused_with_its_line() -> None:
         (branch, "np.where(condition, a, b)"),
         (loop, "mg.map"),
         (number, "reveal it"),
-        (function, "np.sin is not for secrets"),
+        (function, "np.tan is not for secrets"),
         (index, "mg.look_up"),
         (changed, "np.where"),
     ]:
