@@ -6,7 +6,7 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 
 /// A callable of Python's that hears once what came of something: results and no error, or no results and the error as a tuple.
-/// Its first part says which: `program` with text, file and line, or `run` with text, exit status, and whether it only echoes
+/// The error's first part names its kind: `program` with text, file and line, or `run` with text, exit status, and whether it only echoes
 /// another party's failure.
 pub struct Done(Option<Py<PyAny>>);
 
