@@ -6,7 +6,7 @@
 //! one of the two products of what different parties have goes away, and with it half of what is sent and computed.
 
 use madrigal_core::{Party, Product, Ring, Zeroizing};
-use madrigal_kernels::rings;
+use madrigal_kernels::products::{add_band, bands};
 use madrigal_net::{Error, Result, breathe};
 
 use crate::shares::{Shares, Strings, elements, written};
@@ -208,20 +208,10 @@ impl<T: Ring> Shares for ProductTriples<T> {
     }
 }
 
-/// Adds a product, `c += a b`, about `band` products of elements at a time.
-pub async fn add_product<T: Ring>(product: Product, a: &[T], b: &[T], c: &mut [T], band: usize) {
-    let (pieces, shape) = product.pieces();
-    let (inner, columns) = (shape.inner, shape.columns);
-    let mut part = Zeroizing::new(vec![T::ZERO; shape.rows * columns]);
-    let rows = (band / (inner * columns).max(1)).clamp(1, shape.rows.max(1));
-    for piece in 0..pieces {
-        part.fill(T::ZERO);
-        let (a, b) = (&a[product.left(piece)], product.right(piece, b));
-        let bands = a.chunks(rows * inner).zip(part.chunks_mut(rows * columns));
-        for (a, part) in bands {
-            rings::multiply_add(a, &b, part, inner, columns);
-            breathe().await;
-        }
-        product.add(piece, 0..columns, &part, c);
+/// Adds a product, `c += a b`, band by band.
+pub async fn add_product<T: Ring>(product: Product, a: &[T], b: &[T], c: &mut [T]) {
+    for band in bands(&product) {
+        add_band(&product, [(a, b)], c, &band);
+        breathe().await;
     }
 }

@@ -1,6 +1,7 @@
 //! Containers of one party's shares: what all of them can do, and any of them as one type.
 
 use std::any::Any;
+use std::collections::VecDeque;
 
 use madrigal_core::{Ring, Zeroizing};
 use madrigal_net::{Error, Result};
@@ -29,8 +30,9 @@ pub trait Shares: Sized + Send + 'static {
     fn strings(self) -> Strings;
 }
 
-/// [`Shares`] of any kind.
-pub struct AnyShares(Box<dyn Erased>);
+/// [`Shares`] of any kind, in parts of one type that follow each other: lines that make correlations side by side each make
+/// one, and nothing is copied to have them together.
+pub struct AnyShares(VecDeque<Box<dyn Erased>>);
 
 impl std::fmt::Debug for AnyShares {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,8 +43,8 @@ impl std::fmt::Debug for AnyShares {
 /// [`Shares`] without their type.
 trait Erased: Any + Send {
     fn count_left(&self) -> usize;
-    fn split_erased(&mut self, count: usize) -> AnyShares;
-    fn join_erased(self: Box<Self>, others: Vec<AnyShares>) -> AnyShares;
+    fn split_erased(&mut self, count: usize) -> Box<dyn Erased>;
+    fn join_erased(self: Box<Self>, others: VecDeque<Box<dyn Erased>>) -> Box<dyn Erased>;
     fn write_strings(self: Box<Self>) -> Strings;
 }
 
@@ -51,13 +53,13 @@ impl<S: Shares> Erased for S {
         self.left()
     }
 
-    fn split_erased(&mut self, count: usize) -> AnyShares {
-        AnyShares::new(self.split_front(count))
+    fn split_erased(&mut self, count: usize) -> Box<dyn Erased> {
+        Box::new(self.split_front(count))
     }
 
-    fn join_erased(self: Box<Self>, others: Vec<AnyShares>) -> AnyShares {
-        let others = others.into_iter().map(AnyShares::typed);
-        AnyShares::new(S::concat(std::iter::once(*self).chain(others).collect()))
+    fn join_erased(self: Box<Self>, others: VecDeque<Box<dyn Erased>>) -> Box<dyn Erased> {
+        let others = others.into_iter().map(typed);
+        Box::new(S::concat(std::iter::once(*self).chain(others).collect()))
     }
 
     fn write_strings(self: Box<Self>) -> Strings {
@@ -67,16 +69,23 @@ impl<S: Shares> Erased for S {
 
 /// Says why shares have the type that is asked for.
 const KNOWN: &str = "the kind says of which type its shares are";
+/// Says why there is a part.
+const ONE: &str = "there is one part at least";
+
+fn typed<S: Shares>(shares: Box<dyn Erased>) -> S {
+    let shares: Box<dyn Any> = shares;
+    *shares.downcast().expect(KNOWN)
+}
 
 impl AnyShares {
     /// Forgets the type of some shares.
     pub fn new(shares: impl Shares) -> Self {
-        Self(Box::new(shares))
+        Self(VecDeque::from([Box::new(shares) as Box<dyn Erased>]))
     }
 
     /// Counts the items that are left.
     pub fn left(&self) -> usize {
-        self.0.count_left()
+        self.0.iter().map(|part| part.count_left()).sum()
     }
 
     /// Splits the first `count` items off.
@@ -85,25 +94,55 @@ impl AnyShares {
     /// If there are fewer: then a plan was wrong.
     #[must_use]
     pub fn split_front(&mut self, count: usize) -> Self {
-        self.0.split_erased(count)
+        let (mut taken, mut wanted) = (VecDeque::new(), count);
+        while self.0.len() > 1 {
+            let first = self.0.front().map_or(0, |part| part.count_left());
+            if first > wanted {
+                break;
+            }
+            taken.extend(self.0.pop_front());
+            wanted -= first;
+        }
+        if wanted > 0 || taken.is_empty() {
+            let first = self.0.front_mut().expect(ONE);
+            taken.push_back(first.split_erased(wanted));
+        }
+        Self(taken)
     }
 
     /// Joins at least one part of one kind, in their order.
     ///
     /// # Panics
-    /// Without parts; if they are of different types.
+    /// Without parts.
     #[must_use]
-    pub fn concat(mut parts: Vec<Self>) -> Self {
-        let first = parts.remove(0);
-        match parts.is_empty() {
-            true => first,
-            false => first.0.join_erased(parts),
+    pub fn concat(parts: Vec<Self>) -> Self {
+        let all = parts.into_iter().flat_map(|part| part.0);
+        let (mut some, mut none): (VecDeque<_>, VecDeque<_>) =
+            all.partition(|part| part.count_left() > 0);
+        if some.is_empty() {
+            some.push_back(none.pop_front().expect(ONE));
         }
+        Self(some)
+    }
+
+    /// Makes one part of all.
+    fn one(&mut self) -> &mut Box<dyn Erased> {
+        if self.0.len() > 1 {
+            let mut others = std::mem::take(&mut self.0);
+            let first = others.pop_front().expect(ONE);
+            self.0.push_back(first.join_erased(others));
+        }
+        self.0.front_mut().expect(ONE)
+    }
+
+    fn into_one(mut self) -> Box<dyn Erased> {
+        self.one();
+        self.0.pop_front().expect(ONE)
     }
 
     /// Gives all that are left as strings of bytes.
     pub fn strings(self) -> Strings {
-        self.0.write_strings()
+        self.into_one().write_strings()
     }
 
     /// Gives the shares with their type.
@@ -111,8 +150,7 @@ impl AnyShares {
     /// # Panics
     /// If they are of another type.
     pub fn typed<S: Shares>(self) -> S {
-        let shares: Box<dyn Any> = self.0;
-        *shares.downcast().expect(KNOWN)
+        typed(self.into_one())
     }
 
     /// Borrows the shares with their type.
@@ -120,7 +158,7 @@ impl AnyShares {
     /// # Panics
     /// If they are of another type.
     pub fn get_mut<S: Shares>(&mut self) -> &mut S {
-        let shares: &mut dyn Any = &mut *self.0;
+        let shares: &mut dyn Any = &mut **self.one();
         shares.downcast_mut().expect(KNOWN)
     }
 }

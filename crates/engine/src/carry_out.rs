@@ -1,6 +1,8 @@
 //! Programs carried out by one party: correlations part by part, tasks on strands, strands on threads.
 
 use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +10,7 @@ use futures_util::future::{LocalBoxFuture, try_join};
 use madrigal_core::{Digest256, Party, Phase, Zeroizing, domains};
 use madrigal_correlations::{Hand, Kind, Means, Source, Stock};
 use madrigal_correlations_make::{Made, Supply};
+use madrigal_kernels::crew::Crew;
 use madrigal_net::{Context, Error, Fact, Session, block_on, on_threads};
 use sha2::{Digest, Sha256};
 
@@ -292,7 +295,9 @@ async fn carry_out(
         made
     };
     let started = Instant::now();
-    let (made, (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
+    let crew = context.crew(spec.threads)?;
+    let both = with_crew(crew, flushed(context, try_join(guarded, work)));
+    let (made, (tasks, first)) = both.await?;
     let online_began = first.unwrap_or(started);
     let supplied = times.get()[0];
     let prepared = board.prepared_at().map(|end| end - start);
@@ -307,6 +312,12 @@ async fn carry_out(
         tasks,
         made,
     })
+}
+
+/// Has a crew at work whenever `work` is.
+async fn with_crew<F: Future>(crew: Crew, work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|task| crew.at_work(|| work.as_mut().poll(task))).await
 }
 
 /// Ends the threads that wait for each other when the future that they work for is dropped, or panics:

@@ -6,7 +6,7 @@ use std::ops::Range;
 use madrigal_circuit::Rows;
 use madrigal_core::{Ring, Zeroizing, bits};
 use madrigal_correlations::Width;
-use madrigal_kernels::{self as kernels, Block, RowShape};
+use madrigal_kernels::{self as kernels, Block, RowShape, crew};
 use madrigal_protocols::planes;
 
 use crate::sort::{Element, Sharing, Sort};
@@ -447,6 +447,20 @@ impl Shares {
         // Nobody knows how many labels garbled values without elements would have.
         let like = pieces.iter().find(|piece| !piece.is_empty());
         let mut whole = like.unwrap_or(&pieces[0]).blank(len);
+        if let Element::Ring(width) = sort.element {
+            crate::with_ring!(width, T => {
+                for component in 0..sort.sharing.components() {
+                    let mut rest = whole.component_mut::<T>(component);
+                    let copies = pieces.iter().map(|piece| {
+                        let (to, after) = std::mem::take(&mut rest).split_at_mut(piece.len());
+                        rest = after;
+                        (to, piece.component::<T>(component))
+                    });
+                    crew::each(copies, |(to, from)| to.copy_from_slice(from));
+                }
+            });
+            return whole;
+        }
         let mut at = 0;
         for piece in pieces {
             whole.put(at, piece, 0..piece.len());

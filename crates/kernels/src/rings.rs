@@ -4,9 +4,10 @@
 //! Strings are bytes: element j is the [`Ring::BYTES`] bytes from `j * Ring::BYTES` on. Loops end with
 //! the shortest argument.
 
-use madrigal_core::Ring;
+use madrigal_core::{Ring, Zeroizing};
 
-use crate::Kernels;
+use crate::portable::ROWS;
+use crate::{Kernels, crew};
 use instances::{by_ring, instances};
 
 mod instances;
@@ -40,12 +41,12 @@ pub fn as_bytes_mut<T: Ring>(elements: &mut [T]) -> &mut [u8] {
 macro_rules! kernels {
     ($(
         $(#[$doc:meta])*
-        fn $kernel:ident($($argument:ident: $type:ty),*) $(, first $check:block)?;
+        fn $kernel:ident($($argument:ident: $type:ty),*) $(, first |$kernels:ident| $check:block)?;
     )*) => {
         impl Kernels { $(
             #[doc = concat!("[`", stringify!($kernel), "`] at this handle's level.")]
             pub fn $kernel<T: Ring>(self, $($argument: $type),*) {
-                $($check)?
+                $(let $kernels = self; $check)?
                 by_ring!(T, self.$kernel($($argument),*));
             }
         )* }
@@ -61,13 +62,59 @@ macro_rules! kernels {
     };
 }
 
+/// Products of elements that are worth a thread's attention: 50 microseconds.
+const SHARED: usize = 1 << 18;
+
+/// Has the crew at work share the rows of a product; where there are few, what is summed over.
+fn share_rows<T: Ring>(
+    kernels: Kernels,
+    x: &[T],
+    y: &[T],
+    z: &mut [T],
+    [inner, columns]: [usize; 2],
+) {
+    let rows = x.len() / inner;
+    if rows >= crew::threads() {
+        let least = SHARED.div_ceil(inner * columns);
+        // Whole tiles of the kernels.
+        let unit = if rows >= ROWS * crew::threads() {
+            ROWS
+        } else {
+            1
+        };
+        let cut = crew::ranges(rows, unit, least)
+            .next()
+            .map_or(rows, |first| first.len());
+        let pieces = x.chunks(cut * inner).zip(z.chunks_mut(cut * columns));
+        crew::each(pieces, |(x, z)| {
+            kernels.multiply_add(x, y, z, inner, columns)
+        });
+        return;
+    }
+    let least = SHARED.div_ceil(rows * columns);
+    let pieces = crew::ranges(inner, 1, least).map(|steps| {
+        let part = |row: &[T]| row[steps.clone()].to_vec();
+        let left: Vec<T> = x.chunks_exact(inner).flat_map(part).collect();
+        (
+            Zeroizing::new(left),
+            &y[steps.start * columns..steps.end * columns],
+        )
+    });
+    let sums = crew::map(pieces, |(x, y)| {
+        let mut sum = Zeroizing::new(vec![T::ZERO; rows * columns]);
+        kernels.multiply_add(&x, y, &mut sum, y.len() / columns, columns);
+        sum
+    });
+    sums.iter().for_each(|sum| kernels.add_into(z, sum));
+}
+
 kernels! {
     /// `z += x y` for matrices, row by row: x with `inner` columns, y with `inner` rows and `columns`
-    /// columns.
+    /// columns. Rows are shared out among the [crew](crate::crew) at work.
     ///
     /// # Panics
     /// If the sizes do not fit.
-    fn multiply_add(x: &[T], y: &[T], z: &mut [T], inner: usize, columns: usize), first {
+    fn multiply_add(x: &[T], y: &[T], z: &mut [T], inner: usize, columns: usize), first |kernels| {
         if inner == 0 || columns == 0 {
             return;
         }
@@ -80,6 +127,9 @@ kernels! {
             y.len(),
             z.len()
         );
+        if crew::threads() > 1 && z.len().saturating_mul(inner) >= 2 * SHARED {
+            return share_rows(kernels, x, y, z, [inner, columns]);
+        }
     };
 
     /// `z += x`, element by element.
@@ -135,7 +185,7 @@ kernels! {
     ///
     /// # Panics
     /// If they differ in length.
-    fn add_strings(z: &mut [u8], x: &[u8]), first {
+    fn add_strings(z: &mut [u8], x: &[u8]), first |_kernels| {
         assert_eq!(z.len(), x.len(), "strings of one length");
     };
 

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use madrigal_core::Ring;
+use madrigal_kernels::crew::Crew;
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_kernels::{
     Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, ROWS_PER_KEY, RowShape,
@@ -776,6 +777,8 @@ fn matrix_products() {
         (5, 257, 2),
         (261, 9, 33),
         (8, 128, 64),
+        (130, 70, 90),
+        (2, 3000, 120),
     ] {
         let mut words = |count| -> Vec<u64> { (0..count).map(|_| random.word()).collect() };
         let (x, y, z) = (
@@ -793,15 +796,17 @@ fn matrix_products() {
                 }
             }
         }
-        for kernels in others().chain([portable()]) {
-            let mut got = z.clone();
-            kernels.multiply_add(&x, &y, &mut got, inner, columns);
-            assert_eq!(
-                got,
-                expected,
-                "{rows} x {inner} x {columns} at {}",
-                kernels.level()
-            );
+        for threads in [1, 3] {
+            let crew = Crew::new(threads).expect("threads");
+            for kernels in others().chain([portable()]) {
+                let mut got = z.clone();
+                crew.at_work(|| kernels.multiply_add(&x, &y, &mut got, inner, columns));
+                assert!(
+                    got == expected,
+                    "{rows} x {inner} x {columns} at {} on {threads} threads",
+                    kernels.level()
+                );
+            }
         }
     }
 }

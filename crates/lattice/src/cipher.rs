@@ -1,12 +1,12 @@
 //! Symmetric ciphertexts: (-a s + e + scaled message, a), of which a is a seed.
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, crew};
 
 use crate::layout::{POLY_BYTES, SEED_BYTES};
 use crate::modulus::{Modulus, N};
 use crate::params::Params;
-use crate::sample::{Small, Uniform};
+use crate::sample::{SMALL_BLOCKS, Small, Uniform};
 use crate::wire;
 
 /// A polynomial modulo each prime, one after the other. Secret unless said otherwise.
@@ -32,58 +32,98 @@ pub(crate) fn values(moduli: &'static [Modulus], small: &[i64], out: &mut [u64])
     }
 }
 
-/// Encrypts messages under one key, one after the other, with public halves from one seed.
-pub(crate) struct Encryption<'a> {
+/// Encrypts messages under one key into one message, with public halves from one seed. `plain` writes the message with a
+/// number; the [crew] at work shares them.
+pub(crate) fn encrypt(
+    params: &Params,
+    secret: &Poly,
+    noise: &mut Small,
+    count: usize,
+    plain: impl Fn(usize, &mut [u64]) + Sync,
+) -> Vec<u8> {
+    let seed = noise.seed();
+    let each = params.moduli.len() * POLY_BYTES;
+    let mut message = vec![0; SEED_BYTES + count * each];
+    let (head, bodies) = message.split_at_mut(SEED_BYTES);
+    head.copy_from_slice(&seed.to_bytes());
+    let ranges = crew::ranges(count, 1, 1).map(|range| {
+        let noise = noise.part(range.len() as u64 * SMALL_BLOCKS);
+        (range, noise)
+    });
+    let mut rest = bodies;
+    let mut pieces = Vec::with_capacity(ranges.len());
+    for (range, noise) in ranges {
+        let (bodies, after) = rest.split_at_mut(range.len() * each);
+        rest = after;
+        pieces.push((range, noise, bodies));
+    }
+    crew::each(pieces, |(range, noise, bodies)| {
+        let uniform = Uniform::at(seed, range.start * params.moduli.len());
+        let mut encryption = Encryption::new(params, secret, noise, uniform);
+        let mut message = Zeroizing::new(vec![0; N]);
+        for (number, body) in range.zip(bodies.chunks_exact_mut(each)) {
+            message.fill(0);
+            plain(number, &mut message);
+            encryption.push(&message, body);
+        }
+    });
+    message
+}
+
+/// Encryption of some messages that follow each other.
+struct Encryption<'a> {
     params: &'a Params,
     /// The values of s.
     secret: &'a Poly,
-    noise: &'a mut Small,
+    noise: Small,
     uniform: Uniform,
     body: Poly,
     public: Vec<u64>,
+    small: Zeroizing<Vec<i64>>,
+    product: Zeroizing<Vec<u64>>,
+    scratch: Zeroizing<Vec<i64>>,
 }
 
 impl<'a> Encryption<'a> {
-    /// Begins a message of ciphertexts: the seed.
-    pub(crate) fn new(
-        params: &'a Params,
-        secret: &'a Poly,
-        noise: &'a mut Small,
-        message: &mut Vec<u8>,
-    ) -> Self {
-        let seed = noise.seed();
-        message.extend_from_slice(&seed.to_bytes());
+    fn new(params: &'a Params, secret: &'a Poly, noise: Small, uniform: Uniform) -> Self {
         Self {
             params,
             secret,
             noise,
-            uniform: Uniform::new(seed),
+            uniform,
             body: zero(params.moduli),
             public: vec![0; N],
+            small: Zeroizing::new(vec![0; N]),
+            product: Zeroizing::new(vec![0; N]),
+            scratch: Zeroizing::new(vec![0; N]),
         }
     }
 
-    /// Adds one ciphertext to the message.
-    pub(crate) fn push(&mut self, plain: &[u64], message: &mut Vec<u8>) {
-        let Self { params, body, .. } = self;
-        let noise: Zeroizing<Vec<i64>> = Zeroizing::new(self.noise.binomial().collect());
+    /// Writes the body of one ciphertext.
+    fn push(&mut self, plain: &[u64], out: &mut [u8]) {
+        let Self {
+            params,
+            body,
+            product,
+            scratch,
+            ..
+        } = self;
+        for (small, noise) in self.small.iter_mut().zip(self.noise.binomial()) {
+            *small = noise;
+        }
         let secret = self.secret.chunks_exact(N);
-        let mut product = Zeroizing::new(vec![0; N]);
-        let mut scratch = Zeroizing::new(vec![0; N]);
         for (index, ((modulus, body), secret)) in
             by_prime(params.moduli, body).zip(secret).enumerate()
         {
-            params.encode_all(plain, index, &mut scratch, body);
-            modulus.ntt.residues(&noise, &mut product);
-            modulus.ntt.add_assign(body, &product);
+            params.encode_all(plain, index, scratch, body);
+            modulus.ntt.residues(&self.small, product);
+            modulus.ntt.add_assign(body, product);
             modulus.ntt.forward(body);
             self.uniform.fill(modulus, &mut self.public);
-            modulus.ntt.multiply(&self.public, secret, &mut product);
-            modulus.ntt.sub_assign(body, &product);
+            modulus.ntt.multiply(&self.public, secret, product);
+            modulus.ntt.sub_assign(body, product);
         }
-        let start = message.len();
-        message.resize(start + params.moduli.len() * POLY_BYTES, 0);
-        wire::write(body, &mut message[start..]);
+        wire::write(body, out);
     }
 }
 
@@ -103,19 +143,29 @@ impl Ciphertexts {
     ) -> Result<Self, crate::LatticeError> {
         let mut seed = [0; SEED_BYTES];
         seed.copy_from_slice(&message[..SEED_BYTES]);
-        let mut uniform = Uniform::new(Block::from_bytes(seed));
-        let (mut bodies, mut publics) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let each = params.moduli.len() * POLY_BYTES;
-        for message in message[SEED_BYTES..].chunks_exact(each) {
-            let mut body = vec![0; params.moduli.len() * N];
-            wire::read(params.moduli.iter(), message, &mut body)?;
-            let mut public = vec![0; params.moduli.len() * N];
-            for (modulus, public) in by_prime(params.moduli, &mut public) {
-                uniform.fill(modulus, public);
-            }
-            bodies.push(body);
-            publics.push(public);
-        }
+        let seed = Block::from_bytes(seed);
+        let primes = params.moduli.len();
+        let each = primes * POLY_BYTES;
+        let message = &message[SEED_BYTES..];
+        let pieces = crew::map(crew::ranges(count, 1, 1), |range| {
+            let mut uniform = Uniform::at(seed, range.start * primes);
+            let read = |number: usize| {
+                let mut body = vec![0; primes * N];
+                wire::read(
+                    params.moduli.iter(),
+                    &message[number * each..][..each],
+                    &mut body,
+                )?;
+                let mut public = vec![0; primes * N];
+                for (modulus, public) in by_prime(params.moduli, &mut public) {
+                    uniform.fill(modulus, public);
+                }
+                Ok((body, public))
+            };
+            range.map(read).collect::<Result<Vec<_>, _>>()
+        });
+        let all = pieces.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (bodies, publics) = all.into_iter().flatten().unzip();
         Ok(Self { bodies, publics })
     }
 }

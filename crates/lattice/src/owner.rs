@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use madrigal_core::{Ring, Zeroizing};
-use madrigal_kernels::Block;
+use madrigal_core::{Plain, Ring, Zeroizing};
+use madrigal_kernels::{Block, crew};
 
-use crate::cipher::{Encryption, Poly, by_prime, values, zero};
+use crate::cipher::{Poly, by_prime, encrypt, values, zero};
 use crate::error::LatticeError;
 use crate::layout::{Layout, POLY_BYTES, Request};
 use crate::modulus::N;
@@ -49,15 +49,7 @@ impl Owner {
 
     /// Makes the key that a [`Responder`](crate::Responder) starts from: an encryption of zero.
     pub fn public_key(&mut self) -> Vec<u8> {
-        let mut message = Vec::new();
-        let Self {
-            params,
-            secret,
-            noise,
-        } = self;
-        let mut encryption = Encryption::new(params, secret, noise, &mut message);
-        encryption.push(&vec![0; N], &mut message);
-        message
+        encrypt(&self.params, &self.secret, &mut self.noise, 1, |_, _| {})
     }
 
     /// Encrypts what a request takes of X.
@@ -66,22 +58,23 @@ impl Owner {
     /// If X or the layout is of another width than the key, or X of another size than the layout says.
     pub fn request<T: Ring>(&mut self, layout: &Layout, request: &Request, x: &[T]) -> Vec<u8> {
         self.check::<T>(layout);
-        let mut message = Vec::with_capacity(layout.request_len(request));
-        let Self {
-            params,
-            secret,
-            noise,
-        } = self;
-        let mut encryption = Encryption::new(params, secret, noise, &mut message);
-        let mut plain = Zeroizing::new(vec![0; N]);
-        for inner in layout.requested(request) {
-            plain.fill(0);
-            layout.left(request.stripe(), inner, |entry, exponent| {
-                plain[exponent] = x[entry].to_u128() as u64;
-            });
-            encryption.push(&plain, &mut message);
-        }
-        message
+        let inner: Vec<_> = layout.requested(request).collect();
+        let plain = |number: usize, plain: &mut [u64]| {
+            layout.left(
+                request.stripe(),
+                inner[number].clone(),
+                |entry, exponent| {
+                    plain[exponent] = x[entry].to_u128() as u64;
+                },
+            );
+        };
+        encrypt(
+            &self.params,
+            &self.secret,
+            &mut self.noise,
+            inner.len(),
+            plain,
+        )
     }
 
     /// Adds this party's share to Z, from the answer about some columns.
@@ -100,10 +93,15 @@ impl Owner {
         z: &mut [T],
     ) -> Result<(), LatticeError> {
         self.check::<T>(layout);
-        self.decrypt(layout, request, columns, answer, |entry, residues| {
-            let share = self.params.decode(residues.iter().copied());
-            z[entry] = z[entry].add(T::from_u128(share.into()));
-        })
+        let shares = self.decrypt(layout, request, columns, answer, |residues| {
+            T::from_u128(self.params.decode(residues.iter().copied()).into())
+        })?;
+        for (places, shares) in &shares {
+            for ((entry, _), &share) in places.iter().zip(&**shares) {
+                z[*entry] = z[*entry].add(share);
+            }
+        }
+        Ok(())
     }
 
     fn check<T: Ring>(&self, layout: &Layout) {
@@ -114,48 +112,67 @@ impl Owner {
         );
     }
 
-    /// Tells of each result its entry, and the scaled share with its noise modulo the answer's primes.
-    fn decrypt(
+    /// Makes something of each result's scaled share with its noise, modulo the answer's primes; gives it with the results'
+    /// places, by ciphertext.
+    fn decrypt<R: Plain + Send>(
         &self,
         layout: &Layout,
         request: &Request,
         columns: &Range<usize>,
         answer: &[u8],
-        mut tell: impl FnMut(usize, &[u64]),
-    ) -> Result<(), LatticeError> {
+        make: impl Fn(&[u64]) -> R + Sync,
+    ) -> Result<Vec<Results<R>>, LatticeError> {
         wire::expect(answer, layout.answer_len(request, columns))?;
+        let mut rest = answer;
+        let blocks = layout.answered(columns).map(|columns| {
+            let (block, next) = rest.split_at(layout.block_len(request, &columns));
+            rest = next;
+            (columns, block)
+        });
+        let blocks = crew::map(blocks, |(columns, block)| {
+            let places = layout.places(request.stripe(), columns);
+            let made = self.decrypt_block(block, &places, &make)?;
+            Ok((places, made))
+        });
+        blocks.into_iter().collect()
+    }
+
+    fn decrypt_block<R: Plain>(
+        &self,
+        block: &[u8],
+        places: &[(usize, usize)],
+        make: impl Fn(&[u64]) -> R,
+    ) -> Result<Zeroizing<Vec<R>>, LatticeError> {
         let moduli = self.params.kept();
         let mut phase = zero(moduli);
         let mut product = Zeroizing::new(vec![0; N]);
         let mut residues = Zeroizing::new(vec![0; moduli.len()]);
-        let mut rest = answer;
-        for columns in layout.answered(columns) {
-            let (block, next) = rest.split_at(layout.block_len(request, &columns));
-            let (public, body) = block.split_at(moduli.len() * POLY_BYTES);
-            rest = next;
-            wire::read(moduli.iter(), public, &mut phase)?;
-            let secret = self.secret.chunks_exact(N);
-            for ((modulus, phase), secret) in by_prime(moduli, &mut phase).zip(secret) {
-                modulus.ntt.forward(phase);
-                modulus.ntt.multiply(phase, secret, &mut product);
-                modulus.ntt.inverse(&mut product);
-                phase.copy_from_slice(&product);
-            }
-            let results = layout.places(request.stripe(), columns);
-            let count = results.len();
-            let mut bodies = vec![0; moduli.len() * count];
-            wire::read(moduli.iter(), body, &mut bodies)?;
-            for (place, (entry, exponent)) in results.into_iter().enumerate() {
-                for (index, modulus) in moduli.iter().enumerate() {
-                    let body = bodies[index * count + place];
-                    residues[index] = modulus.add(phase[index * N + exponent], body);
-                }
-                tell(entry, &residues);
-            }
+        let (public, body) = block.split_at(moduli.len() * POLY_BYTES);
+        wire::read(moduli.iter(), public, &mut phase)?;
+        let secret = self.secret.chunks_exact(N);
+        for ((modulus, phase), secret) in by_prime(moduli, &mut phase).zip(secret) {
+            modulus.ntt.forward(phase);
+            modulus.ntt.multiply(phase, secret, &mut product);
+            modulus.ntt.inverse(&mut product);
+            phase.copy_from_slice(&product);
         }
-        Ok(())
+        let count = places.len();
+        let mut bodies = vec![0; moduli.len() * count];
+        wire::read(moduli.iter(), body, &mut bodies)?;
+        let mut results = Zeroizing::new(Vec::with_capacity(count));
+        for (place, (_, exponent)) in places.iter().enumerate() {
+            for (index, modulus) in moduli.iter().enumerate() {
+                let body = bodies[index * count + place];
+                residues[index] = modulus.add(phase[index * N + exponent], body);
+            }
+            results.push(make(&residues));
+        }
+        Ok(results)
     }
 }
+
+/// Entries of Z and their exponents, and what was made of them.
+type Results<R> = (Vec<(usize, usize)>, Zeroizing<Vec<R>>);
 
 #[cfg(test)]
 mod tests {
@@ -175,22 +192,22 @@ mod tests {
         let asked = responder.read(&layout, &request, &message).expect("one");
         let (y, mut z) = (vec![y; k * q], vec![0; p * q]);
         let answer = responder.answer(&asked, &(0..q), &y, &mut z);
-        let mut noise = Vec::new();
         let params = &owner.params;
-        let tell = |_, residues: &[u64]| {
+        let noise = |residues: &[u64]| {
             let message = params.decode(residues.iter().copied());
             let [prime] = params.kept() else {
                 panic!("answers of 32 bits have one prime");
             };
             // p m / 2^32, rounded, is what the message was scaled to.
             let scaled = (u128::from(prime.prime()) * u128::from(message) + (1 << 31)) >> 32;
-            let rest = residues[0] as i64 - scaled as i64;
-            noise.push(rest as f64 / f64::from(1 << 15));
+            residues[0] as i64 - scaled as i64
         };
-        owner
-            .decrypt(&layout, &request, &(0..q), &answer, tell)
+        let blocks = owner
+            .decrypt(&layout, &request, &(0..q), &answer, noise)
             .expect("an answer");
-        (noise, answer[..POLY_BYTES].to_vec())
+        let noise = blocks.iter().flat_map(|(_, noise)| noise.iter());
+        let noise = noise.map(|&noise| noise as f64 / f64::from(1 << 15));
+        (noise.collect(), answer[..POLY_BYTES].to_vec())
     }
 
     /// Answers about the smallest and the largest factors have the same noise: a flood of the width that

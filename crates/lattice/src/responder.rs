@@ -1,17 +1,17 @@
 //! The party that multiplies by its own factor what the other one encrypted.
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use madrigal_core::{Ring, Zeroizing};
-use madrigal_kernels::Block;
-use madrigal_kernels::Sums;
+use madrigal_core::{Ring, Zeroizing, bits};
+use madrigal_kernels::{Block, Sums, crew};
 
-use crate::cipher::{Ciphertexts, Poly, by_prime, values, zero};
+use crate::cipher::{Ciphertexts, values, zero};
 use crate::error::LatticeError;
 use crate::layout::{Layout, POLY_BYTES, Request, SEED_BYTES};
-use crate::modulus::{Modulus, N};
+use crate::modulus::{BITS, Modulus, N};
 use crate::params::Params;
-use crate::sample::{Small, UNIFORM_BLOCKS};
+use crate::sample::{MASK_BLOCKS, SMALL_BLOCKS, Small, UNIFORM_BLOCKS};
 use crate::wire;
 
 /// Holds Y, and the public key of the [`Owner`](crate::Owner).
@@ -19,6 +19,8 @@ pub struct Responder {
     params: Params,
     key: Ciphertexts,
     pub(crate) noise: Small,
+    /// Memory that answers were computed in.
+    spare: Mutex<Vec<Scratch>>,
 }
 
 impl std::fmt::Debug for Responder {
@@ -68,6 +70,7 @@ impl Responder {
             key: Ciphertexts::read(&params, 1, key)?,
             params,
             noise: Small::new(seed, number),
+            spare: Mutex::default(),
         })
     }
 
@@ -113,78 +116,140 @@ impl Responder {
             of, [self.params.bits; 2],
             "the widths of elements and request"
         );
+        let moduli = self.params.moduli;
         let blocks: Vec<_> = layout.answered(columns).collect();
-        let mut answer = Vec::new();
-        let mut work = Scratch::new(self.params.moduli);
-        for tile in blocks.chunks(TILE) {
-            work.multiply(asked, tile, y);
-            for (place, columns) in tile.iter().enumerate() {
-                let results = layout.places(asked.stripe, columns.clone());
-                self.finish(&mut work, place, &results, z, &mut answer);
+        let places: Vec<_> = blocks
+            .iter()
+            .map(|columns| layout.places(asked.stripe, columns.clone()))
+            .collect();
+        let hiding = places.iter().map(|places| {
+            let count = places.len();
+            let noise = self
+                .noise
+                .part(2 * SMALL_BLOCKS + MASK_BLOCKS * count as u64);
+            (count, noise)
+        });
+        let hiding: Vec<_> = hiding.collect();
+        let hiding = crew::map(hiding, |(count, noise)| {
+            Hiding::new(&self.params, count, noise)
+        });
+        // By prime and tile, the halves of each block of the tile.
+        let width = if crew::threads() > TILE { 1 } else { TILE };
+        let tiles = (0..moduli.len()).flat_map(|index| {
+            let firsts = (0..blocks.len()).step_by(width);
+            firsts.map(move |first| (index, first))
+        });
+        let key = &self.key;
+        let products = crew::map(tiles, |(index, first)| {
+            let tile = first..(first + width).min(blocks.len());
+            let left = lock(&self.spare).pop();
+            let mut work = left.unwrap_or_else(Scratch::new);
+            let halves = work.multiply(
+                asked,
+                (moduli, index),
+                &blocks[tile.clone()],
+                y,
+                |sums, plain, place| {
+                    let u = &hiding[tile.start + place].u;
+                    values(&moduli[index..=index], u, plain);
+                    let at = index * N..(index + 1) * N;
+                    sums[0].add(plain, &key.bodies[0][at.clone()]);
+                    sums[1].add(plain, &key.publics[0][at]);
+                },
+            );
+            lock(&self.spare).push(work);
+            halves
+        });
+        let mut by_block: Vec<_> = hiding
+            .into_iter()
+            .zip(&places)
+            .map(|(hiding, places)| (hiding, places, Vec::with_capacity(moduli.len())))
+            .collect();
+        let tiles = blocks.len().div_ceil(width);
+        for (number, halves) in products.into_iter().enumerate() {
+            let first = number % tiles * width;
+            for (block, halves) in by_block[first..].iter_mut().zip(halves) {
+                block.2.push(halves);
+            }
+        }
+        let hidden = crew::map(by_block, |(hiding, places, halves)| {
+            hiding.hide(&self.params, places, halves)
+        });
+        let mut answer = Vec::with_capacity(hidden.iter().map(|(bytes, _)| bytes.len()).sum());
+        for ((bytes, masks), places) in hidden.iter().zip(&places) {
+            answer.extend_from_slice(bytes);
+            for ((entry, _), &mask) in places.iter().zip(masks.iter()) {
+                z[*entry] = z[*entry].sub(T::from_u128(mask.into()));
             }
         }
         answer
     }
+}
 
-    /// Hides how a product came about, and writes it.
-    ///
-    /// An encryption of zero under the owner's key makes the public half uniform to all who do not know
-    /// its ternary u, the owner too; the flood drowns what of Y and u is in the noise. (The noise of the
-    /// public half is what the proof rests on; the rounding leaves nothing of it to see.)
-    fn finish<T: Ring>(
-        &mut self,
-        work: &mut Scratch,
-        place: usize,
-        results: &[(usize, usize)],
-        z: &mut [T],
-        answer: &mut Vec<u8>,
-    ) {
-        let params = &self.params;
-        let moduli = params.moduli;
-        for (small, u) in work.plain.iter_mut().zip(self.noise.ternary()) {
-            *small = u;
-        }
-        values(moduli, &work.plain, &mut work.values);
-        for index in 0..moduli.len() {
-            let at = index * N..(index + 1) * N;
-            let u = &work.values[at.clone()];
-            let [body, public] = &mut work.sums[place];
-            body[index].add(u, &self.key.bodies[0][at.clone()]);
-            public[index].add(u, &self.key.publics[0][at]);
-        }
-        work.take(place, 0);
-        let count = results.len();
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Randomness that hides how the product of one block came about.
+///
+/// An encryption of zero under the owner's key makes the public half uniform to all who do not know
+/// its ternary u, the owner too; the flood drowns what of Y and u is in the noise. (The noise of the
+/// public half is what the proof rests on; the rounding leaves nothing of it to see.)
+struct Hiding {
+    u: Zeroizing<Vec<i64>>,
+    masks: Zeroizing<Vec<u64>>,
+    /// Residues of what masks are scaled to, with the flood, by prime.
+    bodies: Zeroizing<Vec<u64>>,
+    noise: Zeroizing<Vec<i64>>,
+}
+
+impl Hiding {
+    /// Draws it for `count` results.
+    fn new(params: &Params, count: usize, mut noise: Small) -> Self {
+        let u = Zeroizing::new(noise.ternary().collect());
         let mut masks = Zeroizing::new(vec![0; count]);
-        let mut bodies = Zeroizing::new(vec![0; moduli.len() * count]);
-        self.noise.masks(params, &mut masks, &mut bodies);
-        for (index, modulus) in moduli.iter().enumerate() {
-            let bodies = &mut bodies[index * count..][..count];
-            for (body, (_, exponent)) in bodies.iter_mut().zip(results) {
-                *body = modulus.add(*body, work.values[index * N + exponent]);
-            }
+        let mut bodies = Zeroizing::new(vec![0; params.moduli.len() * count]);
+        noise.masks(params, &mut masks, &mut bodies);
+        let noise = Zeroizing::new(noise.binomial().collect());
+        Self {
+            u,
+            masks,
+            bodies,
+            noise,
         }
-        work.take(place, 1);
-        for (small, noise) in work.plain.iter_mut().zip(self.noise.binomial()) {
-            *small = noise;
-        }
+    }
+
+    /// Writes a block, from the halves of its product by prime. Gives the masks, too.
+    fn hide(
+        mut self,
+        params: &Params,
+        places: &[(usize, usize)],
+        halves: Vec<[Zeroizing<Vec<u64>>; 2]>,
+    ) -> (Vec<u8>, Zeroizing<Vec<u64>>) {
+        let moduli = params.moduli;
+        let count = places.len();
+        let mut publics = zero(moduli);
         let mut noise = Zeroizing::new(vec![0; N]);
-        for (modulus, public) in by_prime(moduli, &mut work.values) {
-            modulus.ntt.residues(&work.plain, &mut noise);
-            modulus.ntt.add_assign(public, &noise);
-        }
-        work.plain.fill(0);
-        for ((entry, _), &mask) in results.iter().zip(masks.iter()) {
-            z[*entry] = z[*entry].sub(T::from_u128(mask.into()));
+        for (index, (modulus, [body, public])) in moduli.iter().zip(halves).enumerate() {
+            let bodies = &mut self.bodies[index * count..][..count];
+            for (to, (_, exponent)) in bodies.iter_mut().zip(places) {
+                *to = modulus.add(*to, body[*exponent]);
+            }
+            modulus.ntt.residues(&self.noise, &mut noise);
+            let to = &mut publics[index * N..(index + 1) * N];
+            to.copy_from_slice(&public);
+            modulus.ntt.add_assign(to, &noise);
         }
         let kept = params.kept().len();
-        params.shrink_poly(&mut work.values);
-        params.shrink(&mut bodies, count);
-        for residues in [&work.values[..kept * N], &bodies[..kept * count]] {
-            let start = answer.len();
-            let bytes = madrigal_core::bits::bytes_for(residues.len() * crate::modulus::BITS);
-            answer.resize(start + bytes, 0);
-            wire::write(residues, &mut answer[start..]);
-        }
+        params.shrink_poly(&mut publics);
+        params.shrink(&mut self.bodies, count);
+        let parts = [&publics[..kept * N], &self.bodies[..kept * count]];
+        let bytes = parts.map(|part| bits::bytes_for(part.len() * BITS));
+        let mut block = vec![0; bytes[0] + bytes[1]];
+        let (first, second) = block.split_at_mut(bytes[0]);
+        wire::write(parts[0], first);
+        wire::write(parts[1], second);
+        (block, self.masks)
     }
 }
 
@@ -198,70 +263,74 @@ fn signed<T: Ring>(x: T) -> i64 {
 /// cache, and each ciphertext comes there once for all of them.
 const TILE: usize = 2;
 
-/// Memory in which products are computed.
+/// Memory in which products modulo one prime are computed.
 struct Scratch {
-    moduli: &'static [Modulus],
     /// Zero between uses.
     plain: Zeroizing<Vec<i64>>,
-    values: Poly,
-    /// Sums by block of the tile, by half of the ciphertext, by prime.
-    sums: [[Vec<Sums>; 2]; TILE],
+    values: Zeroizing<Vec<u64>>,
+    /// Sums by block of the tile, by half of the ciphertext.
+    sums: [[Sums; 2]; TILE],
 }
 
 impl Scratch {
-    fn new(moduli: &'static [Modulus]) -> Self {
-        let sums = || moduli.iter().map(|_| Sums::new(N)).collect();
+    fn new() -> Self {
         Self {
-            moduli,
             plain: Zeroizing::new(vec![0; N]),
-            values: zero(moduli),
-            sums: [(); TILE].map(|()| [sums(), sums()]),
+            values: Zeroizing::new(vec![0; N]),
+            sums: [(); TILE].map(|()| [Sums::new(N), Sums::new(N)]),
         }
     }
 
-    /// The products of what was asked and the blocks of Y with these columns.
-    fn multiply<T: Ring>(&mut self, asked: &Asked, tile: &[Range<usize>], y: &[T]) {
+    /// Both halves of the products of what was asked and the blocks of Y with these columns, modulo one prime. `more` adds
+    /// to the sums of the block with a place in the tile, in the memory it is given.
+    fn multiply<T: Ring>(
+        &mut self,
+        asked: &Asked,
+        (moduli, index): (&[Modulus], usize),
+        tile: &[Range<usize>],
+        y: &[T],
+        more: impl Fn(&mut [Sums; 2], &mut [u64], usize),
+    ) -> Vec<[Zeroizing<Vec<u64>>; 2]> {
         let Asked {
             layout,
             stripe,
             inner,
             ciphertexts: Ciphertexts { bodies, publics },
         } = asked;
-        for (index, modulus) in self.moduli.iter().enumerate() {
-            let at = index * N..(index + 1) * N;
-            let values = &mut self.values[at.clone()];
-            for ((inner, body), public) in inner.iter().zip(bodies).zip(publics) {
-                for (columns, sums) in tile.iter().zip(&mut self.sums) {
-                    let plain = &mut self.plain;
-                    layout.right(
-                        *stripe,
-                        inner.clone(),
-                        columns.clone(),
-                        |entry, exponent| {
-                            plain[exponent] = signed(y[entry]);
-                        },
-                    );
-                    modulus.ntt.residues(&self.plain, values);
-                    modulus.ntt.forward(values);
-                    let plain = &mut self.plain;
-                    layout.right(*stripe, inner.clone(), columns.clone(), |_, exponent| {
-                        plain[exponent] = 0;
-                    });
-                    let [body_sums, public_sums] = sums;
-                    body_sums[index].add(values, &body[at.clone()]);
-                    public_sums[index].add(values, &public[at.clone()]);
-                }
+        let Self {
+            plain,
+            values,
+            sums,
+        } = self;
+        let modulus = &moduli[index];
+        let at = index * N..(index + 1) * N;
+        for ((inner, body), public) in inner.iter().zip(bodies).zip(publics) {
+            for (columns, sums) in tile.iter().zip(&mut *sums) {
+                let right = || (inner.clone(), columns.clone());
+                let (of, by) = right();
+                layout.right(*stripe, of, by, |entry, exponent| {
+                    plain[exponent] = signed(y[entry])
+                });
+                modulus.ntt.residues(plain, values);
+                modulus.ntt.forward(values);
+                // Only what was set is cleared.
+                let (of, by) = right();
+                layout.right(*stripe, of, by, |_, exponent| plain[exponent] = 0);
+                sums[0].add(values, &body[at.clone()]);
+                sums[1].add(values, &public[at.clone()]);
             }
         }
-    }
-
-    /// The coefficients of one half of a block's sum into `values`.
-    fn take(&mut self, place: usize, half: usize) {
-        let primes = by_prime(self.moduli, &mut self.values);
-        for ((modulus, values), sums) in primes.zip(&mut self.sums[place][half]) {
-            sums.take(&modulus.ntt, values);
-            modulus.ntt.inverse(values);
-        }
+        let blocks = sums.iter_mut().take(tile.len()).enumerate();
+        let halves = blocks.map(|(place, sums)| {
+            more(sums, values, place);
+            sums.each_mut().map(|sums| {
+                let mut half = Zeroizing::new(vec![0; N]);
+                sums.take(&modulus.ntt, &mut half);
+                modulus.ntt.inverse(&mut half);
+                half
+            })
+        });
+        halves.collect()
     }
 }
 

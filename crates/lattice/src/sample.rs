@@ -33,6 +33,13 @@ impl Uniform {
         }
     }
 
+    /// The sampler from polynomial number `polynomial` on.
+    pub(crate) fn at(seed: Block, polynomial: usize) -> Self {
+        let mut uniform = Self::new(seed);
+        uniform.prg.seek(polynomial as u64 * UNIFORM_BLOCKS);
+        uniform
+    }
+
     pub(crate) fn fill(&mut self, modulus: &Modulus, out: &mut [u64]) {
         const MASK: u64 = (1 << BITS) - 1;
         self.prg.fill_words(&mut self.words);
@@ -56,6 +63,16 @@ impl Small {
             prg: Prg::numbered(seed, number),
             words: Zeroizing::new(vec![0; N]),
         }
+    }
+
+    /// Takes the next `blocks` AES blocks off, as a sampler of its own.
+    pub(crate) fn part(&mut self, blocks: u64) -> Self {
+        let part = Self {
+            prg: self.prg.clone(),
+            words: Zeroizing::new(vec![0; N]),
+        };
+        self.prg.seek(self.prg.position() + blocks);
+        part
     }
 
     /// A block that is given away, as a seed for [`Uniform`].

@@ -6,8 +6,9 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use madrigal_core::{Convolution, Ring};
-use madrigal_kernels::{Block, Prg};
+use madrigal_core::{Convolution, Product, Ring};
+use madrigal_kernels::crew::Crew;
+use madrigal_kernels::{Block, Prg, meter};
 use madrigal_lattice::{LatticeError, Layout, Owner, Responder};
 use proptest::prelude::*;
 
@@ -105,6 +106,32 @@ fn many_shapes() {
     random::<u64>([2, 600, 2], 9);
     random::<u16>([1, 4000, 3], 10);
     random::<u32>([1, 2, 70_000], 11);
+}
+
+/// Whatever the number of threads, messages, shares and AES blocks are the same.
+#[test]
+fn threads_change_nothing() {
+    fn with<T: Ring>(layout: Layout, lengths: [usize; 3], threads: usize) -> ([Vec<T>; 2], u64) {
+        let mut prg = Prg::new(Block::new(15, 0));
+        let [x, y] = [lengths[0], lengths[1]].map(|len| elements::<T>(&mut prg, len));
+        let crew = Crew::new(threads).unwrap();
+        meter::metered(|| crew.at_work(|| both_of::<T>(layout, 15).multiply(&x, &y, lengths[2])))
+    }
+    let mut convolution = Convolution::new(5, [30, 30], 20, [3, 3]);
+    convolution.images = 3;
+    let images = Product::Convolution(convolution).lengths();
+    for threads in [2, 3, 8] {
+        for [p, k, q] in [[100, 64, 100], [1, 9000, 3]] {
+            let layout = Layout::new(64, p, k, q).unwrap();
+            let lengths = [p * k, k * q, p * q];
+            let of = |threads| with::<u64>(layout, lengths, threads);
+            assert!(of(threads) == of(1), "{threads} threads");
+        }
+        let layout = Layout::of_images(32, &convolution).unwrap();
+        let lengths = [images[1], images[0], images[2]];
+        let of = |threads| with::<u32>(layout, lengths, threads);
+        assert!(of(threads) == of(1), "{threads} threads");
+    }
 }
 
 /// The largest factors make the largest noise.

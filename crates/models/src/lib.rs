@@ -5,6 +5,7 @@
 //! prints that. Data comes from files that flags name ([`data`]), or as arrays from whoever has them already.
 
 pub mod args;
+mod cores;
 pub mod data;
 mod html;
 pub mod infer;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use madrigal_core::{KeyNumbers, Party, Phase, domains};
 use madrigal_kernels::Prg;
+use madrigal_kernels::crew::Crew;
 use sha2::{Digest, Sha256};
 
 use crate::counters::{Counters, Meter};
@@ -282,6 +283,19 @@ impl Context {
     pub async fn metered<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         poll_fn(|task| self.metered_now(|| work.as_mut().poll(task))).await
+    }
+
+    /// Gives the party's [crew](madrigal_kernels::crew) of so many threads, or of more if it has more: one for the whole
+    /// session, made when it is first asked for.
+    ///
+    /// # Errors
+    /// [`Error`]: threads that could not be started; the job then fails for all parties.
+    pub fn crew(&self, threads: usize) -> Result<Crew> {
+        let crew = self.job.session.crew(threads);
+        crew.map_err(|error| {
+            let reason = error.to_string();
+            self.fail(Error::Ended { reason })
+        })
     }
 
     /// Fails the job for all parties, and returns the error it has failed with (an earlier one, if

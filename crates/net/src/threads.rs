@@ -5,6 +5,7 @@ use std::thread;
 
 use futures_channel::mpsc::unbounded;
 use futures_util::StreamExt as _;
+use madrigal_kernels::crew::Crew;
 use madrigal_kernels::meter;
 
 use crate::context::Context;
@@ -26,6 +27,8 @@ enum Said<E, R> {
 /// The future that waits holds no thread up: a single-threaded runtime goes on with its sockets. When it
 /// is dropped, the threads go on until they end by themselves; the end of their job ends what waits for
 /// messages.
+///
+/// The [crew](madrigal_kernels::crew) that is at work where this is called is at work on the threads too.
 ///
 /// The AES blocks of the pieces count as computed by the future that waits, but for what contexts count
 /// in the pieces themselves.
@@ -50,10 +53,12 @@ where
     let mut results = Vec::new();
     for (number, piece) in work.into_iter().enumerate() {
         let (say, job) = (say.clone(), context.clone());
+        let crew = Crew::current();
         let run = move || {
             // Perhaps nobody listens any more.
             let tell = |event| drop(say.unbounded_send(Said::Told(event)));
-            let work = || catch_unwind(AssertUnwindSafe(|| piece(&tell)));
+            let work = || crew.at_work(|| piece(&tell));
+            let work = || catch_unwind(AssertUnwindSafe(work));
             let (result, blocks) = meter::metered(work);
             let failure = match &result {
                 Ok(result) => result.as_ref().err().cloned(),

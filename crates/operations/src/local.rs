@@ -1,12 +1,17 @@
 //! Operations that every sharing has without a message: elements in another order, or of a smaller ring.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use madrigal_core::{Digest256, Party, Ring, Zeroizing, bits, domains};
 use madrigal_correlations::Width;
 use madrigal_engine::{Element, Local, Mismatch, Shares, Sort};
+use madrigal_kernels::crew;
 
 use crate::shared::only;
+
+/// Elements that are worth a thread's attention.
+const SHARED: usize = 1 << 14;
 
 /// Where the elements of a result come from.
 #[derive(Debug, Clone)]
@@ -60,6 +65,36 @@ impl Layout {
                 low >= 0 && high < len as i128
             }
             Self::Picked(picked) => picked.iter().all(|&at| (at as usize) < len),
+        }
+    }
+
+    /// Cuts it into layouts that follow each other, for the [crew] at work.
+    fn parts(&self) -> Vec<Self> {
+        let len = self.len();
+        match self {
+            _ if crew::threads() == 1 => vec![self.clone()],
+            Self::Picked(picked) => crew::ranges(len, 1, SHARED)
+                .map(|part| Self::Picked(picked[part].into()))
+                .collect(),
+            Self::Grid { start, axes } => {
+                let Some(axis) = axes.iter().position(|axis| axis.0 > 1) else {
+                    return vec![self.clone()];
+                };
+                let (steps, stride) = axes[axis];
+                let least = (SHARED * steps).div_ceil(len.max(1));
+                let part = |range: Range<usize>| {
+                    let mut axes = axes.clone();
+                    axes[axis].0 = range.len();
+                    Self::Grid {
+                        start: (*start as isize + range.start as isize * stride) as usize,
+                        axes,
+                    }
+                };
+                match len {
+                    0 => vec![self.clone()],
+                    _ => crew::ranges(steps, 1, least).map(part).collect(),
+                }
+            }
         }
     }
 
@@ -135,15 +170,24 @@ impl Rearrange {
                 }
             }
             Element::Ring(width) => crate::with_ring!(width, T => {
+                let parts = self.0.parts();
                 for component in components {
                     let from = value.component::<T>(component);
-                    let mut to = out.component_mut::<T>(component).iter_mut();
-                    self.0.runs(|start, stride, count| {
-                        let mut at = start as isize;
-                        for to in to.by_ref().take(count) {
-                            *to = from[at as usize];
-                            at += stride;
-                        }
+                    let mut rest = out.component_mut::<T>(component);
+                    let parts = parts.iter().map(|part| {
+                        let (to, after) = std::mem::take(&mut rest).split_at_mut(part.len());
+                        rest = after;
+                        (part, to)
+                    });
+                    crew::each(parts, |(part, to)| {
+                        let mut to = to.iter_mut();
+                        part.runs(|start, stride, count| {
+                            let mut at = start as isize;
+                            for to in to.by_ref().take(count) {
+                                *to = from[at as usize];
+                                at += stride;
+                            }
+                        });
                     });
                 }
             }),
@@ -419,5 +463,66 @@ impl Local for Narrow {
 
     fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
         Ok(vec![self.of(inputs[0])])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_engine::Sharing;
+    use madrigal_kernels::Prg;
+    use madrigal_kernels::crew::Crew;
+
+    use super::*;
+
+    /// Grids with repeated, backward and single steps, and picked elements are the same for every number of threads; so are
+    /// values put together.
+    #[test]
+    fn threads_change_nothing() {
+        let len = 200_000;
+        let mut value = Shares::zeros(Sort::new(
+            Sharing::R,
+            Element::Ring(Width::of::<u32>()),
+            len,
+        ));
+        for component in 0..2 {
+            let mut bytes = vec![0; 4 * len];
+            Prg::new(madrigal_kernels::Block::new(4, component as u64)).fill(&mut bytes);
+            let place = value.component_mut::<u32>(component).iter_mut();
+            let words = bytes.chunks_exact(4);
+            place
+                .zip(words)
+                .for_each(|(to, from)| *to = Ring::read(from));
+        }
+        let grid = |start, axes: &[(usize, isize)]| Layout::Grid {
+            start,
+            axes: axes.to_vec(),
+        };
+        let picked: Vec<u32> = (0..100_000).map(|i| i * 7919 % len as u32).collect();
+        let layouts = [
+            grid(0, &[(400, 1), (500, 400)]),
+            grid(len - 1, &[(1, 9), (len, -1)]),
+            grid(5, &[(300, 0), (100, 3)]),
+            grid(0, &[(0, 1), (5, 1)]),
+            grid(7, &[]),
+            Layout::Picked(picked.into()),
+        ];
+        let both = |shares: &Shares| [0, 1].map(|one| shares.component::<u32>(one).to_vec());
+        for layout in layouts {
+            let rearrange = Rearrange::new(layout);
+            let of = |threads| {
+                let crew = Crew::new(threads).expect("threads");
+                both(&crew.at_work(|| rearrange.of(&value)))
+            };
+            let alone = of(1);
+            assert_eq!(alone[0].len(), rearrange.0.len());
+            for threads in [2, 5] {
+                assert!(of(threads) == alone, "{rearrange:?} on {threads} threads");
+            }
+        }
+        let pieces = [0..70_000, 70_000..70_000, 70_000..len].map(|range| value.slice(range));
+        let whole = Crew::new(3)
+            .expect("threads")
+            .at_work(|| Shares::concat(&pieces.each_ref()));
+        assert!(both(&whole) == both(&value));
     }
 }

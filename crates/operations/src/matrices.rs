@@ -2,7 +2,7 @@
 
 use madrigal_core::{MatrixShape, Product, Zeroizing};
 use madrigal_engine::{Element, Held, Mismatch, Shares, Sharing, Sort};
-use madrigal_kernels::rings;
+use madrigal_kernels::products::add_products;
 
 use crate::protocol::{RingStep, Rings};
 use crate::shared::in_sharing;
@@ -64,16 +64,8 @@ pub(crate) fn results(
 
 /// The product of one component with clear operands, either of them.
 pub(crate) fn product_of<T: Held>(product: &Product, x: &[T], y: &[T]) -> Zeroizing<Vec<T>> {
-    let (count, shape) = product.pieces();
-    let [.., len] = shape.lengths();
     let mut z = Zeroizing::new(vec![T::ZERO; product.lengths()[2]]);
-    let mut part = Zeroizing::new(vec![T::ZERO; len]);
-    for piece in 0..count {
-        part.fill(T::ZERO);
-        let (x, y) = (&x[product.left(piece)], product.right(piece, y));
-        rings::multiply_add(x, &y, &mut part, shape.inner, shape.columns);
-        product.add(piece, 0..shape.columns, &part, &mut z);
-    }
+    add_products(product, [(x, y)], &mut z);
     z
 }
 

@@ -1,9 +1,13 @@
 //! Sums along an axis, which every sharing has without a message.
 
-use madrigal_core::{Party, Ring};
+use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_engine::{Element, Local, Mismatch, Shares, Sort};
+use madrigal_kernels::{crew, rings};
 
 use crate::shared::only;
+
+/// Elements to be summed up that are worth a thread's attention.
+const SHARED: usize = 1 << 15;
 
 /// Sums along the middle one of three axes: of ring elements, or of bits, modulo 2 each.
 #[derive(Debug)]
@@ -35,9 +39,9 @@ impl SumAxis {
         };
         crate::with_ring!(width, T => {
             for component in 0..value.sort().sharing.components() {
-                let from = value.component::<T>(component).chunks_exact(each);
-                let to = out.component_mut::<T>(component).chunks_exact_mut(made);
-                for (to, from) in to.zip(from) {
+                let from = value.component::<T>(component);
+                let to = out.component_mut::<T>(component);
+                let sum = |to: &mut [T], from: &[T]| {
                     if self.prefixes {
                         to.copy_from_slice(from);
                         for next in self.inner..each {
@@ -47,9 +51,28 @@ impl SumAxis {
                         to[0] = from.iter().fold(T::ZERO, |sum, x| sum.add(*x));
                     } else {
                         let rows = from.chunks_exact(self.inner);
-                        rows.for_each(|row| madrigal_kernels::rings::add_into(to, row));
+                        rows.for_each(|row| rings::add_into(to, row));
                     }
+                };
+                let sums = to.len() / made;
+                if !self.prefixes && sums < crew::threads() {
+                    // Few long sums: their parts are summed up side by side.
+                    for (to, from) in to.chunks_exact_mut(made).zip(from.chunks_exact(each)) {
+                        let parts = crew::ranges(self.count, 1, SHARED / self.inner);
+                        let parts = crew::map(parts, |rows| {
+                            let mut part = Zeroizing::zeros(self.inner);
+                            sum(&mut part, &from[rows.start * self.inner..rows.end * self.inner]);
+                            part
+                        });
+                        parts.iter().for_each(|part| rings::add_into(to, part));
+                    }
+                    continue;
                 }
+                let parts = crew::slices(to, made, SHARED * made / each);
+                crew::each(parts, |(first, to)| {
+                    let from = from[first / made * each..].chunks_exact(each);
+                    to.chunks_exact_mut(made).zip(from).for_each(|(to, from)| sum(to, from));
+                });
             }
         });
         out
@@ -135,5 +158,55 @@ impl Local for SumAxis {
 
     fn shares(&self, inputs: &[&Shares], _: Party) -> Result<Vec<Shares>, Mismatch> {
         Ok(vec![self.of(inputs[0])])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_correlations::Width;
+    use madrigal_engine::Sharing;
+    use madrigal_kernels::Prg;
+    use madrigal_kernels::crew::Crew;
+
+    use super::*;
+
+    /// Long sums, many short ones, and prefix sums are the same for every number of threads.
+    #[test]
+    fn threads_change_nothing() {
+        for (count, inner, before) in [(300_000, 1, 1), (7, 20_000, 2), (5, 3, 40_000), (4, 1, 0)] {
+            let len = before * count * inner;
+            let mut value = Shares::zeros(Sort::new(
+                Sharing::R,
+                Element::Ring(Width::of::<u64>()),
+                len,
+            ));
+            for component in 0..2 {
+                let place = value.component_mut::<u64>(component);
+                Prg::new(madrigal_kernels::Block::new(3, component as u64)).fill_words(place);
+            }
+            for prefixes in [false, true] {
+                let sums = SumAxis {
+                    count,
+                    inner,
+                    prefixes,
+                };
+                let of = |threads| {
+                    let sums = Crew::new(threads)
+                        .expect("threads")
+                        .at_work(|| sums.of(&value));
+                    [0, 1].map(|component| sums.component::<u64>(component).to_vec())
+                };
+                let alone = of(1);
+                if !prefixes && before > 0 {
+                    let first = (0..count).fold(0_u64, |sum, row| {
+                        sum.wrapping_add(value.component::<u64>(0)[row * inner])
+                    });
+                    assert_eq!(alone[0][0], first);
+                }
+                for threads in [2, 5] {
+                    assert!(of(threads) == alone, "{sums:?} on {threads} threads");
+                }
+            }
+        }
     }
 }

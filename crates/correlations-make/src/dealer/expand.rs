@@ -6,9 +6,6 @@ use madrigal_correlations::{
 };
 use madrigal_net::{Generator, breathe};
 
-/// Products of elements between two breaths, about ten milliseconds' work.
-const BREATH: usize = 1 << 23;
-
 /// Piece of a request: a number of items of a kind.
 pub(super) struct Piece {
     said: Descriptor,
@@ -124,7 +121,7 @@ async fn product_of<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], product: Product)
     };
     let (a, b) = (elements(a), elements(b));
     let mut z = Zeroizing::new(vec![T::ZERO; c.len() / T::BYTES]);
-    add_product(product, &a, &b, &mut z, BREATH).await;
+    add_product(product, &a, &b, &mut z).await;
     for (place, value) in c.chunks_exact_mut(T::BYTES).zip(z.iter()) {
         value.write(place);
     }

@@ -11,6 +11,7 @@ use super::model_program::ModelProgram;
 use super::place::Place;
 use super::unfit::Unfit;
 use crate::args::{Infer, NumberArg, Ranges};
+use crate::cores::on_all_cores;
 
 /// Holds data against the type of numbers, against what the model was calibrated for, and, where the weights are here
 /// too, against what the model makes of it. It is told where a number stands, not what it is.
@@ -70,7 +71,7 @@ pub(crate) fn check(
 }
 
 fn leaves(model: &Path, made: &ModelProgram, data: &[Tensor]) -> Result<()> {
-    let leaving = (made.network).leaving(&made.graph, made.number, data);
+    let leaving = on_all_cores(|| (made.network).leaving(&made.graph, made.number, data));
     // Data that does not fit the model is refused where it is encoded.
     match leaving.ok().flatten() {
         None => Ok(()),

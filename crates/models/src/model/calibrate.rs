@@ -16,6 +16,7 @@ use super::compare::{Compared, compared, read};
 use super::onnx::wrong;
 use super::told::Told;
 use crate::args::{Calibrate, NumberArg, Ranges};
+use crate::cores::on_all_cores;
 use crate::models;
 
 /// The answer, as JSON has it: numbers by how many bits they have.
@@ -154,7 +155,8 @@ fn ranges(
     let mut factor = 1.0;
     for _ in 0..spare {
         let greater: Vec<Tensor> = data.iter().map(|one| times(one, 2.0 * factor)).collect();
-        if network.leaving(graph, number, &greater)?.is_some() {
+        let leaving = on_all_cores(|| network.leaving(graph, number, &greater));
+        if leaving?.is_some() {
             break;
         }
         factor *= 2.0;

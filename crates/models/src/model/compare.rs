@@ -14,6 +14,7 @@ use super::onnx::{model, wrong};
 use super::plot;
 use super::told::Told;
 use crate::args::{Compare, NumberArg, Sample};
+use crate::cores::on_all_cores;
 use crate::data::Files;
 
 /// The answer of `compare`, as JSON has it.
@@ -88,9 +89,7 @@ pub(super) fn compared(
         outputs,
         layers,
         overflows,
-    } = graph
-        .compare(format, data)
-        .map_err(|error| wrong(&sample.file, error))?;
+    } = on_all_cores(|| graph.compare(format, data)).map_err(|error| wrong(&sample.file, error))?;
     let outputs = outputs.into_iter().map(|one| Output {
         name: one.name,
         greatest: one.greatest,

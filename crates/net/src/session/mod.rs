@@ -128,6 +128,7 @@ impl Session {
             nonce,
             identity: OnceLock::new(),
             watchdog: OnceLock::new(),
+            crew: Mutex::default(),
             config,
         });
         transport.attach(Inbox::new(Arc::<Shared>::downgrade(&shared)));

@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{Party, Zeroizing};
+use madrigal_kernels::crew::{Crew, CrewError};
 
 use super::config::SessionConfig;
 use super::round_trip::RoundTrip;
@@ -44,6 +45,8 @@ pub(crate) struct Shared {
     /// Hash of all parties' nonces: no two sessions have the same. Each job begins with a comparison.
     pub(super) identity: OnceLock<[u8; 32]>,
     pub(super) watchdog: OnceLock<JoinHandle<()>>,
+    /// Threads that share whole-value work.
+    pub(super) crew: Mutex<Crew>,
 }
 
 /// All we keep of one other party.
@@ -144,6 +147,15 @@ impl Shared {
     pub(crate) fn round_trip(&self, party: Party) -> Option<Duration> {
         let peer = self.peers.iter().find(|peer| peer.party == party)?;
         peer.round_trip.shortest()
+    }
+
+    /// Crew of so many threads, or of more.
+    pub(crate) fn crew(&self, threads: usize) -> Result<Crew, CrewError> {
+        let mut crew = lock(&self.crew);
+        if crew.threads() < threads {
+            *crew = Crew::new(threads)?;
+        }
+        Ok(crew.clone())
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use madrigal_kernels::crew;
+
 use super::strided::{broadcast_strides, split, strides, walk};
 use crate::graph::{Type, Window};
 use crate::tensor::{Data, Tensor};
 
 /// Numbers that are multiplied and added up.
-trait Number: Copy + Default + 'static {
+trait Number: Copy + Default + Send + Sync + 'static {
     fn plus_product(self, a: Self, b: Self) -> Self;
     /// The elements of a tensor that is of such numbers.
     fn of(tensor: &Tensor) -> Option<&[Self]>;
@@ -54,14 +56,26 @@ fn numbers<'t, T: Number>(tensor: &'t &Tensor) -> &'t [T] {
     T::of(tensor).unwrap_or_default()
 }
 
+/// Products that are worth a thread's attention.
+const SHARED: usize = 1 << 18;
+
 /// Columns that are computed at a time: their sums stay in the cache.
 const COLUMNS: usize = 512;
 
-/// Adds the product of `left` (rows x inner) and `right` (inner x columns) to `sums`.
+/// Adds the product of `left` (rows x inner) and `right` (inner x columns) to `sums`; the crew at work shares the rows.
 fn multiply<T: Number>(left: &[T], right: &[T], inner: usize, columns: usize, sums: &mut [T]) {
     if inner == 0 || columns == 0 {
         return;
     }
+    let least = SHARED.div_ceil(inner * columns);
+    let parts = crew::slices(sums, 4 * columns, least * columns);
+    crew::each(parts, |(first, sums)| {
+        let left = &left[first / columns * inner..];
+        multiply_rows(left, right, inner, columns, sums);
+    });
+}
+
+fn multiply_rows<T: Number>(left: &[T], right: &[T], inner: usize, columns: usize, sums: &mut [T]) {
     for begin in (0..columns).step_by(COLUMNS) {
         let end = columns.min(begin + COLUMNS);
         let quads = sums.chunks_mut(4 * columns);
@@ -196,7 +210,7 @@ impl Reach {
 }
 
 /// Elements of the matrix that a convolution is made at a time.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 17;
 
 /// Sizes of a convolution; those of channels and elements are of one group.
 struct Sizes {
@@ -230,32 +244,29 @@ fn conv<T: Number>(
         let range = begin..all.min(begin + block);
         let reach = Reach::new(window, (data_shape, places), 0..sizes.kernel, range.clone());
         let width = reach.places;
-        let mut seen = vec![T::default(); inner * width];
-        let mut part = vec![T::default(); sizes.made * width];
-        for image in 0..sizes.batch {
-            for group in 0..sizes.groups {
-                let first = (image * sizes.groups + group) * sizes.read;
-                for channel in 0..sizes.read {
-                    let plane = &data[(first + channel) * sizes.plane..][..sizes.plane];
-                    let rows = &mut seen[channel * sizes.kernel * width..];
-                    for (value, from) in rows.iter_mut().zip(&reach.from) {
-                        *value = from.map_or(T::default(), |at| plane[at]);
-                    }
-                }
-                for (channel, row) in part.chunks_mut(width).enumerate() {
-                    let start =
-                        bias.map_or(T::default(), |bias| bias[group * sizes.made + channel]);
-                    row.fill(start);
-                }
-                let weights = &weights[group * sizes.made * inner..][..sizes.made * inner];
-                multiply(weights, &seen, inner, width, &mut part);
-                for (channel, row) in part.chunks(width).enumerate() {
-                    let channel = (image * sizes.groups + group) * sizes.made + channel;
-                    sums[channel * all + range.start..channel * all + range.end]
-                        .copy_from_slice(row);
+        // One image after the other, of each the groups.
+        let made = sums.chunks_mut(sizes.made * all).enumerate();
+        crew::each(made, |(number, sums)| {
+            let group = number % sizes.groups;
+            let mut seen = vec![T::default(); inner * width];
+            let mut part = vec![T::default(); sizes.made * width];
+            for channel in 0..sizes.read {
+                let plane = &data[(number * sizes.read + channel) * sizes.plane..][..sizes.plane];
+                let rows = &mut seen[channel * sizes.kernel * width..];
+                for (value, from) in rows.iter_mut().zip(&reach.from) {
+                    *value = from.map_or(T::default(), |at| plane[at]);
                 }
             }
-        }
+            for (channel, row) in part.chunks_mut(width).enumerate() {
+                let start = bias.map_or(T::default(), |bias| bias[group * sizes.made + channel]);
+                row.fill(start);
+            }
+            let weights = &weights[group * sizes.made * inner..][..sizes.made * inner];
+            multiply(weights, &seen, inner, width, &mut part);
+            for (row, to) in part.chunks(width).zip(sums.chunks_mut(all)) {
+                to[range.clone()].copy_from_slice(row);
+            }
+        });
     }
     sums
 }

@@ -7,7 +7,7 @@ use madrigal_correlations::ProductTriple;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
-use super::matrices::{add_products, left};
+use super::matrices::{add_all, left};
 use super::products::OpensDifferences;
 use super::{ArithmeticGmw, MatrixShape, opening_cost};
 use crate::Opening;
@@ -107,7 +107,12 @@ impl ArithmeticGmw {
             rings::add_into(&mut b, &e);
         }
         let shape = MatrixShape { columns, ..x.shape };
-        add_products(z, [(&x.d, &b), (&x.a, &e)], shape).await;
+        add_all(
+            &Product::Matrices(1, shape),
+            [(&x.d[..], &b[..]), (&x.a, &e)],
+            z,
+        )
+        .await;
         Ok(())
     }
 

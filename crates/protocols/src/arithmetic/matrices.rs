@@ -2,22 +2,18 @@
 //! is multiplied with. Images are masked as they are, not unfolded: what a convolution opens is filters and images, not
 //! each pixel as often as filters meet it.
 
-use std::ops::Range;
-
 use bytes::Bytes;
 use madrigal_core::{MatrixShape, Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_correlations::ProductTriple;
 #[cfg(doc)]
 use madrigal_correlations::Tripled;
+use madrigal_kernels::products::{add_band, bands};
 use madrigal_kernels::rings;
 use madrigal_net::{Channel, Result, breathe, exchange_one};
 
 use super::products::OpensDifferences;
 use super::{ArithmeticGmw, opening_cost};
 use crate::Opening;
-
-/// Products of elements between two looks at what else is ready: some ten milliseconds.
-const BAND: usize = 1 << 25;
 
 impl ArithmeticGmw {
     /// Shares of a product of matrices, or of a convolution, from its triple, in one opening:
@@ -148,49 +144,21 @@ pub(crate) async fn multiply_matrices<T: Ring>(
     Ok(())
 }
 
-/// `z += sum of x y`, piece by piece; images are unfolded here.
+/// `z += sum of x y`, where messages move on between bands.
 pub(crate) async fn add_all<T: Ring, const K: usize>(
     product: &Product,
     factors: [(&[T], &[T]); K],
     z: &mut [T],
 ) {
-    let (pieces, shape) = product.pieces();
-    let mut part = Zeroizing::zeros(shape.rows * shape.columns);
-    for piece in 0..pieces {
-        part.fill(T::ZERO);
-        let right = factors.map(|(_, y)| product.right(piece, y));
-        let factors = std::array::from_fn(|i| (&factors[i].0[product.left(piece)], &*right[i]));
-        add_products::<T, K>(&mut part, factors, shape).await;
-        product.add(piece, 0..shape.columns, &part, z);
+    for (number, band) in bands(product).enumerate() {
+        if number > 0 {
+            breathe().await;
+        }
+        add_band(product, factors, z, &band);
     }
 }
 
 /// Elements of a left matrix.
 pub(super) const fn left(shape: MatrixShape) -> usize {
     shape.rows * shape.inner
-}
-
-/// `z += sum of x y`, where messages move on between bands of rows.
-pub(crate) async fn add_products<T: Ring, const K: usize>(
-    z: &mut [T],
-    factors: [(&[T], &[T]); K],
-    shape: MatrixShape,
-) {
-    let MatrixShape {
-        rows,
-        inner,
-        columns,
-    } = shape;
-    let each = (BAND / (inner * columns).max(1)).max(1);
-    let part = |rows: &Range<usize>, by: usize| rows.start * by..rows.end * by;
-    for first in (0..rows).step_by(each) {
-        let band = first..(first + each).min(rows);
-        for (x, y) in factors {
-            let (x, z) = (&x[part(&band, inner)], &mut z[part(&band, columns)]);
-            rings::multiply_add(x, y, z, inner, columns);
-        }
-        if band.end < rows {
-            breathe().await;
-        }
-    }
 }

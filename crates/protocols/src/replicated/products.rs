@@ -179,4 +179,17 @@ impl ZeroKeys {
     pub(super) fn fill<T: Ring>(&mut self, z: &mut [T]) {
         self.each(z, |minus, z| rings::sub_into(z, minus));
     }
+
+    /// Adds this party's share of zeros to `z`.
+    pub(super) fn add_to<T: Ring>(&mut self, z: &mut [T]) {
+        let each = CHUNK / T::BYTES;
+        let mut zeros = Zeroizing::zeros(each.min(z.len()));
+        for z in z.chunks_mut(each) {
+            let zeros = &mut zeros[..z.len()];
+            self.first.fill(rings::as_bytes_mut(zeros));
+            rings::add_into(z, zeros);
+            self.second.fill(rings::as_bytes_mut(zeros));
+            rings::sub_into(z, zeros);
+        }
+    }
 }

@@ -9,9 +9,6 @@ use madrigal_net::Context;
 use super::strings::transpose;
 use crate::ot::elements;
 
-/// Products of elements between two looks at what else is ready: some ten milliseconds.
-const BAND: usize = 1 << 25;
-
 /// One party's shares of the factors of some triples of one product, one after the other, and what it has of their
 /// products so far.
 pub(super) struct Factors<T: Ring> {
@@ -37,7 +34,7 @@ pub(super) async fn random<T: Ring>(
     for triple in 0..own {
         let of = |len: usize| triple * len..(triple + 1) * len;
         let (a, b) = (&a[of(left)], &b[of(right)]);
-        add_product(one, a, b, &mut c[of(results)], BAND).await;
+        add_product(one, a, b, &mut c[of(results)]).await;
     }
     Factors {
         one,

@@ -1,0 +1,289 @@
+//! Products of matrices and convolutions, band by band: the one place where images are unfolded and what is summed
+//! up is put in its place.
+
+use core::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use madrigal_core::{Convolution, MatrixShape, Product, Ring, Zeroizing};
+
+use crate::{crew, rings};
+
+/// Products of elements in a band, for each thread at work: some ten milliseconds.
+const BAND: usize = 1 << 25;
+/// Elements of an unfolded operand that are multiplied at once: they stay in the caches.
+const UNFOLDED: usize = 1 << 16;
+
+/// A part of a product: some of its [pieces](Product::pieces), or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Band {
+    pieces: Range<usize>,
+    /// Rows of a pair of matrices; columns of a convolution.
+    part: Range<usize>,
+}
+
+/// Cuts a product into bands, which follow each other. What is between two of them is the caller's: looking at messages, say.
+///
+/// # Panics
+/// If there is no such product, see [`Product::lengths`].
+pub fn bands(product: &Product) -> impl Iterator<Item = Band> + use<> {
+    bands_of(product, BAND * crew::threads())
+}
+
+fn bands_of(product: &Product, most: usize) -> impl Iterator<Item = Band> + use<> {
+    let (count, shape) = product.pieces();
+    let MatrixShape {
+        rows,
+        inner,
+        columns,
+    } = shape;
+    let (len, line, unit) = match product {
+        Product::Matrices(..) => (rows, inner * columns, 1),
+        Product::Convolution(_) => (columns, inner * rows, width(shape)),
+    };
+    let whole = (most / (len * line).max(1)).clamp(1, count.max(1));
+    let part = match whole {
+        1 => (most / line.max(1))
+            .max(1)
+            .next_multiple_of(unit)
+            .min(len.max(1)),
+        _ => len.max(1),
+    };
+    let parts = len.div_ceil(part).max(1);
+    let groups = count.div_ceil(whole);
+    (0..groups * parts).map(move |number| {
+        let (group, of) = (number / parts, number % parts);
+        Band {
+            pieces: group * whole..((group + 1) * whole).min(count),
+            part: of * part..((of + 1) * part).min(len),
+        }
+    })
+}
+
+/// Columns of a convolution that are unfolded at once.
+fn width(shape: MatrixShape) -> usize {
+    (UNFOLDED / shape.inner.max(1)).clamp(1, shape.columns.max(1))
+}
+
+/// Adds one band of the sum of products of `factors`, the left operand of each first, to `z`. The [crew] at work shares it.
+///
+/// # Panics
+/// If operands or `z` have not the product's [lengths](Product::lengths).
+pub fn add_band<T: Ring, const K: usize>(
+    product: &Product,
+    factors: [(&[T], &[T]); K],
+    z: &mut [T],
+    band: &Band,
+) {
+    let [left, right, len] = product.lengths();
+    let fit = |(x, y): (&[T], &[T])| x.len() == left && y.len() == right;
+    assert!(
+        z.len() == len && factors.into_iter().all(fit),
+        "operands and result of {product:?}"
+    );
+    match product {
+        Product::Matrices(_, shape) => add_matrices(*shape, factors, z, band),
+        Product::Convolution(convolution) => add_convolution(convolution, factors, z, band),
+    }
+}
+
+/// Adds the sum of products of `factors`, the left operand of each first, to `z`.
+///
+/// # Panics
+/// In the same cases as [`add_band`].
+pub fn add_products<T: Ring, const K: usize>(
+    product: &Product,
+    factors: [(&[T], &[T]); K],
+    z: &mut [T],
+) {
+    bands(product).for_each(|band| add_band(product, factors, z, &band));
+}
+
+fn add_matrices<T: Ring, const K: usize>(
+    shape: MatrixShape,
+    factors: [(&[T], &[T]); K],
+    z: &mut [T],
+    band: &Band,
+) {
+    let [left, right, len] = shape.lengths();
+    let MatrixShape { inner, columns, .. } = shape;
+    if len == 0 {
+        return;
+    }
+    let multiply = |piece: usize, rows: &Range<usize>, z: &mut [T]| {
+        for (x, y) in factors {
+            let x = &x[piece * left..][rows.start * inner..rows.end * inner];
+            rings::multiply_add(x, &y[piece * right..][..right], z, inner, columns);
+        }
+    };
+    let all = &mut z[band.pieces.start * len..band.pieces.end * len];
+    match band.pieces.len() {
+        1 => multiply(
+            band.pieces.start,
+            &band.part,
+            &mut all[band.part.start * columns..band.part.end * columns],
+        ),
+        _ => crew::each(
+            band.pieces.clone().zip(all.chunks_mut(len)),
+            |(piece, z)| {
+                multiply(piece, &band.part, z);
+            },
+        ),
+    }
+}
+
+fn add_convolution<T: Ring, const K: usize>(
+    convolution: &Convolution,
+    factors: [(&[T], &[T]); K],
+    z: &mut [T],
+    band: &Band,
+) {
+    let product = Product::Convolution(*convolution);
+    let (_, shape) = product.pieces();
+    let MatrixShape { rows, inner, .. } = shape;
+    let each = width(shape);
+    // Memory of pieces that are done serves those that follow.
+    let spare: Mutex<Vec<[Zeroizing<Vec<T>>; 2]>> = Mutex::default();
+    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    let unfold_and_multiply = |(group, columns): (usize, Range<usize>)| {
+        let left = spare().pop();
+        // Vectors that grow would leave what they had.
+        let fresh = || [inner, rows].map(|rows| Zeroizing::new(Vec::with_capacity(rows * each)));
+        let [mut unfolded, mut part] = left.unwrap_or_else(fresh);
+        unfolded.resize(inner * columns.len(), T::ZERO);
+        part.clear();
+        part.resize(rows * columns.len(), T::ZERO);
+        for (x, y) in factors {
+            convolution.unfold(group, y, columns.clone(), &mut unfolded);
+            rings::multiply_add(
+                &x[product.left(group)],
+                &unfolded,
+                &mut part,
+                inner,
+                columns.len(),
+            );
+        }
+        (group, columns, unfolded, part)
+    };
+    let mut pieces = band.pieces.clone().flat_map(|group| {
+        let firsts = band.part.clone().step_by(each);
+        firsts.map(move |first| (group, first..(first + each).min(band.part.end)))
+    });
+    loop {
+        // Results are added by one thread, as they lie across each other: as many at a time as keep the others busy.
+        let wave: Vec<_> = pieces.by_ref().take(WAVE * crew::threads()).collect();
+        if wave.is_empty() {
+            return;
+        }
+        for (group, columns, unfolded, part) in crew::map(wave, unfold_and_multiply) {
+            product.add(group, columns, &part, z);
+            spare().push([unfolded, part]);
+        }
+    }
+}
+
+/// Pieces for each thread between two times that results are added.
+const WAVE: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::Crew;
+    use crate::{Block, Prg};
+
+    fn random(len: usize, number: u64) -> Vec<u64> {
+        let mut words = vec![0; len];
+        Prg::numbered(Block::new(7, 7), number).fill_words(&mut words);
+        words
+    }
+
+    /// Every output of a convolution or pair of matrices, term by term.
+    fn plain(product: &Product, x: &[u64], y: &[u64]) -> Vec<u64> {
+        let len = product.lengths()[2];
+        match product {
+            Product::Convolution(convolution) => (0..len)
+                .map(|output| {
+                    let terms = convolution.terms(output).filter_map(|(f, i)| Some((f, i?)));
+                    terms.fold(0_u64, |sum, (f, i)| {
+                        sum.wrapping_add(x[f].wrapping_mul(y[i]))
+                    })
+                })
+                .collect(),
+            Product::Matrices(
+                _,
+                MatrixShape {
+                    rows,
+                    inner,
+                    columns,
+                },
+            ) => (0..len)
+                .map(|at| {
+                    let (piece, row, column) =
+                        (at / (rows * columns), at / columns % rows, at % columns);
+                    (0..*inner).fold(0_u64, |sum, k| {
+                        let x = x[(piece * rows + row) * inner + k];
+                        let y = y[(piece * inner + k) * columns + column];
+                        sum.wrapping_add(x.wrapping_mul(y))
+                    })
+                })
+                .collect(),
+        }
+    }
+
+    fn products() -> Vec<Product> {
+        let shape = |rows, inner, columns| MatrixShape {
+            rows,
+            inner,
+            columns,
+        };
+        let mut padded = Convolution::new(4, [9, 7], 6, [3, 2]);
+        (padded.images, padded.groups) = (3, 2);
+        (padded.stride, padded.padding) = ([2, 1], [[1, 0], [0, 1]]);
+        let mut deep = Convolution::new(64, [20, 20], 5, [3, 3]);
+        deep.images = 2;
+        let mut channelwise = Convolution::new(40, [12, 12], 40, [3, 3]);
+        channelwise.groups = 40;
+        vec![
+            Product::Matrices(1, shape(70, 60, 80)),
+            Product::Matrices(1, shape(1, 4000, 300)),
+            Product::Matrices(1, shape(2, 700, 900)),
+            Product::Matrices(50, shape(3, 9, 2)),
+            Product::Matrices(3, shape(1, 1, 1)),
+            Product::Convolution(padded),
+            Product::Convolution(deep),
+            Product::Convolution(channelwise),
+        ]
+    }
+
+    #[test]
+    fn bands_make_up_the_product_for_any_number_of_threads() {
+        for product in products() {
+            let [left, right, len] = product.lengths();
+            let [x, y, a, b, start] = [left, right, left, right, len].map(|len| (len, len as u64));
+            let [x, y] = [x, y].map(|(len, number)| random(len, number));
+            let [a, b] = [a, b].map(|(len, number)| random(len, number + 1));
+            let start = random(start.0, 99);
+            let sum = plain(&product, &x, &y)
+                .into_iter()
+                .zip(plain(&product, &a, &b));
+            let expected: Vec<u64> = sum
+                .zip(&start)
+                .map(|((one, other), start)| one.wrapping_add(other).wrapping_add(*start))
+                .collect();
+            for threads in [1, 2, 5] {
+                Crew::new(threads).expect("threads").at_work(|| {
+                    let factors = [(&x[..], &y[..]), (&a[..], &b[..])];
+                    let mut z = start.clone();
+                    add_products(&product, factors, &mut z);
+                    assert!(z == expected, "{product:?} on {threads} threads");
+                    for most in [1, 100, 5000, 1 << 40] {
+                        let mut z = start.clone();
+                        for band in bands_of(&product, most) {
+                            add_band(&product, factors, &mut z, &band);
+                        }
+                        assert!(z == expected, "{product:?} by {most} on {threads} threads");
+                    }
+                });
+            }
+        }
+    }
+}
