@@ -166,6 +166,15 @@ fn under_way(spec: &PlanSpec) -> usize {
     }
 }
 
+/// How often correlations are in memory while they are made: rows of correlated OTs that several threads make are put
+/// together.
+fn copies(spec: &PlanSpec) -> usize {
+    match spec.origin {
+        Origin::Ot { threads, .. } if threads > 1 && spec.graph.is_garbled() => 2,
+        _ => 1,
+    }
+}
+
 impl Plan {
     /// Cuts a program into blocks and puts them in order.
     ///
@@ -182,12 +191,8 @@ impl Plan {
             return Err(PlanError::Threads { threads });
         }
         let threads = spec.threads;
-        // Correlations of several threads are put together; interleaved, one part is used while the
-        // next is made.
-        let copies = match spec.origin {
-            Origin::Ot { threads, .. } if threads > 1 => 2,
-            _ => 1,
-        };
+        // Interleaved, one part is used while the next is made.
+        let copies = copies(&spec);
         let part_bytes = (spec.memory - under_way(&spec)) / (1 + copies);
         let limits = Limits {
             opening: spec.opening,
@@ -463,10 +468,7 @@ impl Plan {
     /// Bytes that one party keeps at most: correlations, values, and where the round trip is long the messages of
     /// the setup that are under way.
     pub fn memory(&self, me: Party) -> usize {
-        let copies = match self.spec.origin {
-            Origin::Ot { threads, .. } if threads > 1 => 2,
-            _ => 1,
-        };
+        let copies = copies(&self.spec);
         let bytes = |part: &Needs| part.share_bytes() as usize;
         let parts = &self.schedule.parts;
         let correlations = match &parts[..] {

@@ -42,8 +42,8 @@ impl OtSource {
 
     /// Runs the base OTs for a source whose calls for many items compute on up to `threads` threads at a time, 1 to
     /// [`MAX_THREADS`], each with extensions of its own (of the same base OTs), and so with what these
-    /// begin with and keep. All parties name the same number; one means the caller's thread. A matrix
-    /// triple is made by one thread.
+    /// begin with and keep. All parties name the same number; one means the caller's thread. Triples
+    /// of products are made one after the other, each shared out among the [crew](madrigal_kernels::crew) at work.
     ///
     /// # Errors
     /// [`Error`] in the same cases as [`new`](Self::new).
