@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::queue::Queue;
-use super::records::Records;
+use super::records::{CAME_BYTES, Records};
 use super::spent::Spent;
 use super::{Closing, Inbox, Packet};
 use crate::frame::{self, Checked, FrameError};
@@ -265,6 +265,11 @@ impl Connection {
     pub(super) async fn read(&self, peer: Party, inbox: &Inbox) -> String {
         let mut buffer = std::mem::take(&mut self.lock().early);
         let mut spent = Spent::default();
+        // Room for cipher text: whoever sends is not held up while the socket is read.
+        let mut came = match self.checked {
+            Checked::Header => vec![0; CAME_BYTES],
+            Checked::All => Vec::new(),
+        };
         let mut sound = true;
         let outcome = loop {
             if !sound {
@@ -280,7 +285,7 @@ impl Connection {
             if let Err(error) = self.stream.readable().await {
                 break Err(error);
             }
-            match self.read_some(&mut buffer) {
+            match self.read_some(&mut came, &mut buffer) {
                 Ok(0) => break Ok(()),
                 Ok(came) => {
                     self.came.fetch_add(came as u64, Relaxed);
@@ -334,14 +339,17 @@ impl Connection {
         Ok(())
     }
 
-    /// Appends what the socket has to `buffer`; 0 bytes mean the end.
-    fn read_some(&self, buffer: &mut BytesMut) -> io::Result<usize> {
+    /// Appends what the socket has to `buffer`, through `came` if it is cipher text; 0 bytes mean the end.
+    fn read_some(&self, came: &mut [u8], buffer: &mut BytesMut) -> io::Result<usize> {
+        if self.checked == Checked::All {
+            return self.stream.try_read_buf(buffer);
+        }
+        let length = self.stream.try_read(came)?;
         let mut wire = self.lock();
         let Some(tls) = &mut wire.tls else {
-            drop(wire);
-            return self.stream.try_read_buf(buffer);
+            return Ok(0);
         };
-        let came = tls.read(&mut Nonblocking(&self.stream), buffer)?;
+        let came = tls.read(&came[..length], buffer)?;
         if tls.pending() {
             self.push(&mut wire);
         }
