@@ -265,14 +265,10 @@ impl Hand {
             }
         }
     }
-
-    /// Greets, and opens job 1 once the program's identity is known.
-    fn open(&mut self, identity: [u8; 32]) {
-        self.say(0, &control(1, &announcement(identity)));
-    }
 }
 
-/// The program is party 0 and does `work` in job 1 over connections with a hand, which does `acts`.
+/// The program is party 0 and does `work` in job 1 over connections with a hand, which does `acts` once
+/// both have announced the job.
 fn with_hand<T: Send>(
     connections: u8,
     work: impl AsyncFn(&Session, Context) -> T + Sync,
@@ -304,7 +300,10 @@ fn with_hand<T: Send>(
         let connections = dial_all(&at_zero, connections);
         let mut hand = Hand { connections };
         hand.say(0, &control(0, &hello_in("x")));
-        hand.open(told.recv().unwrap());
+        hand.say(0, &control(1, &announcement(told.recv().unwrap())));
+        // Its greeting and its announcement.
+        assert_eq!(hand.hear_news(0).payload[0], 0x0a);
+        assert_eq!(hand.hear_news(0).payload[0], 0x12);
         acts(&mut hand);
         program.join().unwrap()
     })
@@ -409,9 +408,6 @@ fn messages_of_one_thread_stay_on_the_first_connection() {
         Ok::<(), Error>(())
     };
     let done = with_hand(4, send, |hand| {
-        // Greeting and announcement.
-        assert_eq!(hand.hear_news(0).payload[0], 0x0a);
-        assert_eq!(hand.hear_news(0).payload[0], 0x12);
         for sequence in 0..50 {
             let frame = hand.hear_news(0);
             assert_eq!(
@@ -446,8 +442,6 @@ fn what_the_first_connection_does_not_take_goes_by_the_others() {
         Ok::<(), Error>(())
     };
     let done = with_hand(2, send, |hand| {
-        assert_eq!(hand.hear_news(0).payload[0], 0x0a);
-        assert_eq!(hand.hear_news(0).payload[0], 0x12);
         // Nothing is read from the first until the second has brought much.
         let mut came = [0; 2];
         while came[1] < 8 << 20 {

@@ -264,7 +264,14 @@ impl Ours<'_> {
         let introduction = self.introduce(peer, address, stream, further);
         let unanswered = || unreachable("it took the connection but did not answer".to_owned());
         let met = timeout_at(until, introduction).await;
-        met.unwrap_or_else(|_| Err(unanswered()))
+        let met = met.unwrap_or_else(|_| Err(unanswered()));
+        met.map_err(|error| match error {
+            // Whoever has answered before has gone since.
+            ConnectError::System { source, .. } if further.is_some() => {
+                unreachable(source.to_string())
+            }
+            error => error,
+        })
     }
 
     /// The dialing side of a fresh connection.
