@@ -4,8 +4,8 @@
 #![cfg(feature = "sockets")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -222,6 +222,78 @@ fn the_smaller_offer_counts() {
             });
         }
     }
+}
+
+/// Passes the first connection on to `to`, and the others elsewhere. Gives the address.
+fn crossing(to: String, others: String) -> String {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = door.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for (number, near) in door.incoming().flatten().enumerate() {
+            let far = TcpStream::connect(if number == 0 { &to } else { &others }).unwrap();
+            let (near_too, far_too) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            std::thread::spawn(move || {
+                let _ = io::copy(&mut &near, &mut &far);
+                let _ = far.shutdown(Shutdown::Write);
+            });
+            std::thread::spawn(move || {
+                let _ = io::copy(&mut &far_too, &mut &near_too);
+                let _ = near_too.shutdown(Shutdown::Write);
+            });
+        }
+    });
+    address
+}
+
+/// Somebody forwards all connections but the first to another run of the same parties, whose keys fit: neither
+/// run takes them for its own.
+#[test]
+fn connections_of_two_runs_are_not_mixed() {
+    let identities = [(); 2].map(|()| Identity::generate(Validity::days(1).unwrap()).unwrap());
+    let runs = [listeners(), listeners()];
+    let doors = [0, 1].map(|run: usize| {
+        let [straight, crosswise] = [run, 1 - run].map(|run| runs[run].1[0].clone());
+        crossing(straight, crosswise)
+    });
+    std::thread::scope(|scope| {
+        let mut waiting = Vec::new();
+        for (([zero, one], [_, at_one]), door) in runs.into_iter().zip(doors) {
+            let addresses = [door, at_one];
+            let entries = addresses.iter().zip(&identities);
+            let entries = entries.map(|(at, key)| (at.parse().unwrap(), key.fingerprint()));
+            let roster = Arc::new(Roster::local(entries).unwrap());
+            for ((me, listener), key) in Party::all(2).zip([zero, one]).zip(&identities) {
+                let security = Security::Tls(TlsParty::new(key, Arc::clone(&roster)).unwrap());
+                let addresses = addresses.clone();
+                let party = scope.spawn(move || {
+                    let config = ConnectConfig {
+                        connections: 3,
+                        ..ConnectConfig::new(me, &addresses, &security)
+                    };
+                    meet(config, listener)
+                });
+                if me.index() == 0 {
+                    waiting.push(party);
+                }
+            }
+        }
+        for party in waiting {
+            let error = party.join().unwrap().unwrap_err();
+            let text = error.to_string();
+            assert!(
+                matches!(
+                    &error,
+                    ConnectError::Incomplete {
+                        came: 1,
+                        agreed: 3,
+                        ..
+                    }
+                ),
+                "{text}"
+            );
+            assert!(text.contains("it is one of another run"), "{text}");
+        }
+    });
 }
 
 /// A party may introduce its connections in any order; those that are none of what was agreed on are not
