@@ -290,6 +290,7 @@ impl Failure {
                 }
                 ConnectError::Unreachable { .. }
                 | ConnectError::Missing { .. }
+                | ConnectError::Incomplete { .. }
                 | ConnectError::System { .. } => Status::Network,
                 _ => Status::Peer,
             },
@@ -333,7 +334,11 @@ impl Failure {
         matches!(
             self,
             Self::Session(Error::Aborted { .. } | Error::Lost { .. })
-                | Self::Connect(ConnectError::Missing { .. } | ConnectError::Unreachable { .. })
+                | Self::Connect(
+                    ConnectError::Missing { .. }
+                        | ConnectError::Incomplete { .. }
+                        | ConnectError::Unreachable { .. }
+                )
         )
     }
 }

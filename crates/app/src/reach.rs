@@ -6,7 +6,9 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_core::time::Link;
-use madrigal_net::transport::{Meeting, Profile, Security, Shaped, Transport, connect_observed};
+use madrigal_net::transport::{
+    ConnectConfig, Meeting, Profile, Security, Shaped, Transport, connect,
+};
 use madrigal_net::{Error, Session, SessionConfig};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -106,6 +108,11 @@ fn split_change(text: &str) -> Option<(&str, (Duration, &str))> {
     })
 }
 
+/// The most connections that a party offers each other one.
+const MOST_CONNECTIONS: usize = 8;
+/// The most connections that it offers all others together, unless there are more of them: each has a descriptor and buffers.
+const MOST_SOCKETS: usize = 64;
+
 /// One party's way to the others over TCP.
 pub struct Way<'a> {
     /// Number of this party.
@@ -131,7 +138,7 @@ pub struct Way<'a> {
 impl Way<'_> {
     /// Meets the other parties and does `work` in a session with them. A party that computes on one
     /// thread has its sockets on it too, which saves changing threads in each round; else they are on
-    /// threads of their own, as many as there are links at most.
+    /// threads of their own, as many as there are connections at most.
     ///
     /// # Errors
     /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
@@ -140,15 +147,23 @@ impl Way<'_> {
         runtime.block_on(async { work_in(self.meet().await?, work).await })
     }
 
+    /// Number of connections that each other party is offered: half as many as threads, as one connection keeps about one
+    /// thread of each side busy with its bytes, and threads also compute.
+    fn connections(&self) -> usize {
+        let peers = self.addresses.len() - 1;
+        let most = MOST_CONNECTIONS.min(MOST_SOCKETS / peers.max(1));
+        self.threads.div_ceil(2).min(most).max(1)
+    }
+
     fn runtime(&self) -> Result<Runtime> {
         let mut builder = if self.threads == 1 {
             Builder::new_current_thread()
         } else {
             Builder::new_multi_thread()
         };
-        let links = self.addresses.len() - 1;
+        let sockets = (self.addresses.len() - 1) * self.connections();
         builder
-            .worker_threads(self.threads.min(links))
+            .worker_threads(self.threads.min(sockets))
             .enable_all()
             .build()
             .map_err(Failure::system("cannot start the runtime"))
@@ -161,6 +176,7 @@ impl Way<'_> {
         Self: 'a,
     {
         Box::pin(async move {
+            let connections = self.connections();
             let Self {
                 me,
                 addresses,
@@ -169,9 +185,13 @@ impl Way<'_> {
                 ..
             } = self;
             let listener = to_tokio(self.listener)?;
-            let limit = patience.connect_timeout;
-            let (security, observe) = (self.security, self.observe);
-            let met = connect_observed(me, addresses, listener, security, limit, observe);
+            let config = ConnectConfig {
+                patience: patience.connect_timeout,
+                connections,
+                observe: self.observe,
+                ..ConnectConfig::new(me, addresses, self.security)
+            };
+            let met = connect(config, listener);
             let (tell, told) = oneshot::channel();
             // Whoever has met us already sees that we are gone.
             let kept = stop::when_told(|signal| {

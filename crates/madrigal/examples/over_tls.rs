@@ -18,7 +18,7 @@ use madrigal::circuit::{Limits, Netlist, values};
 use madrigal::net::identity::{DEFAULT_VALIDITY_DAYS, Identity, Validity};
 use madrigal::net::roster::{Roster, RosterEntry};
 use madrigal::net::tls::TlsParty;
-use madrigal::net::transport::{Security, connect};
+use madrigal::net::transport::{ConnectConfig, Security, connect};
 use madrigal::net::{Session, SessionConfig};
 use madrigal::{Circuit, CircuitJob, Party, Phase, Plan};
 
@@ -47,8 +47,11 @@ async fn party(
     let security = Security::Tls(TlsParty::new(identity, Arc::clone(&roster))?);
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let patience = Duration::from_secs(10);
-    let transport = connect(me, &addresses, listener, &security, patience).await?;
+    let config = ConnectConfig {
+        patience: Duration::from_secs(10),
+        ..ConnectConfig::new(me, &addresses, &security)
+    };
+    let transport = connect(config, listener).await?;
 
     let session = Session::new(SessionConfig::new(me, roster.len()), transport);
     session.greet().await?;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::task::Context;
@@ -14,10 +14,13 @@ use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::{
-    Closing, Inbox, MemoryTransport, Packet, Security, TcpTransport, Transport, connect, mesh,
+    Closing, ConnectConfig, Inbox, MemoryTransport, Packet, Security, TcpTransport, Transport,
+    connect, mesh,
 };
 use madrigal_net::{Error, Session, SessionConfig, block_on};
 use madrigal_testkit::{World, seed};
+
+use crate::by_hand::dial_all;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -60,18 +63,20 @@ async fn meet(
     addresses: &[String],
     listener: TcpListener,
     security: &Security,
+    connections: usize,
 ) -> TcpTransport {
     listener.set_nonblocking(true).unwrap();
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-    let patience = Duration::from_secs(30);
-    connect(me, addresses, listener, security, patience)
-        .await
-        .unwrap()
+    let config = ConnectConfig {
+        connections,
+        ..ConnectConfig::new(me, addresses, security)
+    };
+    connect(config, listener).await.unwrap()
 }
 
 /// Party 0 has a reason to give up while the other one is busy on the thread of its sockets, and
 /// while much that the other one has sent is unread; then its program ends.
-fn the_reason_arrives(security: [Security; 2]) {
+fn the_reason_arrives(security: [Security; 2], connections: usize) {
     let (listeners, addresses) = listeners();
     let (report, reports) = mpsc::channel();
     let (gave_up, given_up) = mpsc::channel();
@@ -84,7 +89,7 @@ fn the_reason_arrives(security: [Security; 2]) {
         std::thread::spawn(move || {
             let runtime = runtime();
             let done: Result<(), Error> = runtime.block_on(async {
-                let transport = meet(me, &addresses, listener, &security).await;
+                let transport = meet(me, &addresses, listener, &security, connections).await;
                 let session = Session::new(SessionConfig::new(me, 2), transport);
                 session.greet().await?;
                 let job = session.job(1, &[], None).await?;
@@ -132,12 +137,16 @@ fn the_reason_arrives(security: [Security; 2]) {
 
 #[test]
 fn the_reason_arrives_though_much_is_unread() {
-    the_reason_arrives([Security::Clear, Security::Clear]);
+    for connections in [1, 4] {
+        the_reason_arrives([Security::Clear, Security::Clear], connections);
+    }
 }
 
 #[test]
 fn the_reason_arrives_though_much_is_unread_under_tls() {
-    the_reason_arrives(pair_of_keys());
+    for connections in [1, 4] {
+        the_reason_arrives(pair_of_keys(), connections);
+    }
 }
 
 /// Gives the program's answer to party 1, which sends these bytes after its card, over TCP in the clear.
@@ -148,18 +157,13 @@ fn answer_to(bytes: &[u8]) -> String {
     let program = std::thread::spawn(move || {
         runtime().block_on(async {
             let me = Party::new(0);
-            let transport = meet(me, &addresses, listener, &Security::Clear).await;
+            let transport = meet(me, &addresses, listener, &Security::Clear, 1).await;
             let session = Session::new(SessionConfig::new(me, 2), transport);
             session.greet().await.unwrap_err();
             session.close().await;
         });
     });
-    let mut stream = TcpStream::connect(address).unwrap();
-    let mut card = [0; 16];
-    stream.read_exact(&mut card).unwrap();
-    // From party 1 to party 0 of 2.
-    card[9..12].copy_from_slice(&[1, 0, 2]);
-    stream.write_all(&card).unwrap();
+    let mut stream = dial_all(&address, 1).remove(0);
     stream.write_all(bytes).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
     program.join().unwrap();

@@ -104,7 +104,16 @@ pub(crate) fn control(job: u32, bytes: &[u8]) -> Frame {
 
 /// The greeting of party 1 of 2, from the fields of `schema/control.proto`.
 pub(crate) fn hello() -> Vec<u8> {
+    hello_in("")
+}
+
+/// That greeting in a session with this name.
+pub(crate) fn hello_in(session: &str) -> Vec<u8> {
     let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2];
+    if !session.is_empty() {
+        hello.extend_from_slice(&[0x2a, session.len() as u8]);
+        hello.extend_from_slice(session.as_bytes());
+    }
     hello.extend_from_slice(&[0x32, 16]);
     hello.extend_from_slice(&[9; 16]);
     hello.extend_from_slice(&[0x42, 16]);

@@ -1,6 +1,9 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+mod by_hand;
+mod cards;
 mod closing;
+mod connections;
 mod exchange;
 mod faults;
 mod hostile;

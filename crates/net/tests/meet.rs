@@ -12,7 +12,11 @@ use madrigal_core::Party;
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{TlsError, TlsParty, handshake};
-use madrigal_net::transport::{ConnectError, Meeting, Security, TcpTransport, connect_observed};
+use madrigal_net::transport::{
+    ConnectConfig, ConnectError, Meeting, Security, TcpTransport, connect,
+};
+
+use crate::by_hand::{CardBytes, card, tag};
 
 /// A listener on a free port, with its address.
 fn listener() -> (std::net::TcpListener, String) {
@@ -45,8 +49,12 @@ fn meet_over(
         .unwrap();
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-        let me = Party::new(me);
-        connect_observed(me, addresses, listener, security, patience, observe).await
+        let config = ConnectConfig {
+            patience,
+            observe,
+            ..ConnectConfig::new(Party::new(me), addresses, security)
+        };
+        connect(config, listener).await
     })
 }
 
@@ -133,7 +141,7 @@ fn keys<const N: usize>(addresses: [&str; N]) -> [TlsParty; N] {
 }
 
 /// Dials party 0 as whoever `tls` is, and says what card it likes. Gives the other side's answer.
-fn pose(tls: &TlsParty, address: &str, card: [u8; 16]) -> Result<(), TlsError> {
+fn pose(tls: &TlsParty, address: &str, mut card: CardBytes) -> Result<(), TlsError> {
     let (mut connection, link) = tls.dial(0)?;
     let mut stream = TcpStream::connect(address).unwrap();
     stream
@@ -142,7 +150,9 @@ fn pose(tls: &TlsParty, address: &str, card: [u8; 16]) -> Result<(), TlsError> {
     handshake(&mut connection, &mut stream, &link)?;
     let mut tls = rustls::Stream::new(&mut connection, &mut stream);
     let explain = |error| link.explain_io(error);
-    tls.read_exact(&mut [0; 16]).map_err(explain)?;
+    let mut theirs = [0; 32];
+    tls.read_exact(&mut theirs).map_err(explain)?;
+    card[16..].copy_from_slice(&tag(&theirs));
     tls.write_all(&card).map_err(explain)?;
     // Whoever took us for a party would go on to greet us.
     tls.read_exact(&mut [0]).map_err(explain)
@@ -174,7 +184,7 @@ fn a_listed_party_that_is_not_of_the_session_cannot_pose_as_one_that_is() {
         let (all, observe) = (&addresses, &observe);
         let waiting =
             scope.spawn(move || meet_over(0, all, zero, &alice, patience, observe).map(drop));
-        let mut card = *b"MADRIGAL\x01\x01\x00\x02\0\0\0\0";
+        let mut card = card(1, 0, [0; 16]);
         for from in [1, 2] {
             card[9] = from;
             let ended = pose(&carol, &addresses[0], card).unwrap_err();
@@ -222,7 +232,7 @@ fn strangers_with_a_certificate_do_not_end_the_meeting() {
         let waiting =
             scope.spawn(move || meet_over(0, all, zero, &alice, patience, observe).map(drop));
         for _ in 0..3 {
-            let card = *b"MADRIGAL\x01\x01\x00\x02\0\0\0\0";
+            let card = card(1, 0, [0; 16]);
             let ended = pose(&stranger, &addresses[0], card).unwrap_err();
             assert!(matches!(ended, TlsError::RefusedKey { .. }), "{ended}");
             let ended = pose(&old, &addresses[0], card).unwrap_err();
@@ -241,7 +251,7 @@ fn strangers_with_a_certificate_do_not_end_the_meeting() {
         let waiting =
             scope.spawn(move || meet_over(0, all, zero, &alice, patience, &|_| {}).map(drop));
         for one in [&stranger, &old] {
-            pose(one, &addresses[0], [0; 16]).unwrap_err();
+            pose(one, &addresses[0], [0; 32]).unwrap_err();
         }
         let error = waiting.join().unwrap().unwrap_err();
         assert!(start.elapsed() >= patience);

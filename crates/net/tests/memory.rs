@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::io::Write;
+use std::net::TcpListener;
 use std::pin::pin;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -15,14 +16,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use madrigal_core::Party;
 use madrigal_net::frame::{FRAME_COST, Frame, FrameKind, Header, MAX_PAYLOAD};
-use madrigal_net::transport::{Inbox, Packet, Transport};
+use madrigal_net::transport::{ConnectConfig, Inbox, Packet, Security, Transport, connect};
 use madrigal_net::{Context, Session, SessionConfig, block_on};
 
-use crate::hostile::{announcement, control, hello};
+use crate::by_hand::dial_all;
+use crate::hostile::{announcement, control, hello, hello_in};
 
 const MIB: u64 = 1 << 20;
 /// A packet on its way in, and what the allocator and the system round up.
 const SLACK: u64 = 2 * MIB;
+/// Memory that a connection reads into: a part of a frame and what is asked of the socket, and two such pieces that are kept.
+const READ: u64 = 3 * MIB / 2;
 /// Name of the variable that tells the child its flood.
 const FLOOD: &str = "MADRIGAL_TEST_FLOOD";
 
@@ -155,7 +159,7 @@ fn varint(mut number: usize) -> Vec<u8> {
 struct Flood(&'static str, u64, fn() -> u64);
 
 #[rustfmt::skip]
-const FLOODS: [Flood; 14] = [
+const FLOODS: [Flood; 15] = [
     Flood("empty messages for a step that is open", 32 * MIB, || in_order(0)),
     Flood("messages of one byte for a step that is open", 32 * MIB, || in_order(1)),
     Flood("messages of one byte for a step whose window was made to grow", 12 * MIB, grown),
@@ -173,6 +177,7 @@ const FLOODS: [Flood; 14] = [
     Flood("ends of jobs", 0, || jobs(3)),
     Flood("greetings", 0, greetings),
     Flood("a job of countless facts", 16 * MIB, countless),
+    Flood("messages of a step whose first is missing, on four connections", 4 * MIB + 4 * READ, by_four),
 ];
 
 fn in_order(bytes: usize) -> u64 {
@@ -300,6 +305,62 @@ fn countless() -> u64 {
     let facts = [0x0a, 0].repeat(MAX_PAYLOAD / 2 - 8);
     let message = [vec![0x12], varint(facts.len()), facts].concat();
     Puppet::measure(|_| {}, |peer| peer.flood([control(2, &message)]))
+}
+
+/// The peer sends by four connections at the same time, each in an order of its own: none of it is the first message.
+fn by_four() -> u64 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    listener.set_nonblocking(true).unwrap();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(4).enable_all().build().unwrap();
+    let _inside = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    let addresses = [address.clone(), "127.0.0.1:9".into()];
+    let dialed = std::thread::spawn(move || dial_all(&address, 4));
+    let config = ConnectConfig {
+        connections: 4,
+        ..ConnectConfig::new(Party::new(0), &addresses, &Security::Clear)
+    };
+    let transport = runtime.block_on(connect(config, listener)).unwrap();
+    let mut connections = dialed.join().unwrap();
+    let mut config = SessionConfig::new(Party::new(0), 2);
+    config.name = "x".into();
+    let session = Session::new(config, transport);
+    let bytes = |frames: Vec<Frame>| Packet { frames }.to_bytes();
+    let mut say = |frame| connections[0].write_all(&bytes(vec![frame])).unwrap();
+    say(control(0, &hello_in("x")));
+    block_on(session.greet()).unwrap();
+    say(control(1, &announcement(session.identity().unwrap())));
+    let job = block_on(session.job(1, &[], None)).unwrap();
+    let context = job.context();
+    let step = context.step("flooded");
+    let _channels = step.channels().unwrap();
+    let address = (1, madrigal_net::context::step_id(step.path()));
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = memory("VmRSS:");
+    std::thread::scope(|scope| {
+        for (number, stream) in (0..).zip(&mut connections) {
+            scope.spawn(move || {
+                // As many as the window has room for, and many more.
+                let mut sequences = (1 + number..100_000).step_by(4);
+                while let [first, ..] = sequences.by_ref().take(500).collect::<Vec<u32>>()[..] {
+                    let packet = (first..).step_by(4).take(500);
+                    let packet = packet.map(|sequence| data(address, sequence, 1)).collect();
+                    if stream.write_all(&bytes(packet)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        while context.check().is_ok() {
+            sleep(Duration::from_millis(5));
+        }
+        assert!(context.check().unwrap_err().to_string().contains("party 1"));
+        // Threads that still write end with the connections.
+        block_on(session.close());
+    });
+    memory("VmHWM:").saturating_sub(before)
 }
 
 /// One flood, in a process of its own. Does nothing when it is run as a test like others.

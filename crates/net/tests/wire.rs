@@ -97,6 +97,11 @@ fn the_limits_are_those_of_the_document() {
     row("window that has grown", madrigal_net::MAX_WINDOW);
     row("what a frame counts", frame::FRAME_COST as u64);
     row("parties", madrigal_core::MAX_PARTIES as u64);
+    #[cfg(feature = "sockets")]
+    row(
+        "connections of two parties",
+        madrigal_net::transport::MAX_CONNECTIONS as u64,
+    );
     assert!(DOCUMENT.contains(&format!("**{}**", frame::WIRE_VERSION)));
     assert!(DOCUMENT.contains(&format!("header of {} bytes", frame::HEADER_BYTES)));
     assert_eq!(config.store, 256 << 20);

@@ -6,15 +6,21 @@
 //! could cost it the alert that says why not. Under TLS the keys alone say who is there, and the cards
 //! must bear them out.
 //!
+//! Two parties may have several connections. On the first one the cards agree on their number, the smaller of
+//! what the two offer; the dialing side then dials the others side by side, each with a card and under TLS with keys of
+//! its own. A tag that the accepting side has drawn for the first one binds them to it ([`gathering`]).
+//!
 //! A newcomer that does not prove to be a party is turned away, and says nothing about the parties: the
 //! wait for them goes on. The cost of such strangers is bounded ([`newcomers`]).
 
 mod card;
 mod connecting;
 mod error;
+mod gathering;
 mod newcomers;
 mod refusals;
 
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,11 +29,14 @@ use madrigal_core::Party;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::tcp::{Met, TcpTransport};
+use super::connection::Met;
+use super::tcp::{MetParty, TcpTransport};
 use crate::tls::TlsParty;
-use card::{CARD_BYTES, Card};
+pub use card::MAX_CONNECTIONS;
+use card::{Card, HEAD_BYTES, Tag};
 use connecting::Connecting;
 pub use error::ConnectError;
+use gathering::{Gathering, Newcomer};
 use newcomers::Newcomers;
 use refusals::Refusals;
 
@@ -68,56 +77,83 @@ pub enum Meeting<'a> {
     },
 }
 
-/// Connects all parties. `addresses[i]` is where party `i` listens, as host:port; `listener` is our
-/// own. Parties may start in any order within `patience`.
+/// How a party meets the others: who they are, and how many connections it offers each.
+#[derive(Clone, Copy)]
+pub struct ConnectConfig<'a> {
+    /// Number of this party.
+    pub me: Party,
+    /// Addresses where the parties listen, as host:port, by their numbers. They are the same texts at all parties, as a
+    /// session over the connections compares, unless it has a name, at which address each two meet
+    /// ([`SessionConfig::name`](crate::SessionConfig::name)).
+    pub addresses: &'a [String],
+    /// Protection of the connections.
+    pub security: &'a Security,
+    /// Time within which the parties start, in any order.
+    pub patience: Duration,
+    /// Number of connections that this party offers each other one, 1 to [`MAX_CONNECTIONS`]; two parties have as
+    /// many as the one that offers fewer. Each is read by a task of its own, and several threads can send on
+    /// several. One is best where a party computes on one thread.
+    pub connections: usize,
+    /// Told what happens meanwhile.
+    pub observe: &'a (dyn Fn(Meeting<'_>) + Sync),
+}
+
+impl std::fmt::Debug for ConnectConfig<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConnectConfig")
+            .field("me", &self.me)
+            .field("addresses", &self.addresses)
+            .field("security", &self.security)
+            .field("patience", &self.patience)
+            .field("connections", &self.connections)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> ConnectConfig<'a> {
+    /// One connection for each pair of parties, which have 30 seconds to start; nobody is told what happens meanwhile.
+    pub fn new(me: Party, addresses: &'a [String], security: &'a Security) -> Self {
+        Self {
+            me,
+            addresses,
+            security,
+            patience: Duration::from_secs(30),
+            connections: 1,
+            observe: &|_| {},
+        }
+    }
+}
+
+/// Connects all parties; `listener` is our own.
 ///
 /// Runs in a tokio runtime with I/O and time, to which the connections belong from then on. The
 /// session over them may be driven from anywhere ([`block_on`](crate::block_on) on a thread of one's
 /// own), as long as that runtime runs: one of several threads does so by itself, a
-/// `current_thread` one only inside its `block_on`.
-///
-/// A session over the connections compares, unless it has a name, at which address each two meet
-/// ([`SessionConfig::name`](crate::SessionConfig::name)): so `addresses` are the same texts at all
-/// parties.
+/// `current_thread` one only inside its `block_on`. With several connections for each pair, a runtime of as many
+/// threads reads them side by side.
 ///
 /// # Errors
 /// See [`ConnectError`]; both sides of a refused connection get one.
 ///
 /// # Panics
-/// Outside a tokio runtime.
-pub fn connect<'a>(
-    me: Party,
-    addresses: &'a [String],
+/// Outside a tokio runtime; with a number of connections that cannot be.
+pub fn connect(
+    config: ConnectConfig<'_>,
     listener: TcpListener,
-    security: &'a Security,
-    patience: Duration,
-) -> BoxFuture<'a, Result<TcpTransport, ConnectError>> {
-    connect_observed(me, addresses, listener, security, patience, &|_| {})
-}
-
-/// Connects as [`connect`] does, and tells `observe` what happens meanwhile.
-///
-/// # Errors
-/// [`ConnectError`] in the same cases as [`connect`].
-///
-/// # Panics
-/// In the same cases as [`connect`].
-pub fn connect_observed<'a>(
-    me: Party,
-    addresses: &'a [String],
-    listener: TcpListener,
-    security: &'a Security,
-    patience: Duration,
-    observe: &'a (dyn Fn(Meeting<'_>) + Sync),
-) -> BoxFuture<'a, Result<TcpTransport, ConnectError>> {
+) -> BoxFuture<'_, Result<TcpTransport, ConnectError>> {
+    assert!(
+        (1..=MAX_CONNECTIONS).contains(&config.connections),
+        "a party offers 1 to {MAX_CONNECTIONS} connections"
+    );
     let meeting = Ours {
-        me,
-        addresses,
-        security,
-        until: Instant::now() + patience,
-        patience,
-        missing: Mutex::new(me.others(addresses.len()).collect()),
-        observe,
+        me: config.me,
+        addresses: config.addresses,
+        security: config.security,
+        until: Instant::now() + config.patience,
+        patience: config.patience,
+        offer: config.connections as u8,
+        missing: Mutex::new(config.me.others(config.addresses.len()).collect()),
+        observe: config.observe,
     };
     Box::pin(async move { meeting.all(listener).await })
 }
@@ -129,6 +165,8 @@ struct Ours<'a> {
     security: &'a Security,
     until: Instant,
     patience: Duration,
+    /// Number of connections that we offer.
+    offer: u8,
     missing: Mutex<Vec<Party>>,
     observe: &'a (dyn Fn(Meeting<'_>) + Sync),
 }
@@ -171,38 +209,69 @@ impl Ours<'_> {
         self.addresses.len()
     }
 
-    async fn dial(&self, peer: Party) -> Result<Met, ConnectError> {
+    async fn dial(&self, peer: Party) -> Result<MetParty, ConnectError> {
+        let (first, theirs) = self.dial_one(peer, self.until, None).await?;
+        // Whoever has just answered does so again at once.
+        let until = Instant::now() + INTRODUCTION;
+        let others = (1..self.offer.min(theirs.offer))
+            .map(|number| self.dial_one(peer, until, Some((number, theirs.tag))));
+        let others = try_join_all(others).await?.into_iter();
+        self.came(peer);
+        let others = others.map(|(met, _)| met);
+        Ok(MetParty {
+            peer,
+            meeting: self.addresses[peer.index()].clone(),
+            connections: std::iter::once(first).chain(others).collect(),
+        })
+    }
+
+    /// Dials the first connection, or the one of this number to whoever gave the first one this tag. Gives the
+    /// other side's card, too.
+    async fn dial_one(
+        &self,
+        peer: Party,
+        until: Instant,
+        further: Option<(u8, Tag)>,
+    ) -> Result<(Met, Card), ConnectError> {
         let address = &*self.addresses[peer.index()];
+        let begin = Instant::now();
+        let unreachable = |reason: String| ConnectError::Unreachable {
+            peer,
+            address: address.to_owned(),
+            after: match further {
+                None => self.patience,
+                Some(_) => begin.elapsed(),
+            },
+            reason: match further {
+                None => reason,
+                Some((number, _)) => format!("{reason}, to connection {}", number + 1),
+            },
+        };
         let mut pause = Duration::from_millis(2);
         let stream = loop {
-            let reason = match timeout_at(self.until, TcpStream::connect(address)).await {
+            let reason = match timeout_at(until, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => break stream,
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => "no answer".to_owned(),
             };
-            if Instant::now() + pause >= self.until {
-                let (address, after) = (address.to_owned(), self.patience);
-                return Err(ConnectError::Unreachable {
-                    peer,
-                    address,
-                    after,
-                    reason,
-                });
+            if Instant::now() + pause >= until {
+                return Err(unreachable(reason));
             }
             sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(200));
         };
-        let unanswered = || ConnectError::Unreachable {
-            peer,
-            address: address.to_owned(),
-            after: self.patience,
-            reason: "it took the connection but did not answer".to_owned(),
-        };
-        let until = self.until.max(Instant::now() + INTRODUCTION);
-        let met = timeout_at(until, self.introduce(peer, address, stream)).await;
-        let met = met.unwrap_or_else(|_| Err(unanswered()))?;
-        self.came(peer);
-        Ok(met)
+        let until = until.max(Instant::now() + INTRODUCTION);
+        let introduction = self.introduce(peer, address, stream, further);
+        let unanswered = || unreachable("it took the connection but did not answer".to_owned());
+        let met = timeout_at(until, introduction).await;
+        let met = met.unwrap_or_else(|_| Err(unanswered()));
+        met.map_err(|error| match error {
+            // Whoever has answered before has gone since.
+            ConnectError::System { source, .. } if further.is_some() => {
+                unreachable(source.to_string())
+            }
+            error => error,
+        })
     }
 
     /// The dialing side of a fresh connection.
@@ -211,36 +280,42 @@ impl Ours<'_> {
         peer: Party,
         address: &str,
         stream: TcpStream,
-    ) -> Result<Met, ConnectError> {
+        further: Option<(u8, Tag)>,
+    ) -> Result<(Met, Card), ConnectError> {
         let mut line = Connecting::new(stream, address)?;
         if let Security::Tls(tls) = self.security {
             let (connection, link) = tls.dial(peer.index())?;
             line.secure(connection.into(), link).await?;
         }
-        let ours = self.card(Some(peer));
         let theirs = receive_card(&mut line).await?;
+        let mut ours = self.card(Some(peer));
+        (ours.number, ours.tag) = further.unwrap_or((0, theirs.tag));
         // Sent before it is compared: if they do not fit, the other side learns it too.
         line.send(&ours.encode()).await?;
         self.compare(peer, address, ours, theirs)?;
-        Ok(met(line, peer, address))
+        Ok((line.into_met(), theirs))
     }
 
-    async fn accept_all(&self, listener: TcpListener) -> Result<Vec<Met>, ConnectError> {
-        let above = self.parties() - self.me.index() - 1;
-        let mut met = Vec::new();
+    async fn accept_all(&self, listener: TcpListener) -> Result<Vec<MetParty>, ConnectError> {
+        let above = || (self.me.index() + 1..self.parties()).map(Party::new);
+        let address = &self.addresses[self.me.index()];
+        let mut gathering = Gathering::new(above(), self.offer, address);
         let mut until = self.until;
         let mut refused: Option<ConnectError> = None;
         let mut strangers = Refusals::default();
-        let mut newcomers = Newcomers::new(self.parties());
-        while met.len() < above {
+        let mut newcomers = Newcomers::new(above().count() * usize::from(self.offer));
+        while !gathering.complete() {
+            let missing = (!gathering.all_came()).then_some(until);
+            let due = gathering.due();
+            let limit = missing.into_iter().chain(due.map(|(due, _)| due)).min();
+            let limit = limit.unwrap_or(until);
             tokio::select! {
-                () = sleep_until(until) => {
-                    let after = |party: &Party| *party > self.me;
+                () = sleep_until(limit) => {
                     // A party's own failure to introduce itself is told as it is.
-                    return Err(refused.unwrap_or_else(|| ConnectError::Missing {
-                        missing: self.missing().into_iter().filter(after).collect(),
-                        after: self.patience,
-                        refused: std::mem::take(&mut strangers).most_telling(),
+                    let strangers = std::mem::take(&mut strangers).most_telling();
+                    return Err(refused.unwrap_or_else(|| match due {
+                        Some((due, coming)) if due <= limit => coming.incomplete(strangers),
+                        _ => self.not_come(strangers),
                     }));
                 }
                 incoming = listener.accept() => match incoming {
@@ -251,12 +326,15 @@ impl Ours<'_> {
                     Err(_) => sleep(Duration::from_millis(10)).await,
                 },
                 Some((from, newcomer)) = newcomers.next() => match newcomer {
-                    // A second connection of the same party is not kept: the first one counts.
-                    Ok(newcomer) => met.extend(self.came(newcomer.peer).then_some(newcomer)),
-                    Err(error) if of_a_stranger(&error) => {
-                        strangers.note(from.ip(), error, |why, last| {
-                            (self.observe)(Meeting::Refused { why, last });
+                    // A second first connection of the same party is not kept: the first one counts.
+                    Ok(newcomer) => {
+                        let first = gathering.take(newcomer, |error| {
+                            self.turn_away(&mut strangers, from, error);
                         });
+                        first.inspect(|&party| _ = self.came(party));
+                    }
+                    Err(error) if of_a_stranger(&error) => {
+                        self.turn_away(&mut strangers, from, error);
                     }
                     Err(error) => {
                         until = until.min(Instant::now() + GRACE);
@@ -265,11 +343,28 @@ impl Ours<'_> {
                 },
             }
         }
-        Ok(met)
+        Ok(gathering.into_met().collect())
+    }
+
+    fn turn_away(&self, strangers: &mut Refusals, from: SocketAddr, error: ConnectError) {
+        strangers.note(from.ip(), error, |why, last| {
+            (self.observe)(Meeting::Refused { why, last });
+        });
+    }
+
+    /// The error that parties which dial us have not come.
+    fn not_come(&self, refused: Vec<ConnectError>) -> ConnectError {
+        let mut missing = self.missing();
+        missing.retain(|&party| party > self.me);
+        ConnectError::Missing {
+            missing,
+            after: self.patience,
+            refused,
+        }
     }
 
     /// The accepting side of a fresh connection.
-    async fn receive(&self, stream: TcpStream, from: String) -> Result<Met, ConnectError> {
+    async fn receive(&self, stream: TcpStream, from: String) -> Result<Newcomer, ConnectError> {
         let silent = || ConnectError::Foreign {
             address: from.clone(),
             got: "nothing".to_owned(),
@@ -282,7 +377,11 @@ impl Ours<'_> {
         .unwrap_or_else(|_| Err(silent()))
     }
 
-    async fn receive_patiently(&self, stream: TcpStream, from: &str) -> Result<Met, ConnectError> {
+    async fn receive_patiently(
+        &self,
+        stream: TcpStream,
+        from: &str,
+    ) -> Result<Newcomer, ConnectError> {
         let mut line = Connecting::new(stream, from)?;
         let parties = self.parties();
         // Party that the key proves; nothing that the other side says makes up for it.
@@ -293,7 +392,10 @@ impl Ours<'_> {
             proved = Some(Party::checked(index, parties).map_err(|_| index));
         }
         let known = proved.and_then(Result::ok);
-        line.send(&self.card(known).encode()).await?;
+        let mut ours = self.card(known);
+        // Nobody else knows it under TLS: who names it has had it of this connection.
+        getrandom::fill(&mut ours.tag).expect("the operating system gives randomness");
+        line.send(&ours.encode()).await?;
         let theirs = receive_card(&mut line).await?;
         let peer = match proved {
             Some(Ok(proved)) => Some(proved),
@@ -315,11 +417,25 @@ impl Ours<'_> {
             });
         };
         self.compare(peer, from, self.card(Some(peer)), theirs)?;
-        Ok(met(line, peer, &self.addresses[self.me.index()]))
+        if theirs.number == 0 && theirs.tag != ours.tag {
+            return Err(ConnectError::Astray {
+                peer,
+                address: from.to_owned(),
+                problem: "it does not answer our introduction",
+            });
+        }
+        Ok(Newcomer {
+            peer,
+            number: theirs.number,
+            offer: theirs.offer,
+            tag: theirs.tag,
+            met: line.into_met(),
+            address: from.to_owned(),
+        })
     }
 
     fn card(&self, peer: Option<Party>) -> Card {
-        Card::new(self.me, peer, self.parties())
+        Card::new(self.me, peer, self.parties(), self.offer)
     }
 
     fn compare(
@@ -352,20 +468,12 @@ fn of_a_stranger(error: &ConnectError) -> bool {
 }
 
 async fn receive_card(line: &mut Connecting<'_>) -> Result<Card, ConnectError> {
-    let bytes = line.receive::<CARD_BYTES>().await?;
-    Card::decode(bytes).map_err(|got| ConnectError::Foreign {
+    let bytes = line.receive::<HEAD_BYTES>().await?;
+    let mut card = Card::decode(bytes).map_err(|got| ConnectError::Foreign {
         address: line.address().to_owned(),
         got,
-    })
-}
-
-fn met(line: Connecting<'_>, peer: Party, meeting: &str) -> Met {
-    let (stream, tls, early) = line.into_parts();
-    Met {
-        peer,
-        stream,
-        tls,
-        early,
-        meeting: meeting.to_owned(),
-    }
+    })?;
+    // Who speaks another version may say no more.
+    card.tag = line.receive().await?;
+    Ok(card)
 }

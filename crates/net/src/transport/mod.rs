@@ -4,6 +4,8 @@
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
 
+#[cfg(feature = "sockets")]
+mod connection;
 mod dice;
 mod fault;
 mod faulty;
@@ -13,8 +15,12 @@ mod meet;
 mod memory;
 mod profile;
 #[cfg(feature = "sockets")]
+mod queue;
+#[cfg(feature = "sockets")]
 mod records;
 mod shaped;
+#[cfg(feature = "sockets")]
+mod spent;
 #[cfg(feature = "sockets")]
 mod tcp;
 
@@ -28,7 +34,7 @@ pub use faulty::Faulty;
 pub use inbox::Inbox;
 pub(crate) use inbox::Listener;
 #[cfg(feature = "sockets")]
-pub use meet::{ConnectError, Meeting, Security, connect, connect_observed};
+pub use meet::{ConnectConfig, ConnectError, MAX_CONNECTIONS, Meeting, Security, connect};
 pub use memory::{MemoryTransport, mesh};
 pub use profile::{Profile, ProfileError};
 pub use shaped::Shaped;

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use super::error::ConnectError;
 use crate::tls::OtherSide;
-use crate::transport::tcp::Nonblocking;
+use crate::transport::connection::{Met, Nonblocking};
 
 /// A connection that is being made.
 pub(super) struct Connecting<'a> {
@@ -166,8 +166,12 @@ impl<'a> Connecting<'a> {
         Ok(bytes)
     }
 
-    /// The connection, and what has been read beyond what was received.
-    pub(super) fn into_parts(self) -> (TcpStream, Option<rustls::Connection>, BytesMut) {
-        (self.stream, self.tls.map(|(tls, _)| tls), self.early)
+    /// The connection, with what has been read beyond what was received.
+    pub(super) fn into_met(self) -> Met {
+        Met {
+            stream: self.stream,
+            tls: self.tls.map(|(tls, _)| tls),
+            early: self.early,
+        }
     }
 }

@@ -34,6 +34,32 @@ pub enum ConnectError {
         /// Reasons why those who came were turned away, if somebody came: the few refusals that tell most.
         refused: Vec<ConnectError>,
     },
+    /// A party came, and not all its connections.
+    #[error("only {came} of {agreed} connections with {peer} were made within {:.1} s{}: it has ended, or something between us passes only some on; see what it says", .after.as_secs_f64(), turned_away(.refused))]
+    Incomplete {
+        /// Party whose connections are missing.
+        peer: Party,
+        /// Number of connections that were made.
+        came: usize,
+        /// Number of connections that the two agreed on.
+        agreed: usize,
+        /// Time that we waited after the first.
+        after: Duration,
+        /// Reasons why those who came were turned away, as for [`Missing`](Self::Missing).
+        refused: Vec<ConnectError>,
+    },
+    /// A connection of a party is none of those that the two agreed on.
+    #[error(
+        "a connection of {peer} from {address} was not kept: {problem}; is {peer} started twice?"
+    )]
+    Astray {
+        /// Party that dialed it.
+        peer: Party,
+        /// Address that it came from.
+        address: String,
+        /// Reason.
+        problem: &'static str,
+    },
     /// The TLS connection to a party could not be made.
     #[error(transparent)]
     Tls(#[from] TlsError),

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Future};
 use futures_util::stream::FuturesUnordered;
 
-/// Number of newcomers that may be there at once, beside the parties: each has a descriptor and some tens of kilobytes.
+/// Number of newcomers that may be there at once, beside the parties' connections: each has a descriptor and some tens of kilobytes.
 const MOST: usize = 128;
 
 /// Connections on which nobody has shown yet who is there. Where there is no room for one more, the oldest of
@@ -31,9 +31,10 @@ struct Held {
 }
 
 impl<'a, T: Send + 'a> Newcomers<'a, T> {
-    pub(super) fn new(parties: usize) -> Self {
+    /// Makes room for `expected` connections of parties, and some more.
+    pub(super) fn new(expected: usize) -> Self {
         Self {
-            most: MOST + parties,
+            most: MOST + expected,
             all: FuturesUnordered::new(),
             held: Vec::new(),
             next: 0,
