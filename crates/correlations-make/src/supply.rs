@@ -221,9 +221,20 @@ impl SupplyCosts {
             Self::Ot(costs) if !correlated.is_empty() => costs.correlated_ots(&correlated),
             _ => PhaseCost::default(),
         };
-        let kinds = needs.kinds().into_iter();
-        let others = kinds.filter(|(kind, _)| !matches!(kind, Kind::CorrelatedOts { .. }));
-        others.fold(rows, |sum, (kind, count)| sum + self.items(kind, count))
+        let (products, others): (Vec<_>, Vec<_>) = (needs.kinds().into_iter())
+            .filter(|(kind, _)| !matches!(kind, Kind::CorrelatedOts { .. }))
+            .partition(|(kind, _)| kind.product().is_some());
+        let others =
+            (others.into_iter()).fold(rows, |sum, (kind, count)| sum + self.items(kind, count));
+        match self {
+            Self::Ot(costs) => {
+                let of = |(kind, count)| calls(kind, count).map(move |count| (kind, count));
+                let wanted: Vec<_> = products.into_iter().flat_map(of).collect();
+                others + costs.products_of(&wanted)
+            }
+            _ => (products.into_iter())
+                .fold(others, |sum, (kind, count)| sum + self.items(kind, count)),
+        }
     }
 
     /// Gives the cost of `count` more items of a kind other than correlated OTs.
@@ -269,6 +280,8 @@ pub enum Primitive {
     Start,
     /// A kind of correlations, which is made of OTs where OTs make correlations.
     Kind(Kind),
+    /// Triples of products of several kinds, which are made together.
+    Products,
     /// Correlated OTs in all directions.
     CorrelatedOts,
 }
@@ -281,6 +294,7 @@ impl fmt::Display for Primitive {
             Self::Kind(kind) => {
                 write!(f, "{} ({kind})", kind.descriptor().name)
             }
+            Self::Products => f.write_str("triples of several products"),
             Self::CorrelatedOts => f.write_str("correlated OTs"),
         }
     }
@@ -433,6 +447,26 @@ impl Source for Supply {
             let (began, before) = (Instant::now(), self.meter.spent(self.phase));
             let shares = self.source.items(kind, count, made).await?;
             self.note(Primitive::Kind(kind), count, began, before);
+            Ok(shares)
+        })
+    }
+
+    fn products<'a>(
+        &'a mut self,
+        wanted: &'a [(Kind, usize)],
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Vec<AnyShares>>> {
+        Box::pin(async move {
+            let (began, before) = (Instant::now(), self.meter.spent(self.phase));
+            let shares = self.source.products(wanted, made).await?;
+            let primitive = match wanted {
+                [(kind, _), others @ ..] if others.iter().all(|(other, _)| other == kind) => {
+                    Primitive::Kind(*kind)
+                }
+                _ => Primitive::Products,
+            };
+            let count = wanted.iter().map(|(_, count)| count).sum();
+            self.note(primitive, count, began, before);
             Ok(shares)
         })
     }

@@ -39,6 +39,25 @@ pub trait Source {
         made: &'a dyn Fn(usize),
     ) -> LocalBoxFuture<'a, Result<AnyShares>>;
 
+    /// Makes triples of products, several kinds at a time, each with its number of triples; gives them in the same order. A
+    /// source that gains nothing from having them together makes one after the other.
+    ///
+    /// # Errors
+    /// [`Error`] of [`items`](Self::items).
+    fn products<'a>(
+        &'a mut self,
+        wanted: &'a [(Kind, usize)],
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Vec<AnyShares>>> {
+        Box::pin(async move {
+            let mut all = Vec::with_capacity(wanted.len());
+            for &(kind, count) in wanted {
+                all.push(self.items(kind, count, made).await?);
+            }
+            Ok(all)
+        })
+    }
+
     /// Makes Boolean triples, of which `hand` gets what is ready, piece by piece in the same order at all parties,
     /// while the rest is made. What was handed out counts as used, also where the call fails later. A source that has
     /// nothing earlier hands all of it out at the end.

@@ -60,15 +60,27 @@ impl Stock {
         made: &dyn Fn(usize),
     ) -> Result<Self> {
         let mut stock = Self::empty();
+        let mut wanted = Vec::new();
         for (kind, count) in needs.kinds() {
-            if let Kind::CorrelatedOts { .. } = kind {
+            match (kind, kind.product()) {
                 // All directions at once, at the end.
-                continue;
+                (Kind::CorrelatedOts { .. }, _) => {}
+                (_, Some(_)) => wanted.extend(calls(kind, count).map(|count| (kind, count))),
+                _ => stock.put(kind, source.items(kind, count, made).await?),
             }
-            let mut parts = Vec::new();
-            for count in calls(kind, count) {
-                parts.push(source.items(kind, count, made).await?);
+        }
+        let mut products: Vec<(Kind, Vec<AnyShares>)> = Vec::new();
+        let triples = match wanted.is_empty() {
+            true => Vec::new(),
+            false => source.products(&wanted, made).await?,
+        };
+        for ((kind, _), shares) in wanted.iter().zip(triples) {
+            match products.last_mut() {
+                Some((known, parts)) if known == kind => parts.push(shares),
+                _ => products.push((*kind, vec![shares])),
             }
+        }
+        for (kind, parts) in products {
             stock.put(kind, AnyShares::concat(parts));
         }
         let correlated = needs.all_correlated_ots();

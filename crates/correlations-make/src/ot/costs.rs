@@ -17,6 +17,7 @@ use crate::ot::portions::{beside, portions, ranges};
 use crate::ot::recipe::Recipe;
 use crate::ot::recipes::recipe;
 use crate::ot::rows::RowsLayout;
+use crate::ot::together::{ProductCall, groups};
 
 /// Costs of an [`OtSource`](crate::OtSource) for one party, call by call: asked for the same kinds and counts in the same
 /// order, it gives what each call will spend, to the byte. What a group of kinds spends to begin is in
@@ -177,13 +178,33 @@ impl OtCosts {
         let (me, parties) = (self.me, self.parties);
         with_ring!(width, T => match &mut self.encrypted {
             Some(encrypted) if matrices::serves::<T>() => {
-                encrypted.triples::<T>((me, parties), one, count)
+                encrypted.triples::<T>((me, parties), &[(one, count)])
             }
             _ => {
                 let layout = MatrixLayout::new::<T>(me, one, count);
                 self.on_one_line(Group::Matrices, &layout)
             }
         })
+    }
+
+    /// Gives the cost of the next call of [`Source::products`](madrigal_correlations::Source::products).
+    pub fn products_of(&mut self, wanted: &[(Kind, usize)]) -> PhaseCost {
+        let who = (self.me, self.parties);
+        let groups = groups(wanted, self.encrypted.is_some());
+        groups
+            .into_iter()
+            .fold(PhaseCost::default(), |total, group| {
+                total
+                    + match (group, &mut self.encrypted) {
+                        (ProductCall::One(kind, count), _) => self.call(kind, count),
+                        (ProductCall::Together(width, products), Some(encrypted)) => {
+                            with_ring!(width, T => encrypted.triples::<T>(who, &products))
+                        }
+                        (ProductCall::Together(..), None) => {
+                            unreachable!("they are together where they are encrypted")
+                        }
+                    }
+            })
     }
 
     fn on_one_line(&mut self, group: Group, layout: &dyn CallLayout) -> PhaseCost {

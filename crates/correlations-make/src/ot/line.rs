@@ -124,6 +124,23 @@ impl OtLine {
         with_ring!(width, T => self.products_of::<T>(one, count, made).await)
     }
 
+    /// Makes triples of several products together, all of which are made by encryption.
+    pub(crate) async fn products_together(
+        &mut self,
+        width: Width,
+        wanted: &[(Tripled, usize)],
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<AnyShares>> {
+        with_ring!(width, T => {
+            let Some(encrypted) = &mut self.encrypted else {
+                unreachable!("who encrypts nothing makes them one after the other");
+            };
+            let all = encrypted.triples::<T>(wanted, made).await?;
+            let all = all.into_iter().map(|triples| AnyShares::new(ProductTriples::new(triples)));
+            Ok(all.collect())
+        })
+    }
+
     async fn products_of<T: Ring>(
         &mut self,
         one: Tripled,
@@ -135,7 +152,8 @@ impl OtLine {
         let triples = if count == 0 || one.product.multiplications() == 0 {
             matrices::empty::<T>(&context, one, count)
         } else if let Some(encrypted) = encrypted {
-            encrypted.triples(one, count, made).await?
+            let mut all = encrypted.triples(&[(one, count)], made).await?;
+            all.remove(0)
         } else {
             let ots = self.group(Group::Matrices).await?;
             matrices::triples(ots, &context, one, count, made).await?

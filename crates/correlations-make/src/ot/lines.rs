@@ -141,6 +141,21 @@ impl OtLines {
         Ok(parts.remove(0))
     }
 
+    /// Makes triples of several products together, on one line that encrypts.
+    pub(crate) async fn products_together(
+        &mut self,
+        width: Width,
+        wanted: Vec<(Tripled, usize)>,
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<AnyShares>> {
+        let work = async move |line: &mut OtLine, _: Range<usize>, made: &dyn Fn(usize)| {
+            line.products_together(width, &wanted, made).await
+        };
+        let portions = ranges(self.extension, 1, 1, self.count).collect();
+        let mut parts = self.share(portions, made, work).await?;
+        Ok(parts.remove(0))
+    }
+
     async fn share<T: Send + 'static>(
         &mut self,
         portions: Vec<Range<usize>>,

@@ -28,6 +28,7 @@ mod recipes;
 mod rings;
 mod rows;
 mod source;
+mod together;
 mod vectors;
 mod words;
 

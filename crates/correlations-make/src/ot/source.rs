@@ -12,6 +12,7 @@ use crate::ot::extension::Extension;
 use crate::ot::lines::{MAX_THREADS, OtLines};
 use crate::ot::recipes::recipe;
 use crate::ot::rows::RowsLayout;
+use crate::ot::together::{ProductCall, groups};
 
 /// Makes every kind by oblivious transfer between all pairs of parties, over an [`Extension`] of one's
 /// choice, and needs to trust nobody.
@@ -23,6 +24,8 @@ pub struct OtSource {
     context: Context,
     extension: Extension,
     lines: OtLines,
+    /// Whether triples of products are made by encryption, where it serves.
+    encrypts: bool,
 }
 
 impl std::fmt::Debug for OtSource {
@@ -68,6 +71,7 @@ impl OtSource {
         Ok(Self {
             lines: OtLines::new(&context, base, extension, threads),
             extension,
+            encrypts: false,
             context,
         })
     }
@@ -81,6 +85,7 @@ impl OtSource {
     /// The job's failure; a second call.
     pub fn with_lattice_matrices(mut self) -> Result<Self> {
         self.lines.encrypt_matrices()?;
+        self.encrypts = true;
         Ok(self)
     }
 
@@ -105,6 +110,31 @@ impl Source for OtSource {
         made: &'a dyn Fn(usize),
     ) -> LocalBoxFuture<'a, Result<AnyShares>> {
         Box::pin(self.make(kind, count, made))
+    }
+
+    fn products<'a>(
+        &'a mut self,
+        wanted: &'a [(Kind, usize)],
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Vec<AnyShares>>> {
+        Box::pin(async move {
+            let mut all = Vec::with_capacity(wanted.len());
+            for group in groups(wanted, self.encrypts) {
+                match group {
+                    ProductCall::One(kind, count) => all.push(self.make(kind, count, made).await?),
+                    ProductCall::Together(width, products) => {
+                        for (&(one, _), &(kind, count)) in products.iter().zip(&wanted[all.len()..])
+                        {
+                            one.check(self.context.parties())?;
+                            self.tally(kind, count);
+                        }
+                        let triples = self.lines.products_together(width, products, made);
+                        all.extend(triples.await?);
+                    }
+                }
+            }
+            Ok(all)
+        })
     }
 
     fn bit_triples_as_made<'a>(

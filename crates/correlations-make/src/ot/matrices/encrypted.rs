@@ -8,8 +8,8 @@
 //! In a [split](Tripled) triple one party has all of X and the other one all of Y: only the first one asks, and only
 //! the other one answers.
 //!
-//! A call is two rounds: requests, a message each, leave as they are encrypted, and answers, some messages for
-//! each request, as requests come. Asking, answering and opening do not wait for each other but where a party
+//! A call, for one product or several, is two rounds: requests, a message each, leave as they are encrypted, and answers,
+//! some messages for each request, as requests come. Asking, answering and opening do not wait for each other but where a party
 //! would be more than [`AHEAD`] of its answers. So nobody waits for ever: opening waits for answers alone,
 //! answering for requests and for room that the peer's opening makes, asking for opening.
 
@@ -20,7 +20,7 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::future::{try_join_all, try_join3};
-use madrigal_core::{Party, PhaseCost, Product, Ring, Zeroizing};
+use madrigal_core::{Party, PhaseCost, Piece, Product, Ring, Zeroizing};
 use madrigal_correlations::{ProductTriple, Tripled, Width, with_ring};
 use madrigal_lattice::{Layout, Owner, Request, Responder};
 use madrigal_net::frame::message_cost;
@@ -29,9 +29,9 @@ use madrigal_net::{Channel, Context, Error, Receiver, Result, Sender, breathe};
 use super::factors::{self, Factors, Unfolded};
 use crate::ot::links::OUT_OF_STEP;
 
-/// Bytes of requests that may wait for their answers at each peer, unless one is longer: what a peer's inbox
-/// holds while it answers, and more than most lines do.
-const AHEAD: u64 = 26 << 20;
+/// Bytes of requests that may wait for their answers at each peer, unless one is longer: the longest one, which the peer
+/// answers, and as much in its inbox, so that it goes on with that while we encrypt more.
+const AHEAD: u64 = 52 << 20;
 
 /// The keys of one width.
 #[derive(Default)]
@@ -164,51 +164,39 @@ impl Encrypted {
         })
     }
 
-    /// Makes triples, of products that are not empty. `made` hears of products of elements.
+    /// Makes triples of several products that are not empty, all in two rounds: while a party answers for one, another
+    /// one encrypts for the next. `made` hears of products of elements.
     pub(crate) async fn triples<T: Ring>(
         &mut self,
-        one: Tripled,
-        count: usize,
+        wanted: &[(Tripled, usize)],
         made: &dyn Fn(usize),
-    ) -> Result<Vec<ProductTriple<T>>> {
+    ) -> Result<Vec<Vec<ProductTriple<T>>>> {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Error::Ended {
                 reason: OUT_OF_STEP.into(),
             });
         }
-        let Some(way) = Oriented::new::<T>(one) else {
-            unreachable!("`serves` was asked before, and an empty product takes no messages");
-        };
-        let mut factors = factors::random::<T>(&self.context, one, count).await;
-        match way.form {
-            Form::Matrices(unfolded) => {
-                let mut z = Zeroizing::new(vec![T::ZERO; way.items(count) * way.lengths[2]]);
-                {
-                    let [x, y] = unfolded.factors(&factors);
-                    self.multiply(&way, count, [&x, &y], &mut z, made).await?;
-                }
-                unfolded.add(&z, &mut factors.c);
-            }
-            Form::Images => {
-                let Factors { a, b, c, .. } = &mut factors;
-                self.multiply(&way, count, [b, a], c, made).await?;
-            }
+        let mut all = Vec::with_capacity(wanted.len());
+        for &(one, count) in wanted {
+            all.push(factors::random::<T>(&self.context, one, count).await);
         }
+        let jobs: Vec<_> = all
+            .iter_mut()
+            .zip(wanted)
+            .map(|(factors, &(one, count))| Job::new(one, count, factors))
+            .collect();
+        self.multiply(&jobs, made).await?;
+        jobs.into_iter().for_each(Job::finish);
         self.broken = false;
-        Ok(factors.triples())
+        Ok(all.into_iter().map(Factors::triples).collect())
     }
 
-    /// Adds this party's shares of the products with all peers to `z`.
-    async fn multiply<T: Ring>(
-        &mut self,
-        way: &Oriented,
-        count: usize,
-        [x, y]: [&[T]; 2],
-        z: &mut [T],
-        made: &dyn Fn(usize),
-    ) -> Result<()> {
-        let [asks, answers_others] = way.parts_of(self.context.me());
-        self.expect(way, count);
+    /// Adds this party's shares of the products with all peers to what jobs have of Z.
+    async fn multiply<T: Ring>(&mut self, jobs: &[Job<'_, T>], made: &dyn Fn(usize)) -> Result<()> {
+        let me = self.context.me();
+        let any = |part: usize| jobs.iter().any(|job| job.way.parts_of(me)[part]);
+        let [asks, answers_others] = [any(0), any(1)];
+        self.expect(jobs);
         let mut keys = std::mem::take(&mut self.keys[Width::of::<T>() as usize]);
         let mut key = Vec::new();
         let owner = match keys.owner.take() {
@@ -240,10 +228,7 @@ impl Encrypted {
         }
         let call = EncryptedCall {
             context: &self.context,
-            way,
-            count,
-            factors: [x, y],
-            z: RefCell::new(z),
+            jobs,
             owner: RefCell::new(owner),
             opened: (0..openings.len()).map(|_| Cell::new(0)).collect(),
             made,
@@ -276,21 +261,27 @@ impl Encrypted {
     }
 
     /// Tells the channels how much will come.
-    fn expect(&self, way: &Oriented, count: usize) {
-        let layout = &way.layout;
+    fn expect<T: Ring>(&self, jobs: &[Job<'_, T>]) {
         let (mut requests, mut answers) = (0, 0);
-        for (request, times) in layout.kinds() {
-            let times = (way.items(count) * times) as u64;
-            let answer = |columns| message_cost(layout.answer_len(&request, &columns)) as u64;
-            requests += times * message_cost(layout.request_len(&request)) as u64;
-            answers += times * layout.answers().map(answer).sum::<u64>();
+        for Job { way, count, .. } in jobs {
+            let layout = &way.layout;
+            let [asks, answers_others] = way.parts_of(self.context.me());
+            for (request, times) in layout.kinds() {
+                let times = (way.items(*count) * times) as u64;
+                let answer = |columns| message_cost(layout.answer_len(&request, &columns)) as u64;
+                if answers_others {
+                    requests += times * message_cost(layout.request_len(&request)) as u64;
+                }
+                if asks {
+                    answers += times * layout.answers().map(answer).sum::<u64>();
+                }
+            }
         }
-        let [asks, answers_others] = way.parts_of(self.context.me());
         for (request, answer) in self.requests.iter().zip(&self.answers) {
-            if answers_others {
+            if requests > 0 {
                 request.rx.expect(requests.min(AHEAD));
             }
-            if asks {
+            if answers > 0 {
                 answer.rx.expect(answers);
             }
         }
@@ -311,46 +302,104 @@ fn key_number<T: Ring>(context: &Context, of: Option<Party>) -> u64 {
     context.own_key_numbers().of((T::BITS as u64) << 32 | place)
 }
 
-/// A call under way: loops over all requests, which are polled together.
-struct EncryptedCall<'a, T> {
-    context: &'a Context,
-    way: &'a Oriented,
+/// Triples of one product that are being made.
+struct Job<'a, T: Ring> {
+    way: Oriented,
     count: usize,
     /// X and Y.
-    factors: [&'a [T]; 2],
-    /// Borrowed between messages, never while one is awaited; the owner's keys likewise.
-    z: RefCell<&'a mut [T]>,
+    factors: [Piece<'a, T>; 2],
+    /// Z. Borrowed between messages, never while one is awaited.
+    z: RefCell<Results<'a, T>>,
+}
+
+/// Elements that products are added to.
+enum Results<'a, T: Ring> {
+    /// In the place where they stay.
+    InPlace(&'a mut [T]),
+    /// Of matrices, which are put in their place in the end.
+    Unfolded(Unfolded, Zeroizing<Vec<T>>, &'a mut [T]),
+}
+
+impl<'a, T: Ring> Job<'a, T> {
+    fn new(one: Tripled, count: usize, factors: &'a mut Factors<T>) -> Self {
+        let Some(way) = Oriented::new::<T>(one) else {
+            unreachable!("`serves` was asked before, and an empty product takes no messages");
+        };
+        let Factors { a, b, c, .. } = factors;
+        let (factors, z) = match way.form {
+            Form::Images => {
+                let factors = [Piece::from(&b[..]), Piece::from(&a[..])];
+                (factors, Results::InPlace(c))
+            }
+            Form::Matrices(unfolded) => {
+                let z = Zeroizing::new(vec![T::ZERO; way.items(count) * way.lengths[2]]);
+                let factors = unfolded.factors(count, a, b);
+                (factors, Results::Unfolded(unfolded, z, c))
+            }
+        };
+        Self {
+            way,
+            count,
+            factors,
+            z: RefCell::new(z),
+        }
+    }
+
+    fn finish(self) {
+        if let Results::Unfolded(unfolded, z, c) = self.z.into_inner() {
+            unfolded.add(&z, c);
+        }
+    }
+
+    fn requests(&self) -> impl Iterator<Item = (usize, Request)> {
+        self.way.requests(self.count)
+    }
+
+    /// Gives the elements that an item has of X or Y.
+    fn of(&self, which: usize, item: usize) -> &[T] {
+        &self.factors[which][self.way.place(which, item)]
+    }
+}
+
+impl<T: Ring> Results<'_, T> {
+    fn all(&mut self) -> &mut [T] {
+        match self {
+            Self::InPlace(z) => z,
+            Self::Unfolded(_, z, _) => z,
+        }
+    }
+}
+
+/// A call under way: loops over the requests of all jobs, which are polled together.
+struct EncryptedCall<'a, 'f, T: Ring> {
+    context: &'a Context,
+    jobs: &'a [Job<'f, T>],
+    /// Borrowed between messages, as Z is.
     owner: RefCell<Option<Owner>>,
     /// By peer: bytes of the requests whose answers have been opened.
     opened: Vec<Cell<u64>>,
     made: &'a dyn Fn(usize),
 }
 
-impl<T: Ring> EncryptedCall<'_, T> {
-    fn requests(&self) -> impl Iterator<Item = (usize, Request)> {
-        self.way.requests(self.count)
-    }
-
-    /// Gives the elements that an item has of X, Y or Z.
-    fn of(&self, which: usize, item: usize) -> &[T] {
-        &self.factors[which][self.way.place(which, item)]
+impl<'a, 'f, T: Ring> EncryptedCall<'a, 'f, T> {
+    /// Gives the jobs in which we ask, or answer others.
+    fn jobs(&self, part: usize) -> impl Iterator<Item = &'a Job<'f, T>> + use<'a, 'f, T> {
+        let (me, jobs) = (self.context.me(), self.jobs);
+        (jobs.iter()).filter(move |job| job.way.parts_of(me)[part])
     }
 
     /// Sends all requests to all peers, the first one after the key, where we ask at all.
     async fn ask(&self, key: Vec<u8>, mut to: Vec<&mut Sender>) -> Result<()> {
-        if to.is_empty() {
-            return Ok(());
-        }
-        let layout = &self.way.layout;
         let mut message = key;
         let mut asked = 0;
-        for (item, request) in self.requests() {
+        for (job, item, request) in self.jobs(0).flat_map(with_requests) {
+            let layout = &job.way.layout;
             let bytes = layout.request_len(&request) as u64;
             self.until(|opened| asked == opened || asked + bytes <= opened + AHEAD)
                 .await;
             asked += bytes;
             if let Some(owner) = &mut *self.owner.borrow_mut() {
-                message.append(&mut owner.request(layout, &request, self.of(0, item)));
+                message.append(&mut owner.request(layout, &request, job.of(0, item)));
             }
             let message = Bytes::from(std::mem::take(&mut message));
             try_join_all(to.iter_mut().map(|to| to.send(message.clone()))).await?;
@@ -378,9 +427,10 @@ impl<T: Ring> EncryptedCall<'_, T> {
         from: &mut Receiver,
         to: &mut Sender,
     ) -> Result<Responder> {
-        let layout = &self.way.layout;
         let mut responder = responder;
-        for (item, request) in self.requests() {
+        for (job, item, request) in self.jobs(1).flat_map(with_requests) {
+            let Job { way, .. } = job;
+            let layout = &way.layout;
             let key = responder.is_none().then(key_bytes::<T>).unwrap_or(0);
             let message = from.recv(key + layout.request_len(&request)).await?;
             let (key, message) = message.split_at(key);
@@ -397,11 +447,12 @@ impl<T: Ring> EncryptedCall<'_, T> {
             let asked = responder.read(layout, &request, message).map_err(refuse)?;
             for columns in layout.answers() {
                 let answer = {
-                    let z = &mut self.z.borrow_mut()[self.way.place(2, item)];
-                    responder.answer(&asked, &columns, self.of(1, item), z)
+                    let mut z = job.z.borrow_mut();
+                    let z = &mut z.all()[way.place(2, item)];
+                    responder.answer(&asked, &columns, job.of(1, item), z)
                 };
                 to.send(answer).await?;
-                if self.way.first.is_some() {
+                if way.first.is_some() {
                     (self.made)(layout.products(&request, &columns));
                 }
                 breathe().await;
@@ -415,13 +466,15 @@ impl<T: Ring> EncryptedCall<'_, T> {
 
     /// Opens a peer's answers.
     async fn open(&self, index: usize, from: &mut Receiver) -> Result<()> {
-        let layout = &self.way.layout;
-        for (item, request) in self.requests() {
+        for (job, item, request) in self.jobs(0).flat_map(with_requests) {
+            let Job { way, .. } = job;
+            let layout = &way.layout;
             for columns in layout.answers() {
                 let expected = layout.answer_len(&request, &columns);
                 let message = from.recv(expected).await?;
                 {
-                    let z = &mut self.z.borrow_mut()[self.way.place(2, item)];
+                    let mut z = job.z.borrow_mut();
+                    let z = &mut z.all()[way.place(2, item)];
                     if let Some(owner) = &*self.owner.borrow() {
                         owner
                             .open(layout, &request, &columns, &message, z)
@@ -438,6 +491,14 @@ impl<T: Ring> EncryptedCall<'_, T> {
         }
         Ok(())
     }
+}
+
+/// Gives the requests of a job, each with the job and the item that it is about.
+fn with_requests<'a, 'f, T: Ring>(
+    job: &'a Job<'f, T>,
+) -> impl Iterator<Item = (&'a Job<'f, T>, usize, Request)> {
+    job.requests()
+        .map(move |(item, request)| (job, item, request))
 }
 
 /// Bytes of a public key.
@@ -470,7 +531,24 @@ pub(crate) struct EncryptedCosts {
 }
 
 impl EncryptedCosts {
+    /// Gives the cost of triples of these products, which are made together.
     pub(crate) fn triples<T: Ring>(
+        &mut self,
+        who: (Party, usize),
+        wanted: &[(Tripled, usize)],
+    ) -> PhaseCost {
+        wanted
+            .iter()
+            .fold(PhaseCost::default(), |total, &(one, count)| {
+                let more = self.of_product::<T>(who, one, count);
+                PhaseCost {
+                    rounds: total.rounds.max(more.rounds),
+                    ..total + more
+                }
+            })
+    }
+
+    fn of_product<T: Ring>(
         &mut self,
         (me, parties): (Party, usize),
         one: Tripled,

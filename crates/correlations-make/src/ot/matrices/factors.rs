@@ -158,17 +158,21 @@ impl Unfolded {
     }
 
     /// X and Y of all pieces of all triples, one after the other.
-    pub(super) fn factors<'a, T: Ring>(&self, factors: &'a Factors<T>) -> [Piece<'a, T>; 2] {
-        let Factors { count, a, b, .. } = factors;
+    pub(super) fn factors<'a, T: Ring>(
+        &self,
+        count: usize,
+        a: &'a [T],
+        b: &'a [T],
+    ) -> [Piece<'a, T>; 2] {
         let [p, k, q] = self.sizes;
         if !self.swapped && matches!(self.one, Product::Matrices(..)) {
-            return [a, b].map(|factor| factor[..].into());
+            return [a, b].map(Piece::from);
         }
         let mut x = Vec::with_capacity(count * self.pieces * p * k);
         let mut y = Vec::with_capacity(count * self.pieces * k * q);
-        for triple in 0..*count {
-            let a = &a[Factors::place(a, *count, triple)];
-            let b = &b[Factors::place(b, *count, triple)];
+        for triple in 0..count {
+            let a = &a[Factors::place(a, count, triple)];
+            let b = &b[Factors::place(b, count, triple)];
             for piece in 0..self.pieces {
                 let (a, b) = (&a[self.one.left(piece)], self.one.right(piece, b));
                 if self.swapped {

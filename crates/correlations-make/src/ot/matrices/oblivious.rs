@@ -46,7 +46,7 @@ pub(crate) async fn triples<T: Ring>(
     let unfolded = Unfolded::shorter_first(one.product);
     let mut z = Zeroizing::new(vec![T::ZERO; layout.count * p * q]);
     {
-        let [x, y] = unfolded.factors(&factors);
+        let [x, y] = unfolded.factors(count, &factors.a, &factors.b);
         let mut call = MatrixCall {
             layout,
             x: &x,
