@@ -135,6 +135,13 @@ pub struct Way<'a> {
     pub observe: &'a (dyn Fn(Meeting<'_>) + Sync),
 }
 
+/// Number of connections that a party with `threads` threads offers each of its `peers`: one keeps about one
+/// thread of each side busy with its bytes, and threads also compute.
+fn connections(threads: usize, peers: usize) -> usize {
+    let most = MOST_CONNECTIONS.min(MOST_SOCKETS / peers.max(1));
+    threads.div_ceil(2).min(most).max(1)
+}
+
 impl Way<'_> {
     /// Meets the other parties and does `work` in a session with them. A party that computes on one
     /// thread has its sockets on it too, which saves changing threads in each round; else they are on
@@ -147,12 +154,8 @@ impl Way<'_> {
         runtime.block_on(async { work_in(self.meet().await?, work).await })
     }
 
-    /// Number of connections that each other party is offered: half as many as threads, as one connection keeps about one
-    /// thread of each side busy with its bytes, and threads also compute.
     fn connections(&self) -> usize {
-        let peers = self.addresses.len() - 1;
-        let most = MOST_CONNECTIONS.min(MOST_SOCKETS / peers.max(1));
-        self.threads.div_ceil(2).min(most).max(1)
+        connections(self.threads, self.addresses.len() - 1)
     }
 
     fn runtime(&self) -> Result<Runtime> {
@@ -279,4 +282,17 @@ async fn work_in<T>(open: Open, work: impl AsyncFnOnce(&Session) -> Result<T>) -
     open.session.close().await;
     drop(open.told);
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_follow_threads_within_bounds() {
+        let of_threads = [1, 2, 3, 8, 15, 16, 64].map(|threads| connections(threads, 1));
+        assert_eq!(of_threads, [1, 1, 2, 4, 8, 8, 8]);
+        let of_peers = [2, 8, 9, 32, 33, 63].map(|peers| connections(64, peers));
+        assert_eq!(of_peers, [8, 8, 7, 2, 1, 1]);
+    }
 }

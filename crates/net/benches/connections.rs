@@ -29,7 +29,7 @@ const TRIPS: usize = 5000;
 /// Number of measurements, the best of which counts: other programs only ever slow one down.
 const RUNS: usize = 3;
 
-/// What one run took.
+/// Times that one run took.
 #[derive(Clone, Copy)]
 struct Took {
     bulk: Duration,
@@ -151,7 +151,7 @@ fn party(
     })
 }
 
-/// Exchanges so many messages on each thread; on this one, if there is one.
+/// Exchanges `messages` messages on each thread; a single thread is this one.
 async fn on_all(context: &Context, threads: usize, messages: usize, bytes: usize) {
     if threads == 1 {
         return exchange(context.step("0"), messages, bytes).await.unwrap();

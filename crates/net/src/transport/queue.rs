@@ -59,3 +59,44 @@ impl Queue {
         *self = Self::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However much is taken at a time, the bytes leave once and in order.
+    #[test]
+    fn bytes_leave_in_order() {
+        for most in [1, 2, 7, 64, 1000] {
+            let mut queue = Queue::default();
+            let mut sent = Vec::new();
+            let mut left = Vec::new();
+            for length in 1..40_u8 {
+                let pieces = [vec![length; length.into()], vec![0; 3]].map(Bytes::from);
+                sent.extend(pieces.iter().flatten().copied());
+                queue.extend(pieces.into());
+                if length % 3 == 0 {
+                    take(&mut queue, most, &mut left);
+                }
+            }
+            while !queue.is_empty() {
+                assert_eq!(queue.bytes(), sent.len() - left.len());
+                take(&mut queue, most, &mut left);
+            }
+            assert_eq!(left, sent);
+        }
+    }
+
+    /// Takes at most `most` bytes of up to three pieces.
+    fn take(queue: &mut Queue, most: usize, left: &mut Vec<u8>) {
+        let mut slices = [IoSlice::new(&[]); 3];
+        let count = queue.fill(&mut slices, most);
+        let bytes: Vec<u8> = slices[..count]
+            .iter()
+            .flat_map(|slice| slice.to_vec())
+            .collect();
+        assert!((1..=most).contains(&bytes.len()));
+        left.extend_from_slice(&bytes);
+        queue.consume(bytes.len());
+    }
+}

@@ -57,7 +57,7 @@ struct Link {
     peer: Party,
     meeting: String,
     connections: Vec<Connection>,
-    /// Turn in which several connections that are all busy begin to be compared.
+    /// Number of packets that found all connections busy: each begins with another one to compare them.
     turn: AtomicUsize,
     inbox: OnceLock<Inbox>,
     /// Number of connections from which something may come.
@@ -157,7 +157,7 @@ impl Link {
                 Err(back) => pieces = back,
             }
         }
-        // Of several as busy, one thread takes this and the next one that.
+        // Connections that are as busy as each other are taken in turn.
         let turn = self.turn.fetch_add(1, Relaxed) % self.connections.len();
         let (before, after) = self.connections.split_at(turn);
         let least = after.iter().chain(before).min_by_key(|one| one.queued());
