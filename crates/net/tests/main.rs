@@ -3,6 +3,7 @@
 mod closing;
 mod exchange;
 mod faults;
+mod greeting;
 mod hostile;
 mod identity;
 mod meet;
