@@ -258,7 +258,11 @@ impl<'a> ReadyRun<'a> {
         if common == self.planned.plan.spec().threads {
             return Ok(None);
         }
-        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let inputs = self
+            .inputs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let inputs = inputs.ok_or_else(|| Failure::bug("parties here have other threads"))?;
         let (planned, inputs) = (self.plan)(common, inputs)?;
         let given = planned.given(self.program, &inputs, session.me())?;

@@ -38,9 +38,10 @@ fn share(cores: usize, here: usize) -> usize {
 
 /// Ends a session for all parties in which this one cannot plan its work for the number of threads that they have in common.
 /// The others are not told what is wrong: it may be about values.
-pub(crate) fn unplanned(session: &Session) {
+pub fn unplanned(session: &Session) {
     session.fail(Error::Ended {
-        reason: "what it brings does not fit the plan for as many threads as all parties have".to_owned(),
+        reason: "what it brings does not fit the plan for as many threads as all parties have"
+            .to_owned(),
     });
 }
 
@@ -137,9 +138,7 @@ impl AutoThreads {
             of_three,
             because,
         } = self;
-        format!(
-            "{alone} ({because}); {of_two} each with --local 2, {of_three} each with --local 3"
-        )
+        format!("{alone} ({because}); {of_two} each with --local 2, {of_three} each with --local 3")
     }
 }
 
@@ -201,17 +200,36 @@ mod tests {
             (16, Some(16), Some(16), "16 cores"),
             (16, None, None, "16 cores"),
             (1, Some(1), Some(1), "1 core"),
-            (4, Some(16), Some(16), "a quota leaves this process 4 of 16 cores"),
+            (
+                4,
+                Some(16),
+                Some(16),
+                "a quota leaves this process 4 of 16 cores",
+            ),
             (2, Some(2), Some(16), "this process may use 2 of 16 cores"),
             // Processors that may come are allowed before they are there.
             (16, Some(128), Some(16), "16 cores"),
-            (1, Some(2), Some(16), "a quota leaves this process 1 of 2 cores"),
+            (
+                1,
+                Some(2),
+                Some(16),
+                "a quota leaves this process 1 of 2 cores",
+            ),
         ] {
             assert_eq!(AutoThreads::of(cores, allowed, online).because, told);
         }
         let many = AutoThreads::of(192, Some(192), Some(192));
-        assert!(many.text().starts_with("64 (192 cores, and"), "{}", many.text());
-        for (list, count) in [("0-3,8\n", Some(5)), ("0", Some(1)), ("3-1", None), ("", None)] {
+        assert!(
+            many.text().starts_with("64 (192 cores, and"),
+            "{}",
+            many.text()
+        );
+        for (list, count) in [
+            ("0-3,8\n", Some(5)),
+            ("0", Some(1)),
+            ("3-1", None),
+            ("", None),
+        ] {
             assert_eq!(counted(list), count, "{list:?}");
         }
     }

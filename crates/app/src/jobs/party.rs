@@ -333,7 +333,10 @@ impl StoreTask {
         }
         // Its directory is free then.
         drop(new);
-        let made = self.task.spec(common).and_then(|spec| self.files.make(spec));
+        let made = self
+            .task
+            .spec(common)
+            .and_then(|spec| self.files.make(spec));
         made.inspect_err(|_| unplanned(session))
     }
 }

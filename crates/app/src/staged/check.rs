@@ -114,7 +114,15 @@ where
             }
         };
         let (network, parties) = (Network::default(), self.numbers.parties());
-        everyone(TransportArg::Memory, network, parties, threads, patience, party).map(drop)
+        everyone(
+            TransportArg::Memory,
+            network,
+            parties,
+            threads,
+            patience,
+            party,
+        )
+        .map(drop)
     }
 
     fn wrong(

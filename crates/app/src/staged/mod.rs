@@ -230,7 +230,9 @@ where
         let asked = asked(&self.numbers, self.flags.repeat);
         let plan = |program: &Computation| {
             let mix = how.mix.unwrap_or_else(|| program.mix());
-            self.flags.ways(&asked, how.threads).plan(program, mix, how.goal)
+            self.flags
+                .ways(&asked, how.threads)
+                .plan(program, mix, how.goal)
         };
         let inputs = |program: &Computation| {
             let ports = program.inputs();

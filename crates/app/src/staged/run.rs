@@ -252,7 +252,9 @@ impl Run<'_> {
             program: self.program,
             provenance: Provenance::of_process(),
             mix: flags.mix.map(|mix| mix.to_string()),
-            threads: costs.first().map_or_else(|| flags.own_threads(), |one| one.threads),
+            threads: costs
+                .first()
+                .map_or_else(|| flags.own_threads(), |one| one.threads),
             transport: self.transport,
             network: &flags.net.network,
             result: self.result.to_owned(),

@@ -234,7 +234,7 @@ fn tell(
             mix: mix.to_string(),
             withstands: mix.withstands(parties),
             correlations: origin(&ended.planned.plan),
-            threads: args.run.threads,
+            threads: ended.planned.plan.spec().threads,
             transport,
             network: args.run.net.network.clone(),
             parties: ended.parties,
