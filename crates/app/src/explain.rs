@@ -33,7 +33,7 @@ struct Explanation<'a> {
     correlations: String,
     /// Network, as `--network` was given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Order of setup and online.
     phases: String,

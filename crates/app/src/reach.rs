@@ -151,7 +151,7 @@ impl Way<'_> {
         };
         let links = self.addresses.len() - 1;
         builder
-            .worker_threads(self.threads.min(links))
+            .worker_threads(self.threads.min(links).max(1))
             .enable_all()
             .build()
             .map_err(Failure::system("cannot start the runtime"))

@@ -27,7 +27,7 @@ struct Explanation {
     mix: Option<String>,
     /// Network, as given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Names of the inputs that were random.
     random: Vec<String>,

@@ -33,7 +33,7 @@ struct Report<'a> {
     provenance: Provenance,
     /// Mix of all programs; `null` where each has its own.
     mix: Option<String>,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,

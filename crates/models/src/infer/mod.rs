@@ -71,7 +71,7 @@ struct Statistics {
     phases: String,
     /// Origin of the correlations.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,

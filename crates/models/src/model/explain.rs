@@ -31,7 +31,7 @@ struct Explanation {
     numbers: [u32; 2],
     /// Network, as given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Mix that `madrigal infer` takes where no protocol is named; `null` with `--protocol`.
     chosen: Option<String>,

@@ -98,7 +98,7 @@ struct Report {
     withstands: usize,
     /// Origin of the correlations, or `none`.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
