@@ -8,6 +8,7 @@ use madrigal_program_file::SaveProgram;
 use serde_json::Value;
 
 use crate::command::{Ended, circuit, madrigal, roster, start, write};
+use crate::models::seed;
 
 /// Costs that are counted to the byte.
 const COUNTS: [&str; 5] = [
@@ -61,7 +62,7 @@ fn program(path: &Path, parties: usize) {
         .map(|(name, party)| p.input_named::<u32>(name, Party::new(party), [40, 40]));
     let greater = (&x * &y).max(&x + &y);
     p.open_named("greater", greater.sum(0), Everyone);
-    p.open_named("product", x.matmul(&y).at(3, 5), Everyone);
+    p.open_named("product", x.matmul(&y).at(0, 3), Everyone);
     let program = p.finish().expect("a program that can be");
     program.save(path.join("both.mad")).expect("a file");
     write(path, "x.csv", &numbers(1600, 7919));
@@ -190,7 +191,7 @@ fn stores_are_made_by_parties_with_different_threads() {
         let who = format!("--party {party} --parties parties.toml --threads {threads}");
         start(
             path,
-            &format!("precompute --triples bits=100k --store p{party} --store-key p.key {who}"),
+            &format!("precompute --triples bits=100k --store p{party} --store-key k{party} {who}"),
         )
     };
     let made = [start(0, 1), start(1, 4)].map(|party| party.end().good());
@@ -226,5 +227,43 @@ fn one_of_different_threads_is_lost() {
         let [zero, one] = running.map(crate::command::Running::end);
         assert_ne!(one.status, 0, "{one}");
         zero.bad(4, &["lost party 1"]);
+    }
+}
+
+/// The mix that nobody names is chosen for the threads that they have in common.
+#[test]
+fn networks_and_tables_are_computed_by_parties_with_different_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    roster(path, 2);
+    let row = vec!["0.5"; 72].join(",");
+    write(path, "x.csv", &format!("{row}\n{row}\n"));
+    let model = format!("infer --model {} -q", seed("conv.onnx").display());
+    let here = format!("{model} --local 2 --input x.csv --threads 1 --json");
+    let here = json(&madrigal(path, &here).good());
+    for numbers in [["1", "3"], ["8", "2"]] {
+        let data = ["--batch 2", "--input x.csv"];
+        let told = parties(path, &numbers, |party| format!("{model} {}", data[party]));
+        assert_eq!(told[1]["results"], here["results"], "{numbers:?}");
+        for one in &told {
+            let least = numbers
+                .iter()
+                .filter_map(|one| one.parse::<u64>().ok())
+                .min();
+            assert_eq!(one["threads"].as_u64(), least, "{numbers:?}");
+            assert_eq!(one["protocol"], told[0]["protocol"], "{numbers:?}");
+        }
+    }
+    write(path, "0.csv", "pay\n1\n2\n3\n4\n5\n6\n");
+    write(path, "1.csv", "pay\n7\n8\n9\n");
+    let told = parties(path, &["3", "1"], |party| {
+        format!("stats {party}.csv --sum pay --least 1 --yes")
+    });
+    for one in told {
+        assert_eq!(
+            (&one["threads"], &one["answers"][0]["value"]),
+            (&1.into(), &45.into()),
+            "{one}"
+        );
     }
 }
