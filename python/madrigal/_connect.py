@@ -16,6 +16,7 @@ from ._models import Inference, Model, load_model, words_of_party
 from ._program import Bound, Result, Runnable
 from ._progress import Ear, ProgressLike, listening, logger
 from ._stages import Staged, StagedResult, _session
+from ._types import ThreadsLike
 
 
 class Connection:
@@ -27,7 +28,7 @@ class Connection:
     do not meet, end nothing.
     """
 
-    def __init__(self, roster: str, me: int, words: list[str], threads: int) -> None:
+    def __init__(self, roster: str, me: int, words: list[str], threads: ThreadsLike) -> None:
         self.me, self.threads = me, threads
         self._words = ["--party", str(me), "--parties", roster, *words, "--json", "--threads", str(threads)]
         self._held: Any = None
@@ -208,7 +209,7 @@ def connect(
     identity: str | os.PathLike[str] | None = None,
     session: str | None = None,
     connect_timeout: float | None = None,
-    threads: int = 1,
+    threads: ThreadsLike = "auto",
 ) -> Connection:
     """Takes a party's place among those of a list, for one session with the others.
 
@@ -219,7 +220,8 @@ def connect(
         session: Name of the session, the same at all parties.
         connect_timeout: Seconds to wait for the other parties, when they meet and, if it is more than 10, when one begins a run
             that the others have not begun; 30 unless it is given.
-        threads: Threads that the party computes with, the same number at all parties.
+        threads: Threads that the party computes with; ``"auto"`` is as many as its machine has cores for. Parties may have different
+            numbers: what they do together is planned for the least of them.
     """
     words: list[str] = []
     words += ["--identity", os.fspath(identity)] if identity is not None else []

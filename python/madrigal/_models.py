@@ -14,7 +14,7 @@ from ._errors import RunError, UnmetError
 from ._program import Client, Result
 from ._progress import ProgressLike, listening, log_end, logger
 from ._told import Calibration, Comparison, ModelExplanation, ModelInfo, WhoSaw
-from ._types import DType
+from ._types import DType, ThreadsLike
 
 #: Data for a network: an array; a mapping from the inputs' names, or a tuple, where there are several; or the paths of files.
 Data = Any
@@ -145,7 +145,7 @@ class Model:
         dishonest_majority: bool = False,
         dims: Mapping[str, int] | None = None,
         shapes: Mapping[str, Sequence[int]] | None = None,
-        threads: int = 1,
+        threads: ThreadsLike = "auto",
         network: str | None = None,
         transport: str | None = None,
         report: Path | None = None,
@@ -165,7 +165,8 @@ class Model:
             dishonest_majority: Choose only among mixes in which all parties but one may be corrupted.
             dims: Sizes of dimensions that the model gives a name.
             shapes: Shapes of inputs whose sizes the model leaves open.
-            threads: Threads that each party computes with.
+            threads: Threads that each party computes with; ``"auto"`` is as many as this machine has cores for, which the parties
+                share.
             network: Network between the parties, as ``"wan"`` or ``"20ms,100Mbps"``.
             transport: ``"tcp"``, ``"tls"`` or ``"memory"``.
             report: File for a page that tells of the run.
@@ -189,7 +190,7 @@ class Model:
         dishonest_majority: bool,
         dims: Mapping[str, int] | None,
         shapes: Mapping[str, Sequence[int]] | None,
-        threads: int | None,
+        threads: ThreadsLike | None,
         report: Path | None,
     ) -> list[str]:
         words = _words(
@@ -199,7 +200,7 @@ class Model:
             public_model=public_model,
             check_range=check_range,
             dishonest_majority=dishonest_majority,
-            threads=None if threads is None else int(threads),
+            threads=threads,
             report=None if report is None else os.fspath(report),
         )
         return words + _sizes(dims, shapes, self._memory)
@@ -257,7 +258,7 @@ class Model:
         dishonest_majority: bool = False,
         dims: Mapping[str, int] | None = None,
         shapes: Mapping[str, Sequence[int]] | None = None,
-        threads: int = 1,
+        threads: ThreadsLike = "auto",
     ) -> ModelExplanation:
         """What the network costs on secrets before it runs: in one mix of protocols layer by layer, or in all that are usual."""
         words = _words(parties=int(parties), network=network, batch=int(batch))

@@ -16,7 +16,7 @@ from ._progress import ProgressLike, listening, log_end, logger
 from ._secret import Secret, as_secret, constant
 from ._told import Explanation, WhoSaw
 from ._trace import Trace, converted
-from ._types import DType, DTypeLike, as_dtype, fill, from_bytes
+from ._types import DType, DTypeLike, ThreadsLike, as_dtype, fill, from_bytes
 
 
 class Client:
@@ -214,7 +214,7 @@ class Bound:
         self,
         *,
         protocol: str | None = None,
-        threads: int = 1,
+        threads: ThreadsLike = "auto",
         network: str | None = None,
         progress: ProgressLike = None,
         **inputs: Any,
@@ -225,9 +225,13 @@ class Bound:
         words += ["--network", network] if network else []
         return self._run(words, self._given(inputs, everyone), progress, f"{self._native.parties} parties here")
 
-    def explain(self, *, network: str | None = None, protocol: str | None = None) -> Explanation:
-        """What the program costs, operation by operation, before it runs."""
+    def explain(
+        self, *, network: str | None = None, protocol: str | None = None, threads: ThreadsLike = "auto"
+    ) -> Explanation:
+        """What the program costs, operation by operation, before it runs: for parties of so many threads each, ``"auto"`` for as
+        many as a machine like this one has cores."""
         words = (["--network", network] if network else []) + (["--mix", protocol] if protocol else [])
+        words += ["--threads", str(threads)]
         text = self._perform("explain", words, None)[1]
         figures = json.loads(self._perform("explain", [*words, "--json"], None)[1])
         return Explanation(text, figures)
@@ -290,7 +294,7 @@ class Runnable:
         self,
         *,
         protocol: str | None = None,
-        threads: int = 1,
+        threads: ThreadsLike = "auto",
         network: str | None = None,
         progress: ProgressLike = None,
         **inputs: Any,
@@ -299,7 +303,8 @@ class Runnable:
 
         Args:
             protocol: Mix of sharings, as ``"A+B"`` or ``"R"``; the program's own where none is given.
-            threads: Threads that each party computes with.
+            threads: Threads that each party computes with; ``"auto"`` is as many as this machine has cores for, which the parties
+                share.
             network: Network between the parties, as ``"wan"`` or ``"20ms,100Mbps"``.
             progress: Whether progress is shown, or a function that is told of it as :class:`Progress`; on terminals and in notebooks
                 it is shown.
@@ -309,9 +314,12 @@ class Runnable:
         bound = self._bound(values, lengths)
         return bound.run_local(protocol=protocol, threads=threads, network=network, progress=progress, **values)
 
-    def explain(self, *, network: str | None = None, protocol: str | None = None, **lengths: int) -> Explanation:
-        """What the program costs, operation by operation, for these lengths of its dimensions."""
-        return self.bind(**lengths).explain(network=network, protocol=protocol)
+    def explain(
+        self, *, network: str | None = None, protocol: str | None = None, threads: ThreadsLike = "auto", **lengths: int
+    ) -> Explanation:
+        """What the program costs, operation by operation, for these lengths of its dimensions; ``threads`` are as for
+        :meth:`Bound.explain`."""
+        return self.bind(**lengths).explain(network=network, protocol=protocol, threads=threads)
 
     def check(self, *, protocol: str | None = None, progress: ProgressLike = None, **lengths: int) -> str:
         """Runs all parties here in every mix of protocols with random inputs, and compares them with the meaning in the clear."""

@@ -17,7 +17,7 @@ from ._jobs import blocking, future, outcome, over_async
 from ._program import Bound, Builder, _array
 from ._secret import Secret, as_secret
 from ._trace import Trace, converted
-from ._types import DType, as_dtype
+from ._types import DType, ThreadsLike, as_dtype
 
 
 class Kept:
@@ -242,7 +242,9 @@ class Staged:
         """Computes in the clear what the stages mean, from all inputs; gives what the function returns."""
         return blocking(lambda: self.simulate_async(**values))
 
-    def run_local(self, *, protocol: str | None = None, threads: int = 1, network: str | None = None, **values: Any) -> StagedResult:
+    def run_local(
+        self, *, protocol: str | None = None, threads: ThreadsLike = "auto", network: str | None = None, **values: Any
+    ) -> StagedResult:
         """Runs the stages as all of their parties in this process, by the real protocols.
 
         The function runs once for each party, side by side in one event loop; what it returns must be the same at all of them,
@@ -250,14 +252,15 @@ class Staged:
 
         Args:
             protocol: Mix of sharings of all stages, as ``"A+B"`` or ``"R"``; the decorator's where none is given.
-            threads: Threads that each party computes with.
+            threads: Threads that each party computes with; ``"auto"`` is as many as this machine has cores for, which the parties
+                share.
             network: Network between the parties, as ``"wan"`` or ``"20ms,100Mbps"``.
             values: The function's arguments, and the values of all inputs by their names.
         """
         return blocking(lambda: self.run_local_async(protocol=protocol, threads=threads, network=network, **values))
 
     async def run_local_async(
-        self, *, protocol: str | None = None, threads: int = 1, network: str | None = None, **values: Any
+        self, *, protocol: str | None = None, threads: ThreadsLike = "auto", network: str | None = None, **values: Any
     ) -> StagedResult:
         """Runs the stages as :meth:`run_local` does, beside other tasks of an event loop. Cancelling the task ends the run."""
         own, inputs = self._split(values)

@@ -63,7 +63,8 @@ class Explanation(Report):
     def _tables(self) -> str:
         all_ = self.figures
         head = (
-            f"{all_['program']}: {all_['parties']} parties, mix {all_['mix']}, network {all_['network']}; "
+            f"{all_['program']}: {all_['parties']} parties, threads {all_['threads']}, mix {all_['mix']}, "
+            f"network {all_['network']}; "
             f"together about {seconds(all_['total_seconds'])}, at most {size(all_['memory_bytes'])} of memory"
         )
         header = ["operation", "source", "makes", "setup: sent", "online: sent", "rounds", "setup", "online"]
@@ -104,7 +105,10 @@ class ModelExplanation(Report):
     def _tables(self) -> str:
         all_ = self.figures
         bits, fraction = all_["numbers"]
-        head = f"{all_['model']}: {all_['parties']} parties, batch {all_['batch']}, numbers {bits}.{fraction}, network {all_['network']}"
+        head = (
+            f"{all_['model']}: {all_['parties']} parties, threads {all_['threads']}, batch {all_['batch']}, "
+            f"numbers {bits}.{fraction}, network {all_['network']}"
+        )
         header = ["protocol", "agreed", "here", "setup", "sends in setup", "online", "sends online", "rounds", "memory"]
         rows = [
             [

@@ -8,6 +8,10 @@ from typing import Any, Union
 import numpy as np
 
 
+#: Threads that a party computes with: a number, or ``"auto"``.
+ThreadsLike = Union[int, str]
+
+
 class DType:
     """The type of a secret's elements: ``bool``, an integer, or a number with a fixed point.
 

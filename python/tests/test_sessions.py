@@ -86,6 +86,23 @@ def test_one_session_does_run_after_run(pair: tuple[mg.Connection, mg.Connection
         before = sockets()
 
 
+def test_parties_may_have_different_numbers_of_threads(tmp_path: pathlib.Path) -> None:
+    keys(tmp_path, 2)
+    numbers: list[int | str] = [3, 2]
+    ada, ben = (
+        mg.connect(tmp_path / "parties.toml", me, identity=tmp_path / f"p{me}", connect_timeout=20, threads=threads)
+        for me, threads in enumerate(numbers)
+    )
+    with ada, ben:
+        one, other = both(lambda: ada.run(gap, pay=[1.5, 2.0]), lambda: ben.run(gap, rate=[2.0, 4.0]))
+        assert one["total"] == other["total"] == 11 and one.stats["threads"] == other.stats["threads"] == 2
+        one, other = both(lambda: ada.run(halvings, limit=4, secret=9), lambda: ben.run(halvings, limit=4))
+        assert one.value == other.value and one.stats["threads"] == other.stats["threads"] == 2
+    with pytest.raises(ValueError, match="auto"):
+        mg.connect(tmp_path / "parties.toml", 0, identity=tmp_path / "p0", threads=0).run(gap, pay=[1.5, 2.0])
+    assert gap.explain(threads=5).figures["threads"] == 5
+
+
 def test_stages_of_three_parties_and_many_runs_in_an_event_loop(tmp_path: pathlib.Path) -> None:
     keys(tmp_path, 3)
 

@@ -14,10 +14,11 @@ use crate::ahead::JOB;
 use crate::arguments::Unsound;
 use crate::explain::explain_plan;
 use crate::failure::{Failure, Result};
-use crate::flags::{Net, Who, threads};
+use crate::flags::{Net, Who};
 use crate::over::Over;
 use crate::present::Present;
 use crate::runs::{PartyStatistics, RunFigures, apart};
+use crate::threads::Threads;
 use crate::ways::{MatricesArg, Ways};
 
 /// The flags of such commands.
@@ -28,9 +29,10 @@ pub struct AgreedFlags {
     #[arg(long, value_name = "MIX", help_heading = "Work")]
     pub mix: Option<Mix>,
 
-    /// Threads that each party computes with; the same number at all parties, because the work is cut by it
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1", help_heading = "Work")]
-    pub threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores for it here, which the parties on this machine
+    /// share. Parties may have different numbers: what they do together is planned for the least of them
+    #[arg(long, value_name = "auto|N", default_value_t, help_heading = "Work")]
+    pub threads: Threads,
 
     /// The line between the parties.
     #[command(flatten, next_help_heading = "Work")]
@@ -95,6 +97,11 @@ impl AgreedFlags {
         self.over.or_network(&self.net.network, here);
     }
 
+    /// Number of threads of each party here.
+    fn own_threads(&self) -> usize {
+        self.threads.resolve(self.who.here())
+    }
+
     /// Runs the parties here, which tell each other texts of at most `most` bytes.
     ///
     /// # Errors
@@ -111,6 +118,7 @@ impl AgreedFlags {
         let deadline = self.net.patience.deadline;
         let work = async |session: &Session, observe: &dyn Fn(Progress)| {
             let me = session.me();
+            let threads = session.common_threads(session.parties())?;
             let card = agreeing.card(me);
             let cards = tell(session, &asked, card, most, deadline).await?;
             let ready = || -> Result<_> {
@@ -118,7 +126,7 @@ impl AgreedFlags {
                 // The first party here plans for all.
                 let common = match &mut *common {
                     Some(common) => common,
-                    none => none.insert(self.common(agreeing, &asked, &cards)?),
+                    none => none.insert(self.common(agreeing, &asked, &cards, threads)?),
                 };
                 let inputs = agreeing.inputs(me, &common.facts)?;
                 let given = common.planned.given(&common.program, &inputs, me)?;
@@ -136,7 +144,7 @@ impl AgreedFlags {
             let figures = RunFigures::from(&ended.outcome);
             Ok((ended.outputs, vec![figures]))
         };
-        let ended = present.run(self.threads, quiet, work)?;
+        let ended = present.run(self.own_threads(), quiet, work)?;
         let (ended, parties) = apart(ended);
         let common = common.into_inner().unwrap_or_else(PoisonError::into_inner);
         let common = common.ok_or_else(|| Failure::bug("a run without a program"))?;
@@ -167,9 +175,10 @@ impl AgreedFlags {
     ) -> Result<String> {
         let asked = agreeing.asked();
         let cards = Party::all(parties).map(|party| agreeing.card(party));
-        let common = self.common(agreeing, &asked, &cards.collect::<Vec<_>>())?;
+        let cards = cards.collect::<Vec<_>>();
+        let common = self.common(agreeing, &asked, &cards, self.own_threads())?;
         let network = &self.net.network;
-        explain_plan(name, &common.planned, network, self.threads, json)
+        explain_plan(name, &common.planned, network, json)
     }
 
     fn common<A: Agreeing>(
@@ -177,11 +186,12 @@ impl AgreedFlags {
         agreeing: &A,
         asked: &[Fact],
         cards: &[Vec<u8>],
+        threads: usize,
     ) -> Result<Common<A::Facts>> {
         let (program, facts) = agreeing.program(cards)?;
         let ways = Ways {
             over: &self.over,
-            threads: self.threads,
+            threads,
             matrices: MatricesArg::Auto,
             stored: false,
             asked,

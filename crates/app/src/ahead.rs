@@ -18,6 +18,7 @@ use crate::numbers::{bytes, seconds};
 use crate::present::Present;
 use crate::runs::{RunFigures, repeated};
 use crate::stores::{StoreFiles, Unfinished};
+use crate::threads::unplanned;
 
 /// The job that fills stores, and the first of those that use them.
 pub const JOB: u32 = 1;
@@ -80,27 +81,48 @@ impl Ahead {
         self.store.is_some()
     }
 
-    /// Fills the stores of the parties here.
+    /// Fills the stores of the parties here, which compute on this many threads each. `spec` says what they are to be where
+    /// all parties have so many.
     ///
     /// # Errors
-    /// [`Failure`]: directories that are not empty or cannot be made; what goes wrong between the parties. No
+    /// [`Failure`] of `spec`; directories that are not empty or cannot be made; what goes wrong between the parties. No
     /// store is left then.
-    pub fn prepare(&self, spec: &StoreSpec, present: Present<'_>, quiet: bool) -> Result<Prepared> {
+    pub fn prepare(
+        &self,
+        spec: &(dyn Fn(usize) -> Result<StoreSpec> + Sync),
+        threads: usize,
+        present: Present<'_>,
+        quiet: bool,
+    ) -> Result<Prepared> {
         let directory = self.store.clone();
         let directory = directory.ok_or_else(|| Failure::bug("a new store without a directory"))?;
         let files = present.stores(&directory, self.store_key.as_deref());
         let unfinished = files.iter().map(|files| files.clone().new_store());
         let _unfinished: Vec<Unfinished> = unfinished.collect();
-        let new = files.iter().map(|files| make(files, spec));
+        let first = spec(threads)?;
+        let new = files.into_iter().map(|files| {
+            let new = make(&files, &first)?;
+            Ok((files, new))
+        });
         let new = ForEach::new(&present, new)?;
-        let deadline = present.deadline();
+        let (deadline, parties) = (present.deadline(), present.parties());
         let work = async |session: &Session, observe: &dyn Fn(Progress)| {
-            let new = new.take(session.me())?;
-            Ok(new.run(session, JOB, deadline, observe).await?)
+            let (files, mut new) = new.take(session.me())?;
+            let common = session.common_threads(parties)?;
+            if common != threads {
+                // Its directory is free then.
+                drop(new);
+                let made = spec(common).and_then(|spec| make(&files, &spec));
+                new = made.inspect_err(|_| unplanned(session))?;
+            }
+            let spec = new.spec().clone();
+            let made = new.run(session, JOB, deadline, observe).await?;
+            Ok((spec, made))
         };
-        let made = present.run(spec.threads, quiet, work)?;
-        let made: Vec<StoreReport> = made.into_iter().map(|(_, made)| made).collect();
-        Ok(self.prepared(directory, spec, &made))
+        let made = present.run(threads, quiet, work)?;
+        let (specs, made): (Vec<StoreSpec>, Vec<StoreReport>) =
+            made.into_iter().map(|(_, made)| made).unzip();
+        Ok(self.prepared(directory, specs.first().unwrap_or(&first), &made))
     }
 
     fn prepared(&self, directory: PathBuf, spec: &StoreSpec, made: &[StoreReport]) -> Prepared {
@@ -150,27 +172,50 @@ impl Prepared {
     }
 }
 
+/// Plans a program for parties of so many threads each, and makes of the inputs that flags give all that the parties here bring
+/// to that plan.
+pub type Planning<'a> = dyn Fn(usize, Inputs) -> Result<(Planned, Inputs)> + Sync + 'a;
+
 /// Inputs of the parties here and their open stores, for runs of a plan, one after the other.
 pub struct ReadyRun<'a> {
-    planned: &'a Planned,
+    program: &'a Computation,
+    plan: &'a Planning<'a>,
+    planned: Planned,
+    /// Inputs to plan again with, where a party elsewhere may have fewer threads.
+    inputs: Mutex<Option<Inputs>>,
     /// Number of runs.
     repeat: u32,
-    parties: ForEach<(Given<'static>, Option<Store>)>,
+    parties: ForEach<(Given<'static>, Option<(StoreFiles, Store)>)>,
+}
+
+/// Runs of a plan that have ended.
+pub struct EndedRuns {
+    /// Results of the last run.
+    pub ended: Ended,
+    /// Cost of each run.
+    pub figures: Vec<RunFigures>,
+    /// The plan, if it is another one than was made before the parties met.
+    pub replanned: Option<Planned>,
 }
 
 impl<'a> ReadyRun<'a> {
-    /// Gives each party here its part of the inputs, and its store if correlations come from stores, for `repeat` runs.
+    /// Plans the program for the `threads` that each party here has, and gives each its part of the inputs, and its store if
+    /// correlations come from stores, for `repeat` runs.
     ///
     /// # Errors
-    /// [`Failure`]: stores that are not there, damaged, or too small; a plan that needs nothing from them.
+    /// [`Failure`] of `plan`; stores that are not there, damaged, or too small; a plan that needs nothing from them.
     pub fn new(
-        planned: &'a Planned,
-        program: &Computation,
-        inputs: &Inputs,
+        program: &'a Computation,
+        plan: &'a Planning<'a>,
+        inputs: Inputs,
+        threads: usize,
         ahead: &Ahead,
         repeat: u32,
         present: &Present<'_>,
     ) -> Result<Self> {
+        // All parties here have as many threads, and nobody fewer than one.
+        let again = present.me().filter(|_| threads > 1).map(|_| inputs.clone());
+        let (planned, inputs) = plan(threads, inputs)?;
         let stores = match &ahead.store {
             Some(directory) => {
                 present.check_stores(directory)?;
@@ -180,40 +225,84 @@ impl<'a> ReadyRun<'a> {
             None => vec![None; present.here().len()],
         };
         let given = match present.me() {
-            Some(me) => planned.given(program, inputs, me).map(|given| vec![given]),
-            None => planned.given_to_all(program, inputs),
+            Some(me) => planned.given(program, &inputs, me).map(|given| vec![given]),
+            None => planned.given_to_all(program, &inputs),
         };
         let given = given?.into_iter();
         let parties = given.zip(stores).map(|(given, files)| {
-            let store = files.map(|files| open(planned, &files, repeat));
-            let store = store.transpose()?;
-            Ok((given, store))
+            let store = files.map(|files| {
+                let store = open(&planned, &files, repeat)?;
+                Ok::<_, Failure>((files, store))
+            });
+            Ok((given, store.transpose()?))
         });
         let parties = ForEach::new(present, parties)?;
         Ok(Self {
+            program,
+            plan,
             planned,
+            inputs: Mutex::new(again),
             repeat,
             parties,
         })
     }
 
-    /// Runs the plan as the party of a session. Gives what came of the last run, and what each run cost.
+    /// The plan as it was made before the parties met.
+    pub fn planned(&self) -> &Planned {
+        &self.planned
+    }
+
+    /// Plans for the number of threads that the parties have in common, if this one has more.
+    fn replan(&self, session: &Session) -> Result<Option<(Planned, Given<'static>)>> {
+        let common = session.common_threads(self.program.parties())?;
+        if common == self.planned.plan.spec().threads {
+            return Ok(None);
+        }
+        let inputs = self
+            .inputs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let inputs = inputs.ok_or_else(|| Failure::bug("parties here have other threads"))?;
+        let (planned, inputs) = (self.plan)(common, inputs)?;
+        let given = planned.given(self.program, &inputs, session.me())?;
+        Ok(Some((planned, given)))
+    }
+
+    /// Runs the plan as the party of a session, planned again where the parties have fewer threads in common than this one
+    /// has. Gives what came of the last run, and what each run cost.
     ///
     /// # Errors
-    /// [`Failure`]: what goes wrong between the parties.
+    /// [`Failure`]: what goes wrong between the parties; inputs and stores that do not fit the new plan.
     pub async fn run(
         &self,
         session: &Session,
         deadline: Option<Duration>,
         observe: &dyn Fn(Progress),
-    ) -> Result<(Ended, Vec<RunFigures>)> {
+    ) -> Result<EndedRuns> {
         let (mut given, mut store) = self.parties.take(session.me())?;
-        repeated(self.repeat, async |repetition| {
+        let again = || -> Result<_> {
+            let replanned = self.replan(session)?;
+            if let (Some((planned, _)), Some((files, store))) = (&replanned, &store) {
+                enough(planned, store, files, self.repeat)?;
+            }
+            Ok(replanned)
+        };
+        let mut replanned = None;
+        if let Some((planned, anew)) = again().inspect_err(|_| unplanned(session))? {
+            given = anew;
+            replanned = Some(planned);
+        }
+        let planned = replanned.as_ref().unwrap_or(&self.planned);
+        let done = repeated(self.repeat, async |repetition| {
             let inputs = match repetition + 1 == self.repeat {
                 true => std::mem::take(&mut given.inputs),
                 false => given.inputs.clone(),
             };
-            let means = store.as_mut().map(Means::from).unwrap_or_default();
+            let means = match &mut store {
+                Some((_, store)) => Means::from(store),
+                None => Means::default(),
+            };
             let facts = given.facts.clone();
             let given = Given {
                 inputs,
@@ -221,12 +310,17 @@ impl<'a> ReadyRun<'a> {
                 facts,
             };
             let id = JOB + repetition;
-            let ended = self.planned.run(session, id, given, deadline, observe);
+            let ended = planned.run(session, id, given, deadline, observe);
             let ended = ended.await?;
             let figures = RunFigures::from(&ended.outcome);
             Ok((ended, figures))
+        });
+        let (ended, figures) = done.await?;
+        Ok(EndedRuns {
+            ended,
+            figures,
+            replanned,
         })
-        .await
     }
 }
 
@@ -235,9 +329,14 @@ fn open(planned: &Planned, files: &StoreFiles, repeat: u32) -> Result<Store> {
         return Err(Nothing.into());
     }
     let store = files.open()?;
-    let enough = planned.plan.check_store(&store, repeat);
-    enough.map_err(files.failed())?;
+    enough(planned, &store, files, repeat)?;
     Ok(store)
+}
+
+/// Checks that a store has enough for all runs.
+fn enough(planned: &Planned, store: &Store, files: &StoreFiles, repeat: u32) -> Result<()> {
+    let enough = planned.plan.check_store(store, repeat);
+    enough.map_err(files.failed())
 }
 
 /// Something for each party here, which takes it once.

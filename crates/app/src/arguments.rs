@@ -11,11 +11,12 @@ use madrigal_program::{ExecuteError, ProgramError};
 use crate::ahead::Ahead;
 use crate::clients::ClientFlags;
 use crate::failure::{EXIT_STATUS, Failure, Fault, Result, Status};
-use crate::flags::{Net, Who, repetitions, threads};
+use crate::flags::{Net, Who, repetitions};
 use crate::inputs::InputFlag;
 use crate::over::Over;
 use crate::present::Present;
 use crate::public_numbers::Numbers;
+use crate::threads::Threads;
 use crate::ways::{MatricesArg, Ways};
 
 /// A number's flag.
@@ -83,10 +84,10 @@ pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) over: Over,
 
-    /// Threads that each party computes with; the same number at all parties, because the work is cut by
-    /// it: where a party has fewer cores, its threads take turns
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
-    pub(crate) threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores for it here, which the parties on this machine
+    /// share. Parties may have different numbers: what they do together is planned for the least of them
+    #[arg(long, value_name = "auto|N", default_value_t)]
+    pub(crate) threads: Threads,
 
     #[command(flatten)]
     pub(crate) ahead: Ahead,
@@ -184,11 +185,16 @@ impl Flags {
         }
     }
 
-    /// Gives the ways in which it is to be computed.
-    pub(crate) fn ways<'a>(&'a self, asked: &'a [Fact]) -> Ways<'a> {
+    /// Number of threads of each party here.
+    pub(crate) fn own_threads(&self) -> usize {
+        self.threads.resolve(self.who.here())
+    }
+
+    /// Gives the ways in which it is to be computed on this many threads of each party.
+    pub(crate) fn ways<'a>(&'a self, asked: &'a [Fact], threads: usize) -> Ways<'a> {
         Ways {
             over: &self.over,
-            threads: self.threads,
+            threads,
             matrices: self.matrices,
             stored: self.ahead.is_stored(),
             asked,

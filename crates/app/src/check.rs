@@ -139,7 +139,8 @@ fn compare<H>(
     goal: Goal,
 ) -> Result<()> {
     let (program, seed) = (&made.program, made.flags.seed);
-    let planned = made.plan_in(mix, Some(goal))?;
+    let threads = made.flags.threads.resolve(program.parties());
+    let planned = made.planner().plan_in(mix, Some(goal), threads)?;
     let ended = planned.run_locally(program, inputs);
     let ended = ended.map_err(|error| match error {
         LocalError::Run { error, .. } => error.into(),

@@ -33,7 +33,7 @@ pub fn everyone<T: Send>(
     match transport {
         TransportArg::Memory => on_threads(all.zip(mesh(parties)).map(|(me, transport)| {
             let work = async move |session: &Session| work(session).await;
-            move || block_on(network.in_session(me, parties, transport, patience, work))
+            move || block_on(network.in_session(me, parties, transport, patience, threads, work))
         })),
         TransportArg::Tcp | TransportArg::Tls => {
             let listeners: Vec<TcpListener> = all

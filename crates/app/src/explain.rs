@@ -33,7 +33,7 @@ struct Explanation<'a> {
     correlations: String,
     /// Network, as `--network` was given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Order of setup and online.
     phases: String,
@@ -305,15 +305,15 @@ fn short(source: &str) -> &str {
 pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
     let flags = made.flags;
     let network = &flags.net.network;
-    explain_plan(made.name, &made.plan()?, network, flags.threads, flags.json)
+    let planned = made.planner().plan(flags.own_threads())?;
+    explain_plan(made.name, &planned, network, flags.json)
 }
 
-/// Tells the cost of a planned program over a network, with this number of threads for each party.
+/// Tells the cost of a planned program over a network.
 pub(crate) fn explain_plan(
     name: &str,
     planned: &Planned,
     network_name: &str,
-    threads: usize,
     as_json: bool,
 ) -> Result<String> {
     let network = Network::parse(network_name)?;
@@ -361,7 +361,7 @@ pub(crate) fn explain_plan(
         in_groups: planned.groups,
         correlations: origin(plan),
         network: network_name.to_owned(),
-        threads,
+        threads: plan.spec().threads,
         phases: plan.phases().to_string(),
         setup,
         online,
@@ -421,12 +421,13 @@ impl Explanation<'_> {
             );
         }
         format!(
-            "{}: {} parties, mix {}, circuits of little {}{}{}, correlations {}; network {}, phases {}.\n\
+            "{}: {} parties of {} each, mix {}, circuits of little {}{}{}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
              by side share rounds. Times are estimates for machines like this one.\n",
             self.program,
             self.parties,
+            counted(self.threads as u64, "thread"),
             self.mix,
             self.circuits,
             match self.two_layers_a_round {

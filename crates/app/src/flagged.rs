@@ -31,26 +31,45 @@ pub(crate) struct FlaggedProgram<'a, H> {
     pub(crate) sink: Option<Sink<'a>>,
 }
 
+/// All of a command's program and flags that plans are made of, for any thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Planner<'a> {
+    program: &'a Computation,
+    asked: &'a [Fact],
+    flags: &'a Flags,
+}
+
 impl<H> FlaggedProgram<'_, H> {
-    /// The plan in the mix that the flags name, else in the program's own.
-    pub(crate) fn plan(&self) -> Result<Planned> {
-        let mix = self.flags.mix.unwrap_or_else(|| self.program.mix());
-        self.plan_in(mix, self.goal())
+    /// Gives what plans are made of.
+    pub(crate) fn planner(&self) -> Planner<'_> {
+        Planner {
+            program: &self.program,
+            asked: &self.asked,
+            flags: self.flags,
+        }
     }
 
     /// Goal of circuits, if it is not left to the plan.
     pub(crate) fn goal(&self) -> Option<Goal> {
         self.flags.goal()
     }
+}
 
-    /// Gives the ways in which it is to be computed.
-    pub(crate) fn ways(&self) -> Ways<'_> {
-        self.flags.ways(&self.asked)
+impl<'a> Planner<'a> {
+    /// The plan on this many threads of each party, in the mix that the flags name, else in the program's own.
+    pub(crate) fn plan(&self, threads: usize) -> Result<Planned> {
+        let mix = self.flags.mix.unwrap_or_else(|| self.program.mix());
+        self.plan_in(mix, self.flags.goal(), threads)
     }
 
-    /// Plans the program in a mix.
-    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
-        let planned = self.ways().plan(&self.program, mix, goal);
+    /// Gives the ways in which it is to be computed on this many threads of each party.
+    pub(crate) fn ways(&self, threads: usize) -> Ways<'a> {
+        self.flags.ways(self.asked, threads)
+    }
+
+    /// Plans the program in a mix, on this many threads of each party.
+    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>, threads: usize) -> Result<Planned> {
+        let planned = self.ways(threads).plan(self.program, mix, goal);
         planned.map_err(|error| Unsound::plan(&error))
     }
 }

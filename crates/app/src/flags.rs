@@ -67,6 +67,11 @@ impl Among {
     pub fn here(&self) -> bool {
         self.local.is_some()
     }
+
+    /// Number of parties that are taken to compute on one machine.
+    pub fn on_a_machine(&self) -> usize {
+        self.local.unwrap_or(1)
+    }
 }
 
 /// All parties here, or one real party.
@@ -127,6 +132,13 @@ impl From<KeyModeArg> for KeyMode {
             KeyModeArg::Private => Self::Private,
             KeyModeArg::Readable => Self::Readable,
         }
+    }
+}
+
+impl Who {
+    /// Number of parties that compute on this machine.
+    pub fn here(&self) -> usize {
+        self.local.unwrap_or(1)
     }
 }
 

@@ -54,6 +54,7 @@ mod status;
 pub mod stop;
 pub mod stores;
 pub mod terminal;
+pub mod threads;
 pub mod wanted;
 pub mod watch;
 pub mod ways;

@@ -4,14 +4,18 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use madrigal_correlations_make::{Extension, MAX_THREADS};
+use madrigal_engine::TRIPLE_MEMORY;
 use madrigal_kernels::ceilings::Cores;
 use madrigal_kernels::{Kernels, Level, ceilings};
+use madrigal_net::transport::Profile;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
-use crate::numbers::{Table, rate, seconds, table};
+use crate::numbers::{Table, bytes, count, counted, rate, seconds, table};
+use crate::threads::{AutoThreads, cores};
 
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]
@@ -34,6 +38,12 @@ pub struct Machine {
     /// Work of the slowest thread while all are at work, as a share of what one thread does alone, 0 to 1; the median of
     /// eleven moments.
     pub cores_free: f64,
+    /// Threads that a party takes by `--threads auto`.
+    pub threads: AutoThreads,
+    /// Threads of each party beyond which Boolean triples come no faster through TCP to the machine itself.
+    pub loopback_threads: usize,
+    /// Memory that programs may take now, in bytes, where the system tells it.
+    pub free_memory: Option<u64>,
     /// Instruction level that the kernels use.
     pub level: &'static str,
     /// Levels that this processor supports.
@@ -60,7 +70,7 @@ impl Machine {
     /// # Errors
     /// [`Failure`]: a system without a loopback interface.
     pub fn measure() -> Result<Self> {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         let kernels = Kernels::detect();
         let ceilings = ceilings::measure(kernels);
         let limit = |one: ceilings::Ceiling| Limit {
@@ -70,8 +80,16 @@ impl Machine {
         };
         let (round_trip, bandwidth) =
             loopback().map_err(Failure::system("cannot measure the loopback interface"))?;
+        let line = Profile {
+            latency: Duration::from_secs_f64(round_trip / 2.0),
+            bits_per_second: Some((8.0 * bandwidth) as u64),
+            jitter: Duration::ZERO,
+        };
         Ok(Self {
             processor: processor(),
+            threads: AutoThreads::here(),
+            loopback_threads: Extension::threads_that_help(&line, kernels.level(), MAX_THREADS),
+            free_memory: available_memory(),
             cores,
             cores_free: cores_free(cores),
             level: kernels.level().name(),
@@ -105,6 +123,16 @@ impl Machine {
                 100.0 * self.cores_free
             ),
         );
+        row("threads by --threads auto", self.threads.text());
+        if let Some(free) = self.free_memory {
+            // With several threads each correlation is there twice while it is made.
+            let parties = free / (2 * PARTY_MEMORY);
+            let room = format!(
+                "room for correlations of {} parties by the usual --memory",
+                count(parties)
+            );
+            row("memory free", format!("{}; {room}", bytes(free)));
+        }
         row(
             "instructions used",
             format!("{} (of {})", self.level, self.levels.join(", ")),
@@ -118,7 +146,11 @@ impl Machine {
         );
         row(
             "loopback TCP, one way",
-            rate(self.loopback_bytes_per_second, "B/s"),
+            format!(
+                "{}; it keeps {} of each party busy",
+                rate(self.loopback_bytes_per_second, "B/s"),
+                counted(self.loopback_threads as u64, "thread"),
+            ),
         );
         row("TLS", format!("1.3, {}", madrigal_net::tls::libraries()));
         let files = self
@@ -128,6 +160,9 @@ impl Machine {
         table
     }
 }
+
+/// Correlations that a party keeps at most unless it is told otherwise, in bytes.
+const PARTY_MEMORY: u64 = TRIPLE_MEMORY as u64;
 
 /// The median of some moments.
 fn cores_free(cores: usize) -> f64 {

@@ -3,13 +3,13 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use madrigal_kernels::Kernels;
 use serde::Serialize;
 
 use crate::machine::processor;
+use crate::threads::cores;
 
 /// Origin of a report.
 #[derive(Debug, Clone, Serialize)]
@@ -48,7 +48,7 @@ impl Provenance {
             host: host(),
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             processor: processor(),
-            cores: thread::available_parallelism().map_or(1, usize::from),
+            cores: cores(),
             level: Kernels::detect().level().name(),
             written: utc(now.map_or(0, |since| since.as_secs())),
             command: shown(env::args_os()),

@@ -60,7 +60,8 @@ impl Network {
         })
     }
 
-    /// Does `work` in a session over a transport that is there already, shaped by the profile.
+    /// Does `work` in a session over a transport that is there already, shaped by the profile, as a party that computes with
+    /// this many threads.
     ///
     /// # Errors
     /// [`Failure`] of the session, and of `work`.
@@ -70,9 +71,11 @@ impl Network {
         parties: usize,
         transport: impl Transport,
         patience: &Patience,
+        threads: usize,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        let session = self.session(me, parties, transport, patience, "").await?;
+        let session = self.session(me, parties, transport, patience, (threads, ""));
+        let session = session.await?;
         work_in(session, work).await
     }
 
@@ -82,17 +85,17 @@ impl Network {
         parties: usize,
         transport: impl Transport,
         patience: &Patience,
-        name: &str,
+        own: (usize, &str),
     ) -> LocalBoxFuture<'static, Result<Open>> {
         match (self.profile, self.later) {
-            (None, _) => open(me, parties, transport, patience, name),
+            (None, _) => open(me, parties, transport, patience, own),
             (Some(profile), None) => {
                 let shaped = Shaped::new(transport, profile);
-                open(me, parties, shaped, patience, name)
+                open(me, parties, shaped, patience, own)
             }
             (Some(profile), Some((after, later))) => {
                 let shaped = Shaped::changing(transport, profile, after, later);
-                open(me, parties, shaped, patience, name)
+                open(me, parties, shaped, patience, own)
             }
         }
     }
@@ -127,7 +130,7 @@ pub struct Way<'a> {
     pub network: Network,
     /// Times to wait.
     pub patience: &'a Patience,
-    /// Threads that the party computes with.
+    /// Threads that the party computes with, which the others are told; 0 of one that computes nothing.
     pub threads: usize,
     /// Name of the session; empty if it has none.
     pub name: &'a str,
@@ -159,14 +162,14 @@ impl Way<'_> {
     }
 
     fn runtime(&self) -> Result<Runtime> {
-        let mut builder = if self.threads == 1 {
+        let mut builder = if self.threads <= 1 {
             Builder::new_current_thread()
         } else {
             Builder::new_multi_thread()
         };
         let sockets = (self.addresses.len() - 1) * self.connections();
         builder
-            .worker_threads(self.threads.min(sockets))
+            .worker_threads(self.threads.min(sockets).max(1))
             .enable_all()
             .build()
             .map_err(Failure::system("cannot start the runtime"))
@@ -207,7 +210,8 @@ impl Way<'_> {
             };
             drop(kept);
             let parties = addresses.len();
-            let session = network.session(me, parties, transport, patience, self.name);
+            let own = (self.threads, self.name);
+            let session = network.session(me, parties, transport, patience, own);
             session.await
         })
     }
@@ -220,7 +224,7 @@ fn to_tokio(listener: TcpListener) -> Result<tokio::net::TcpListener> {
     listener.map_err(Failure::system("cannot listen"))
 }
 
-/// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other
+/// Greets the other parties over `transport` as one that computes with this many threads, does `work`, and takes leave. On an error the other
 /// parties are told before it returns.
 ///
 /// # Errors
@@ -230,9 +234,11 @@ pub async fn in_session<T>(
     parties: usize,
     transport: impl Transport,
     patience: &Patience,
+    threads: usize,
     work: impl AsyncFnOnce(&Session) -> Result<T>,
 ) -> Result<T> {
-    work_in(open(me, parties, transport, patience, "").await?, work).await
+    let open = open(me, parties, transport, patience, (threads, ""));
+    work_in(open.await?, work).await
 }
 
 /// A session in which all have been greeted, and which ends for all when this process is told to stop.
@@ -246,10 +252,11 @@ fn open(
     parties: usize,
     transport: impl Transport,
     patience: &Patience,
-    name: &str,
+    (threads, name): (usize, &str),
 ) -> LocalBoxFuture<'static, Result<Open>> {
     let mut config = SessionConfig::new(me, parties);
     config.name = name.to_owned();
+    config.threads = threads;
     // We may have met everybody while two others still look for each other.
     config.patience = config.patience.max(patience.connect_timeout);
     config.silence = patience.silence_timeout;

@@ -29,6 +29,7 @@ pub struct RemoteParty<'a> {
     net: &'a Net,
     /// Base name of the files with our key; `None` without TLS.
     identity: Option<PathBuf>,
+    /// Threads that it computes with; 0 at the dealer.
     threads: usize,
     waits: Waits,
     /// Validity of our certificate, if it ends soon.
@@ -130,7 +131,7 @@ impl<'a> RemoteParty<'a> {
             network,
             net,
             identity: base,
-            threads: 1,
+            threads: usize::from(me < parties),
             waits,
             ending,
         })

@@ -10,7 +10,7 @@ use madrigal_program::{Array, Computation, Ended, Inputs, Outputs, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ahead::{JOB, Prepared, ReadyRun};
+use crate::ahead::{EndedRuns, JOB, Prepared, ReadyRun};
 use crate::clients::Asked;
 use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
@@ -36,7 +36,7 @@ struct Report<'a> {
     circuits: &'static str,
     /// Origin of the correlations, or `none`.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
@@ -59,40 +59,53 @@ pub(crate) fn run<H>(
 ) -> Result<String> {
     let (flags, program, me) = (made.flags, &made.program, present.me());
     let quiet = flags.quiet || me.is_none();
-    let planned = made.plan()?;
+    let (threads, planner, name) = (flags.own_threads(), made.planner(), made.name);
     if let Some(runs) = flags.ahead.prepare {
-        let spec = made.ways().store(&planned, runs);
-        return prepared(made, &flags.ahead.prepare(&spec, present, flags.quiet)?);
+        let spec = |threads| Ok(planner.ways(threads).store(&planner.plan(threads)?, runs));
+        let done = (flags.ahead).prepare(&spec, threads, present, flags.quiet);
+        return prepared(made, &done?);
     }
+    let (server, asked) = (present.server(), |planned: &Planned| {
+        Asked::of_program(program, planned.executable.mix(), name)
+    });
+    let plan = |threads, inputs| {
+        let planned = planner.plan(threads)?;
+        let asked = asked(&planned);
+        let inputs = (flags.clients).bring(&asked, program, server.as_ref(), inputs)?;
+        Ok((planned, inputs))
+    };
     let inputs = match inputs {
         Some(inputs) => inputs,
         None => inputs::read(program, &made.required, &flags.inputs, me, true)?.0,
     };
-    let asked = Asked::of_program(program, planned.executable.mix(), made.name);
-    let server = present.server();
-    let inputs = (flags.clients).bring(&asked, program, server.as_ref(), inputs)?;
     let ready = ReadyRun::new(
-        &planned,
         program,
-        &inputs,
+        &plan,
+        inputs,
+        threads,
         &flags.ahead,
         flags.repeat,
         &present,
     )?;
-    drop(inputs);
     let transport = present.transport();
     let deadline = flags.net.patience.deadline;
     let work = async |session: &Session, observe: &dyn Fn(Progress)| {
         let ended = ready.run(session, deadline, observe).await?;
         Ok((ended, session.run_id(JOB)))
     };
-    let ended = present.run(flags.threads, quiet, work)?;
-    if let (Some(server), [(_, ((last, _), run))]) = (&server, &ended[..]) {
-        let shares = last.outputs.shares();
+    let mut ended = present.run(threads, quiet, work)?;
+    let mut replanned = ended.iter_mut().map(|(_, (runs, _))| runs.replanned.take());
+    let replanned = replanned.next().flatten();
+    let planned = replanned.as_ref().unwrap_or(ready.planned());
+    if let (Some(server), [(_, (last, run))]) = (&server, &ended[..]) {
+        let (asked, shares) = (asked(planned), last.ended.outputs.shares());
         (flags.clients).leave(&asked, server, shares, *run, flags.quiet)?;
     }
-    let ended = ended.into_iter().map(|(me, (ended, _))| (me, ended));
-    tell(made, &planned, transport, ended.collect())
+    let ended = ended.into_iter().map(|(me, (runs, _))| {
+        let EndedRuns { ended, figures, .. } = runs;
+        (me, (ended, figures))
+    });
+    tell(made, planned, transport, ended.collect())
 }
 
 /// Runs the program, with this party's inputs, as the next job of a session that is there already.
@@ -102,7 +115,8 @@ pub(crate) async fn run_in<H>(
     seat: &Seat<'_>,
 ) -> Result<String> {
     let (flags, program, me) = (made.flags, &made.program, seat.session().me());
-    let planned = made.plan()?;
+    let threads = seat.session().common_threads(program.parties())?;
+    let planned = made.planner().plan(threads)?;
     let asked = Asked::of_program(program, planned.executable.mix(), made.name);
     let inputs = (flags.clients).bring(&asked, program, seat.server(), inputs)?;
     let given = planned.given(program, &inputs, me)?;
@@ -183,7 +197,7 @@ fn tell<H>(
             mix: planned.mix.to_string(),
             circuits: saving(planned.goal),
             correlations: origin(&planned.plan),
-            threads: flags.threads,
+            threads: planned.plan.spec().threads,
             transport,
             network: flags.net.network.clone(),
             outputs: outputs.map(|(name, array)| (name, json(array))).collect(),

@@ -46,7 +46,7 @@ fn told(line: &Link) -> String {
 pub struct Ways<'a> {
     /// The line, and which OT extension.
     pub over: &'a Over,
-    /// Number of threads of each party.
+    /// Number of threads of each party; all parties take the same.
     pub threads: usize,
     /// Way to make matrix triples.
     pub matrices: MatricesArg,
@@ -131,7 +131,6 @@ impl Ways<'_> {
             // Parties that differ in what they were told learn that, not in what came of it.
             spec.also.extend(self.asked.iter().cloned());
             let told = [
-                ("--threads", self.threads.to_string()),
                 ("the line of --link or --network", told(&line)),
                 ("mix", mix.to_string()),
             ];

@@ -240,12 +240,6 @@ fn parties_that_compute_different_things() {
     let running = [party(path, 0, "--input a"), party(path, 1, "--input three")];
     let expected: (i32, &[&str]) = (5, &["another program", "lanes"]);
     both_refuse(running, [expected; 2]);
-    let running = [
-        party(path, 0, "--input a --threads 2"),
-        party(path, 1, "--input b"),
-    ];
-    let expected: (i32, &[&str]) = (5, &["another program", "threads"]);
-    both_refuse(running, [expected; 2]);
 }
 
 #[test]

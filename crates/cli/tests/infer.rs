@@ -225,11 +225,6 @@ fn parties_learn_which_flag_differs() {
         }
     };
     both(
-        "MODEL --batch 2 --threads 2",
-        "MODEL",
-        ["--threads is 2 here and 1 there", "--threads is 1 here"],
-    );
-    both(
         "MODEL --batch 3",
         "MODEL",
         ["--batch is 3 here and 2 there", "--batch is 2 here"],

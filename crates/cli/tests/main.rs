@@ -31,5 +31,6 @@ mod splices;
 mod statistics;
 mod stats;
 mod stores;
+mod threads;
 mod trials;
 mod words;

@@ -206,10 +206,10 @@ impl SupplyCosts {
         }
     }
 
-    /// Threads that make correlations.
-    pub fn threads(&self) -> usize {
+    /// Threads that make `needs`: as many as these are worth, of those that the source has.
+    pub fn threads(&self, needs: &Needs) -> usize {
         match self {
-            Self::Ot(costs) => costs.threads(),
+            Self::Ot(costs) => costs.threads(needs),
             Self::Dealer(_) | Self::Store { .. } | Self::Own { .. } => 1,
         }
     }

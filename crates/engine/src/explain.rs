@@ -37,6 +37,8 @@ impl Plan {
         for (node, price, blocks) in self.prices() {
             let work = &mut work[node];
             work.count += blocks;
+            // Blocks are side by side, each on a thread; a whole value has all of them to itself.
+            work.threads = work.count.max(price.threads).min(spec.threads);
             work.ahead.add(&Spending::of(&price.setup, me), blocks);
             work.online.add(&Spending::of(&price.online, me), blocks);
         }
@@ -45,9 +47,10 @@ impl Plan {
         made.map(|(mut cost, mut work)| {
             // Blocks that cannot be under way at once wait for each other.
             let waves = (work.count as u64).div_ceil(under_way).max(1);
+            let threads = work.threads;
             let [ahead_time, online_time] = [&mut work.ahead, &mut work.online].map(|spending| {
                 spending.cost.rounds *= waves;
-                spending.time(spec.threads, rates, link)
+                spending.time(threads, rates, link)
             });
             (cost.ahead, cost.online) = (work.ahead.cost, work.online.cost);
             let (correlations, made) = self.correlations(me, &cost.needs, rates, link);
@@ -82,7 +85,7 @@ impl Plan {
             cost: setup,
             work: costs.work(needs),
             links: costs.links(),
-            threads: costs.threads(),
+            threads: costs.threads(needs),
             order: Order::Stream,
         };
         (setup, bill.time(rates, link))
@@ -93,6 +96,7 @@ impl Plan {
 #[derive(Clone, Default)]
 struct Blocks {
     count: usize,
+    threads: usize,
     ahead: Spending,
     online: Spending,
 }

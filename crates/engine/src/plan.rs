@@ -198,7 +198,7 @@ impl Plan {
             opening: spec.opening,
             threads,
             line: spec.line,
-            block_needs: part_bytes / (2 * threads),
+            block_needs: part_bytes / (2 * threads).min(MOST_SHARES),
             block_memory: spec.memory / 2,
             ahead: match spec.phases {
                 Some(Phases::Interleaved) => Ahead::Nothing,
@@ -573,6 +573,10 @@ fn may_stream(spec: &PlanSpec, needs: &Needs) -> bool {
 /// The part of a plan's time that interleaved phases have to save where nobody asked for them: with sequential ones
 /// setup and online are measured by themselves, and no input is used before all correlations are there.
 const WORTH: f64 = 0.05;
+
+/// The most blocks that the correlations of one part are made for, where each of them needs many: on more threads blocks would be
+/// so short that rounds take longer than is gained.
+const MOST_SHARES: usize = 32;
 
 /// Tables and labels that are made in setup and kept until they are used may take this many times the memory
 /// for correlations: that they are there before the inputs is what they are for.

@@ -53,6 +53,9 @@ pub(crate) struct Price {
     /// Correlations of setup and of online.
     pub(crate) needs: Needs,
     pub(crate) lead: Lead,
+    /// Threads that one call computes on, where nothing else is at work: one of a strand's that works lane by lane, all for
+    /// whole values.
+    pub(crate) threads: usize,
     /// Time online of the party that has most to do.
     pub(crate) nanoseconds: u64,
     /// Boolean triples that each step takes.
@@ -77,23 +80,32 @@ impl Price {
         } = parts;
         let mut needs = online.needs.clone();
         needs += &setup.needs;
-        // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has
-        // most to do counts.
-        let seconds = |party| {
-            let spending = Spending::of(&online, party);
-            spending.time(1, &Rates::ZEN_5, &limits.line).total
-        };
-        let longest = Party::all(graph.parties()).map(seconds).fold(0.0, f64::max);
-        Self {
+        let mut price = Self {
             needs,
             lead: Lead::of([&setup, &online], known.is_some()),
-            nanoseconds: ((longest * 1e9) as u64).max(1),
+            threads: match graph.node(node).is_lane_wise() {
+                true => 1,
+                false => limits.threads,
+            },
+            nanoseconds: 0,
             steps: online.steps(),
             known: known.is_some(),
             setup,
             online,
             kept,
-        }
+        };
+        // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has
+        // most to do counts.
+        let seconds = |party| price.online_seconds(party, &Rates::ZEN_5, &limits.line);
+        let longest = Party::all(graph.parties()).map(seconds).fold(0.0, f64::max);
+        price.nanoseconds = ((longest * 1e9) as u64).max(1);
+        price
+    }
+
+    /// Seconds that one call takes online, where nothing else is at work.
+    pub(crate) fn online_seconds(&self, me: Party, rates: &Rates, link: &Link) -> f64 {
+        let spending = Spending::of(&self.online, me);
+        spending.time(self.threads, rates, link).total
     }
 }
 

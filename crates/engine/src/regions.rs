@@ -19,7 +19,8 @@ const MAX_BLOCK_LANES: usize = 1 << 16;
 /// Blocks of a region that are under way on a thread at least: one computes while the other's messages
 /// travel.
 const BLOCKS_UNDER_WAY: usize = 2;
-/// The most blocks of a region that are under way.
+/// The most blocks of a region that are under way on one thread. On several, whose blocks are shorter where each thread has its
+/// part of the memory, there may be twice as many.
 const MAX_UNDER_WAY: usize = 64;
 
 /// Blocks of one region.
@@ -126,9 +127,9 @@ fn cut(graph: &Graph, region: &mut Region, limits: &Limits) {
     };
     let mut lanes = fitting / unit * unit;
     if limits.threads > 1 {
-        // As many blocks as are under way at least, where there are elements enough.
-        let even = region.len / (BLOCKS_UNDER_WAY * limits.threads) / LINE_LANES * LINE_LANES;
-        lanes = lanes.min(even.max(LINE_LANES));
+        // As many blocks as are under way at least, where there are elements enough; one more would be alone in the end.
+        let even = region.len.div_ceil(BLOCKS_UNDER_WAY * limits.threads);
+        lanes = lanes.min(even.next_multiple_of(LINE_LANES).max(LINE_LANES));
     }
     // The correlations of a block are made at once.
     let needs = |lanes: usize| {
@@ -167,7 +168,7 @@ fn under_way(graph: &Graph, region: &Region, limits: &Limits, widest: usize) -> 
     let affordable = limits.block_memory / (widest * lanes / 8).max(1);
     hiding
         .min(affordable)
-        .min(MAX_UNDER_WAY)
+        .min(MAX_UNDER_WAY * limits.threads.min(2))
         .max(least)
         .min(count)
 }

@@ -21,7 +21,7 @@ use madrigal_protocols::{Opening, Rounds};
 use crate::bill::BillParts;
 use crate::graph::{Graph, Value};
 use crate::policy::{Policy, Ready};
-use crate::price::{Ahead, Limits, Price, Spending, call};
+use crate::price::{Ahead, Limits, Price, call};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
 use crate::strands::{Busy, PREPARERS, Strands};
@@ -309,7 +309,7 @@ impl Schedule {
             let begin = strands[task.strand as usize].max(supply.others);
             let begin = read.chain(block).fold(begin, |begin, end| begin.max(*end));
             let price = &*task.price;
-            let time = || Spending::of(&price.online, me).time(1, rates, link).total;
+            let time = || price.online_seconds(me, rates, link);
             let own = times.entry(price).or_insert_with(time);
             let each = *own / price.steps.len() as f64;
             let mut end = begin;
@@ -429,7 +429,7 @@ impl Schedule {
                 ready.push(Reverse((rank(0, task as usize), task)));
             }
         }
-        let mut strands = Strands::default();
+        let mut strands = Strands::of(tasks.iter().map(|task| task.price.lead));
         let mut order = Vec::with_capacity(tasks.len());
         while let Some(Reverse((_, task))) = ready.pop() {
             let index = task as usize;

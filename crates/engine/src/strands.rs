@@ -27,6 +27,9 @@ const SHORT: u64 = 256 << 10;
 const SHORT_PREPARERS: u64 = (PREPARERS - LONG_PREPARER - 1) as u64;
 /// Protocols that one strand sends in one way in, at most: each has a window of its own.
 const WAYS: u64 = 3;
+/// The most strands that send in one way, where all of them together send more than a peer keeps: each may fill all of its
+/// windows. With more strands, all but one would be full before that one takes the rest by itself.
+const ONE_WAY_STRANDS: usize = (UNHEARD / (WAYS * FIRST_WINDOW)) as usize;
 
 /// Bytes that a task sends a peer before it waits for anything.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,11 +112,12 @@ impl Lead {
 }
 
 /// Strands as they are filled.
-#[derive(Default)]
 pub(crate) struct Strands {
     all: Vec<Strand>,
     /// Bytes that all of them can have sent before anything is heard.
     ahead: u64,
+    /// The most strands that send in one way.
+    one_way_most: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -160,6 +164,20 @@ impl Strand {
 }
 
 impl Strands {
+    /// Strands for tasks with these leads.
+    pub(crate) fn of(leads: impl Iterator<Item = Lead>) -> Self {
+        let one_way = leads.filter(|lead| lead.one_way);
+        let bytes = one_way.fold(0, |sum: u64, lead| sum.saturating_add(lead.bytes));
+        Self {
+            all: Vec::new(),
+            ahead: 0,
+            one_way_most: match bytes > UNHEARD {
+                true => ONE_WAY_STRANDS,
+                false => MAX_STRANDS,
+            },
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -180,7 +198,12 @@ impl Strands {
     fn pick(&mut self, at: u64, lead: Lead) -> usize {
         let all_fit =
             self.ahead + lead.bytes + lead.beside.map_or(0, |beside| beside.bytes) <= UNHEARD;
-        let fits = |strand: &Strand| all_fit || self.ahead + strand.more(lead) <= UNHEARD;
+        let one_way = self.all.iter().filter(|strand| strand.one_way > 0).count();
+        let fits = |strand: &Strand| {
+            let begins = lead.one_way && strand.one_way == 0;
+            let may = !begins || one_way < self.one_way_most;
+            may && (all_fit || self.ahead + strand.more(lead) <= UNHEARD)
+        };
         let all = self.all.iter().enumerate();
         // The one that became free last: few strands have much to do, the others are not opened.
         let waiting = all
@@ -230,7 +253,8 @@ mod tests {
 
     /// Tasks that are all ready at once.
     fn strands(tasks: impl IntoIterator<Item = Lead>) -> Strands {
-        let mut strands = Strands::default();
+        let tasks: Vec<Lead> = tasks.into_iter().collect();
+        let mut strands = Strands::of(tasks.iter().copied());
         for lead in tasks {
             strands.put(0, lead, 1000);
         }
@@ -242,7 +266,7 @@ mod tests {
         let all = strands((0..300).map(|_| lead(1000, false)));
         assert_eq!((all.len(), all.ahead), (MAX_STRANDS, 256_000));
         // A strand that is free is taken again.
-        let mut one = Strands::default();
+        let mut one = Strands::of(std::iter::empty());
         for turn in 0..10 {
             assert_eq!(one.put(turn * 1000, lead(1000, false), 1000).0, 0);
         }
@@ -264,6 +288,24 @@ mod tests {
         let long = (0..50).map(|_| lead(4 * MIB, false));
         let all = strands(short.chain(long));
         assert!(all.ahead <= UNHEARD + 4 * MIB, "{}", all.ahead / MIB);
+    }
+
+    /// Blocks whose tables take more together than a peer keeps, as many at a time as threads want.
+    #[test]
+    fn much_that_goes_one_way_is_spread_evenly() {
+        for at_once in [4, 16, 64] {
+            let mut strands = Strands::of((0..2000).map(|_| lead(MIB, true)));
+            let mut tasks = vec![0; MAX_STRANDS];
+            let mut ends = vec![0; at_once];
+            for task in 0..2000 {
+                let place = task % at_once;
+                let (strand, end) = strands.put(ends[place], lead(MIB, true), 1000);
+                (tasks[strand], ends[place]) = (tasks[strand] + 1, end);
+            }
+            let used = at_once.min(ONE_WAY_STRANDS);
+            let most = tasks.iter().max().expect("strands");
+            assert!(*most <= 2000 / used + at_once, "{at_once}: {tasks:?}");
+        }
     }
 
     #[test]

@@ -37,8 +37,10 @@ impl PlanTime {
 }
 
 impl Plan {
-    /// How long `me` is expected to take on a machine with these rates, where every party has such a
-    /// machine and such links to all others. It is an estimate: rounds, bytes and AES blocks in it are
+    /// How long `me` is expected to take on a machine with these rates for each thread, where every party has such a
+    /// machine and such links to all others. Threads share all that there is to compute: strands that compute lane by lane
+    /// are spread over them, whole values are computed by all, and so are correlations, as far as these are many enough. What a
+    /// link carries is the same for any number of them. It is an estimate: rounds, bytes and AES blocks in it are
     /// exact ([`Plan::cost`]), what they take is a model.
     pub fn time(&self, me: Party, rates: &Rates, link: &Link) -> PlanTime {
         let time = |bill: Bill| bill.time(rates, link);
@@ -145,7 +147,7 @@ pub(crate) fn bills(costs: &SupplyCosts, needs: &Needs, whole: PhaseCost) -> [Bi
             cost: rest,
             work: costs.work(needs),
             links: costs.links(),
-            threads: costs.threads(),
+            threads: costs.threads(needs),
             order: Order::Stream,
         },
     ]

@@ -49,7 +49,7 @@ pub enum Bench {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS)]
+#[command(after_help = EXIT_STATUS, mut_arg("threads", |threads| threads.default_value("1")))]
 pub struct BenchCircuit {
     /// Number of parties
     #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]

@@ -57,7 +57,7 @@ fn statistics(args: BenchCircuit, known: Known) -> Result<Statistics> {
     let circuit = Arc::new(Circuit::new(&known.netlist()?));
     let values = circuit.inputs().len();
     let mut how = args.how;
-    how.over.or_network(&args.network, true);
+    how.settle(&args.network, Some(args.parties));
     let job = Job {
         circuit: known.source(),
         parties: args.parties,

@@ -19,6 +19,8 @@ const MAX_FACTS: usize = 64;
 const MAX_TEXT: usize = 1024;
 /// The most bytes of an address: a host's name has 253 at most.
 pub(crate) const MAX_ADDRESS: usize = 300;
+/// The most threads that a party tells: more than any machine has.
+pub(crate) const MAX_TOLD_THREADS: u32 = 1 << 16;
 
 impl Control {
     pub(crate) fn new(message: Message) -> Self {
@@ -50,6 +52,9 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
             }
             if hello.meeting.len() > MAX_ADDRESS {
                 return Err("an address of more than 300 bytes");
+            }
+            if hello.threads > MAX_TOLD_THREADS {
+                return Err("more than 65536 threads");
             }
             fit(&mut hello.session);
             fit(&mut hello.software);

@@ -193,6 +193,16 @@ pub enum Error {
         /// The other side, which is no more at fault than we are.
         peer: Party,
     },
+    /// A party whose part it is to compute says that it computes nothing.
+    #[error(
+        "{peer} says that it computes nothing, and is one of the first {parties} parties, which compute: it was started as another party's helper, or on no threads; start it as {peer}, on one thread at least"
+    )]
+    Idle {
+        /// The other side.
+        peer: Party,
+        /// Number of parties that compute.
+        parties: usize,
+    },
     /// The parties were about to compute different things.
     #[error(
         "{peer} runs another program: {what} is {ours} here and {theirs} there; nothing was computed. Start all parties with the same circuit and options"
@@ -337,6 +347,7 @@ impl Error {
             | Self::Content { peer, .. }
             | Self::Flood { peer, .. }
             | Self::Version { peer, .. }
+            | Self::Idle { peer, .. }
             | Self::Session { peer, .. }
             | Self::Run { peer, .. } => (Some(*peer), Blame::Peer, false),
             Self::Program { peer, .. } | Self::Tally { peer, .. } => {

@@ -5,7 +5,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use madrigal_kernels::Crc32;
 
 /// Version of the frame layout and of the session protocol.
-pub const WIRE_VERSION: u8 = 8;
+pub const WIRE_VERSION: u8 = 9;
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: usize = 32;
 /// The longest payload of one frame, in bytes; longer messages are split.

@@ -6,6 +6,7 @@ mod closing;
 mod connections;
 mod exchange;
 mod faults;
+mod greeting;
 mod hostile;
 mod identity;
 mod meet;

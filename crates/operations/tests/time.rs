@@ -99,3 +99,87 @@ fn many_lanes_are_estimated() {
         assert!(time(&interleaved(&plan), 100_000_000, link(50.0, 1e8)).total > 6.0);
     }
 }
+
+/// The plan of so many lanes for this line on this many threads, by its time.
+fn on_threads(plan: &Planned, threads: usize, lanes: usize, (line, rates): (Link, Rates)) -> f64 {
+    let plan = plan.with(|spec| PlanSpec {
+        line,
+        ..spec.on_threads(threads)
+    });
+    let plan = plan.of(CircuitJob {
+        lanes,
+        ..plan.job.clone()
+    });
+    let all = Party::all(plan.job.parties);
+    let times = all.map(|me| plan.time(me, &rates, &line).total);
+    times.fold(0.0, f64::max)
+}
+
+fn protocols() -> Vec<(&'static str, Planned)> {
+    let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
+    let of = |parties| Planned::new(CircuitJob::new(Arc::clone(&circuit), parties), |spec| spec);
+    let [two, three] = [2, 3].map(of);
+    let softspoken = Extension::all().find(|one| one.to_string() == "softspoken8");
+    let silent = Extension::all().find(|one| one.to_string() == "silent");
+    let [softspoken, silent] = [softspoken, silent].map(|one| {
+        two.with(|spec| PlanSpec {
+            origin: Origin::ot(one.unwrap()),
+            ..spec
+        })
+    });
+    vec![
+        ("B, softspoken8", softspoken),
+        ("B, silent", silent),
+        ("B of three", three.clone()),
+        ("Y2", two.in_protocol(Backend::of(Sharing::Y2))),
+        ("Y", two.in_protocol(Backend::of(Sharing::Y))),
+        ("beta", two.in_protocol(Backend::of(Sharing::BETA))),
+        ("R", three.in_protocol(Backend::of(Sharing::R))),
+    ]
+}
+
+/// Beginnings of lines and rounds of shorter blocks cost a few parts in a hundred on many threads, where they gain nothing.
+#[test]
+fn more_threads_are_no_worse() {
+    let lines = [
+        link(0.03, 1e10),
+        link(1.0, 1.25e8),
+        link(10.0, 1e9),
+        link(50.0, 1.25e7),
+    ];
+    for (name, plan) in protocols() {
+        for (lanes, line) in [100, 10_000, 200_000]
+            .into_iter()
+            .flat_map(|lanes| lines.map(|line| (lanes, line)))
+        {
+            let mut best = f64::INFINITY;
+            for threads in [1, 2, 3, 4, 8, 16, 64] {
+                let time = on_threads(&plan, threads, lanes, (line, Rates::ZEN_5));
+                let about = format!("{name}, {lanes} lanes, {line:?}, {threads} threads");
+                assert!(time < 1.1 * best, "{about}: {time} after {best}");
+                best = best.min(time);
+            }
+        }
+    }
+}
+
+/// Strands share the threads; links carry what they carry.
+#[test]
+fn threads_share_what_is_computed_and_not_what_is_sent() {
+    // Without rounds, which wait for no thread.
+    let rates = Rates {
+        hop: 0.0,
+        ..Rates::ZEN_5
+    };
+    let [fast, slow] = [1e12, 1e7].map(|bytes| (link(0.0, bytes), rates));
+    for (name, plan) in protocols() {
+        let [alone, together] = [1, 8].map(|threads| on_threads(&plan, threads, 400_000, fast));
+        let faster = alone / together;
+        // Lines of silent OT begin with work of their own.
+        let least = if name.contains("silent") { 2.5 } else { 5.0 };
+        assert!((least..8.1).contains(&faster), "{name}: {faster}");
+        let [alone, together] = [1, 8].map(|threads| on_threads(&plan, threads, 400_000, slow));
+        let faster = alone / together;
+        assert!((0.95..1.5).contains(&faster), "{name}: {faster}");
+    }
+}

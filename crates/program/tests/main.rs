@@ -23,6 +23,7 @@ mod stages;
 mod sweep;
 mod tensors;
 mod text;
+mod threads;
 mod tournaments;
 mod truncation;
 

@@ -207,7 +207,7 @@ fn host(flags: &Flags, places: &[(Mutex<Option<UnboundedReceiver<Task>>>, Kept)]
             work(&seat, &mut tasks, ending).await;
             Ok(())
         };
-        present.run(flags.threads, flags.quiet, work)?;
+        present.run(flags.own_threads(), flags.quiet, work)?;
         Ok(())
     };
     let done = catch_unwind(AssertUnwindSafe(work));

@@ -56,6 +56,8 @@ pub struct StageRun {
 #[derive(Debug, Default)]
 struct Costs {
     party: Option<(Party, TransportArg)>,
+    /// Threads that all parties have in common.
+    threads: usize,
     stages: Vec<(Map<String, Value>, RunFigures)>,
 }
 
@@ -131,6 +133,7 @@ impl StageRun {
             let stages = costs.stages.clone();
             let costs = PartyCosts {
                 party,
+                threads: costs.threads,
                 stages,
                 runs,
             };
@@ -191,9 +194,18 @@ async fn stages(seat: &Seat<'_>, name: &str, mut flags: Flags, served: &mut Serv
     if let Err(failure) = sound {
         return served.refuse(Ending::from(&failure)).await;
     }
+    let threads = match seat.session().common_threads(parties) {
+        Ok(threads) => threads,
+        Err(error) => {
+            let ending = Ending::from(&Failure::from(error));
+            seat.fail(ending.clone());
+            return served.refuse(ending).await;
+        }
+    };
+    lock(&served.costs).threads = threads;
     let mix = |program: &Computation| flags.mix.unwrap_or_else(|| program.mix());
     let plan = |program: &Computation| {
-        let ways = flags.ways(&[]);
+        let ways = flags.ways(&[], threads);
         ways.plan(program, mix(program), flags.goal())
     };
     lock(&served.costs).party = Some((seat.session().me(), seat.transport()));

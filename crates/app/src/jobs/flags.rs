@@ -8,9 +8,9 @@ use madrigal_engine::Sharing;
 use madrigal_operations::{BACKENDS, Backend, Scheme, THREE_HALVES};
 use serde::{Deserialize, Serialize};
 
-use crate::flags::threads;
 use crate::memory::MemoryArg;
 use crate::over::Over;
+use crate::threads::Threads;
 
 /// Flags of how a circuit is computed.
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
@@ -49,10 +49,10 @@ pub struct How {
     #[arg(long, value_name = "SIZE", default_value = "160MiB")]
     pub memory: MemoryArg,
 
-    /// Threads that each party computes with; the same number at all parties, because the work is cut by
-    /// it: where a party has fewer cores, its threads take turns
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
-    pub threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores for it here, which the parties on this machine
+    /// share. Parties may have different numbers: what they do together is planned for the least of them
+    #[arg(long, value_name = "auto|N", default_value_t)]
+    pub threads: Threads,
 }
 
 impl How {
@@ -66,8 +66,20 @@ impl How {
             correlations: None,
             over: Over::default(),
             memory: MemoryArg(160 << 20),
-            threads: 1,
+            threads: Threads::Exactly(1),
         }
+    }
+
+    /// Settles flags that follow from others: the line, and the number of threads of each of the parties that compute on this
+    /// machine, `local` if all do.
+    pub fn settle(&mut self, network: &str, local: Option<usize>) {
+        self.over.or_network(network, local.is_some());
+        self.threads = Threads::Exactly(self.threads.resolve(local.unwrap_or(1)));
+    }
+
+    /// Number of threads of each party here.
+    pub fn own_threads(&self) -> usize {
+        self.threads.resolve(1)
     }
 
     /// Gives the record of the protocol, with its garbling scheme.

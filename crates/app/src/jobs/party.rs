@@ -21,6 +21,8 @@ use crate::flags::Patience;
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
 use crate::runs::{PartyRuns, RunFigures};
+use crate::stores::StoreFiles;
+use crate::threads::unplanned;
 
 /// A party that has read all it needs.
 pub struct Prepared {
@@ -31,16 +33,26 @@ pub struct Prepared {
 
 enum Part {
     Compute(Box<Computation>),
-    /// A new store, which is taken when it is made.
-    Precompute(Option<Box<Precomputation>>),
+    Precompute(Box<StoreTask>),
+}
+
+/// A store that is to be made.
+struct StoreTask {
+    task: task::Precomputation,
+    files: StoreFiles,
+    /// The new store, which is taken when it is made.
+    new: Option<Precomputation>,
 }
 
 struct Computation {
+    job: Job,
+    /// The circuit as it was read.
+    circuit: Arc<Circuit>,
     planned: PlannedCircuit,
     inputs: Arc<Rows>,
     dealt: Vec<(Shares, Fact)>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
-    store: Option<Store>,
+    store: Option<(StoreFiles, Store)>,
     repeat: u32,
 }
 
@@ -129,10 +141,7 @@ impl Prepared {
                     };
                     Part::Compute(Box::new(Computation::new(job, me, circuit, own)?))
                 }
-                Task::Precompute(task) => {
-                    let precomputation = precomputation(task, own)?;
-                    Part::Precompute(Some(Box::new(precomputation)))
-                }
+                Task::Precompute(task) => Part::Precompute(Box::new(StoreTask::new(task, own)?)),
             },
         })
     }
@@ -181,10 +190,8 @@ impl Prepared {
     ) -> Result<PartyOutcome> {
         let (output, handed, runs) = match &mut self.part {
             Part::Compute(computation) => computation.compute(session, runs, observe).await?,
-            Part::Precompute(precomputation) => {
-                let precomputation = precomputation.take();
-                let precomputation =
-                    precomputation.ok_or_else(|| Failure::bug("a store is made once"))?;
+            Part::Precompute(store) => {
+                let precomputation = store.on_common_threads(session)?;
                 let deadline = runs.patience.deadline;
                 let made = precomputation
                     .run(session, runs.first_job, deadline, observe)
@@ -211,7 +218,7 @@ impl Computation {
         let inputs = own.input.as_ref();
         let inputs = inputs.map(|input| input.rows(job, me, &circuit));
         let inputs = inputs.transpose()?;
-        let planned = job.plan(circuit)?;
+        let planned = job.plan(Arc::clone(&circuit))?;
         let inputs = inputs.unwrap_or_else(|| Rows::new(0, planned.job.lanes));
         if own.store.is_none() && planned.plan.spec().origin == Origin::Store {
             return Err(Misuse::StoreElsewhere.into());
@@ -221,15 +228,32 @@ impl Computation {
             let opened = files.open()?;
             let enough = planned.plan.check_store(&opened, job.repeat);
             enough.map_err(files.failed())?;
-            store = Some(opened);
+            store = Some((files.clone(), opened));
         }
         Ok(Self {
+            job: job.clone(),
+            circuit,
             planned,
             inputs: Arc::new(inputs),
             dealt: own.dealt.clone(),
             store,
             repeat: job.repeat,
         })
+    }
+
+    /// Plans again if the parties have fewer threads in common than this one has.
+    fn replan(&mut self, session: &Session) -> Result<()> {
+        let common = session.common_threads(self.job.parties)?;
+        if common == self.planned.plan.spec().threads {
+            return Ok(());
+        }
+        let planned = self.job.plan_on(Arc::clone(&self.circuit), common)?;
+        if let Some((files, store)) = &self.store {
+            let enough = planned.plan.check_store(store, self.repeat);
+            enough.map_err(files.failed())?;
+        }
+        self.planned = planned;
+        Ok(())
     }
 
     /// Computes, `repeat` times.
@@ -239,6 +263,7 @@ impl Computation {
         runs: Runs<'_>,
         observe: &dyn Fn(Progress),
     ) -> Result<(Option<PartyOutput>, Option<Handed>, Vec<RunFigures>)> {
+        self.replan(session).inspect_err(|_| unplanned(session))?;
         let mut figures = Vec::new();
         let (mut output, mut handed) = (None, None);
         // All that is kept of the results before: a result may be as large as all else.
@@ -256,7 +281,10 @@ impl Computation {
                     true => std::mem::take(&mut self.dealt),
                     false => self.dealt.clone(),
                 },
-                means: self.store.as_mut().map(Means::from).unwrap_or_default(),
+                means: match &mut self.store {
+                    Some((_, store)) => Means::from(store),
+                    None => Means::default(),
+                },
             };
             let plan = &self.planned.plan;
             let report = run_shared_rows(session, id, plan, brought, deadline, observe).await?;
@@ -282,9 +310,33 @@ impl Computation {
     }
 }
 
-/// Makes the directory of a new store.
-fn precomputation(task: &task::Precomputation, own: &Own) -> Result<Precomputation> {
-    let files = own.store.as_ref();
-    let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
-    files.make(task.spec()?)
+impl StoreTask {
+    /// Makes the directory of a new store.
+    fn new(task: &task::Precomputation, own: &Own) -> Result<Self> {
+        let files = own.store.clone();
+        let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
+        let new = files.make(task.spec(task.threads)?)?;
+        Ok(Self {
+            task: task.clone(),
+            files,
+            new: Some(new),
+        })
+    }
+
+    /// Takes the new store, made anew if the parties have fewer threads in common than this one has.
+    fn on_common_threads(&mut self, session: &Session) -> Result<Precomputation> {
+        let new = self.new.take();
+        let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
+        let common = session.common_threads(self.task.parties)?;
+        if common == new.spec().threads {
+            return Ok(new);
+        }
+        // Its directory is free then.
+        drop(new);
+        let made = self
+            .task
+            .spec(common)
+            .and_then(|spec| self.files.make(spec));
+        made.inspect_err(|_| unplanned(session))
+    }
 }

@@ -33,7 +33,7 @@ pub struct Statistics {
     pub broadcast: String,
     /// Origin of the correlations: `ot` and the extension, `dealer`, `store`, or `none` where nothing needs any.
     pub correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     pub threads: usize,
     /// Transport, as given.
     pub transport: TransportArg,

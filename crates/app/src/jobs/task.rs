@@ -22,6 +22,7 @@ use crate::holders::HolderArg;
 use crate::over::Over;
 use crate::read::read_file;
 use crate::stores::StoreFiles;
+use crate::threads::Threads;
 
 /// Work of the parties together, as all of them know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,10 +42,10 @@ impl Task {
         }
     }
 
-    /// Threads that each party computes with.
-    pub fn threads(&self) -> usize {
+    /// Threads that each party here computes with.
+    pub fn own_threads(&self) -> usize {
         match self {
-            Self::Compute(job) => job.how.threads,
+            Self::Compute(job) => job.how.own_threads(),
             Self::Precompute(task) => task.threads,
         }
     }
@@ -77,17 +78,17 @@ pub struct Precomputation {
     pub over: Over,
     /// Way of making triples of matrices.
     pub matrices: StoreMatricesArg,
-    /// Threads of each party.
+    /// Threads of each party here.
     pub threads: usize,
 }
 
 impl Precomputation {
-    /// Says what the store is to be.
-    pub fn spec(&self) -> Result<StoreSpec> {
+    /// Says what the store is to be, made on this many threads of each party.
+    pub fn spec(&self, threads: usize) -> Result<StoreSpec> {
         let holds: Needs = self.triples.parse().map_err(Failure::bug)?;
         Ok(StoreSpec {
-            extension: self.over.choose(self.threads, holds.steps()).extension,
-            threads: self.threads,
+            extension: self.over.choose(threads, holds.steps()).extension,
+            threads,
             matrices: match self.matrices {
                 StoreMatricesArg::Lattice => Matrices::Lattice,
                 StoreMatricesArg::Ot => Matrices::Ot,
@@ -175,6 +176,13 @@ impl PlannedCircuit {
 }
 
 impl Job {
+    /// Plans the job on another number of threads than a party here has.
+    pub fn plan_on(&self, circuit: Arc<Circuit>, threads: usize) -> Result<PlannedCircuit> {
+        let mut job = self.clone();
+        job.how.threads = Threads::Exactly(threads);
+        job.plan(circuit)
+    }
+
     /// Plans the job. The OT extension is chosen once it is known how many OTs the job needs.
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<PlannedCircuit> {
         check_correlations(&self.how)?;
@@ -285,7 +293,7 @@ impl Job {
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             memory: usize::try_from(how.memory.0).unwrap_or(usize::MAX),
-            threads: how.threads,
+            threads: how.own_threads(),
             line: how.over.line(),
             ..job.spec().map_err(Misuse::Job)?
         };
@@ -302,12 +310,12 @@ impl Job {
             Some(origin) => origin,
             None => {
                 let first = Plan::new(spec.clone()).map_err(Misuse::Plan)?;
-                let chosen = how.over.choose(how.threads, first.needs().steps());
+                let chosen = how.over.choose(how.own_threads(), first.needs().steps());
                 let extension = chosen.extension;
                 choice = Some(chosen);
                 Origin::Ot {
                     extension,
-                    threads: how.threads,
+                    threads: how.own_threads(),
                     // A circuit needs none.
                     matrices: Matrices::Ot,
                 }

@@ -85,7 +85,9 @@ where
 
     fn compare(&self, expected: &[Opened], mix: Mix, goal: Goal) -> Result<()> {
         let patience = &self.flags.net.patience;
+        let threads = self.flags.threads.resolve(self.numbers.parties());
         let how = How {
+            threads,
             mix: Some(mix),
             goal: Some(goal),
             ..self.how(None, true)
@@ -112,8 +114,15 @@ where
             }
         };
         let (network, parties) = (Network::default(), self.numbers.parties());
-        let (memory, threads) = (TransportArg::Memory, self.flags.threads);
-        everyone(memory, network, parties, threads, patience, party).map(drop)
+        everyone(
+            TransportArg::Memory,
+            network,
+            parties,
+            threads,
+            patience,
+            party,
+        )
+        .map(drop)
     }
 
     fn wrong(

@@ -27,7 +27,7 @@ struct Explanation {
     mix: Option<String>,
     /// Network, as given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Names of the inputs that were random.
     random: Vec<String>,
@@ -100,7 +100,7 @@ where
             parties: self.numbers.parties(),
             mix: flags.mix.map(|mix| mix.to_string()),
             network: flags.net.network.clone(),
-            threads: flags.threads,
+            threads: flags.own_threads(),
             random,
             seed: flags.seed,
             stages: stages.collect(),
@@ -173,12 +173,13 @@ impl Explanation {
             ),
         };
         format!(
-            "{}: {} parties, network {}.\n\
+            "{}: {} parties of {} each, network {}.\n\
              On {inputs}: {}, about {}, {} sent by the party that sends most, {}.\n\
              On other inputs there may be more or fewer, and others: what a stage opens decides.\n\n{rows}\n\n\
              Bytes and rounds of each stage are exact. Times are estimates for machines like this one.\n",
             self.program,
             self.parties,
+            counted(self.threads as u64, "thread"),
             self.network,
             counted(self.stages.len() as u64, "stage"),
             seconds(total),

@@ -196,6 +196,8 @@ struct Staging<'a, D> {
 struct How<'a> {
     mix: Option<Mix>,
     goal: Option<Goal>,
+    /// Number of threads of each party.
+    threads: usize,
     /// Party whose inputs are read, if not all are.
     me: Option<Party>,
     /// Whether inputs that are not given are random.
@@ -213,6 +215,7 @@ where
             server: None,
             mix: self.flags.mix,
             goal: self.flags.goal(),
+            threads: self.flags.own_threads(),
             me,
             random,
         }
@@ -227,7 +230,9 @@ where
         let asked = asked(&self.numbers, self.flags.repeat);
         let plan = |program: &Computation| {
             let mix = how.mix.unwrap_or_else(|| program.mix());
-            self.flags.ways(&asked).plan(program, mix, how.goal)
+            self.flags
+                .ways(&asked, how.threads)
+                .plan(program, mix, how.goal)
         };
         let inputs = |program: &Computation| {
             let ports = program.inputs();

@@ -33,7 +33,7 @@ struct Report<'a> {
     provenance: Provenance,
     /// Mix of all programs; `null` where each has its own.
     mix: Option<String>,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
@@ -68,6 +68,8 @@ struct Ended {
 /// Costs of a run at one party.
 pub(crate) struct PartyCosts {
     pub(crate) party: Party,
+    /// Threads that all parties have in common.
+    pub(crate) threads: usize,
     /// Stages of the last run, each with its outputs for reports.
     pub(crate) stages: Vec<(Map<String, Value>, RunFigures)>,
     /// All stages of each run.
@@ -101,7 +103,7 @@ where
             self.party(session, how, u64::from_le_bytes(seed), observe)
                 .await
         };
-        let ended = present.run(self.flags.threads, quiet, work)?;
+        let ended = present.run(self.flags.own_threads(), quiet, work)?;
         let ended: Vec<Ended> = ended.into_iter().map(|(_, ended)| ended).collect();
         if let (Some(server), [ended]) = (&server, &ended[..]) {
             let mut names = BTreeSet::new();
@@ -151,6 +153,8 @@ where
         };
         let deadline = self.flags.net.patience.deadline;
         let parties = self.numbers.parties();
+        let threads = session.common_threads(parties)?;
+        let how = How { threads, ..how };
         let done = repeated(self.flags.repeat, async |_| {
             let stages = Stages::over(session, parties, first.get(), deadline, observe);
             let stages = match how.server {
@@ -170,6 +174,7 @@ where
             stages,
             costs: PartyCosts {
                 party,
+                threads,
                 stages: costs,
                 runs,
             },
@@ -247,7 +252,9 @@ impl Run<'_> {
             program: self.program,
             provenance: Provenance::of_process(),
             mix: flags.mix.map(|mix| mix.to_string()),
-            threads: flags.threads,
+            threads: costs
+                .first()
+                .map_or_else(|| flags.own_threads(), |one| one.threads),
             transport: self.transport,
             network: &flags.net.network,
             result: self.result.to_owned(),

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 use madrigal_correlations::Needs;
 
 use super::{EXIT_STATUS, Net, Over, StoreMatricesArg, Who};
-use madrigal_app::flags::threads;
+use madrigal_app::threads::Threads;
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -33,10 +33,10 @@ pub struct Precompute {
     #[arg(long, value_name = "HOW", default_value = "lattice")]
     pub matrices: StoreMatricesArg,
 
-    /// Threads that each party computes with; the same number at all parties, because the work is cut by
-    /// it: where a party has fewer cores, its threads take turns
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
-    pub threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores for it here, which the parties on this machine
+    /// share. Parties may have different numbers: what they do together is planned for the least of them
+    #[arg(long, value_name = "auto|N", default_value_t)]
+    pub threads: Threads,
 
     #[command(flatten)]
     pub who: Who,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use madrigal_app::holders::HolderArg;
 use madrigal_app::read::read_file;
+use madrigal_app::threads::Threads;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::Progress;
 use madrigal_net::Session;
@@ -228,7 +229,7 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     let parties = args.who.local.unwrap_or(3);
     let announcement = secret.announcement;
     let mut how = args.how.clone();
-    how.over.or_network(&args.net.network, true);
+    how.settle(&args.net.network, Some(parties));
     let job = announcement.job(parties, how);
     let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
     let plan = job.plan(Arc::clone(&circuit))?;
@@ -267,8 +268,8 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
 }
 
 fn encrypt_with_others(args: &AesCtr) -> Result<()> {
-    let party =
-        RemoteParty::new(&args.who, &args.net, args.how.helpers())?.with_threads(args.how.threads);
+    let party = RemoteParty::new(&args.who, &args.net, args.how.helpers())?;
+    let party = party.with_threads(args.how.own_threads());
     let (me, parties) = (party.me(), party.parties());
     let for_other = |flag| {
         Err(Usage::DemoForeign {
@@ -324,7 +325,9 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
             (_, Some(key)) => Some(announcement.key_lines(key)),
             _ => None,
         };
-        let job = announcement.job(parties, args.how.clone());
+        let mut how = args.how.clone();
+        how.threads = Threads::Exactly(session.common_threads(parties)?);
+        let job = announcement.job(parties, how);
         let own = Own {
             input,
             ..Own::default()

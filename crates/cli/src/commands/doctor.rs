@@ -2,7 +2,9 @@
 
 use std::time::SystemTime;
 
+use madrigal_engine::{Extension, MAX_THREADS};
 use madrigal_kernels::{Kernels, Level, ceilings};
+use madrigal_net::transport::Profile;
 use serde::Serialize;
 
 use super::peers::{self, PeerReport};
@@ -10,7 +12,7 @@ use crate::args::Doctor;
 use crate::exit::{Failure, PeerProblems, Result};
 use crate::figures::{print, print_json};
 use crate::machine::Machine;
-use crate::numbers::{Table, rate, seconds, table};
+use crate::numbers::{Table, counted, rate, seconds, table};
 
 #[derive(Serialize)]
 struct DoctorReport {
@@ -29,6 +31,9 @@ struct DoctorReport {
     /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+    /// Threads of each party beyond which Boolean triples come no faster over that link. Only with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_threads: Option<usize>,
     /// Sentence that says whether one can go on, and what is to be mended before.
     verdict: String,
 }
@@ -81,13 +86,15 @@ pub fn run(args: Doctor) -> Result<()> {
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let machine = Machine::measure()?;
+    let link = peers.as_deref().and_then(link);
     let report = DoctorReport {
         madrigal: env!("CARGO_PKG_VERSION"),
         unix_seconds: now.map_or(0, |since| since.as_secs()),
         verdict: verdict(&machine, peers.as_deref()),
         machine,
         kernels: kernels(),
-        link: peers.as_deref().and_then(link),
+        link_threads: link.as_deref().and_then(link_threads),
+        link,
         peers,
     };
     let problem = report.peers.as_deref().and_then(problem);
@@ -121,8 +128,10 @@ pub fn run(args: Doctor) -> Result<()> {
             }
         }
         if let Some(link) = &report.link {
+            let threads = counted(report.link_threads.unwrap_or(1) as u64, "thread");
             text += &format!(
-                "\nAs measured from here, runs may say `--link {link}`; all parties must say the same.\n"
+                "\nAs measured from here, runs may say `--link {link}`; all parties must say the same. Over such a line Boolean\n\
+                 triples come no faster on more than {threads} of each party; all else that is computed may.\n"
             );
         }
     }
@@ -215,6 +224,16 @@ fn link(peers: &[PeerReport]) -> Option<String> {
     Some(format!("{micros}us,{megabits}Mbps"))
 }
 
+/// Threads beyond which Boolean triples come no faster over such a link, between processors like this one.
+fn link_threads(link: &str) -> Option<usize> {
+    let profile = Profile::parse(link).ok()?;
+    Some(Extension::threads_that_help(
+        &profile,
+        Kernels::detect().level(),
+        MAX_THREADS,
+    ))
+}
+
 fn two_digits(value: f64) -> u64 {
     let scale = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
     ((value / scale).round() * scale) as u64
@@ -257,7 +276,7 @@ fn peers_table(peers: &[PeerReport]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use madrigal_net::transport::Profile;
+    use madrigal_app::threads::AutoThreads;
 
     use super::*;
 
@@ -280,6 +299,9 @@ mod tests {
             processor: None,
             cores: 2,
             cores_free: free,
+            threads: AutoThreads::here(),
+            loopback_threads: 2,
+            free_memory: None,
             level,
             levels: vec![level],
             kernels: Vec::new(),

@@ -34,6 +34,8 @@ struct Explanation {
     broadcast: String,
     /// Network, as given.
     network: String,
+    /// Threads that each party is taken to compute with.
+    threads: usize,
     /// Boolean triples that the job uses.
     triples: usize,
     /// Origin of the correlations.
@@ -129,7 +131,8 @@ pub fn run(args: Explain) -> Result<()> {
     let circuit = Arc::new(args.work.read()?.compiled());
     let mut job = args.work.job(args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
-    job.how.over.or_network(&args.network, args.among.here());
+    let here = args.among.here().then(|| args.among.parties());
+    job.how.settle(&args.network, here);
     let planned = job.plan(circuit)?;
     let machine = match network.profile {
         Some(_) => Some(rates::measure(planned.plan.trial().as_ref())?),
@@ -187,6 +190,7 @@ fn explain(
         phases: plan.phases().to_string(),
         broadcast: plan.spec().opening.to_string(),
         network: name.to_owned(),
+        threads: plan.spec().threads,
         triples: planned.triples(),
         correlations: plan.correlations_in_words(),
         extension_because: (choice.as_ref())
@@ -323,13 +327,14 @@ impl Explanation {
             None => String::new(),
         };
         format!(
-            "{}: protocol {}, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\
+            "{}: protocol {}, {} for each party, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\
              {branches}{origin}\n\
              {costs}\n\n{}\n\n\
              Rounds, bytes, messages and blocks are exact. What an operation sends in setup is what its\n\
              correlations would take if they were made by themselves, without base OTs.{times}\n",
             self.circuit.name,
             self.protocol,
+            counted(self.threads as u64, "thread"),
             counted(self.lanes, "lane"),
             counted(self.circuit.compiled_and as u64, "AND"),
             counted(self.circuit.compiled_depth as u64, "layer"),

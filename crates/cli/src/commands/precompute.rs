@@ -30,8 +30,13 @@ fn task(args: &Precompute, parties: usize) -> Task {
         triples: args.triples.to_string(),
         over,
         matrices: args.matrices,
-        threads: args.threads,
+        threads: own_threads(args),
     })
+}
+
+/// Number of threads of each party here.
+fn own_threads(args: &Precompute) -> usize {
+    args.threads.resolve(args.who.here())
 }
 
 fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyRuns>)> {
@@ -56,7 +61,7 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyRun
 }
 
 fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyRuns>)> {
-    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
+    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(own_threads(args));
     let store = StoreFiles::remote(&args.store, args.store_key.as_deref(), party.identity());
     let _unfinished = store.clone().new_store();
     let own = Own {

@@ -31,8 +31,7 @@ pub fn run(mut args: RunFlags) -> Result<()> {
         check_correlations(&args.work.how)?;
         return Err(Usage::NoStore.into());
     }
-    let here = args.who.local.is_some();
-    args.work.how.over.or_network(&args.net.network, here);
+    (args.work.how).settle(&args.net.network, args.who.local);
     if args.work.hycc.hycc.is_some() {
         return super::hycc::run(&args);
     }
@@ -202,7 +201,7 @@ fn same_lanes(all: impl IntoIterator<Item = (String, u64)>) -> Result<Option<u64
 fn run_remote(args: &RunFlags) -> Result<()> {
     let helpers = args.work.how.helpers();
     let party =
-        RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
+        RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.own_threads());
     let circuit = Arc::new(args.work.read()?.compiled());
     let mut job = args.work.job(party.parties(), &circuit)?;
     let me = party.me();

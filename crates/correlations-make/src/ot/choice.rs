@@ -171,6 +171,24 @@ impl Extension {
     }
 }
 
+/// Part by which the time of a triple may be longer than on any number of threads, to be called as short.
+const AS_SHORT: f64 = 0.05;
+
+impl Extension {
+    /// The least number of threads of each party, `most` at most, beyond which Boolean triples come no faster over such a
+    /// network, by the estimate that the source of this module explains: then it is the line that they wait for.
+    #[must_use]
+    pub fn threads_that_help(profile: &Profile, level: Level, most: usize) -> usize {
+        let each = |threads: usize| {
+            let all = Self::all().map(|extension| Estimate::of(extension, profile, level, threads));
+            all.map(|one| one.each()).fold(f64::INFINITY, f64::min)
+        };
+        let least = each(most);
+        let enough = |threads: &usize| each(*threads) <= (1.0 + AS_SHORT) * least;
+        (1..most).find(enough).unwrap_or(most)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +211,19 @@ mod tests {
         assert_eq!(choice("20ms,100Mbps", 100_000), "softspoken8");
         assert_eq!(choice("20ms,100Mbps", 10_000_000), "silent");
         assert_eq!(choice("100ms,1Mbps", 1_000_000), "silent");
+    }
+
+    #[test]
+    fn slow_lines_need_few_threads() {
+        let help = |network: &str| {
+            let profile = Profile::parse(network).expect(network);
+            Extension::threads_that_help(&profile, Level::Vaes512, 64)
+        };
+        assert_eq!(help("10ms,10Mbps"), 1);
+        assert_eq!(help("0.1ms"), 64);
+        let numbers = ["10ms,100Mbps", "1ms,1Gbps", "1ms,10Gbps", "1ms,100Gbps"].map(help);
+        assert!(numbers.is_sorted(), "{numbers:?}");
+        assert!(numbers[3] > 8, "{numbers:?}");
     }
 
     /// More bandwidth never leads to fewer bytes.

@@ -80,6 +80,18 @@ impl OtCosts {
 
     /// Gives the work of making `needs` beside AES blocks, matrices by encryption priced as the OTs that take as long.
     pub(crate) fn work(&self, needs: &Needs) -> Work {
+        let (triples, transforms) = self.counts(needs);
+        let mut work = self.bit_triples_work(triples);
+        work.extended_ots += transforms as f64 * OF_TRANSFORM * (self.parties - 1) as f64;
+        work
+    }
+
+    pub(crate) fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// Counts the OTs that `needs` are worth, and the transforms of what is encrypted among them.
+    fn counts(&self, needs: &Needs) -> (u64, u64) {
         let (mut triples, mut transforms) = (0, 0);
         for (kind, count) in needs.kinds() {
             let encrypted = match kind.product() {
@@ -91,17 +103,17 @@ impl OtCosts {
                 None => triples += kind.descriptor().ots * count as u64,
             }
         }
-        let mut work = self.bit_triples_work(triples);
-        work.extended_ots += transforms as f64 * OF_TRANSFORM * (self.parties - 1) as f64;
-        work
+        (triples, transforms)
     }
 
-    pub(crate) fn parties(&self) -> usize {
-        self.parties
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.ledgers.len()
+    /// Gives the number of threads that share the work of `needs`: encryption has all of them, and of the lines as many
+    /// make OTs as these are worth.
+    pub(crate) fn threads(&self, needs: &Needs) -> usize {
+        let lines = self.ledgers.len();
+        match self.counts(needs) {
+            (_, 1..) => lines,
+            (ots, 0) => portions(self.extension, ots as usize, 1, lines).len(),
+        }
     }
 
     /// Gives the cost of the next call of [`Source::items`](madrigal_correlations::Source::items).

@@ -200,7 +200,7 @@ impl<'a> Measurement<'a> {
     fn expected_now(&self, cores: usize) -> Result<f64> {
         let trial = match (&self.plan, &self.row.task) {
             (Some(plan), _) => plan.plan.trial(),
-            (None, Task::Precompute(task)) => Some(task.spec()?.trial()),
+            (None, Task::Precompute(task)) => Some(task.spec(task.threads)?.trial()),
             _ => None,
         };
         let processes = self.row.parties() + self.row.task.helpers();
@@ -227,7 +227,7 @@ impl<'a> Measurement<'a> {
                     })
                 }
                 (None, Task::Precompute(task)) => {
-                    Ok(task.spec()?.time(me, task.parties, rates, link))
+                    Ok(task.spec(task.threads)?.time(me, task.parties, rates, link))
                 }
                 _ => Err(Failure::bug("a computation without a plan")),
             }

@@ -8,10 +8,11 @@ use clap::{Args, ValueHint};
 use madrigal_app::ahead::Ahead;
 use madrigal_app::clients::ClientFlags;
 use madrigal_app::failure::EXIT_STATUS;
-use madrigal_app::flags::{Net, Who, repetitions, threads};
+use madrigal_app::flags::{Net, Who, repetitions};
 use madrigal_app::over::Over;
 use madrigal_app::receivers::{Receivers, client};
 use madrigal_app::show::Show;
+use madrigal_app::threads::Threads;
 use madrigal_app::ways::MatricesArg;
 use madrigal_nn::Model;
 use madrigal_program::Type;
@@ -79,10 +80,10 @@ pub struct Infer {
     #[command(flatten, next_help_heading = "Work")]
     pub(crate) sizes: Sizes,
 
-    /// Threads that each party computes with; the same number at all parties, because the work is cut by
-    /// it: where a party has fewer cores, its threads take turns
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1", help_heading = "Work")]
-    pub(crate) threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores for it here, which the parties on this machine
+    /// share. Parties may have different numbers: what they do together is planned for the least of them
+    #[arg(long, value_name = "auto|N", default_value_t, help_heading = "Work")]
+    pub(crate) threads: Threads,
 
     /// What makes the triples for products of matrices and convolutions; the same at all parties
     #[arg(

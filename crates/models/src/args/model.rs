@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
-use madrigal_app::flags::{Among, networks, threads};
+use madrigal_app::flags::{Among, networks};
 use madrigal_app::over::Over;
 use madrigal_app::receivers::{Receivers, client};
+use madrigal_app::threads::Threads;
 use madrigal_app::ways::MatricesArg;
 use madrigal_program::lower::Mix;
 
@@ -139,9 +140,10 @@ pub struct ModelExplain {
     #[arg(long, value_name = "all|P|CLIENT,...", default_value = "1")]
     pub(crate) to: Receivers,
 
-    /// Threads that each party computes with
-    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
-    pub(crate) threads: usize,
+    /// Threads that each party computes with; auto: as many as there are cores on a machine like this one, which parties on one
+    /// machine share (--local)
+    #[arg(long, value_name = "auto|N", default_value_t)]
+    pub(crate) threads: Threads,
 
     /// What makes the triples for products of matrices and convolutions
     #[arg(long, value_name = "HOW", default_value = "auto")]

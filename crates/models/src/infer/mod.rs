@@ -12,7 +12,7 @@ mod unfit;
 use std::io::Write as _;
 use std::path::Path;
 
-use madrigal_app::ahead::{JOB, Prepared, ReadyRun};
+use madrigal_app::ahead::{EndedRuns, JOB, Prepared, ReadyRun};
 use madrigal_app::explain::origin;
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{json_text, peak_rss_bytes};
@@ -71,7 +71,7 @@ struct Statistics {
     phases: String,
     /// Origin of the correlations.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
@@ -142,38 +142,49 @@ pub fn compute(args: &Infer, given: Option<Vec<Tensor>>) -> Result<Done> {
         transport: present.transport(),
     };
     let (model, data, made) = read(args, given, &here)?;
+    let threads = args.threads.resolve(args.who.here());
     if let Some(runs) = args.ahead.prepare {
-        let work = plan(args, made, here.transport)?;
-        let spec = store(args, &work.planned, runs);
-        let done = args.ahead.prepare(&spec, present, args.show.quiet);
+        let spec = |threads| Ok(store(args, &plan(args, &made, threads)?, runs, threads));
+        let done = (args.ahead).prepare(&spec, threads, present, args.show.quiet);
         return Ok(Done::Prepared(done?));
     }
     let inputs = own_inputs(args, &model, &made, data, here.me)?;
-    let work = plan(args, made, here.transport)?;
-    let program = work.made.network.program();
-    let asked = (work.made).asked_of_clients(&args.model, work.planned.executable.mix());
+    let program = made.network.program();
+    let asked = |planned: &Planned| made.asked_of_clients(&args.model, planned.executable.mix());
     let server = present.server();
-    let inputs = (args.clients).bring(&asked, program, server.as_ref(), inputs)?;
+    let planning = |threads, inputs| {
+        let planned = plan(args, &made, threads)?;
+        let inputs = (args.clients).bring(&asked(&planned), program, server.as_ref(), inputs)?;
+        Ok((planned, inputs))
+    };
     let ready = ReadyRun::new(
-        &work.planned,
         program,
-        &inputs,
+        &planning,
+        inputs,
+        threads,
         &args.ahead,
         args.repeat,
         &present,
     )?;
-    drop(inputs);
     let deadline = present.deadline();
     let party = async |session: &Session, observe: &dyn Fn(Progress)| {
         let ended = ready.run(session, deadline, observe).await?;
         Ok((ended, session.run_id(JOB)))
     };
-    let done = present.run(args.threads, args.show.quiet, party)?;
-    if let (Some(server), [(_, ((last, _), run))]) = (&server, &done[..]) {
-        let shares = last.outputs.shares();
+    let mut done = present.run(threads, args.show.quiet, party)?;
+    let mut replanned = done.iter_mut().map(|(_, (runs, _))| runs.replanned.take());
+    let replanned = replanned.next().flatten();
+    let planned = replanned.unwrap_or_else(|| ready.planned().clone());
+    drop(ready);
+    if let (Some(server), [(_, (last, run))]) = (&server, &done[..]) {
+        let (asked, shares) = (asked(&planned), last.ended.outputs.shares());
         (args.clients).leave(&asked, server, shares, *run, args.show.quiet)?;
     }
-    let done = done.into_iter().map(|(me, (ended, _))| (me, ended));
+    let done = done.into_iter().map(|(me, (runs, _))| {
+        let EndedRuns { ended, figures, .. } = runs;
+        (me, (ended, figures))
+    });
+    let work = planned_run(args, made, planned, here.transport);
     let run = FinishedRun::new(work, done.collect())?;
     Ok(Done::Run(Box::new(run)))
 }
@@ -198,7 +209,9 @@ pub async fn compute_in(
     };
     let (model, data, made) = read(args, given, &here)?;
     let inputs = own_inputs(args, &model, &made, data, here.me)?;
-    let work = plan(args, made, here.transport)?;
+    let threads = seat.session().common_threads(here.count)?;
+    let planned = plan(args, &made, threads)?;
+    let work = planned_run(args, made, planned, here.transport);
     let program = work.made.network.program();
     let asked = (work.made).asked_of_clients(&args.model, work.planned.executable.mix());
     let inputs = (args.clients).bring(&asked, program, seat.server(), inputs)?;
@@ -313,19 +326,29 @@ fn made(
     Ok(made)
 }
 
-fn plan(args: &Infer, made: ModelProgram, transport: TransportArg) -> Result<PlannedRun> {
-    let (mix, planned) = made.plan(&ways(args, &over(args), &made.asked), args.protocol)?;
+/// Plans for parties of this many threads each.
+fn plan(args: &Infer, made: &ModelProgram, threads: usize) -> Result<Planned> {
+    let (over, asked) = (over(args), &made.asked);
+    let planned = made.plan(&ways(args, &over, asked, threads), args.protocol)?;
     if args.protocol.is_none() && !args.show.quiet {
         let parties = made.roles.parties;
-        say(chosen(mix, parties));
+        say(chosen(planned.mix, parties));
     }
-    Ok(PlannedRun {
+    Ok(planned)
+}
+
+fn planned_run(
+    args: &Infer,
+    made: ModelProgram,
+    planned: Planned,
+    transport: TransportArg,
+) -> PlannedRun {
+    PlannedRun {
         made,
-        mix,
         planned,
         transport,
         local: args.who.local.is_some(),
-    })
+    }
 }
 
 /// Tells which mix is taken where nobody named one, before anything runs: above all, whom it trusts.
@@ -346,10 +369,10 @@ fn over(args: &Infer) -> Over {
     over
 }
 
-fn ways<'a>(args: &Infer, over: &'a Over, asked: &'a [Fact]) -> Ways<'a> {
+fn ways<'a>(args: &Infer, over: &'a Over, asked: &'a [Fact], threads: usize) -> Ways<'a> {
     Ways {
         over,
-        threads: args.threads,
+        threads,
         matrices: args.matrices,
         stored: args.ahead.is_stored(),
         asked,
@@ -357,8 +380,8 @@ fn ways<'a>(args: &Infer, over: &'a Over, asked: &'a [Fact]) -> Ways<'a> {
 }
 
 /// The stores that later runs take correlations from.
-fn store(args: &Infer, planned: &Planned, runs: u32) -> StoreSpec {
-    ways(args, &over(args), &[]).store(planned, runs)
+fn store(args: &Infer, planned: &Planned, runs: u32, threads: usize) -> StoreSpec {
+    ways(args, &over(args), &[], threads).store(planned, runs)
 }
 
 fn tell_prepared(args: &Infer, done: &Prepared) -> Result<()> {
@@ -468,7 +491,7 @@ impl FinishedRun {
             madrigal: env!("CARGO_PKG_VERSION"),
             provenance: Provenance::of_process(),
             model: args.model.display().to_string(),
-            protocol: work.mix.to_string(),
+            protocol: work.planned.mix.to_string(),
             protocol_chosen: args.protocol.is_none(),
             numbers: [number.bits(), number.fraction()],
             batch: work.made.batch(),
@@ -476,7 +499,7 @@ impl FinishedRun {
             multiplications: count_of.multiplications,
             phases: plan.phases().to_string(),
             correlations: origin(plan),
-            threads: args.threads,
+            threads: plan.spec().threads,
             transport: work.transport,
             network: args.net.network.clone(),
             peak_rss_bytes: peak_rss_bytes(),

@@ -109,11 +109,11 @@ impl ModelProgram {
 
     /// The plan in the mix that is named, or in the one that takes the least time by the estimate on which all parties
     /// agree.
-    pub(crate) fn plan(&self, ways: &Ways<'_>, mix: Option<Mix>) -> Result<(Mix, Planned)> {
+    pub(crate) fn plan(&self, ways: &Ways<'_>, mix: Option<Mix>) -> Result<Planned> {
         let program = self.network.program();
         let planned = match mix {
-            Some(mix) => (ways.plan(program, mix, None)).map(|planned| (planned.mix, planned)),
-            None => ways.fastest(program, &self.mixes),
+            Some(mix) => ways.plan(program, mix, None),
+            None => (ways.fastest(program, &self.mixes)).map(|(_, planned)| planned),
         };
         Ok(planned.map_err(|error| Unfit::plan(&error, self.network.layers()))?)
     }

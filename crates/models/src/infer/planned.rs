@@ -2,14 +2,12 @@
 
 use madrigal_app::flags::TransportArg;
 use madrigal_program::Planned;
-use madrigal_program::lower::Mix;
 
 use super::model_program::ModelProgram;
 
 /// A network, and how it is computed.
 pub(crate) struct PlannedRun {
     pub(crate) made: ModelProgram,
-    pub(crate) mix: Mix,
     pub(crate) planned: Planned,
     pub(crate) transport: TransportArg,
     /// Whether all parties are here.

@@ -31,7 +31,7 @@ struct Explanation {
     numbers: [u32; 2],
     /// Network, as given.
     network: String,
-    /// Threads that each party computes with.
+    /// Threads that each party is taken to compute with.
     threads: usize,
     /// Mix that `madrigal infer` takes where no protocol is named; `null` with `--protocol`.
     chosen: Option<String>,
@@ -99,15 +99,19 @@ pub(super) fn explain(args: &ModelExplain) -> Result<Told> {
     )?;
     let mut over = args.over.clone();
     over.or_network(&args.network, args.among.here());
+    let threads = args.threads.resolve(args.among.on_a_machine());
     let ways = Ways {
         over: &over,
-        threads: args.threads,
+        threads,
         matrices: args.matrices,
         stored: false,
         asked: &made.asked,
     };
     let mut mixes: Vec<(Mix, Planned)> = match args.protocol {
-        Some(mix) => vec![made.plan(&ways, Some(mix))?],
+        Some(mix) => {
+            let planned = made.plan(&ways, Some(mix))?;
+            vec![(planned.mix, planned)]
+        }
         None => {
             let all = ways.each(made.network.program(), &made.mixes);
             let able = all.into_iter();
@@ -138,7 +142,7 @@ pub(super) fn explain(args: &ModelExplain) -> Result<Told> {
         batch: made.batch(),
         numbers: [made.number.bits(), made.number.fraction()],
         network: args.network.clone(),
-        threads: args.threads,
+        threads,
         chosen,
         mixes: estimates.collect(),
     };
@@ -251,8 +255,11 @@ impl Explanation {
             .batch
             .map_or_else(String::new, |batch| format!(", batch {batch}"));
         let head = format!(
-            "{}: {} parties{batch}, numbers {bits}.{fraction}, network {}",
-            self.model, self.parties, self.network,
+            "{}: {} parties of {} each{batch}, numbers {bits}.{fraction}, network {}",
+            self.model,
+            self.parties,
+            counted(self.threads as u64, "thread"),
+            self.network,
         );
         let (None, [one]) = (&self.chosen, &self.mixes[..]) else {
             return format!("{head}\n\n{}", self.compared());

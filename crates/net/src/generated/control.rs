@@ -58,6 +58,10 @@ pub struct Hello {
     /// The sender's clock, in seconds since 1970, to warn of clocks that differ.
     #[prost(uint64, tag = "10")]
     pub clock: u64,
+    /// Threads that the sender computes with, up to 65536; 0 if it computes nothing, as a dealer. The least
+    /// number of those that compute is the one that they plan their jobs for.
+    #[prost(uint32, tag = "11")]
+    pub threads: u32,
 }
 /// A party is ready to run a job; all parties must announce equal facts, in the same order.
 #[derive(Clone, PartialEq, ::prost::Message)]

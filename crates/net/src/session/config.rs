@@ -8,7 +8,7 @@ use madrigal_core::time::FIRST_WINDOW;
 use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 
 /// The facts and limits of one party's session. Name and number of parties must be the same at all
-/// parties; limits are each party's own, but for the first window.
+/// parties; threads and limits are each party's own, but for the first window.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
     /// Number of this party.
@@ -30,6 +30,10 @@ pub struct SessionConfig {
     /// Bytes that one peer may make us keep over all steps that we have not opened yet: its frames,
     /// counted as in windows, and 1 KiB for each step. A step that is open is bounded by its window.
     pub store: u64,
+    /// Threads that this party computes with, which the others are told: the least number of all that compute
+    /// is the session's [common one](crate::Session::common_threads). 0 if it computes nothing, as a dealer. Each
+    /// party has its own; of more than 65536 this many are told.
+    pub threads: usize,
     /// Time that the parties have to greet each other, and to announce a job that one has announced.
     pub patience: Duration,
     /// A peer of whom nothing at all is heard for this long, while something is awaited from it, is
@@ -54,7 +58,7 @@ pub struct SessionConfig {
 pub const MIN_WINDOW: u64 = 2 * (MAX_PAYLOAD + FRAME_COST) as u64;
 
 impl SessionConfig {
-    /// The usual limits: windows of 4 MiB that may grow by 64 MiB, 10 seconds of patience and silence, 120 seconds of stall.
+    /// One thread and the usual limits: windows of 4 MiB that may grow by 64 MiB, 10 seconds of patience and silence, 120 seconds of stall.
     pub fn new(me: Party, parties: usize) -> Self {
         Self {
             me,
@@ -63,6 +67,7 @@ impl SessionConfig {
             window: FIRST_WINDOW,
             growth: 64 << 20,
             store: 256 << 20,
+            threads: 1,
             patience: Duration::from_secs(10),
             silence: Duration::from_secs(10),
             stall: Duration::from_secs(120),

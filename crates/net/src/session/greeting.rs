@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::SessionConfig;
 use super::shared::{Peer, Shared};
-use crate::control::{Hello, printable};
+use crate::control::{Hello, MAX_TOLD_THREADS, printable};
 use crate::error::{Error, Result};
 
 impl Shared {
@@ -43,6 +43,29 @@ impl Shared {
         identity.update(self.config.name.as_bytes());
         Party::all(self.parties()).for_each(|party| identity.update(nonce(party)));
         let _ = self.identity.set(identity.finalize().into());
+    }
+
+    /// Threads that this party computes with, as the others are told.
+    pub(super) fn told_threads(&self) -> u32 {
+        let threads = u32::try_from(self.config.threads).unwrap_or(u32::MAX);
+        threads.min(MAX_TOLD_THREADS)
+    }
+
+    /// The least number of threads of the session's first `parties` parties.
+    pub(super) fn common_threads(&self, parties: usize) -> Result<usize> {
+        let mut least = self.told_threads();
+        let peers = self.peers.iter();
+        for peer in peers.filter(|peer| peer.party.index() < parties) {
+            least = match peer.threads.get() {
+                None => return Err(Error::Ungreeted),
+                Some(0) => {
+                    let peer = peer.party;
+                    return Err(self.fail(Error::Idle { peer, parties }));
+                }
+                Some(&threads) => least.min(threads),
+            };
+        }
+        Ok(least as usize)
     }
 
     /// Checks a peer's greeting and makes the pair's seed.
@@ -101,6 +124,7 @@ impl Shared {
             });
         }
         let _ = peer.nonce.set(hello.nonce.clone());
+        let _ = peer.threads.set(hello.threads);
         let _ = peer.seed.set(self.pair_seed(peer, hello));
         Ok(())
     }

@@ -99,6 +99,7 @@ impl Session {
                     false => String::new(),
                 },
                 clock_ahead: OnceLock::new(),
+                threads: OnceLock::new(),
                 left: AtomicBool::new(false),
                 round_trip: RoundTrip::default(),
                 heard: AtomicU64::new(0),
@@ -176,6 +177,7 @@ impl Session {
                 nonce: shared.nonce.to_vec(),
                 meeting: peer.meeting.clone(),
                 clock: unix_seconds(),
+                threads: shared.told_threads(),
             };
             shared.tell(peer, 0, &Control::new(Message::Hello(hello)));
         }
@@ -207,6 +209,21 @@ impl Session {
         })?;
         shared.identify();
         shared.check()
+    }
+
+    /// Number of threads that this party computes with, of its [configuration](SessionConfig::threads).
+    pub fn threads(&self) -> usize {
+        self.shared.config.threads
+    }
+
+    /// The least number of threads of the session's first `parties` parties, which compute and of which we are one: the
+    /// same at all of them, so that they can plan a job for it. It is known once all have greeted each other.
+    ///
+    /// # Errors
+    /// [`Error::Idle`] at all parties if one of these says that it computes nothing; [`Error::Ungreeted`] before the
+    /// greeting.
+    pub fn common_threads(&self, parties: usize) -> Result<usize> {
+        self.shared.common_threads(parties)
     }
 
     /// Opens job `id` (from 1 on, each used once) on `facts` that all parties must announce alike. The

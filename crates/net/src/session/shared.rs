@@ -66,6 +66,8 @@ pub(crate) struct Peer {
     pub(super) meeting: String,
     /// Clock of the peer minus ours, in seconds.
     pub(super) clock_ahead: OnceLock<i64>,
+    /// Threads that the peer computes with, as it tells: 0 if it computes nothing.
+    pub(super) threads: OnceLock<u32>,
     pub(super) left: AtomicBool,
     pub(super) round_trip: RoundTrip,
     /// Milliseconds since the session's epoch.

@@ -151,7 +151,10 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
         security: &security,
         network: Network::parse(&assignment.network)?,
         patience: &assignment.patience,
-        threads: assignment.task.threads(),
+        threads: match &prepared {
+            Some(_) => assignment.task.own_threads(),
+            None => 0,
+        },
         name: "",
         observe: &|_| {},
     };

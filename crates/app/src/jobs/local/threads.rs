@@ -34,7 +34,8 @@ pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome>
         let observe =
             |progress: madrigal_engine::Progress| bars.update(me.index(), progress.into());
         let work = async |session: &Session| prepared.work(session, runs, &observe).await;
-        block_on(network.in_session(me, all, transport, local.patience, work))
+        let threads = local.task.own_threads();
+        block_on(network.in_session(me, all, transport, local.patience, threads, work))
     };
     let take_part = &take_part;
     let results: Vec<Result<PartyOutcome>> = thread::scope(|scope| {
@@ -45,7 +46,7 @@ pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome>
             // The parties tell what goes wrong with it.
             let work = async move |session: &Session| Ok(serve(session, deadline).await?);
             scope.spawn(move || {
-                block_on(network.in_session(me, all, transport, local.patience, work))
+                block_on(network.in_session(me, all, transport, local.patience, 0, work))
             });
         }
         let threads: Vec<_> = prepared

@@ -51,6 +51,8 @@ struct Explanation {
     correlations: String,
     /// Network, as given.
     network: String,
+    /// Threads that each party is taken to compute with.
+    threads: usize,
     /// Order of setup and online.
     phases: String,
     /// Cost of each party.
@@ -101,11 +103,12 @@ pub fn modules(work: &ComputationFlags, loaded: &Loaded, parties: usize) -> Vec<
 pub fn explain(args: &Explain) -> Result<()> {
     let network = Network::parse(&args.network)?;
     let mut work = args.work.clone();
-    work.how.over.or_network(&args.network, args.among.here());
+    let here = args.among.here().then(|| args.among.parties());
+    work.how.settle(&args.network, here);
     let loaded = read(&work)?;
     let runs = usize::try_from(work.lanes.unwrap_or(1)).unwrap_or(usize::MAX);
     let hybrid = hybrid(&work, &loaded, args.among.parties(), runs)?;
-    let plan = plan(&work, &hybrid, None)?;
+    let plan = plan(&work, &hybrid, None, work.how.own_threads())?;
     let rates: Option<Rates> = match network.profile {
         Some(_) => Some(rates::measure(plan.trial().as_ref())?),
         None => None,
@@ -128,6 +131,7 @@ pub fn explain(args: &Explain) -> Result<()> {
         modules: modules(&work, &loaded, args.among.parties()),
         correlations: origin(&plan),
         network: args.network.clone(),
+        threads: plan.spec().threads,
         phases: plan.phases().to_string(),
         costs: Party::all(args.among.parties()).map(party).collect(),
         total_seconds: surroundings.map(|(rates, link)| slowest(&plan, rates, link)),
@@ -177,12 +181,13 @@ impl Explanation {
             None => String::new(),
         };
         format!(
-            "{}: {} parties, {}, phases {}, correlations {}, {}.\n{modules}\n\nInputs:\n{ports}\n{costs}\n\n{}\n\n\
+            "{}: {} parties of {} each, {}, phases {}, correlations {}, {}.\n{modules}\n\nInputs:\n{ports}\n{costs}\n\n{}\n\n\
              Rounds, bytes, messages and blocks are exact. What an operation sends in setup is what its\n\
              correlations would take if they were made by themselves, without base OTs. Gates that do not wait\n\
              for each other are one operation, whichever modules they stand in.\n{time}",
             self.program,
             self.parties,
+            counted(self.threads as u64, "thread"),
             counted(self.lanes as u64, "run"),
             self.phases,
             self.correlations,

@@ -45,8 +45,14 @@ fn hybrid(work: &ComputationFlags, loaded: &Loaded, parties: usize, runs: usize)
     Ok(made.map_err(failure::Parties)?)
 }
 
-/// Plans the program. The extension is chosen once it is known how many correlations are needed.
-fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<Plan> {
+/// Plans the program for parties of this many threads each. The extension is chosen once it is known how many correlations
+/// are needed.
+fn plan(
+    work: &ComputationFlags,
+    hybrid: &Hybrid,
+    also: Option<Fact>,
+    threads: usize,
+) -> Result<Plan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {
         let mut usual = hybrid.spec();
@@ -55,12 +61,10 @@ fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<
             Receivers::These(to) => to.iter().map(ToString::to_string).collect(),
         };
         // Flags come before what follows from them.
-        let told = [
-            ("--threads", how.threads.to_string()),
-            ("--to", to.join(",")),
-        ];
-        let told = told.map(|(name, value)| (name.to_owned(), value));
-        usual.also.splice(..0, told.into_iter().chain(also.clone()));
+        let told = ("--to".to_owned(), to.join(","));
+        usual
+            .also
+            .splice(..0, [told].into_iter().chain(also.clone()));
         let spec = PlanSpec {
             origin: origin.unwrap_or(usual.origin),
             opening: match how.broadcast {
@@ -73,7 +77,7 @@ fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             memory: usize::try_from(how.memory.0).unwrap_or(usize::MAX),
-            threads: how.threads,
+            threads,
             line: how.over.line(),
             ..usual
         };
@@ -81,11 +85,11 @@ fn plan(work: &ComputationFlags, hybrid: &Hybrid, also: Option<Fact>) -> Result<
     };
     let first = with(None)?;
     let needs = first.needs();
-    let choice = how.over.choose(how.threads, needs.steps());
+    let choice = how.over.choose(threads, needs.steps());
     let parties = first.spec().graph.parties();
     Ok(with(Some(Origin::Ot {
         extension: choice.extension,
-        threads: how.threads,
+        threads,
         matrices: Matrices::choose(choice.extension, parties, &needs),
     }))?)
 }

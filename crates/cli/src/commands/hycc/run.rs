@@ -9,6 +9,7 @@ use madrigal_app::flags::repeat_fact;
 use madrigal_app::present::Present;
 use madrigal_app::provenance::Provenance;
 use madrigal_app::runs::{PartyStatistics, RunFigures, apart, costs, repeated};
+use madrigal_app::threads::unplanned;
 use madrigal_circuit::hycc::Type;
 use madrigal_core::Party;
 use madrigal_engine::{Plan, Progress, run_program};
@@ -42,7 +43,7 @@ struct Report {
     phases: String,
     /// Origin of the correlations.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
@@ -76,14 +77,20 @@ pub fn run(args: &RunFlags) -> Result<()> {
     for me in present.here() {
         given(me).map_err(failure::Inputs::Missing)?;
     }
-    let plan = plan(work, &hybrid, repeat_fact(args.repeat))?;
+    let threads = work.how.own_threads();
+    let planned = |threads| plan(work, &hybrid, repeat_fact(args.repeat), threads);
+    let plan = planned(threads)?;
     let (transport, deadline) = (present.transport(), present.deadline());
     let party = async |session: &Session, observe: &dyn Fn(Progress)| {
         let mut before = None;
-        repeated(args.repeat, async |repetition| {
+        let common = session.common_threads(parties)?;
+        let again = (common != threads).then(|| planned(common)).transpose();
+        let again = again.inspect_err(|_| unplanned(session))?;
+        let plan = again.as_ref().unwrap_or(&plan);
+        let done = repeated(args.repeat, async |repetition| {
             let given = given(session.me()).map_err(Failure::bug)?;
             let id = 1 + repetition;
-            let outcome = run_program(session, id, &plan, given, deadline, observe).await?;
+            let outcome = run_program(session, id, plan, given, deadline, observe).await?;
             let outputs = hybrid.values(session.me(), &outcome.outputs);
             if before
                 .replace(outputs.clone())
@@ -92,11 +99,18 @@ pub fn run(args: &RunFlags) -> Result<()> {
                 return Err(Failure::bug("a repetition gave other outputs"));
             }
             Ok((outputs, RunFigures::from(&outcome)))
-        })
-        .await
+        });
+        let done = done.await?;
+        Ok((again, done))
     };
-    let done = present.run(work.how.threads, args.show.quiet, party)?;
-    tell(args, &loaded, &hybrid, &plan, transport, done)
+    let done = present.run(threads, args.show.quiet, party)?;
+    let (mut again, mut all) = (None, Vec::new());
+    for (party, (replanned, done)) in done {
+        again = again.or(replanned);
+        all.push((party, done));
+    }
+    let plan = again.as_ref().unwrap_or(&plan);
+    tell(args, &loaded, &hybrid, plan, transport, all)
 }
 
 /// Checks the files that are to be written, before anything is computed.
@@ -159,7 +173,7 @@ fn tell(
         lanes: hybrid.runs(),
         phases: plan.phases().to_string(),
         correlations: origin(plan),
-        threads: args.work.how.threads,
+        threads: plan.spec().threads,
         transport,
         network: args.net.network.clone(),
         outputs: outputs

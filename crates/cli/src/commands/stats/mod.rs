@@ -98,7 +98,7 @@ struct Report {
     withstands: usize,
     /// Origin of the correlations, or `none`.
     correlations: String,
-    /// Threads that each party computes with.
+    /// Threads for which the work was planned: the least number of all parties.
     threads: usize,
     /// Transport, as given.
     transport: TransportArg,
@@ -234,7 +234,7 @@ fn tell(
             mix: mix.to_string(),
             withstands: mix.withstands(parties),
             correlations: origin(&ended.planned.plan),
-            threads: args.run.threads,
+            threads: ended.planned.plan.spec().threads,
             transport,
             network: args.run.net.network.clone(),
             parties: ended.parties,

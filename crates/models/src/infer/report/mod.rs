@@ -72,7 +72,7 @@ impl ReportedRun<'_> {
             false => "none (--check-range)",
         };
         vec![
-            ("protocol", format!("{}{chosen}", self.work.mix)),
+            ("protocol", format!("{}{chosen}", self.work.planned.mix)),
             (
                 "numbers",
                 format!(
@@ -89,7 +89,10 @@ impl ReportedRun<'_> {
             ("multiplications", count(counted_in.multiplications)),
             ("correlations", origin(&planned.plan)),
             ("phases", planned.plan.phases().to_string()),
-            ("threads of each party", self.args.threads.to_string()),
+            (
+                "threads of each party",
+                self.work.planned.plan.spec().threads.to_string(),
+            ),
             ("network", network),
             ("check of ranges", check.to_owned()),
             ("madrigal", env!("CARGO_PKG_VERSION").to_owned()),
@@ -189,7 +192,7 @@ impl ReportedRun<'_> {
                 setup: outcome.setup.time.as_secs_f64(),
                 online: [from, to].map(|time| time.unwrap_or_default().as_secs_f64()),
                 worked: tasks.map(|task| task.worked.as_secs_f64()).sum(),
-                threads: self.args.threads,
+                threads: self.work.planned.plan.spec().threads,
                 total: outcome.total.as_secs_f64(),
                 bars: bars.collect(),
             }
@@ -198,7 +201,8 @@ impl ReportedRun<'_> {
     }
 
     pub(crate) fn scene(&self) -> Scene {
-        let PlannedRun { made, mix, .. } = self.work;
+        let PlannedRun { made, planned, .. } = self.work;
+        let mix = planned.mix;
         let (roles, shown) = (&made.roles, made.network.shown(&made.graph));
         Scene {
             parties: roles.parties,

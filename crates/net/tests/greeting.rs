@@ -1,0 +1,115 @@
+//! Numbers of threads that parties tell each other as they greet.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::{join_all, try_join_all};
+use madrigal_core::Party;
+use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
+use madrigal_net::{Error, Session, block_on};
+use madrigal_testkit::{World, seed};
+
+use crate::hostile::{control, hello};
+
+/// Sessions of parties with these numbers of threads, who have not greeted each other yet.
+fn sessions(threads: &[usize]) -> Vec<Session> {
+    let world = World::new(threads.len(), seed());
+    let all = Party::all(threads.len()).zip(mesh(threads.len()));
+    let sessions = all.zip(threads).map(|((me, transport), &threads)| {
+        let mut config = world.config(me);
+        config.threads = threads;
+        Session::new(config, transport)
+    });
+    sessions.collect()
+}
+
+#[test]
+fn the_least_number_of_those_who_compute_is_common() {
+    for (threads, computing, common) in [
+        (&[2, 8][..], 2, 2),
+        (&[16, 3, 5], 3, 3),
+        // The last one is a dealer.
+        (&[4, 6, 0], 2, 4),
+        // As many as are told at most.
+        (&[usize::MAX, 1 << 20], 2, 1 << 16),
+    ] {
+        let sessions = sessions(threads);
+        for session in &sessions {
+            let early = session.common_threads(computing).unwrap_err();
+            assert_eq!(early, Error::Ungreeted);
+        }
+        block_on(try_join_all(sessions.iter().map(Session::greet))).unwrap();
+        for (session, &own) in sessions.iter().zip(threads).take(computing) {
+            assert_eq!(session.common_threads(computing), Ok(common), "{threads:?}");
+            assert_eq!(session.threads(), own);
+        }
+    }
+}
+
+#[test]
+fn who_computes_nothing_in_a_place_of_those_who_compute_is_named() {
+    let sessions = sessions(&[2, 0, 2]);
+    block_on(try_join_all(sessions.iter().map(Session::greet))).unwrap();
+    let error = sessions[0].common_threads(3).unwrap_err();
+    let (peer, parties) = (Party::new(1), 3);
+    assert_eq!(error, Error::Idle { peer, parties });
+    // Whoever finds it first tells the others.
+    let error = sessions[2].common_threads(3).unwrap_err();
+    assert!(error.to_string().contains("party 1 says"), "{error}");
+    let told = join_all(sessions.iter().map(|session| session.job(1, &[], None)));
+    for error in block_on(told) {
+        assert_eq!(error.unwrap_err().culprit(), Some(Party::new(1)));
+    }
+}
+
+/// A transport whose inbox a test may fill.
+struct Tapped(MemoryTransport, Arc<Mutex<Option<Inbox>>>);
+
+impl Transport for Tapped {
+    fn attach(&self, inbox: Inbox) {
+        *self.1.lock().unwrap() = Some(inbox.clone());
+        self.0.attach(inbox);
+    }
+    fn send(&self, to: Party, packet: Packet) {
+        self.0.send(to, packet);
+    }
+    fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// What party 0 makes of a greeting that tells so many threads.
+fn greeted_with(threads: u64) -> Result<usize, Error> {
+    let mut greeting = hello();
+    greeting.push(0x58);
+    let mut rest = threads;
+    while rest > 0x7f {
+        greeting.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    greeting.push(rest as u8);
+    greeting[1] = (greeting.len() - 2) as u8;
+    let (inbox, mut ends) = (Arc::default(), mesh(2));
+    let world = World::new(2, seed());
+    let mut config = world.config(Party::new(0));
+    config.threads = 4;
+    let session = Session::new(config, Tapped(ends.remove(0), Arc::clone(&inbox)));
+    let mut bytes = Vec::new();
+    control(0, &greeting).encode_to(&mut bytes);
+    let inbox = inbox.lock().unwrap().clone().unwrap();
+    inbox.deliver(Party::new(1), bytes.into());
+    block_on(session.greet())?;
+    session.common_threads(2)
+}
+
+#[test]
+fn any_number_is_borne_or_refused() {
+    assert_eq!(greeted_with(3), Ok(3));
+    assert_eq!(greeted_with(1 << 16), Ok(4));
+    for silly in [(1 << 16) + 1, 1_000_000_000, u64::from(u32::MAX)] {
+        let error = greeted_with(silly).unwrap_err();
+        let refused = matches!(&error, Error::Control { peer, .. } if peer.index() == 1);
+        assert!(refused, "{silly}: {error}");
+        assert!(error.to_string().contains("65536 threads"), "{error}");
+    }
+}
