@@ -481,7 +481,7 @@ pub struct BenchLines {
     pub json: bool,
 }
 
-/// What `madrigal-lab scaling` says of its rows.
+/// Sentences of `madrigal-lab scaling` about its rows.
 const SCALING: &str = "Each run is a set of fresh processes, and runs of different numbers of threads take turns. Where the \
     parties have more threads than the machine has cores, wall time tells little of scaling: `busiest`, the processor time of \
     the thread that works most, tells how the work is shared out even so.";

@@ -56,7 +56,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// Bytes per second that so many connections carry at once, each in one direction, by two threads.
+/// Measures the bytes per second that this many connections carry at once, each in one direction, by two threads.
 fn raw(connections: usize) -> io::Result<f64> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;

@@ -186,8 +186,7 @@ impl Prepared {
                 Ok((figures(&outcome), Outputs::Shares(outcome.outputs)))
             }
             (Planned::Circuit(planned), Brought::Rows(rows)) => {
-                let outcome = run_rows(session, 1, &planned.plan, rows, None, &|_| {}).await;
-                let outcome = outcome.map_err(Failure::bug)?;
+                let outcome = run_rows(session, 1, &planned.plan, rows, None, &|_| {}).await?;
                 Ok((figures(&outcome), Outputs::Rows(outcome.outputs)))
             }
             _ => Err(Failure::bug("inputs of another kind")),

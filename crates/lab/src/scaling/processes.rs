@@ -1,4 +1,4 @@
-//! The processes of a run: started, introduced to each other, and asked what the run took.
+//! The processes of a run: started, introduced to each other, and asked for its figures.
 
 use std::io::{self, BufReader};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,7 +14,7 @@ use crate::jobs::PartyFailure;
 /// The command of a process of this benchmark.
 pub(super) const COMMAND: &str = "scaling-party";
 
-/// What a run took.
+/// Figures of a run.
 pub(super) struct Once {
     /// Operations of the run.
     pub ops: u64,
