@@ -75,7 +75,8 @@ pub(super) struct Figures {
 pub(super) struct Used {
     /// Processor seconds of all threads during the run.
     pub processor_seconds: Option<f64>,
-    /// Processor seconds of the thread that had most.
+    /// Processor seconds of the thread that had most, where threads that take turns count as one; `None` also of a process with
+    /// several parties.
     pub busiest_thread_seconds: Option<f64>,
     pub peak_rss_bytes: Option<u64>,
     /// Ends of TCP connections that the process had when the run ended.

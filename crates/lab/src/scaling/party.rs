@@ -15,7 +15,7 @@ use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::Security;
 use madrigal_operations::{Circuit, Variants, input_bits_of, run_rows};
 
-use super::messages::{Assignment, Done, Event, Figures, Meeting, receive, send};
+use super::messages::{Assignment, Done, Event, Figures, Meeting, Used, receive, send};
 use super::processor::Clock;
 use super::workloads::{Kind, RECEIVER, Work, Workload, all};
 use crate::args::{Patience, TransportArg};
@@ -109,7 +109,12 @@ fn take_part() -> Result<Done> {
                 &Patience::default(),
                 async |session: &Session| prepared.work(session, session.me().index()).await,
             )?;
-            (results, clock.stop())
+            let used = Used {
+                // Threads of several parties have the same names.
+                busiest_thread_seconds: None,
+                ..clock.stop()
+            };
+            (results, used)
         }
     };
     if assignment.is_checked {

@@ -35,7 +35,8 @@ pub(super) struct ScalingRow {
     pub work_speed_up: Option<f64>,
     /// Processor seconds of all threads of all parties; `null` where the system does not tell, as the next two.
     processor_seconds: Option<f64>,
-    /// Processor seconds of the thread that had most of all.
+    /// Processor seconds of the thread that had most of all, where threads that take turns count as one; `null` also over
+    /// memory.
     busiest_thread_seconds: Option<f64>,
     /// Memory of the process that took most: a party, or over memory all of them.
     pub peak_rss_bytes: Option<u64>,

@@ -51,7 +51,7 @@ pub(super) struct Work {
 }
 
 pub(super) enum Kind {
-    Program(Mix, Recorded),
+    Program(Mix, Box<Recorded>),
     Circuit {
         job: Job,
         circuit: Arc<Circuit>,
@@ -119,7 +119,7 @@ fn scaled(count: usize, scale: f64) -> usize {
 fn program(mix: Mix, recorded: Recording, ops: u64) -> Result<Work> {
     Ok(Work {
         ops,
-        kind: Kind::Program(mix, recorded.map_err(Failure::bug)?),
+        kind: Kind::Program(mix, Box::new(recorded.map_err(Failure::bug)?)),
     })
 }
 
