@@ -24,6 +24,7 @@ mod process;
 mod python;
 mod readme;
 mod reference;
+mod scaling;
 mod secrets;
 mod signposts;
 mod site;
@@ -83,6 +84,8 @@ cargo xtask CHORE
                         those whose name contains NAME, under Valgrind
   levels [--turns N]    what OTs, correlations and garbling reach of AES at each level of this machine, level
                         beside level in N turns (30) of some ten seconds; wants a quiet machine
+  scaling [WORD...]     build the benchmarks in release and run `madrigal-lab scaling` with these words: how work scales with
+                        the threads of a party, as a table, as JSON (--json) and drawn (--plots DIR)
   layout                order both programs' functions again by what parties call, under Valgrind (3 minutes);
                         x86-64 Linux
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         ["secrets", ref rest @ ..] => secrets::secrets(rest),
         ["leaks", ref rest @ ..] => leaks::leaks(rest),
         ["levels", ref rest @ ..] => levels::levels(rest),
+        ["scaling", ref rest @ ..] => scaling::scaling(rest),
         ["layout"] => layout::layout(),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["help" | "--help" | "-h"] | [] => {

@@ -46,6 +46,11 @@ pub enum Bench {
     /// Jobs over lines with latency: against what the line and computing alone take, and against what
     /// `explain` expects
     Lines(BenchLines),
+    /// How work scales with the threads of a party: time, processor time, memory and bytes
+    Scaling(BenchScaling),
+    /// A process of `scaling`, which starts it.
+    #[command(hide = true, after_help = EXIT_STATUS)]
+    ScalingParty,
 }
 
 #[derive(Args, Debug)]
@@ -472,6 +477,46 @@ pub struct BenchLines {
     pub seed: Option<u64>,
 
     /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Sentences of `madrigal-lab scaling` about its rows.
+const SCALING: &str = "Each run is a set of fresh processes, and runs of different numbers of threads take turns. Where the \
+    parties have more threads than the machine has cores, wall time tells little of scaling: `busiest`, the processor time of \
+    the thread that works most, tells how the work is shared out even so.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS, after_long_help = format!("{SCALING}\n\n{EXIT_STATUS}"))]
+pub struct BenchScaling {
+    /// Threads that each party computes with; each number is measured [default: powers of two up to
+    /// the cores that a party has]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = threads)]
+    pub threads: Vec<usize>,
+
+    /// Measure only what has this text in its name, for example cifar/ or /R; several are separated
+    /// by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Number of runs for each number of threads; the median, the least and the most are reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// memory: all parties in one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tls")]
+    pub transport: TransportArg,
+
+    /// Scale the size of every run by this factor, for example 0.1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+
+    /// Write speed-up.svg, work.svg and memory.svg to this directory, which is created if it does not
+    /// exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub plots: Option<std::path::PathBuf>,
+
+    /// Print JSON: one object per line for each name and number of threads
     #[arg(long)]
     pub json: bool,
 }

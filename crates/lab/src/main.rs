@@ -17,6 +17,7 @@ mod ot;
 mod paper;
 mod programs;
 mod r3;
+mod scaling;
 mod tensors;
 
 use std::process::ExitCode;
@@ -48,5 +49,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Branches(args) => branches::run(&args),
         Bench::Paper(args) => paper::run(&args),
         Bench::Lines(args) => lines::run(&args),
+        Bench::Scaling(args) => scaling::run(&args),
+        Bench::ScalingParty => scaling::take_part(),
     }
 }

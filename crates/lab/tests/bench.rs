@@ -734,3 +734,116 @@ fn phases_without_work_have_no_speed() {
         "{told}"
     );
 }
+
+/// Names of `madrigal-lab scaling` with their parties.
+const SCALING: [(&str, u64); 11] = [
+    ("cifar/A+B", 2),
+    ("cifar/alpha+beta", 2),
+    ("cifar/R", 3),
+    ("aes/B", 2),
+    ("aes/Y2", 2),
+    ("aes/Y", 2),
+    ("aes/R", 3),
+    ("lt64/R", 3),
+    ("and/R", 3),
+    ("mul64/R", 3),
+    ("matmul1000/A", 2),
+];
+
+/// Each run compares its result with the oracle's, or fails.
+#[test]
+fn scaling_has_a_line_for_each_name_and_number_of_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "scaling --scale 0.0005 --repeat 1 --threads 2,1 --json";
+    let told = lab(directory.path(), line).good();
+    assert_eq!(told.stderr, "");
+    let mut lines = BTreeMap::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let name = line["name"].as_str().expect("a name").to_owned();
+        let threads = line["threads"].as_u64().expect("a number of threads");
+        let before = lines.insert((name, threads), line);
+        assert!(before.is_none(), "{before:?} comes twice");
+    }
+    let mut names: Vec<_> = SCALING
+        .iter()
+        .flat_map(|(name, _)| [1, 2].map(|threads| ((*name).to_owned(), threads)))
+        .collect();
+    names.sort_unstable();
+    assert_eq!(lines.keys().cloned().collect::<Vec<_>>(), names);
+    for ((name, threads), line) in &lines {
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        for field in [
+            "seconds",
+            "minimum_seconds",
+            "maximum_seconds",
+            "online_seconds",
+            "ops",
+            "per_second",
+            "speed_up",
+            "bytes_sent",
+            "rounds",
+            "aes_blocks_per_second",
+            "one_connection_bytes_per_second",
+            "loopback_bytes_per_second",
+            "of_loopback",
+            "cores",
+            "cores_free",
+        ] {
+            assert!(number(field) > 0.0, "{name}: {field} in {line}");
+        }
+        let parties = SCALING.iter().find(|(one, _)| one == name).unwrap().1;
+        let wanted = parties * threads;
+        assert_eq!(line["transport"], "tls", "{line}");
+        assert_eq!(line["parties"], parties, "{line}");
+        assert_eq!(line["cores_wanted"], wanted, "{line}");
+        assert_eq!(
+            line["is_crowded"],
+            wanted > line["cores"].as_u64().unwrap(),
+            "{line}"
+        );
+        assert_eq!(line["repeats"], 1, "{line}");
+        assert!(line["unit"].is_string(), "{line}");
+        if cfg!(target_os = "linux") {
+            let connections = line["connections"].as_u64().unwrap();
+            assert!(connections >= parties * (parties - 1) / 2, "{line}");
+            for field in ["peak_rss_bytes", "processor_seconds"] {
+                assert!(number(field) > 0.0, "{name}: {field} in {line}");
+            }
+            assert!(number("busiest_thread_seconds") >= 0.0, "{line}");
+        }
+        if *threads == 1 {
+            assert_eq!(number("speed_up"), 1.0, "{line}");
+        }
+    }
+}
+
+#[test]
+fn scaling_is_drawn_and_works_over_each_transport() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let few = "--scale 0.0005 --repeat 2 --only mul64/R,cifar/alpha";
+    for transport in ["memory", "tcp"] {
+        let line = format!("scaling {few} --threads 1,2 --transport {transport} --plots plots");
+        let told = lab(path, &line).good().stdout;
+        for text in ["cifar/alpha+beta", "products/s", "median of 2 runs"] {
+            assert!(told.contains(text), "{told}");
+        }
+        let raw = told.contains("loopback TCP carries");
+        assert_eq!(raw, transport == "tcp", "{told}");
+        for file in ["speed-up.svg", "work.svg", "memory.svg"] {
+            let text = std::fs::read_to_string(path.join("plots").join(file)).unwrap();
+            assert!(text.starts_with("<svg"), "{text}");
+        }
+        let text = std::fs::read_to_string(path.join("plots/speed-up.svg")).unwrap();
+        assert!(text.contains("mul64/R"), "{text}");
+        std::fs::remove_dir_all(path.join("plots")).unwrap();
+    }
+    // One thread is not measured: nothing to compare with.
+    let alone = "scaling --scale 0.0005 --repeat 1 --threads 2 --only and/R --transport tcp --json";
+    let told = lab(path, alone).good().stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert!(told["speed_up"].is_null(), "{told}");
+    lab(path, "scaling --only nothing").bad(2, &["cifar/A+B", "matmul1000/A"]);
+    lab(path, "scaling --threads 0").bad(2, &["--threads"]);
+}

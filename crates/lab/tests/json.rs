@@ -43,4 +43,8 @@ fn every_field_is_documented_and_no_other() {
         &["The lines of `madrigal-lab lines --json`"],
         &told("lines --scale 0.001 --only far/n2/softspoken2 --json"),
     );
+    check(
+        &["The lines of `madrigal-lab scaling --json`"],
+        &told("scaling --scale 0.0005 --repeat 1 --threads 1 --only mul64/R --json"),
+    );
 }

@@ -25,15 +25,15 @@ pub struct Setting {
 const FOR_TABLES: usize = 1 << 30;
 
 /// A program made ready.
-struct Ready {
-    executable: Executable,
-    plan: Plan,
+pub struct Ready {
+    pub executable: Executable,
+    pub plan: Plan,
     goal: Goal,
 }
 
 impl Ready {
     /// Makes a program ready, in the way that is expected to take the least time.
-    fn new(mix: Mix, recorded: &Recorded, setting: &Setting) -> Result<Self> {
+    pub fn new(mix: Mix, recorded: &Recorded, setting: &Setting) -> Result<Self> {
         let first = planned(mix, recorded, setting, None, None)?;
         if setting.variants != Variants::default() {
             let lowered = recorded.program.lower(mix, first.goal);
@@ -255,7 +255,7 @@ fn spec_in(spec: PlanSpec, setting: &Setting) -> PlanSpec {
 }
 
 /// Compares what a party got with the program's meaning.
-fn is_right(outputs: &Outputs, expected: &Outputs) -> bool {
+pub fn is_right(outputs: &Outputs, expected: &Outputs) -> bool {
     let codes = |array: &Array| array.codes().collect::<Vec<_>>();
     let mut pairs = outputs.arrays().zip(expected.arrays());
     pairs.all(|(found, expected)| match (found, expected) {

@@ -101,7 +101,9 @@ pub(super) fn all() -> Vec<Workload> {
         },
         Workload {
             ops: Some(SIZE.pow(3)),
-            ..Workload::new("matmul/u64/1000/n2", ab2, matrices)
+            ..Workload::new("matmul/u64/1000/n2", ab2, |random, parties| {
+                matrices(random, parties, SIZE)
+            })
         },
         conversion("b2a/u32/n2", ab2, |random, parties| {
             conversions(random, parties, [Sharing::B, Sharing::A])
@@ -147,6 +149,15 @@ impl Random {
         Ok(Self(Prg::new(Block::from_bytes(seed))))
     }
 
+    /// Values that follow from a seed.
+    pub fn of(seed: u64) -> Self {
+        Self(Prg::new(Block::new(seed, 0)))
+    }
+
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill(bytes);
+    }
+
     pub fn words(&mut self, count: usize) -> Vec<u64> {
         let mut words = vec![0; count];
         self.0.fill_words(&mut words);
@@ -179,14 +190,15 @@ fn products(random: &mut Random, parties: usize) -> Recording {
     with_inputs(p, Inputs::new().with(x).with(y))
 }
 
-fn matrices(random: &mut Random, parties: usize) -> Recording {
+/// A product of two parties' square matrices.
+pub fn matrices(random: &mut Random, parties: usize, size: usize) -> Recording {
     let mut p = Program::new(parties);
-    let shape = [SIZE, SIZE];
+    let shape = [size, size];
     let [x, y] = [SERVER, CLIENT].map(|owner| p.input::<u64>(owner, shape));
     let _ = p.open(x.matmul(&y), CLIENT);
     let inputs = Inputs::new()
-        .with((shape, random.words(SIZE * SIZE)))
-        .with((shape, random.words(SIZE * SIZE)));
+        .with((shape, random.words(size * size)))
+        .with((shape, random.words(size * size)));
     with_inputs(p, inputs)
 }
 

@@ -28,10 +28,10 @@ const CHECKED: usize = 64;
 
 pub(super) fn workloads(args: &BenchR3) -> Result<Vec<Workload>> {
     let scaled = |lanes: usize| (lanes as f64 * args.scale).ceil().max(1.0) as usize;
-    let ands = ands()?;
+    let (ands, gates) = ands()?;
     let (aes, sha) = (Known::Aes.netlist()?, Known::Sha256.netlist()?);
     Ok(vec![
-        workload("and", ands, scaled(1 << 19), WIDTH * DEPTH),
+        workload("and", ands, scaled(1 << 19), gates),
         workload("aes128", aes.clone(), scaled(1 << 19), 1),
         workload("sha256", sha.clone(), scaled(1 << 14), 1),
         workload("aes128/one", aes, 1, 1),
@@ -44,8 +44,8 @@ pub(super) fn aes(lanes: usize) -> Result<Workload> {
     Ok(workload("aes128", Known::Aes.netlist()?, lanes, 1))
 }
 
-/// `WIDTH` ANDs in each of `DEPTH` layers.
-fn ands() -> Result<Netlist> {
+/// `WIDTH` ANDs in each of `DEPTH` layers, and their number.
+pub fn ands() -> Result<(Netlist, usize)> {
     let gates = WIDTH * DEPTH;
     let mut text = format!(
         "{gates} {}\n2 {} {}\n1 {WIDTH}\n\n",
@@ -65,7 +65,8 @@ fn ands() -> Result<Netlist> {
             WIDTH + gate
         );
     }
-    Ok(Netlist::read("ANDs", text.as_bytes(), &Limits::default())?)
+    let netlist = Netlist::read("ANDs", text.as_bytes(), &Limits::default())?;
+    Ok((netlist, gates))
 }
 
 fn workload(name: &'static str, netlist: Netlist, lanes: usize, ops_per_lane: usize) -> Workload {

@@ -14,6 +14,8 @@ mod workload;
 
 use madrigal_protocols::replicated::PARTIES;
 
+pub use circuits::ands;
+
 use crate::args::BenchR3;
 use crate::exit::Result;
 use crate::machine::Machine;
