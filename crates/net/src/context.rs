@@ -285,8 +285,9 @@ impl Context {
         poll_fn(|task| self.metered_now(|| work.as_mut().poll(task))).await
     }
 
-    /// Gives the party's [crew](madrigal_kernels::crew) of so many threads, or of more if it has more: one for the whole
-    /// session, made when it is first asked for.
+    /// Gives the party's [crew](madrigal_kernels::crew), of `threads` threads or of
+    /// [its own number](crate::SessionConfig::threads) if that is more: one for the whole session, made when it is first
+    /// asked for.
     ///
     /// # Errors
     /// [`Error`]: threads that could not be started; the job then fails for all parties.

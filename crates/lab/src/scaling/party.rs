@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use madrigal_app::reach::Way;
+use madrigal_app::threads::Threads;
 use madrigal_circuit::Rows;
 use madrigal_core::Party;
 use madrigal_engine::{Given, Outcome, Shares, run_program};
@@ -167,7 +168,7 @@ impl Prepared {
                 circuit,
                 inputs,
             } => {
-                job.how.threads = assignment.threads;
+                job.how.threads = Threads::Exactly(assignment.threads);
                 let planned = job.plan(circuit)?;
                 let of = |&me: &Party| Brought::Rows(Arc::new(own(&planned, me, &inputs)));
                 Ok(Self {
