@@ -82,7 +82,7 @@ impl Ahead {
     }
 
     /// Fills the stores of the parties here, which compute on this many threads each. `spec` says what they are to be where
-    /// all parties have so many.
+    /// all parties have a number of threads.
     ///
     /// # Errors
     /// [`Failure`] of `spec`; directories that are not empty or cannot be made; what goes wrong between the parties. No
@@ -110,7 +110,7 @@ impl Ahead {
             let (files, mut new) = new.take(session.me())?;
             let common = session.common_threads(parties)?;
             if common != threads {
-                // Its directory is free then.
+                // The directory is free again then.
                 drop(new);
                 let made = spec(common).and_then(|spec| make(&files, &spec));
                 new = made.inspect_err(|_| unplanned(session))?;
@@ -172,8 +172,8 @@ impl Prepared {
     }
 }
 
-/// Plans a program for parties of so many threads each, and makes of the inputs that flags give all that the parties here bring
-/// to that plan.
+/// Plans a program for parties with a number of threads each, and makes of the inputs that flags give all that the parties here
+/// bring to that plan.
 pub type Planning<'a> = dyn Fn(usize, Inputs) -> Result<(Planned, Inputs)> + Sync + 'a;
 
 /// Inputs of the parties here and their open stores, for runs of a plan, one after the other.

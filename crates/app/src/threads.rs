@@ -31,7 +31,7 @@ impl Threads {
     }
 }
 
-/// Number of threads of each of `here` parties on so many cores.
+/// Number of threads of each of `here` parties on `cores` cores.
 fn share(cores: usize, here: usize) -> usize {
     (cores / here.max(1)).clamp(1, MAX_THREADS)
 }

@@ -84,7 +84,7 @@ fn mixes_are_compared_and_the_fastest_is_taken() {
     let x = ["1"; 72].join(",");
     std::fs::write(path.join("x.csv"), x).unwrap();
     for (parties, line) in [(2, "none"), (2, "100ms,1Gbps"), (3, "none"), (4, "none")] {
-        let flags = format!("--link {line} --json");
+        let flags = format!("--link {line} --threads 2 --json");
         let told = madrigal(path, &format!("model explain {model} -N {parties} {flags}")).good();
         let told = json(&told.stdout);
         let mixes = told["mixes"].as_array().unwrap();

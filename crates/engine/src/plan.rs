@@ -194,7 +194,7 @@ impl Plan {
         // Interleaved, one part is used while the next is made.
         let copies = copies(&spec);
         let part_bytes = (spec.memory - under_way(&spec)) / (1 + copies);
-        let limits = Limits {
+        let mut limits = Limits {
             opening: spec.opening,
             threads,
             line: spec.line,
@@ -209,7 +209,14 @@ impl Plan {
             Schedule::new(&spec.graph, limits, &*spec.policy)
                 .map_err(|blocks| PlanError::TooManyBlocks { blocks })
         };
-        let mut schedule = cut(&limits)?;
+        let mut schedule = match cut(&limits) {
+            // Blocks as long as one thread has, rather than none.
+            Err(PlanError::TooManyBlocks { .. }) if threads > 1 => {
+                limits.block_needs = part_bytes / 2;
+                cut(&limits)
+            }
+            cut => cut,
+        }?;
         let most = match spec.phases {
             Some(Phases::Sequential) => KEPT_TIMES * spec.memory as u128,
             _ => FEW_TABLES,

@@ -331,7 +331,7 @@ impl StoreTask {
         if common == new.spec().threads {
             return Ok(new);
         }
-        // Its directory is free then.
+        // The directory is free again then.
         drop(new);
         let made = self
             .task

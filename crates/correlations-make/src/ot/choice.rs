@@ -171,7 +171,7 @@ impl Extension {
     }
 }
 
-/// Part by which the time of a triple may be longer than on any number of threads, to be called as short.
+/// Part by which the time of a triple may be longer than on twice as many threads, to be called as short.
 const AS_SHORT: f64 = 0.05;
 
 impl Extension {
@@ -183,8 +183,7 @@ impl Extension {
             let all = Self::all().map(|extension| Estimate::of(extension, profile, level, threads));
             all.map(|one| one.each()).fold(f64::INFINITY, f64::min)
         };
-        let least = each(most);
-        let enough = |threads: &usize| each(*threads) <= (1.0 + AS_SHORT) * least;
+        let enough = |threads: &usize| each(*threads) <= (1.0 + AS_SHORT) * each(2 * threads);
         (1..most).find(enough).unwrap_or(most)
     }
 }
