@@ -9,7 +9,25 @@ use super::row::ScalingRow;
 use crate::exit::{Failure, Result};
 use crate::files;
 
-const SIZE: (u32, u32) = (900, 560);
+const SIZE: (u32, u32) = (1000, 560);
+/// Width of the list of names, in pixels, and of a line in it.
+const LIST: u32 = 170;
+const STEP: i32 = 22;
+
+/// Colours that can be told apart on white; where there are more lines they come again.
+const COLORS: [RGBColor; 11] = [
+    RGBColor(31, 119, 180),
+    RGBColor(214, 39, 40),
+    RGBColor(44, 160, 44),
+    RGBColor(255, 127, 14),
+    RGBColor(148, 103, 189),
+    RGBColor(140, 86, 75),
+    RGBColor(227, 119, 194),
+    RGBColor(0, 0, 0),
+    RGBColor(23, 190, 207),
+    RGBColor(160, 160, 0),
+    RGBColor(127, 127, 127),
+];
 
 /// A chart: its file, its quantity, and the quantity of a row.
 struct Chart {
@@ -79,12 +97,19 @@ fn draw(
             .flat_map(|(_, points)| points)
             .map(|point| point.1)
     };
-    let goal = if chart.has_goal { most } else { 1.0 };
-    let least = all().fold(1.0, f64::min);
-    let top = all().fold(goal, f64::max);
+    let goal = chart.has_goal.then_some([1.0, most]);
+    let goals = || goal.into_iter().flatten();
+    let (least, top) = match lines.is_empty() {
+        true => (1.0, most),
+        false => (
+            all().chain(goals()).fold(f64::INFINITY, f64::min),
+            all().chain(goals()).fold(0.0, f64::max),
+        ),
+    };
     let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     let title = format!("Parties on one machine: {}", chart.what);
+    let (area, list) = area.split_horizontally(SIZE.0 - LIST);
     let mut drawn = ChartBuilder::on(&area)
         .caption(title, ("sans-serif", 18))
         .margin(12)
@@ -105,20 +130,15 @@ fn draw(
         let goal = [(1.0, 1.0), (most, most)];
         drawn.draw_series(DashedLineSeries::new(goal, 6, 4, BLACK.stroke_width(1)))?;
     }
-    for (at, (name, points)) in lines.into_iter().enumerate() {
-        let color = Palette99::pick(at).to_rgba();
-        drawn
-            .draw_series(LineSeries::new(points, color.stroke_width(2)).point_size(3))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color));
+    let colors = COLORS.into_iter().cycle();
+    for ((at, (name, points)), color) in (2..).zip(lines).zip(colors) {
+        let style = color.stroke_width(2);
+        drawn.draw_series(LineSeries::new(points, style).point_size(3))?;
+        let y = STEP * at;
+        list.draw(&PathElement::new([(4, y), (26, y)], style))?;
+        list.draw(&Text::new(name, (34, y - 6), ("sans-serif", 14)))?;
     }
-    drawn
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE)
-        .border_style(BLACK)
-        .draw()?;
     area.present()?;
-    drop(drawn);
+    drop((drawn, area, list));
     Ok(())
 }
