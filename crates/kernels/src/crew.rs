@@ -17,7 +17,7 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::meter;
 
-/// Pieces that each thread takes about: so many that none waits long for the last one.
+/// Pieces that each thread takes about: enough that none waits long for the last one.
 const PIECES: usize = 4;
 
 /// Threads that share the work of one call, the caller's among them.

@@ -1,5 +1,5 @@
-//! Which triples of products are made together: parties that encrypt and those that answer then work at the same time, on
-//! different products.
+//! Groups of products whose triples are made together: parties that encrypt and those that answer then work at the same
+//! time, on different products.
 
 use madrigal_correlations::{Kind, Tripled, Width, with_ring};
 

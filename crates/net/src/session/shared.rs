@@ -151,7 +151,7 @@ impl Shared {
         peer.round_trip.shortest()
     }
 
-    /// Crew of so many threads, or of as many as this party has, if these are more.
+    /// Crew of `threads` threads, or of as many as this party has, if these are more.
     pub(crate) fn crew(&self, threads: usize) -> Result<Crew, CrewError> {
         let threads = threads.max(self.config.threads);
         let mut crew = lock(&self.crew);

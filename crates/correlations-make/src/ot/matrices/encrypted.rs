@@ -316,7 +316,7 @@ struct Job<'a, T: Ring> {
 enum Results<'a, T: Ring> {
     /// In the place where they stay.
     InPlace(&'a mut [T]),
-    /// Of matrices, which are put in their place in the end.
+    /// Elements of matrices, which are put in their place in the end.
     Unfolded(Unfolded, Zeroizing<Vec<T>>, &'a mut [T]),
 }
 
