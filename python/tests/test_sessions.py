@@ -100,7 +100,7 @@ def test_parties_may_have_different_numbers_of_threads(tmp_path: pathlib.Path) -
         assert one.value == other.value and one.stats["threads"] == other.stats["threads"] == 2
     with pytest.raises(ValueError, match="auto"):
         mg.connect(tmp_path / "parties.toml", 0, identity=tmp_path / "p0", threads=0).run(gap, pay=[1.5, 2.0])
-    assert gap.explain(threads=5).figures["threads"] == 5
+    assert gap.explain(threads=5, n=2).figures["threads"] == 5
 
 
 def test_stages_of_three_parties_and_many_runs_in_an_event_loop(tmp_path: pathlib.Path) -> None:

@@ -172,14 +172,19 @@ impl Prepared {
     }
 }
 
-/// Plans a program for parties with a number of threads each, and makes of the inputs that flags give all that the parties here
-/// bring to that plan.
-pub type Planning<'a> = dyn Fn(usize, Inputs) -> Result<(Planned, Inputs)> + Sync + 'a;
+/// Ways to plan a program, and to bring inputs to the plan.
+#[derive(Clone, Copy)]
+pub struct Planning<'a> {
+    /// Plans it for parties of a number of threads each.
+    pub plan: &'a (dyn Fn(usize) -> Result<Planned> + Sync),
+    /// Makes of the inputs that flags give all that the parties here bring to a plan.
+    pub bring: &'a (dyn Fn(&Planned, Inputs) -> Result<Inputs> + Sync),
+}
 
 /// Inputs of the parties here and their open stores, for runs of a plan, one after the other.
 pub struct ReadyRun<'a> {
     program: &'a Computation,
-    plan: &'a Planning<'a>,
+    planning: Planning<'a>,
     planned: Planned,
     /// Inputs to plan again with, where a party elsewhere may have fewer threads.
     inputs: Mutex<Option<Inputs>>,
@@ -199,23 +204,24 @@ pub struct EndedRuns {
 }
 
 impl<'a> ReadyRun<'a> {
-    /// Plans the program for the `threads` that each party here has, and gives each its part of the inputs, and its store if
+    /// Gives each party here its part of the inputs to a plan that is for as many threads as each of them has, and its store if
     /// correlations come from stores, for `repeat` runs.
     ///
     /// # Errors
-    /// [`Failure`] of `plan`; stores that are not there, damaged, or too small; a plan that needs nothing from them.
+    /// [`Failure`] of `planning`; stores that are not there, damaged, or too small; a plan that needs nothing from them.
     pub fn new(
         program: &'a Computation,
-        plan: &'a Planning<'a>,
+        planning: Planning<'a>,
+        planned: Planned,
         inputs: Inputs,
-        threads: usize,
         ahead: &Ahead,
         repeat: u32,
         present: &Present<'_>,
     ) -> Result<Self> {
         // All parties here have as many threads, and nobody fewer than one.
-        let again = present.me().filter(|_| threads > 1).map(|_| inputs.clone());
-        let (planned, inputs) = plan(threads, inputs)?;
+        let others = planned.plan.spec().threads > 1;
+        let again = present.me().filter(|_| others).map(|_| inputs.clone());
+        let inputs = (planning.bring)(&planned, inputs)?;
         let stores = match &ahead.store {
             Some(directory) => {
                 present.check_stores(directory)?;
@@ -239,7 +245,7 @@ impl<'a> ReadyRun<'a> {
         let parties = ForEach::new(present, parties)?;
         Ok(Self {
             program,
-            plan,
+            planning,
             planned,
             inputs: Mutex::new(again),
             repeat,
@@ -264,7 +270,8 @@ impl<'a> ReadyRun<'a> {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         let inputs = inputs.ok_or_else(|| Failure::bug("parties here have other threads"))?;
-        let (planned, inputs) = (self.plan)(common, inputs)?;
+        let planned = (self.planning.plan)(common)?;
+        let inputs = (self.planning.bring)(&planned, inputs)?;
         let given = planned.given(self.program, &inputs, session.me())?;
         Ok(Some((planned, given)))
     }

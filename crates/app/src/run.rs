@@ -10,7 +10,7 @@ use madrigal_program::{Array, Computation, Ended, Inputs, Outputs, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ahead::{EndedRuns, JOB, Prepared, ReadyRun};
+use crate::ahead::{EndedRuns, JOB, Planning, Prepared, ReadyRun};
 use crate::clients::Asked;
 use crate::explain::{origin, saving};
 use crate::failure::{Failure, Result};
@@ -65,24 +65,26 @@ pub(crate) fn run<H>(
         let done = (flags.ahead).prepare(&spec, threads, present, flags.quiet);
         return prepared(made, &done?);
     }
-    let (server, asked) = (present.server(), |planned: &Planned| {
-        Asked::of_program(program, planned.executable.mix(), name)
-    });
-    let plan = |threads, inputs| {
-        let planned = planner.plan(threads)?;
-        let asked = asked(&planned);
-        let inputs = (flags.clients).bring(&asked, program, server.as_ref(), inputs)?;
-        Ok((planned, inputs))
-    };
+    let plan = |threads| planner.plan(threads);
+    let planned = plan(threads)?;
     let inputs = match inputs {
         Some(inputs) => inputs,
         None => inputs::read(program, &made.required, &flags.inputs, me, true)?.0,
     };
+    let server = present.server();
+    let asked = |planned: &Planned| Asked::of_program(program, planned.executable.mix(), name);
+    let bring = |planned: &Planned, inputs| {
+        (flags.clients).bring(&asked(planned), program, server.as_ref(), inputs)
+    };
+    let planning = Planning {
+        plan: &plan,
+        bring: &bring,
+    };
     let ready = ReadyRun::new(
         program,
-        &plan,
+        planning,
+        planned,
         inputs,
-        threads,
         &flags.ahead,
         flags.repeat,
         &present,

@@ -12,7 +12,7 @@ mod unfit;
 use std::io::Write as _;
 use std::path::Path;
 
-use madrigal_app::ahead::{EndedRuns, JOB, Prepared, ReadyRun};
+use madrigal_app::ahead::{EndedRuns, JOB, Planning, Prepared, ReadyRun};
 use madrigal_app::explain::origin;
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{json_text, peak_rss_bytes};
@@ -152,16 +152,20 @@ pub fn compute(args: &Infer, given: Option<Vec<Tensor>>) -> Result<Done> {
     let program = made.network.program();
     let asked = |planned: &Planned| made.asked_of_clients(&args.model, planned.executable.mix());
     let server = present.server();
-    let planning = |threads, inputs| {
-        let planned = plan(args, &made, threads)?;
-        let inputs = (args.clients).bring(&asked(&planned), program, server.as_ref(), inputs)?;
-        Ok((planned, inputs))
+    let plan = |threads| plan(args, &made, threads);
+    let bring = |planned: &Planned, inputs| {
+        (args.clients).bring(&asked(planned), program, server.as_ref(), inputs)
     };
+    let planning = Planning {
+        plan: &plan,
+        bring: &bring,
+    };
+    let planned = plan(threads)?;
     let ready = ReadyRun::new(
         program,
-        &planning,
+        planning,
+        planned,
         inputs,
-        threads,
         &args.ahead,
         args.repeat,
         &present,
