@@ -306,7 +306,7 @@ fn large_jobs_are_shared_out_among_all_threads() {
                 let about = format!("{sharing}, {threads} threads, {lanes} lanes");
                 let parts = plan.parts();
                 let most = parts.iter().map(Needs::share_bytes).max().unwrap();
-                let copies = u128::from(threads > 1) + u128::from(parts.len() > 1) + 1;
+                let copies = u128::from(parts.len() > 1) + 1;
                 let kept = copies * most;
                 assert!(kept <= plan.spec().memory as u128, "{about}");
                 let strands = plan.strands();
