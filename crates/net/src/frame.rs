@@ -432,14 +432,16 @@ mod tests {
             include_str!("../../../schema/WIRE.md").contains(&said),
             "{said}"
         );
-        assert_eq!(checksum, [0xf1, 0xef, 0x61, 0x8f]);
+        assert_eq!(checksum, [0xb0, 0xf4, 0xed, 0xe1]);
     }
 
     #[test]
     fn another_version_is_named_as_such() {
         assert_eq!(
-            frame_length(&[MAGIC, 9]),
-            Err(FrameError::Version { got: 9 })
+            frame_length(&[MAGIC, WIRE_VERSION + 1]),
+            Err(FrameError::Version {
+                got: WIRE_VERSION + 1
+            })
         );
         assert_eq!(frame_length(b"GET /"), Err(FrameError::Magic { got: b'G' }));
     }
