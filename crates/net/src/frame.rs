@@ -437,9 +437,12 @@ mod tests {
 
     #[test]
     fn another_version_is_named_as_such() {
-        let got = WIRE_VERSION + 1;
-        let other = frame_length(&[MAGIC, got]);
-        assert_eq!(other, Err(FrameError::Version { got }));
+        assert_eq!(
+            frame_length(&[MAGIC, WIRE_VERSION + 1]),
+            Err(FrameError::Version {
+                got: WIRE_VERSION + 1
+            })
+        );
         assert_eq!(frame_length(b"GET /"), Err(FrameError::Magic { got: b'G' }));
     }
 }
