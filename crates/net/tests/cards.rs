@@ -400,7 +400,7 @@ fn a_party_that_ends_half_way_is_named_by_who_accepts() {
 fn a_party_that_ends_half_way_is_named_by_who_dials() {
     let (met, took) = dials(4, |listener| {
         let kept = accept(&listener, 4, |_| {});
-        // Of three that follow, one is answered, and then nobody listens.
+        // One of the three that follow is answered, and then nobody listens.
         let further = accept(&listener, 4, |_| {});
         assert_eq!((kept.1[13], tag(&further.1)), (0, [7; 16]));
         assert!((1..4).contains(&further.1[13]));

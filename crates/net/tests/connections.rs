@@ -301,7 +301,7 @@ fn with_hand<T: Send>(
         let mut hand = Hand { connections };
         hand.say(0, &control(0, &hello_in("x")));
         hand.say(0, &control(1, &announcement(told.recv().unwrap())));
-        // Its greeting and its announcement.
+        // The peer has sent its greeting and its announcement.
         assert_eq!(hand.hear_news(0).payload[0], 0x0a);
         assert_eq!(hand.hear_news(0).payload[0], 0x12);
         acts(&mut hand);

@@ -78,7 +78,7 @@ impl Transport for Tapped {
     }
 }
 
-/// What party 0 makes of a greeting that tells so many threads.
+/// Error that party 0 makes of a greeting that tells this number of threads.
 fn greeted_with(threads: u64) -> Result<usize, Error> {
     let mut greeting = hello();
     greeting.push(0x58);

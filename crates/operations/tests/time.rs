@@ -100,7 +100,7 @@ fn many_lanes_are_estimated() {
     }
 }
 
-/// The plan of so many lanes for this line on this many threads, by its time.
+/// Seconds that the plan of `lanes` lanes for this line is estimated to take on `threads` threads.
 fn on_threads(plan: &Planned, threads: usize, lanes: usize, (line, rates): (Link, Rates)) -> f64 {
     let plan = plan.with(|spec| PlanSpec {
         line,

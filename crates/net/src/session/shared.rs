@@ -20,6 +20,9 @@ use crate::frame::Frame;
 use crate::transport::Transport;
 use crate::window::Room;
 
+/// The most threads of a crew, whatever a configuration says: more than share a call with any gain.
+const MOST_IN_CREW: usize = 64;
+
 pub(crate) struct Shared {
     pub(crate) config: SessionConfig,
     pub(super) transport: Arc<dyn Transport>,
@@ -153,7 +156,7 @@ impl Shared {
 
     /// Crew of `threads` threads, or of as many as this party has, if these are more.
     pub(crate) fn crew(&self, threads: usize) -> Result<Crew, CrewError> {
-        let threads = threads.max(self.config.threads);
+        let threads = threads.max(self.config.threads).min(MOST_IN_CREW);
         let mut crew = lock(&self.crew);
         if crew.threads() < threads {
             *crew = Crew::new(threads)?;
