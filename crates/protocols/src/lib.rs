@@ -21,6 +21,7 @@ mod opening;
 pub mod planes;
 pub mod replicated;
 mod rounds;
+pub mod sorting;
 pub mod yao;
 mod zeros;
 

@@ -16,6 +16,7 @@ mod replicated_conversions;
 mod replicated_faults;
 mod replicated_matrices;
 mod replicated_rings;
+mod replicated_sorts;
 mod replicated_transcripts;
 
 // The examples are tested too.

@@ -13,7 +13,9 @@ use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Result};
-use madrigal_protocols::replicated::{Depth, MatrixShape, Product, RingShares, deal};
+use madrigal_protocols::replicated::{
+    Depth, Keys, Masking, MatrixShape, Product, RingShares, deal,
+};
 use madrigal_testkit::places::{Counts, Lengths, add, compare};
 use madrigal_testkit::{Transcript, World, seed};
 
@@ -52,6 +54,14 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
     }
     let equal = rings.equal(&x, &y).await?;
     rings.inject::<u16>(&equal).await?;
+    // Keys are all alike, or all different.
+    let mut rows = x.clone();
+    rows.scale_each(&std::array::from_fn::<u16, COUNT, _>(|i| i as u16));
+    let mut keys = Keys::none(COUNT);
+    keys.push(&rings.decompose(&rows).await?);
+    let columns = vec![(Masking::Sums, x).into(), (Masking::Bits, y).into()];
+    let sorted = rings.sort(&keys, columns).await?;
+    assert!(sorted.is_some());
     Ok(())
 }
 

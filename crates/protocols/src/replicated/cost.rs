@@ -2,11 +2,15 @@
 
 use madrigal_core::{Party, PhaseCost, Ring, bits};
 
+use madrigal_correlations::Width;
+
 use super::carries::and_rows;
 use super::flow::PIECE;
 use super::rings::blocks;
+use super::sort::index_bits;
 use super::{Depth, PARTIES, Product, ReplicatedBits, next, previous};
 use crate::Rounds;
+use crate::sorting::{Course, Step};
 
 /// Declared cost: call the same operations as on [`ReplicatedRings`](super::ReplicatedRings), in the
 /// same order, and ask for the [`total`](Self::total).
@@ -236,6 +240,54 @@ impl Tally {
     pub fn random_bits<T: Ring>(&mut self, count: usize) {
         self.random_bit_rows(1, count);
         self.inject::<T>(1, count);
+    }
+
+    /// Permutations of a shuffle of this many rows.
+    pub fn draw_shuffle(&mut self, rows: usize) {
+        // Each pair draws one, a block for each row but one.
+        self.cost.aes_blocks += 2 * rows.saturating_sub(1) as u64;
+    }
+
+    /// A shuffle of columns with elements of these widths.
+    pub fn shuffle(&mut self, columns: impl IntoIterator<Item = Width>, rows: usize) {
+        let [first, second, third] = [0, 1, 2].map(Party::new);
+        let mut all = self.clock.clone();
+        for width in columns {
+            let bytes = rows * width.bits() / 8;
+            all.join(&self.beside(|tally| {
+                tally.aes(&[first, second, second, third], bytes);
+                tally.aes(&[third, first, third, first], bytes);
+                tally.exchange(&[(first, third, bytes), (second, first, bytes)]);
+                tally.exchange(&[(first, second, bytes), (third, second, bytes)]);
+            }));
+        }
+        self.clock = all;
+    }
+
+    /// The order of rows by keys of so many bits that are all different.
+    pub fn order(&mut self, rows: usize, bits: usize) {
+        let all: Vec<Party> = Party::all(PARTIES).collect();
+        for step in Course::new(rows).steps() {
+            let (count, times) = match step {
+                Step::Pairs(count) => (count, 1),
+                Step::Tree { rows, depth } => (rows, depth),
+            };
+            self.in_blocks(count, bits, |tally, block, depth| {
+                for _ in 0..times {
+                    tally.carries(&[bits], block, depth);
+                    tally.open_bits(1, block, &all);
+                }
+            });
+        }
+    }
+
+    /// A sort of rows by keys of so many bits, with columns of elements of these widths.
+    pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
+        let bits = bits + index_bits(rows);
+        let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));
+        self.draw_shuffle(rows);
+        self.shuffle(limbs.chain(columns.iter().copied()), rows);
+        self.order(rows, bits);
     }
 
     fn in_blocks(&mut self, count: usize, width: usize, work: impl Fn(&mut Self, usize, Depth)) {

@@ -49,6 +49,8 @@ mod products;
 mod random;
 mod rings;
 mod shares;
+mod shuffle;
+mod sort;
 mod truncate;
 mod view;
 
@@ -60,6 +62,8 @@ pub use flow::Draft;
 pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, combine, deal};
+pub use shuffle::{Column, Masking, Shuffle};
+pub use sort::{Keys, Sorted};
 pub use view::RingView;
 
 use bytes::Bytes;

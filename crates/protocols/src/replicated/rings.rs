@@ -187,7 +187,7 @@ impl ReplicatedRings {
         Ok(made)
     }
 
-    async fn side_by_side<P, R>(
+    pub(super) async fn side_by_side<P, R>(
         &mut self,
         blocks: impl Iterator<Item = (Range<usize>, P)>,
         work: impl AsyncFn(&mut ReplicatedBits, Range<usize>, P) -> Result<R>,

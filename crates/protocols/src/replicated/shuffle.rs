@@ -1,0 +1,408 @@
+//! Shuffles: rows in an order that no party knows (Araki et al., CCS 2021, section 4).
+//!
+//! Each two parties have a random permutation from their generator, and the rows go through all three, so that each party lacks
+//! one. Before each, the two that know it hold the rows in two summands, each of which they permute; then they mask them, and one
+//! of the two hands its summand on.
+//!
+//! | | P_0 | P_1 | P_2 |
+//! |---|---|---|---|
+//! | permutation of P_0 and P_1 | v_0 + v_1 + r, to P_2 | v_2 - r | |
+//! | of P_1 and P_2 | | less s, to P_0 | plus s |
+//! | of P_2 and P_0 | plus t, to P_1 as component 1 | | less t and u, to P_1 as component 2 |
+//!
+//! with masks r, s, and t and u, of the pair at work; u is component 0 of the result. A party receives nothing that is not masked by a
+//! generator that it lacks. Bits are masked by XOR, numbers by sums.
+//!
+//! | operation, n rows | rounds | elements sent |
+//! |---|---|---|
+//! | [`draw_shuffle`](ReplicatedRings::draw_shuffle) | 0 | 0 |
+//! | [`shuffle`](ReplicatedRings::shuffle), each column | 2 | 2 n by P_0, n by each other |
+//!
+//! Two parties index memory by a permutation that they know and the third one does not: who watches the caches of a party learns
+//! of two permutations, as who watches its memory does.
+
+use std::fmt;
+
+use madrigal_core::{Ring, Zeroizing};
+use madrigal_correlations::Width;
+use madrigal_kernels::{self as kernels, crew, rings};
+use madrigal_net::{Channel, Generator, Result};
+
+use super::flow::{Flow, PIECE};
+use super::{Neighbours, ReplicatedBits, ReplicatedRings, RingShares};
+
+/// Elements that a thread permutes at least where several do.
+const LEAST: usize = 1 << 14;
+
+/// Rows that are drawn for at once.
+const DRAWN: usize = 4096;
+
+/// Random permutations of a number of rows that this party has in common with each other one: what is shuffled with one of these
+/// is shuffled alike. Wiped when dropped.
+pub struct Shuffle {
+    rows: usize,
+    /// Old place of each row; in the order in which this party needs them.
+    permutations: [Zeroizing<Vec<u32>>; 2],
+}
+
+impl fmt::Debug for Shuffle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shuffle({} rows)", self.rows)
+    }
+}
+
+impl Shuffle {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+}
+
+/// How the components of a column's elements give the elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Masking {
+    /// Numbers are the sums of their components.
+    Sums,
+    /// Words of bits are the XOR of their components.
+    Bits,
+}
+
+impl Masking {
+    fn add<T: Ring>(self, to: &mut [T], other: &[T]) {
+        match self {
+            Self::Sums => rings::add_into(to, other),
+            Self::Bits => {
+                kernels::xor_into(rings::as_bytes_mut(to), rings::as_bytes(other));
+            }
+        }
+    }
+
+    fn sub<T: Ring>(self, from: &mut [T], other: &[T]) {
+        match self {
+            Self::Sums => rings::sub_into(from, other),
+            Self::Bits => self.add(from, other),
+        }
+    }
+}
+
+macro_rules! columns {
+    ($($ring:ident $variant:ident)*) => {
+        /// A column of a table: an element for each row, numbers or words of bits.
+        #[derive(Clone)]
+        pub enum Column {
+            $(
+                #[doc = concat!("Elements of `", stringify!($ring), "`.")]
+                $variant(Masking, RingShares<$ring>),
+            )*
+        }
+
+        impl Column {
+            /// Number of rows.
+            pub fn rows(&self) -> usize {
+                match self {
+                    $(Self::$variant(_, shares) => shares.len(),)*
+                }
+            }
+
+            async fn shuffled(self, strand: &mut ReplicatedBits, by: &Shuffle) -> Result<Self> {
+                match self {
+                    $(Self::$variant(masking, shares) => {
+                        let shuffled = strand.shuffle(shares.into_components(), masking, by).await?;
+                        Ok(Self::$variant(masking, shuffled))
+                    })*
+                }
+            }
+
+            /// Puts the rows into an order that all know, which gives the old place of each new row. No message.
+            ///
+            /// # Panics
+            /// If there is no such row.
+            pub fn reorder(&mut self, order: &[u32]) {
+                match self {
+                    $(Self::$variant(_, shares) => {
+                        for part in &mut shares.components {
+                            *part = gather(part, order);
+                        }
+                    })*
+                }
+            }
+
+            /// Width of the elements.
+            pub fn width(&self) -> Width {
+                match self {
+                    $(Self::$variant(..) => Width::of::<$ring>(),)*
+                }
+            }
+        }
+
+        $(impl From<(Masking, RingShares<$ring>)> for Column {
+            fn from((masking, shares): (Masking, RingShares<$ring>)) -> Self {
+                Self::$variant(masking, shares)
+            }
+        })*
+    };
+}
+columns!(u8 U8 u16 U16 u32 U32 u64 U64 u128 U128);
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Column({} rows)", self.rows())
+    }
+}
+
+impl ReplicatedRings {
+    /// Draws the permutations of a shuffle of `rows` rows. No message.
+    ///
+    /// # Panics
+    /// If there are 2^32 rows or more.
+    pub fn draw_shuffle(&mut self, rows: usize) -> Shuffle {
+        assert!(u32::try_from(rows).is_ok(), "{rows} rows are too many");
+        let zeros = &mut self.strand.zeros;
+        let [first, second] =
+            [&mut zeros.first, &mut zeros.second].map(|pair| permutation(pair, rows));
+        let permutations = match self.strand.context.me().index() {
+            // P_0 and P_1 permute before P_2 and P_0 do.
+            0 => [second, first],
+            // No message comes between the two of P_1.
+            1 => [gather(&first, &second), Zeroizing::default()],
+            _ => [first, second],
+        };
+        Shuffle { rows, permutations }
+    }
+
+    /// Shuffles columns, all alike. Two rounds.
+    ///
+    /// # Errors
+    /// [`madrigal_net::Error`] of the network.
+    ///
+    /// # Panics
+    /// If a column has not as many rows as the shuffle.
+    pub async fn shuffle(&mut self, by: &Shuffle, columns: Vec<Column>) -> Result<Vec<Column>> {
+        for column in &columns {
+            assert_eq!(column.rows(), by.rows, "rows of a column");
+        }
+        let number = columns.len();
+        let columns = columns.into_iter().enumerate();
+        let each = columns.map(|(place, column)| (place..place + 1, column));
+        let work = async |strand: &mut ReplicatedBits, _, column: Column| {
+            column.shuffled(strand, by).await
+        };
+        let mut done = self.side_by_side(each, work).await?;
+        done.sort_by_key(|(place, _)| place.start);
+        assert_eq!(done.len(), number);
+        Ok(done.into_iter().map(|(_, column)| column).collect())
+    }
+}
+
+/// Draws a permutation that a pair of parties has in common: the old place of each row.
+fn permutation(pair: &mut Generator, rows: usize) -> Zeroizing<Vec<u32>> {
+    let mut places: Zeroizing<Vec<u32>> = Zeroizing::from((0..rows as u32).collect::<Vec<_>>());
+    let mut drawn = Zeroizing::zeros(DRAWN.min(rows));
+    let mut last = rows;
+    while last > 1 {
+        let drawn: &mut [u128] = &mut drawn[..DRAWN.min(last - 1)];
+        pair.fill(rings::as_bytes_mut(drawn));
+        for &uniform in &*drawn {
+            places.swap(last - 1, below(uniform, last as u32) as usize);
+            last -= 1;
+        }
+    }
+    places
+}
+
+/// A number below `bound` of 128 uniform bits: the distance from uniform is below bound / 2^128, so that a permutation of 2^32 rows
+/// is closer than 2^-64 to a uniform one.
+const fn below(uniform: u128, bound: u32) -> u32 {
+    let bound = bound as u128;
+    let (high, low) = (uniform >> 64, uniform & u64::MAX as u128);
+    ((high * bound + (low * bound >> 64)) >> 64) as u32
+}
+
+/// The elements at these places.
+pub(super) fn gather<T: Ring>(from: &[T], places: &[u32]) -> Zeroizing<Vec<T>> {
+    let mut to = Zeroizing::zeros(places.len());
+    crew::each(crew::slices(&mut to, 1, LEAST), |(first, to)| {
+        gather_into(from, &places[first..][..to.len()], to);
+    });
+    to
+}
+
+pub(super) fn gather_into<T: Ring>(from: &[T], places: &[u32], to: &mut [T]) {
+    for (to, &place) in to.iter_mut().zip(places) {
+        *to = from[place as usize];
+    }
+}
+
+impl ReplicatedBits {
+    /// [`ReplicatedRings::shuffle`], for a column.
+    async fn shuffle<T: Ring>(
+        &mut self,
+        [first, second]: [Zeroizing<Vec<T>>; 2],
+        masking: Masking,
+        by: &Shuffle,
+    ) -> Result<RingShares<T>> {
+        let rows = by.rows;
+        let [earlier, later] = by.permutations.each_ref().map(|part| part.as_slice());
+        let Self {
+            context,
+            neighbours: Neighbours { previous, next },
+            zeros,
+            pool,
+            ..
+        } = self;
+        let draw = |pair: &mut Generator| {
+            let mut mask = Zeroizing::<Vec<T>>::zeros(rows);
+            pair.fill(rings::as_bytes_mut(&mut mask));
+            mask
+        };
+        // Elements of `from` at `places`, to be sent with `masks` taken off or added.
+        let mut piece_of = Zeroizing::zeros(PIECE / T::BYTES);
+        let components = match context.me().index() {
+            0 => {
+                let mut mine = draw(&mut zeros.second);
+                masking.add(&mut mine, &first);
+                masking.add(&mut mine, &second);
+                let mut theirs = second;
+                let flow = Flow {
+                    context,
+                    to: &mut previous.tx,
+                    from: &mut next.rx,
+                    pool,
+                };
+                flow.run::<T>(
+                    rows,
+                    |piece, send| {
+                        let message = &mut piece_of[..piece.len()];
+                        gather_into(&mine, &earlier[piece], message);
+                        send(message);
+                    },
+                    rows,
+                    |piece, bytes| {
+                        rings::as_bytes_mut(&mut theirs[piece]).copy_from_slice(bytes);
+                    },
+                )
+                .await?;
+                let own = draw(&mut zeros.first);
+                let mut sent = draw(&mut zeros.first);
+                masking.add(&mut sent, &gather(&theirs, later));
+                let Channel { tx, rx } = next;
+                let flow = Flow {
+                    context,
+                    to: tx,
+                    from: rx,
+                    pool,
+                };
+                flow.run::<T>(rows, |piece, send| send(&sent[piece]), 0, |_, _| ())
+                    .await?;
+                [own, sent]
+            }
+            1 => {
+                let mut mine = second;
+                masking.sub(&mut mine, &draw(&mut zeros.first));
+                let mask = draw(&mut zeros.second);
+                let Channel { tx, rx } = previous;
+                let flow = Flow {
+                    context,
+                    to: tx,
+                    from: rx,
+                    pool,
+                };
+                flow.run::<T>(
+                    rows,
+                    |piece, send| {
+                        let message = &mut piece_of[..piece.len()];
+                        gather_into(&mine, &earlier[piece.clone()], message);
+                        masking.sub(message, &mask[piece]);
+                        send(message);
+                    },
+                    0,
+                    |_, _| (),
+                )
+                .await?;
+                let mut parts = [first, mine];
+                let heard = [context.beside(), context.beside()];
+                for ((part, Channel { tx, rx }), heard) in
+                    parts.iter_mut().zip([previous, next]).zip(&heard)
+                {
+                    let flow = Flow {
+                        context: heard,
+                        to: tx,
+                        from: rx,
+                        pool,
+                    };
+                    flow.run::<T>(
+                        0,
+                        |_, _| (),
+                        rows,
+                        |piece, bytes| {
+                            rings::as_bytes_mut(&mut part[piece]).copy_from_slice(bytes);
+                        },
+                    )
+                    .await?;
+                    tx.count_in(context);
+                    rx.count_in(context);
+                }
+                heard.iter().for_each(|heard| context.join(heard));
+                parts
+            }
+            _ => {
+                let mut theirs = first;
+                let Channel { tx, rx } = next;
+                let flow = Flow {
+                    context,
+                    to: tx,
+                    from: rx,
+                    pool,
+                };
+                flow.run::<T>(
+                    0,
+                    |_, _| (),
+                    rows,
+                    |piece, bytes| {
+                        rings::as_bytes_mut(&mut theirs[piece]).copy_from_slice(bytes);
+                    },
+                )
+                .await?;
+                let mut mine = gather(&theirs, earlier);
+                masking.add(&mut mine, &draw(&mut zeros.first));
+                let own = draw(&mut zeros.second);
+                let mut sent = gather(&mine, later);
+                masking.sub(&mut sent, &own);
+                masking.sub(&mut sent, &draw(&mut zeros.second));
+                let Channel { tx, rx } = previous;
+                let flow = Flow {
+                    context,
+                    to: tx,
+                    from: rx,
+                    pool,
+                };
+                flow.run::<T>(rows, |piece, send| send(&sent[piece]), 0, |_, _| ())
+                    .await?;
+                [sent, own]
+            }
+        };
+        Ok(RingShares { components })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below;
+
+    #[test]
+    fn numbers_below_a_bound_are_the_high_part_of_a_product() {
+        for bound in [1, 2, 3, 1000, u32::MAX] {
+            assert_eq!(below(0, bound), 0);
+            assert_eq!(below(u128::MAX, bound), bound - 1);
+            for at in [1, bound / 2, bound - 1] {
+                // The least number whose product with the bound reaches `at` * 2^128.
+                let least = (u128::MAX / u128::from(bound)).saturating_mul(u128::from(at));
+                let found = below(least, bound);
+                assert!(
+                    found == at || found + 1 == at,
+                    "{at} below {bound}: {found}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Sorts of shuffled rows by comparisons that are opened ([`sorting`](crate::sorting)).
+//!
+//! Keys are unsigned numbers of any number of bits, shared bit by bit. Each gets the number of its row as lowest bits before the rows
+//! are shuffled, so that no two are alike and equal ones stay in their order. x < y is the last carry of the sum of the inverse of x
+//! and y.
+//!
+//! | operation, n rows, keys of b bits | rounds | sent by each |
+//! |---|---|---|
+//! | [`sort`](ReplicatedRings::sort) | 2, and for each of the course's comparisons an adder's and 1 | a shuffle of keys and columns; an adder of b + log2 n bits and a bit for each comparison |
+//!
+//! A million rows take about 20 comparisons each ([`Course`]), as ripples of 84 bits for keys of 64: 215 bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use madrigal_core::{Party, Zeroizing, bits};
+use madrigal_kernels as kernels;
+use madrigal_net::{Error, Result};
+
+use super::carries::{Addends, ComponentRows, Second};
+use super::compare::rows_of;
+use super::shuffle::{gather, gather_into};
+use super::{
+    BitShares, Column, Depth, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares,
+};
+use crate::sorting::{self, Comparing, Course, Unsorted};
+
+/// Bits of a limb of a key.
+const LIMB: usize = u64::BITS as usize;
+
+/// One party's shares of keys: unsigned numbers of `bits` bits in limbs of 64, the lowest first. Each limb's components give it by
+/// XOR, and bits beyond the highest one are zero. Wiped when dropped.
+#[derive(Clone)]
+pub struct Keys {
+    limbs: Vec<RingShares<u64>>,
+    bits: usize,
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keys({} of {} bits)", self.rows(), self.bits)
+    }
+}
+
+/// Rows in the order of their keys.
+#[derive(Debug)]
+pub struct Sorted {
+    /// Keys in order.
+    pub keys: Keys,
+    /// Columns in the order of the keys.
+    pub columns: Vec<Column>,
+}
+
+impl Keys {
+    /// Keys of `rows` rows without any bit.
+    pub fn none(rows: usize) -> Self {
+        Self {
+            limbs: vec![RingShares::zeros(rows)],
+            bits: 0,
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.limbs[0].len()
+    }
+
+    /// Bits of a key.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Puts rows of bits on top, the lowest first.
+    ///
+    /// # Panics
+    /// If they are not for as many rows.
+    pub fn push(&mut self, planes: &BitShares) {
+        assert_eq!(planes.count(), self.rows(), "bits for each row");
+        let mut words = Zeroizing::zeros(self.rows());
+        let mut done = 0;
+        while done < planes.rows() {
+            // Bits of one limb.
+            let at = self.bits % LIMB;
+            let now = (LIMB - at).min(planes.rows() - done);
+            if self.bits / LIMB == self.limbs.len() {
+                self.limbs.push(RingShares::zeros(self.rows()));
+            }
+            let limb = &mut self.limbs[self.bits / LIMB];
+            for (part, from) in limb.components.iter_mut().zip(planes.components()) {
+                let stride = bits::bytes_for(planes.count());
+                crate::planes::join::<u64>(
+                    &from[done * stride..][..now * stride],
+                    stride,
+                    &mut words,
+                );
+                for (to, word) in part.iter_mut().zip(&*words) {
+                    *to |= word << at;
+                }
+            }
+            self.bits += now;
+            done += now;
+        }
+    }
+
+    /// Rows of the bits `range`, the lowest first.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn planes(&self, range: Range<usize>) -> BitShares {
+        assert!(range.end <= self.bits, "bits of a key");
+        let mut planes = BitShares::zeros(range.len(), self.rows());
+        let stride = bits::bytes_for(self.rows());
+        for part in 0..2 {
+            let mut done = 0;
+            while done < range.len() {
+                let (limb, at) = ((range.start + done) / LIMB, (range.start + done) % LIMB);
+                let now = (LIMB - at).min(range.len() - done);
+                let words = self.limbs[limb].components[part].iter();
+                let words: Zeroizing<Vec<u64>> =
+                    words.map(|word| word >> at).collect::<Vec<_>>().into();
+                let to = &mut planes.components[part][done * stride..][..now * stride];
+                crate::planes::split::<u64>(&words, to, stride);
+                done += now;
+            }
+        }
+        planes
+    }
+
+    /// Has each key end with the number of its row, and gives the new keys.
+    fn numbered(&self, me: Party) -> Self {
+        let rows = self.rows();
+        let mut numbers = BitShares::zeros(index_bits(rows), rows);
+        let all: Vec<u32> = (0..rows as u32).collect();
+        for (part, leads) in numbers.components.iter_mut().zip(super::leads(me)) {
+            if leads {
+                *part = rows_of(&all, index_bits(rows));
+            }
+        }
+        let mut keys = Self::none(rows);
+        keys.push(&numbers);
+        let mut done = 0;
+        // A few bits at a time, so that not all of them lie in memory once more.
+        while done < self.bits {
+            let now = (self.bits - done).min(LIMB);
+            keys.push(&self.planes(done..done + now));
+            done += now;
+        }
+        keys
+    }
+
+    /// The planes of one component for some rows.
+    fn rows_of<'a>(
+        &'a self,
+        component: usize,
+        words: impl Fn(&'a [u64], &mut [u64]),
+        count: usize,
+    ) -> Zeroizing<Vec<u8>> {
+        let stride = bits::bytes_for(count);
+        let mut planes = Zeroizing::zeros(self.bits * stride);
+        let mut here = Zeroizing::zeros(count);
+        let limbs = planes.chunks_mut((LIMB * stride).max(1));
+        for (limb, planes) in self.limbs.iter().zip(limbs) {
+            words(&limb.components[component], &mut here);
+            crate::planes::split::<u64>(&here, planes, stride);
+        }
+        planes
+    }
+}
+
+/// Bits of the number of a row.
+pub(super) const fn index_bits(rows: usize) -> usize {
+    match rows {
+        0 | 1 => 1,
+        _ => (rows - 1).ilog2() as usize + 1,
+    }
+}
+
+impl ReplicatedRings {
+    /// Sorts rows by their keys, in ascending order; rows with equal keys stay in their order. Gives nothing in the case of bad luck
+    /// that [`sorting`] speaks of.
+    ///
+    /// # Errors
+    /// [`Error`] of the network.
+    ///
+    /// # Panics
+    /// If columns and keys differ in their number of rows, or there are 2^32 rows or more.
+    pub async fn sort(&mut self, keys: &Keys, columns: Vec<Column>) -> Result<Option<Sorted>> {
+        let rows = keys.rows();
+        let shuffle = self.draw_shuffle(rows);
+        let numbered = keys.numbered(self.me());
+        let (bits, limbs) = (numbered.bits, numbered.limbs.len());
+        let all = numbered
+            .limbs
+            .into_iter()
+            .map(|limb| Column::from((Masking::Bits, limb)));
+        let mut columns = self.shuffle(&shuffle, all.chain(columns).collect()).await?;
+        drop(shuffle);
+        let rest = columns.split_off(limbs);
+        let limbs = columns.into_iter().map(|column| match column {
+            Column::U64(_, limb) => limb,
+            other => unreachable!("{other:?} is no limb"),
+        });
+        let mut numbered = Keys {
+            limbs: limbs.collect(),
+            bits,
+        };
+        let Some(order) = self.order(&numbered).await? else {
+            return Ok(None);
+        };
+        let mut columns = rest;
+        columns.iter_mut().for_each(|column| column.reorder(&order));
+        for limb in &mut numbered.limbs {
+            for part in &mut limb.components {
+                *part = gather(part, &order);
+            }
+        }
+        let mut keys = Keys::none(rows);
+        let first = index_bits(rows);
+        let mut done = first;
+        while done < bits {
+            let now = (bits - done).min(LIMB);
+            keys.push(&numbered.planes(done..done + now));
+            done += now;
+        }
+        Ok(Some(Sorted { keys, columns }))
+    }
+
+    /// Finds the order of rows whose keys are all different, and tells it to all parties: the rows must have been
+    /// [shuffled](Self::shuffle). Gives the rows' numbers in order, or nothing in the case of bad luck.
+    ///
+    /// # Errors
+    /// [`Error`] of the network.
+    pub async fn order(&mut self, keys: &Keys) -> Result<Option<Vec<u32>>> {
+        let course = Course::new(keys.rows());
+        let mut rows = Shuffled { rings: self, keys };
+        match sorting::order(&course, &mut rows).await {
+            Ok(order) => Ok(Some(order)),
+            Err(Unsorted::Luck) => Ok(None),
+            Err(Unsorted::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Rows in an order that nobody knows.
+struct Shuffled<'a> {
+    rings: &'a mut ReplicatedRings,
+    keys: &'a Keys,
+}
+
+impl Comparing for Shuffled<'_> {
+    type Error = Error;
+
+    async fn before(&mut self, left: &[u32], right: &[u32]) -> Result<Vec<u8>> {
+        let keys = self.keys;
+        let depth = self.rings.depth_of(left.len());
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let count = block.len();
+            let of = |rows: &[u32]| {
+                let rows = &rows[block.clone()];
+                [0, 1].map(|part| keys.rows_of(part, |from, to| gather_into(from, rows, to), count))
+            };
+            let mut x = of(left);
+            strand.invert(&mut x);
+            let compared = strand.carry(&x, of(right), keys.bits, count, depth).await?;
+            Ok(compared)
+        };
+        let done = self.rings.in_blocks(left.len(), keys.bits, work).await?;
+        let mut found = vec![0; bits::bytes_for(left.len())];
+        for (block, bits) in done {
+            found[block.start / 8..][..bits.len()].copy_from_slice(&bits);
+        }
+        Ok(found)
+    }
+
+    async fn places(&mut self, first: usize, count: usize, tree: &[u32]) -> Result<Vec<u32>> {
+        let keys = self.keys;
+        let steps = (tree.len() + 1).ilog2();
+        let limbs = keys.limbs.iter().map(|limb| RingShares {
+            components: limb.components.each_ref().map(|part| gather(part, tree)),
+        });
+        let nodes = Keys {
+            limbs: limbs.collect(),
+            bits: keys.bits,
+        };
+        let depth = self.rings.depth_of(count);
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let count = block.len();
+            let rows = first + block.start..first + block.end;
+            let mut x = [0, 1].map(|part| {
+                keys.rows_of(
+                    part,
+                    |from, to| to.copy_from_slice(&from[rows.clone()]),
+                    count,
+                )
+            });
+            strand.invert(&mut x);
+            let mut places = vec![0_u32; count];
+            let mut at = places.clone();
+            for step in (0..steps).rev() {
+                let half = 1 << step;
+                at.iter_mut()
+                    .zip(&places)
+                    .for_each(|(at, place)| *at = place + half - 1);
+                let y = [0, 1]
+                    .map(|part| nodes.rows_of(part, |from, to| gather_into(from, &at, to), count));
+                let before = strand.carry(&x, y, keys.bits, count, depth).await?;
+                for (i, place) in places.iter_mut().enumerate() {
+                    let after = 1 ^ (before[i / 8] >> (i % 8) & 1);
+                    *place += u32::from(after) << step;
+                }
+            }
+            Ok(places)
+        };
+        let done = self.rings.in_blocks(count, keys.bits, work).await?;
+        let mut places = vec![0; count];
+        for (block, part) in done {
+            places[block].copy_from_slice(&part);
+        }
+        Ok(places)
+    }
+}
+
+impl ReplicatedBits {
+    /// Inverts rows of shared bits.
+    fn invert(&self, rows: &mut [Zeroizing<Vec<u8>>; 2]) {
+        for (part, leads) in rows.iter_mut().zip(super::leads(self.context.me())) {
+            if leads {
+                kernels::not_into(part);
+            }
+        }
+    }
+
+    /// Opens the last carry of sums of two numbers of `bits` bits, rows of which these are, for `count` elements.
+    async fn carry(
+        &mut self,
+        x: &[Zeroizing<Vec<u8>>; 2],
+        y: [Zeroizing<Vec<u8>>; 2],
+        bits: usize,
+        count: usize,
+        depth: Depth,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let mut t = x.clone();
+        for (t, y) in t.iter_mut().zip(&y) {
+            kernels::xor_into(t, y);
+        }
+        let addends = Addends {
+            t: t.map(ComponentRows::Own),
+            a: Second::Rows(BitShares {
+                components: y,
+                rows: bits,
+                count,
+            }),
+            count,
+        };
+        let carry = self.carries(&addends, &[bits], depth).await?;
+        let all: Vec<Party> = Party::all(PARTIES).collect();
+        let opened = self.open_rows(&carry, &all).await?;
+        Ok(opened.expect("opened to all"))
+    }
+}
