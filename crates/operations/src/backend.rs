@@ -18,6 +18,7 @@ use crate::convert::{Addends, BitTimes, Compose};
 use crate::edges::{Constant, Open, Share};
 use crate::matrices::MatrixProduct;
 use crate::netlist::Netlist;
+use crate::order::KeyOrder;
 use crate::parts::Parts;
 use crate::protocol::{Boolean, Protocol, Rings};
 use crate::replicated::Predicate;
@@ -113,6 +114,8 @@ pub struct Bits {
     /// Sharings of ring elements that the numbers which become bits are shared anew from: they are others than the parties'
     /// shares.
     pub shares_anew: &'static [Sharing],
+    /// Sorts rows by keys that are bits; other columns are bits or ring elements. Nothing where a sorting network does it.
+    pub sort: Option<fn(Vec<KeyOrder>) -> DynOperation>,
     /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
 }

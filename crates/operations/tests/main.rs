@@ -25,6 +25,7 @@ mod programs;
 mod replicated;
 mod ring_branches;
 mod run;
+mod sorts;
 mod stages;
 mod stores;
 mod streamed;

@@ -208,6 +208,9 @@ pub(crate) fn parts(op: &Op) -> Option<Parts> {
         Op::Find(extreme, axis) => named(name_of(&EXTREMES, extreme)?).of([*axis]),
         Op::PrefixSums(axis) => named("prefix_sums").of([*axis]),
         Op::Sort { descending, keep } => named(name_of(&SORTS, descending)?).of([*keep]),
+        Op::SortBy(descending) => {
+            named("sort_by").of(descending.iter().map(|&descending| usize::from(descending)))
+        }
         Op::MatMul => named("matrix_product"),
         Op::Convolve(convolution) => named("convolve").of(geometry(convolution)),
         Op::LookUp => named("look_up"),
@@ -314,6 +317,17 @@ pub(crate) fn operation(
         "select" => none(Op::Select)?,
         "cast" => Op::Cast(element(node, 0)?),
         "prefix_sums" => Op::PrefixSums(one()?),
+        "sort_by" => {
+            let direction = |number: usize| match number {
+                0 => Ok(false),
+                1 => Ok(true),
+                other => Err(Fault::Parts(format!(
+                    "the direction {other} of a key, which is 0, upwards, or 1, downwards"
+                ))),
+            };
+            let directions = numbers()?.into_iter().map(direction);
+            Op::SortBy(directions.collect::<Result<_, _>>()?)
+        }
         "matrix_product" => none(Op::MatMul)?,
         "convolve" => Op::Convolve(convolution(&numbers()?).ok_or_else(|| lengths_of(node, 16))?),
         "look_up" => none(Op::LookUp)?,

@@ -36,6 +36,7 @@ impl BmrTool {
             test: None,
             split: None,
             shares_anew: &[],
+            sort: None,
             compose: Some(|width: Width, signed| Arc::new(ComposeKeys::new(width, signed))),
         }),
         numbers: None,

@@ -28,6 +28,7 @@ impl BooleanGmwTool {
             test: None,
             split: None,
             shares_anew: &[],
+            sort: None,
             compose: None,
         }),
         numbers: None,

@@ -3,6 +3,7 @@
 mod predicates;
 mod record;
 mod rings;
+mod tables;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::shared::sorts_of;
 
 pub use predicates::{Predicate, Test};
 pub use rings::{Rounding, Truncate};
+pub use tables::{ShuffleRows, SortRows};
 
 /// [`ReplicatedBits`] with its inputs, and [`ReplicatedRings`].
 pub struct ReplicatedTool {

@@ -50,7 +50,7 @@ impl Test {
 }
 
 /// Rows as planes.
-fn from_bits(shares: &BitShares) -> Shares {
+pub(super) fn from_bits(shares: &BitShares) -> Shares {
     let (rows, count) = (shares.rows(), shares.count());
     let mut planes = Shares::zeros(Sort::new(Sharing::R, Element::Bits(rows), count));
     let stride = bits::bytes_for(count);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
-use super::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
+use super::{Predicate, ReplicatedTool, Rounding, SortRows, Test, Truncate};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
 use crate::parts::Parts;
 
@@ -30,6 +30,7 @@ impl ReplicatedTool {
             test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),
             split: None,
             shares_anew: &[],
+            sort: Some(|keys| Arc::new(SortRows::new(keys, None))),
             compose: None,
         }),
         numbers: Some(Numbers {

@@ -21,7 +21,7 @@ use crate::shared::{in_sharing, only, plain_quotients, ring_of, width};
 const FIRST: Party = Party::new(0);
 
 /// Planes as the protocol has them: rows of whole bytes.
-fn to_bits(value: &Shares) -> BitShares {
+pub(super) fn to_bits(value: &Shares) -> BitShares {
     let (rows, count) = (value.sort().element.bits(), value.len());
     let stride = bits::bytes_for(count);
     let part = |component| {

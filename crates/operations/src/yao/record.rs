@@ -44,6 +44,7 @@ impl<G: Garbling> YaoTool<G> {
                 false => Arc::new(SplitLabels::<ArithmeticGmwTool, G>::new(negated)),
             }),
             shares_anew: &[Sharing::A],
+            sort: None,
             compose: Some(|width: Width, signed| Arc::new(ComposeLabels::<G>::new(width, signed))),
         }),
         numbers: None,

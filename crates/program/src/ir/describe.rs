@@ -46,6 +46,13 @@ impl fmt::Display for Op {
                 let order = if *descending { "greatest" } else { "least" };
                 write!(f, "sort, the {keep} {order} ones")
             }
+            Self::SortBy(descending) => {
+                let keys = descending.iter().map(|descending| match descending {
+                    true => "down",
+                    false => "up",
+                });
+                write!(f, "sort by keys, {}", keys.collect::<Vec<_>>().join(" "))
+            }
             Self::MatMul => f.write_str("matrix product"),
             Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),

@@ -208,6 +208,9 @@ pub enum Op {
         /// Number of elements that are kept.
         keep: usize,
     },
+    /// All inputs along the last axis in the order of the first ones, the keys, of which each says whether its greatest elements come
+    /// first: where the first key is equal, the second one decides, and so on. Elements with equal keys stay in their order.
+    SortBy(Arc<[bool]>),
     /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
     /// add up.
     MatMul,

@@ -143,6 +143,16 @@ impl Op {
                 }
                 Ok(outputs)
             }
+            (Op::SortBy(keys), [first, ..]) => {
+                if keys.is_empty() || keys.len() > inputs.len() {
+                    return Err(wrong());
+                }
+                self.axis(first.shape.rank().saturating_sub(1), &first.shape)?;
+                for input in inputs {
+                    self.same_shape(first, input)?;
+                }
+                Ok(inputs.iter().map(|&input| input.clone()).collect())
+            }
             (Op::MatMul, [a, b]) => {
                 let element = Binary::Mul
                     .element(a.element, b.element)

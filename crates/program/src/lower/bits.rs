@@ -238,16 +238,7 @@ impl Lowering<'_> {
                 element,
             };
             let made = self.bit_op(op, operands, rows * layer.len());
-            // The list, then the pairs' lower places, then their higher ones.
-            let mut places: Vec<usize> = (0..length).collect();
-            for (at, &(low, high)) in layer.iter().enumerate() {
-                places[low] = length + at;
-                places[high] = length + layer.len() + at;
-            }
-            for (list, pair) in lists.iter_mut().zip(made.chunks(2)) {
-                let joined = self.join(&[*list, pair[0], pair[1]], rows);
-                *list = self.rows(joined, [rows, length + 2 * layer.len(), 1], &places);
-            }
+            self.place_pairs(&mut lists, &made, &layer, [rows, length]);
         }
         let first: Vec<usize> = (0..keep).collect();
         let kept = lists.into_iter().map(|list| match keep == length {

@@ -136,6 +136,11 @@ fn of_inputs(
                 .map(|take| Wants::one(Domain::holding(take.1)))
                 .collect()
         }
+        Op::SortBy(keys) => {
+            let mut wants = outputs.to_vec();
+            wants[..keys.len()].fill(bits);
+            wants
+        }
         Op::Choose(_) if rings && is_on_rings(node, mix) => {
             domains(node).into_iter().map(Wants::one).collect()
         }
@@ -161,6 +166,9 @@ pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domai
             }
         }
         op if follows(op) => guess(graph, node.inputs[0], mix, rings),
+        Op::SortBy(keys) if value.output as usize >= keys.len() => {
+            guess(graph, node.inputs[value.output as usize], mix, rings)
+        }
         Op::Repeat { body, .. } => guess(body, body.results()[value.output as usize], mix, rings),
         Op::Choose(_) if rings && is_on_rings(node, mix) => Domain::Ring,
         Op::Input(_) | Op::Constant(_) | Op::Argument(_) | Op::Counter if ring => Domain::Ring,

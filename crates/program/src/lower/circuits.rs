@@ -58,6 +58,9 @@ pub(super) enum BitOp {
         /// The type of the numbers.
         element: Type,
     },
+    /// Two rows, which change places where the second one's keys come before the first one's. The first values are the keys,
+    /// each of a type and in an order, then the rows' places, then what moves along.
+    ExchangeBy(Arc<[(Type, bool)]>),
     /// One-hot code of a place: for each of this many entries whether it is there.
     OneHot(usize),
     /// Elements of the entry at a place in a public table `[entries, width]`.
@@ -173,12 +176,22 @@ impl BitOp {
                     false => less(b, *element, y, x),
                     true => less(b, *element, x, y),
                 };
-                let mut out = Vec::new();
-                for pair in inputs.chunks(2) {
-                    let (low, high) = b.swap_if(swap, &pair[0], &pair[1]);
-                    out.extend([low, high]);
+                swapped(b, swap, inputs)
+            }
+            (Self::ExchangeBy(keys), _) => {
+                let place = 2 * keys.len();
+                let mut swap = less(b, Type::PLACE, &inputs[place + 1], &inputs[place]);
+                for (at, &(element, descending)) in keys.iter().enumerate().rev() {
+                    let (low, high) = (&inputs[2 * at], &inputs[2 * at + 1]);
+                    let before = match descending {
+                        false => less(b, element, high, low),
+                        true => less(b, element, low, high),
+                    };
+                    let equal = b.equal(low, high);
+                    let later = b.and(equal, swap);
+                    swap = b.xor(before, later);
                 }
-                out
+                swapped(b, swap, inputs)
             }
             (Self::OneHot(entries), [place]) => {
                 let hot = one_hot(b, place, *entries);
@@ -207,7 +220,7 @@ impl BitOp {
             Self::Carries(_) => vec![1; 3],
             Self::LowCarry(_) => vec![1; 2],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
-            Self::Exchange { .. } => inputs.to_vec(),
+            Self::Exchange { .. } | Self::ExchangeBy(_) => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
             Self::Index(branches) => index_widths(*branches, inputs[0]),
             Self::Entry(table) => {
@@ -234,7 +247,7 @@ impl BitOp {
             Self::LessOfSigns { .. } => "compare".into(),
             Self::IsSum => "equality of shares".into(),
             Self::Winner(..) => "winner".into(),
-            Self::Exchange { .. } => "compare and exchange".into(),
+            Self::Exchange { .. } | Self::ExchangeBy(_) => "compare and exchange".into(),
             Self::OneHot(_) => "one-hot code".into(),
             Self::Entry(_) => "look-up".into(),
             Self::Mask => "mask".into(),
@@ -249,6 +262,15 @@ fn less_of_signs(b: &mut Builder, signed: bool, [x, y, difference]: [Wire; 3]) -
     let differ = b.xor(x, y);
     let less = if signed { x } else { y };
     b.select(differ, &[less], &[difference])[0]
+}
+
+/// Pairs of values that change places.
+fn swapped(b: &mut Builder, swap: Wire, pairs: &[Vec<Wire>]) -> Vec<Vec<Wire>> {
+    let swap_one = |pair: &[Vec<Wire>]| {
+        let (low, high) = b.swap_if(swap, &pair[0], &pair[1]);
+        [low, high]
+    };
+    pairs.chunks(2).flat_map(swap_one).collect()
 }
 
 pub(super) fn less(b: &mut Builder, element: Type, x: &[Wire], y: &[Wire]) -> Wire {

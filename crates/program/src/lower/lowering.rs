@@ -136,6 +136,7 @@ impl<'a> Lowering<'a> {
                 ref body,
             } => self.repeat(number, node, (count, carried), body, circuits)?,
             Op::Operation(own) => self.own_operation(number, node, own)?,
+            Op::SortBy(keys) => self.sort_by(number, node, keys)?,
             Op::Choose(_) => {
                 let (domain, slots) = match self.ring_branches(node)? {
                     Some(slots) => (Domain::Ring, slots),

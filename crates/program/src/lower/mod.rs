@@ -41,6 +41,7 @@ mod manner;
 mod mix;
 mod ranges;
 mod ring;
+mod rows;
 mod stages;
 mod state;
 mod steps;

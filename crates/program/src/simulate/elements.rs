@@ -32,6 +32,7 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[TensorType]) -> Ve
         (Op::Sort { descending, keep }, [keys, along @ ..]) => {
             tensors::sort(keys, along, *descending, *keep)
         }
+        (Op::SortBy(descending), _) => tensors::sort_by(descending, inputs),
         (Op::Each(each), _) => {
             let codes: Vec<Vec<u128>> =
                 inputs.iter().map(|input| input.codes().collect()).collect();

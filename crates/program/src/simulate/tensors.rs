@@ -162,6 +162,35 @@ pub(super) fn sort(keys: &Array, along: &[&Array], descending: bool, keep: usize
         .collect()
 }
 
+/// Sorts along the last axis by the first arrays; what is equal stays in its order.
+pub(super) fn sort_by(descending: &[bool], inputs: &[&Array]) -> Vec<Words> {
+    let shape = inputs[0].shape();
+    let length = shape.axes()[shape.rank() - 1];
+    let keys: Vec<(u128, &Array, bool)> = inputs
+        .iter()
+        .zip(descending)
+        .map(|(key, &descending)| (key.element().least(), *key, descending))
+        .collect();
+    let compared = |left: usize, right: usize| {
+        let orders = keys.iter().map(|&(flip, key, descending)| {
+            let [left, right] = [left, right].map(|place| key.words().get(place) ^ flip);
+            match descending {
+                false => left.cmp(&right),
+                true => right.cmp(&left),
+            }
+        });
+        orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    let mut order: Vec<usize> = (0..shape.elements()).collect();
+    for row in order.chunks_mut(length.max(1)) {
+        row.sort_by(|&left, &right| compared(left, right));
+    }
+    inputs
+        .iter()
+        .map(|array| array.words().pick(order.iter().copied()))
+        .collect()
+}
+
 pub(super) fn matrix_product(a: &Array, b: &Array) -> Words {
     let (&[batch, m, k], &[_, _, n]) = (a.shape().axes(), b.shape().axes()) else {
         unreachable!("matrices come in batches")

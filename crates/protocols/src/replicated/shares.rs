@@ -70,6 +70,18 @@ impl<T: Ring> RingShares<T> {
         })
     }
 
+    /// Makes shares as [`from_components`](Self::from_components) does, of components that are wiped.
+    ///
+    /// # Errors
+    /// [`SharesError::Lengths`] if there is not one of each.
+    pub fn from_parts(components: [Zeroizing<Vec<T>>; 2]) -> Result<Self, SharesError> {
+        let [first, second] = components.each_ref().map(|part| part.len());
+        match first == second {
+            true => Ok(Self { components }),
+            false => Err(SharesError::Lengths { first, second }),
+        }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.components[0].len()
@@ -271,6 +283,18 @@ impl BitShares {
         let stride = self.stride();
         self.components()
             .map(|part| &part[row * stride..][..stride])
+    }
+
+    /// The components of one row, to be written.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row_mut(&mut self, row: usize) -> [&mut [u8]; 2] {
+        let stride = self.stride();
+        let row = row * stride..(row + 1) * stride;
+        self.components
+            .each_mut()
+            .map(|part| &mut part[row.clone()])
     }
 
     /// A copy of one row.

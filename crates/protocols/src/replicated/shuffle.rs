@@ -135,6 +135,17 @@ macro_rules! columns {
             }
         }
 
+        $(impl TryFrom<Column> for RingShares<$ring> {
+            type Error = Column;
+
+            fn try_from(column: Column) -> std::result::Result<Self, Column> {
+                match column {
+                    Column::$variant(_, shares) => Ok(shares),
+                    other => Err(other),
+                }
+            }
+        })*
+
         $(impl From<(Masking, RingShares<$ring>)> for Column {
             fn from((masking, shares): (Masking, RingShares<$ring>)) -> Self {
                 Self::$variant(masking, shares)

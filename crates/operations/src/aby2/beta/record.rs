@@ -35,6 +35,7 @@ impl BetaTool {
             test: None,
             split: None,
             shares_anew: &[],
+            sort: None,
             compose: None,
         }),
         numbers: None,

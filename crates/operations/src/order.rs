@@ -1,0 +1,96 @@
+//! Keys that rows are sorted by, and their order in the clear.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use madrigal_engine::{Element, Mismatch, Shares, Sort};
+
+use crate::local::{Layout, Rearrange};
+use madrigal_engine::Local;
+
+/// How a key's values are ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct KeyOrder {
+    /// Whether the highest bit is a sign, in two's complement.
+    pub signed: bool,
+    /// Whether the greatest value comes first.
+    pub descending: bool,
+}
+
+impl fmt::Display for KeyOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.signed { "i" } else { "u" })?;
+        f.write_str(if self.descending { "d" } else { "a" })
+    }
+}
+
+impl KeyOrder {
+    /// Says for each bit of a key, from the lowest on, whether it is inverted, so that keys are in the order of unsigned numbers.
+    pub(crate) fn inverted(self, bits: usize) -> impl Iterator<Item = bool> {
+        (0..bits).map(move |bit| self.descending ^ (self.signed && bit + 1 == bits))
+    }
+}
+
+/// Checks the values of a sort: keys of bits, then columns with as many rows.
+pub(crate) fn sorts(keys: &[KeyOrder], inputs: &[Sort]) -> Result<(), Mismatch> {
+    if keys.is_empty() || inputs.len() < keys.len() {
+        return Err(Mismatch::new(format!(
+            "a sort by {} keys of {} values",
+            keys.len(),
+            inputs.len()
+        )));
+    }
+    if let Some(number) = inputs[..keys.len()]
+        .iter()
+        .find(|value| !matches!(value.element, Element::Bits(_)))
+    {
+        return Err(Mismatch::new(format!(
+            "keys are compared bit by bit, and {number} is no bits; convert it first"
+        )));
+    }
+    same_rows(inputs)
+}
+
+/// Checks that all values have one length.
+pub(crate) fn same_rows(inputs: &[Sort]) -> Result<(), Mismatch> {
+    let rows = inputs.first().map_or(0, |value| value.len);
+    match inputs.iter().find(|value| value.len != rows) {
+        Some(other) => Err(Mismatch::new(format!(
+            "columns of {rows} rows and of {}",
+            other.len
+        ))),
+        None if u32::try_from(rows).is_err() => {
+            Err(Mismatch::new(format!("{rows} rows are more than 2^32")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Sorts clear values.
+pub(crate) fn plain(keys: &[KeyOrder], inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+    let rows = inputs[0].len();
+    let bit =
+        |value: &Shares, plane: usize, row: usize| value.plane(plane, 0)[row / 8] >> (row % 8) & 1;
+    let compared = |left: usize, right: usize| {
+        for (key, value) in keys.iter().zip(inputs) {
+            let planes = value.sort().element.bits();
+            let inverted: Vec<bool> = key.inverted(planes).collect();
+            for plane in (0..planes).rev() {
+                let [left, right] =
+                    [left, right].map(|row| (bit(value, plane, row) == 1) ^ inverted[plane]);
+                if left != right {
+                    return left.cmp(&right);
+                }
+            }
+        }
+        Ordering::Equal
+    };
+    let mut order: Vec<u32> = (0..rows as u32).collect();
+    order.sort_by(|&left, &right| compared(left as usize, right as usize));
+    let moved = Rearrange::new(Layout::Picked(order.into()));
+    let mut sorted = Vec::with_capacity(inputs.len());
+    for value in inputs {
+        sorted.extend(moved.plain(&[value])?);
+    }
+    Ok(sorted)
+}

@@ -1,0 +1,159 @@
+//! Tables of columns in R: sorted by keys of several kinds, and shuffled.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::sync::Arc;
+
+use madrigal_core::Party;
+use madrigal_engine::{Element, Operation, Shares, Sharing, Sort, Width};
+use madrigal_operations::{Depth, KeyOrder, ReplicatedTool, ShuffleRows, SortRows};
+use madrigal_testkit::seed;
+use madrigal_testkit::transcripts::must_agree;
+
+use crate::programs::{Built, check, check_all};
+use crate::transcripts::ones_of_values;
+
+const ORDERS: [KeyOrder; 4] = [
+    KeyOrder {
+        signed: false,
+        descending: false,
+    },
+    KeyOrder {
+        signed: true,
+        descending: true,
+    },
+    KeyOrder {
+        signed: true,
+        descending: false,
+    },
+    KeyOrder {
+        signed: false,
+        descending: true,
+    },
+];
+
+/// A table with keys of few and many bits, of which the first ones are often equal, and columns of bits and numbers, long ones among them.
+fn table(built: &mut Built, rows: usize) -> Vec<madrigal_engine::Value> {
+    let keys = [1, 2, 5, 66].map(|bits| built.bits::<ReplicatedTool>(bits, rows));
+    let bits = [1, 8, 130, 300].map(|bits| built.bits::<ReplicatedTool>(bits, rows));
+    let numbers =
+        [Width::W8, Width::W64, Width::W128].map(|width| built.ring::<ReplicatedTool>(width, rows));
+    [&keys[..], &bits, &numbers].concat()
+}
+
+#[test]
+fn rows_are_sorted_by_several_keys() {
+    let seed = seed();
+    for (rows, depth) in [
+        (0, None),
+        (1, None),
+        (2, Some(Depth::Ripple)),
+        (100, None),
+        (400, Some(Depth::Tree)),
+    ] {
+        let mut built = Built::new(3, seed);
+        let table = table(&mut built, rows);
+        let sort = Arc::new(SortRows::new(ORDERS, depth));
+        for value in built.graph.add(sort, &table).unwrap() {
+            built.open_to_all::<ReplicatedTool>(value);
+        }
+        check(&built, built.spec(), seed);
+    }
+}
+
+/// On several threads, in parts, with blocks of other operations before and behind; keys alone, too.
+#[test]
+fn sorts_stand_between_other_operations() {
+    let seed = seed();
+    let mut built = Built::new(3, seed);
+    let table = table(&mut built, 700);
+    let sorted = built
+        .graph
+        .add(Arc::new(SortRows::new(ORDERS, None)), &table)
+        .unwrap();
+    let again = [sorted[3], sorted[0], sorted[9]];
+    let again = built
+        .graph
+        .add(Arc::new(SortRows::new([ORDERS[2]], None)), &again)
+        .unwrap();
+    let alone = built
+        .graph
+        .add(Arc::new(SortRows::new([ORDERS[3]], None)), &sorted[2..3])
+        .unwrap();
+    for value in [again[0], again[1], again[2], alone[0], sorted[6]] {
+        built.open_to_all::<ReplicatedTool>(value);
+    }
+    check_all(&built, seed);
+}
+
+/// Sorted afterwards, as no test knows the order: rows stay together.
+#[test]
+fn a_shuffle_keeps_rows_together() {
+    let seed = seed();
+    let mut built = Built::new(3, seed);
+    let table = table(&mut built, 130);
+    let shuffled = built.graph.add(Arc::new(ShuffleRows), &table).unwrap();
+    let sorted = built
+        .graph
+        .add(Arc::new(SortRows::new(ORDERS, None)), &shuffled)
+        .unwrap();
+    for value in sorted {
+        built.open_to_all::<ReplicatedTool>(value);
+    }
+    check(&built, built.spec(), seed);
+}
+
+#[test]
+fn wrong_tables_are_refused() {
+    let of = |sharing, element, len| Sort::new(sharing, element, len);
+    let bits = of(Sharing::R, Element::Bits(3), 5);
+    let number = of(Sharing::R, Element::Ring(Width::W64), 5);
+    let sort = SortRows::new([ORDERS[0]], None);
+    let refused = |inputs: &[Sort], parties| sort.sorts(inputs, parties).unwrap_err().to_string();
+    assert_eq!(sort.sorts(&[bits, number], 3).unwrap(), [bits, number]);
+    assert_eq!(refused(&[], 3), "a sort by 1 keys of 0 values");
+    assert_eq!(
+        refused(&[number], 3),
+        "keys are compared bit by bit, and 5 x u64 (R) is no bits; convert it first"
+    );
+    assert_eq!(
+        refused(&[bits, number.of_len(6)], 3),
+        "columns of 5 rows and of 6"
+    );
+    assert_eq!(
+        refused(&[bits, of(Sharing::B, Element::Bits(1), 5)], 3),
+        "a value in R wanted, 5 x 1 bits (B) given; convert it first"
+    );
+    assert_eq!(
+        refused(&[bits], 2),
+        "rows are shuffled among three parties, not 2"
+    );
+    let problem = ShuffleRows.sorts(&[], 3).unwrap_err().to_string();
+    assert_eq!(problem, "no columns to shuffle");
+}
+
+/// A party sees the same whether all keys are alike or all are different: opened results of comparisons tell nothing.
+#[test]
+fn opened_comparisons_say_nothing() {
+    for to in 0..3 {
+        let seed = seed();
+        let owner = (to + 1) % 3;
+        let built = |keys: [u8; 6]| {
+            let mut built = Built::new(3, seed);
+            for _ in 0..owner {
+                built.share::<ReplicatedTool>(Shares::bits_of(Sharing::PUBLIC, 3, &[0_u8; 6]));
+            }
+            let keys = Shares::bits_of(Sharing::PUBLIC, 3, &keys);
+            let keys = built.share::<ReplicatedTool>(keys);
+            let sort = SortRows::new([ORDERS[0]], None);
+            let sorted = built.graph.add(Arc::new(sort), &[keys]).unwrap();
+            built.open::<ReplicatedTool>(sorted[0], &[owner]);
+            built
+        };
+        let [alike, different] = [[7; 6], [5, 0, 4, 1, 3, 2]].map(built);
+        let plan = madrigal_engine::Plan::new(alike.spec()).unwrap();
+        let to = Party::new(to);
+        let a = ones_of_values(&plan, &alike.inputs, to, seed);
+        let b = ones_of_values(&plan, &different.inputs, to, seed ^ 0x5555_0000_0000_0000);
+        must_agree(&a, &b, &format!("a sort in R, to {to}"));
+    }
+}
