@@ -9,7 +9,7 @@ mod random;
 
 use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Signed, Unsigned};
 use crate::lower::Sharing;
-use crate::{Computation, InputError, Inputs, ProgramError, Secret, Window};
+use crate::{Computation, InputError, Inputs, ProgramError, Secret, Tensor, Window};
 pub use cook::Recipe;
 use cook::{Cook, Pooled};
 
@@ -248,6 +248,13 @@ impl Cook {
                 };
                 self.keep(made.0);
                 self.keep(made.1);
+                if last > 0 && self.yes() {
+                    let few = row.lt(self.element::<T>()).untyped();
+                    let keys = [(&few, self.yes()), (&row.untyped(), self.yes())];
+                    let sorted = Tensor::sort_by(&keys, &[&few]);
+                    self.keep(sorted[1].typed::<T>());
+                    self.keep(sorted[2].typed::<bool>());
+                }
             }
             19 => {
                 let other: Secret<T> = self.fitting(row.shape());

@@ -2,7 +2,7 @@
 
 use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret};
+use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret, Tensor};
 
 use crate::lowering::agrees;
 use crate::random::Random;
@@ -176,6 +176,89 @@ fn matrices_multiply() {
     let of = |scale| run([2], &halves, move |_, x| x.dot([scale, scale])).1[0].raw();
     assert_eq!(of(Price::from_raw(128)), 1);
     assert_eq!(of(Price::from_raw(127)), 0);
+}
+
+/// Keys of several types, of which the first ones are often equal; one row, which R sorts by opened comparisons, and several, which networks
+/// sort. What is equal stays in its order.
+#[test]
+fn rows_are_sorted_by_keys() {
+    let mut random = Random::fresh();
+    let mut below = |bound: u64| random.half() % bound;
+    for (rows, length) in [(1, 0), (1, 1), (1, 2), (1, 9), (1, 300), (2, 7)] {
+        let count = rows * length;
+        let flags: Vec<bool> = (0..count).map(|_| below(2) == 1).collect();
+        let small: Vec<i8> = (0..count)
+            .map(|_| [i8::MIN, -1, 0, i8::MAX][below(4) as usize])
+            .collect();
+        let prices: Vec<Fixed<i32, 8>> = (0..count)
+            .map(|_| Fixed::from_raw(128 * below(5) as i32 - 256))
+            .collect();
+        let places: Vec<u32> = (0..count as u32).collect();
+        let mut p = Program::new(3);
+        let shape = [rows, length];
+        let (a, b) = (p.input::<bool>(ALICE, shape), p.input::<i8>(ALICE, shape));
+        let (c, d) = (
+            p.input::<Fixed<i32, 8>>(ALICE, shape),
+            p.input::<u32>(ALICE, shape),
+        );
+        // A column of numbers is in the ring, where the mix has one.
+        let twice = &d + &d;
+        let sorted = Tensor::sort_by(
+            &[
+                (&a.untyped(), true),
+                (&b.untyped(), false),
+                (&c.untyped(), true),
+            ],
+            &[&twice.untyped(), &d.untyped()],
+        );
+        let opened = (
+            p.open(sorted[0].typed::<bool>(), Everyone),
+            p.open(sorted[1].typed::<i8>(), Everyone),
+            p.open(sorted[2].typed::<Fixed<i32, 8>>(), Everyone),
+            p.open(sorted[3].typed::<u32>(), Everyone),
+            p.open(sorted[4].typed::<u32>(), Everyone),
+        );
+        let program = p.finish().expect("a program that can be");
+        let inputs = Inputs::new()
+            .with((shape, flags.clone()))
+            .with((shape, small.clone()))
+            .with((shape, prices.clone()))
+            .with((shape, places.clone()));
+        let outputs = program.simulate(&inputs).expect("inputs as declared");
+        let mut expected: Vec<usize> = (0..count).collect();
+        for row in expected.chunks_mut(length.max(1)) {
+            row.sort_by(|&x, &y| {
+                let first = flags[y].cmp(&flags[x]).then(small[x].cmp(&small[y]));
+                first.then(prices[y].raw().cmp(&prices[x].raw()))
+            });
+        }
+        let places = |places: Vec<u32>| places.into_iter().map(|place| place as usize);
+        assert!(places(outputs.get(opened.4)).eq(expected.iter().copied()));
+        assert!(places(outputs.get(opened.3)).eq(expected.iter().map(|place| 2 * place)));
+        assert!(
+            outputs
+                .get(opened.0)
+                .into_iter()
+                .eq(expected.iter().map(|&at| flags[at]))
+        );
+        assert!(
+            outputs
+                .get(opened.1)
+                .into_iter()
+                .eq(expected.iter().map(|&at| small[at]))
+        );
+        assert!(
+            outputs
+                .get(opened.2)
+                .into_iter()
+                .eq(expected.iter().map(|&at| prices[at]))
+        );
+        for mix in [Mix::AB, Mix::B, Mix::R] {
+            if mix == Mix::R || length < 100 {
+                agrees(&program, &inputs, mix, Goal::Size, "a sort by keys");
+            }
+        }
+    }
 }
 
 #[test]

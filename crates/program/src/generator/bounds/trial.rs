@@ -253,6 +253,15 @@ impl Trial {
                 (Op::Find(extreme, axis), vec![self.leaf(element, &axes)])
             }
             14 => (Op::PrefixSums(axis), vec![self.leaf(element, &axes)]),
+            15 if self.random.yes() => {
+                let rows = self.random.one_of(&[1, 2]);
+                let along = self.element();
+                let key = self.random.one_of(&[element, Type::BOOL]);
+                let operands = [key, element, along].map(|typed| self.leaf(typed, &[rows, length]));
+                let keys = [self.random.yes(), self.random.yes()];
+                let number = self.random.one_of(&[1, 2]);
+                (Op::SortBy(keys[..number].into()), operands.into())
+            }
             15 => {
                 let axes = [2, length];
                 let along = self.element();
