@@ -484,7 +484,9 @@ pub struct BenchLines {
 /// Sentences of `madrigal-lab scaling` about its rows.
 const SCALING: &str = "Each run is a set of fresh processes, and runs of different numbers of threads take turns. Where the \
     parties have more threads than the machine has cores, wall time tells little of scaling: `busiest`, the processor time of \
-    the thread that works most, tells how the work is shared out even so.";
+    the thread that works most, tells how the work is shared out even so. With --ceiling, `of ceiling` is the part of the gain \
+    that is reached of work whose threads share nothing but the machine: as many copies of the row's work as a party has \
+    threads, each with one thread of each party, from the start of all to the end of the slowest.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS, after_long_help = format!("{SCALING}\n\n{EXIT_STATUS}"))]
@@ -510,6 +512,11 @@ pub struct BenchScaling {
     /// Scale the size of every run by this factor, for example 0.1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,
+
+    /// Measure, too, what copies of the work with one thread each gain that run at the same time, one for
+    /// each thread of a party: the most that this machine allows
+    #[arg(long)]
+    pub ceiling: bool,
 
     /// Write speed-up.svg, work.svg and memory.svg to this directory, which is created if it does not
     /// exist

@@ -18,6 +18,8 @@ pub enum Usage {
         of: String,
         there: String,
     },
+    #[error("--ceiling compares with one thread, which is not measured; add 1 to --threads")]
+    NothingToCompareWith,
     #[error("{flag}: {what} has no use for it; leave it out")]
     NotObeyed { flag: &'static str, what: String },
     #[error(

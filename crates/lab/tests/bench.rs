@@ -839,11 +839,42 @@ fn scaling_is_drawn_and_works_over_each_transport() {
         assert!(text.contains("mul64/R"), "{text}");
         std::fs::remove_dir_all(path.join("plots")).unwrap();
     }
+    let ceiling = "scaling --scale 0.0005 --repeat 1 --threads 1,3 --only mul64/R --ceiling --json";
+    for transport in ["memory", "tls"] {
+        let told = lab(path, &format!("{ceiling} --transport {transport}")).good();
+        assert_eq!(told.stderr, "");
+        let lines: Vec<Value> = told
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let [one, three] = &lines[..] else {
+            panic!("{told}");
+        };
+        let number = |line: &Value, field: &str| line[field].as_f64().expect("a number");
+        for field in ["ceiling", "of_ceiling", "speed_up"] {
+            assert_eq!(number(one, field), 1.0, "{one}");
+        }
+        let times = 3.0 * number(one, "seconds") / number(three, "copies_seconds");
+        let part = number(three, "speed_up") / times;
+        assert!(
+            (number(three, "ceiling") / times - 1.0).abs() < 1e-9,
+            "{lines:?}"
+        );
+        assert!(
+            (number(three, "of_ceiling") / part - 1.0).abs() < 1e-9,
+            "{lines:?}"
+        );
+    }
+    let lonely = "scaling --ceiling --threads 2,4 --only and/R";
+    lab(path, lonely).bad(2, &["--ceiling", "add 1 to --threads"]);
     // One thread is not measured: nothing to compare with.
     let alone = "scaling --scale 0.0005 --repeat 1 --threads 2 --only and/R --transport tcp --json";
     let told = lab(path, alone).good().stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert!(told["speed_up"].is_null(), "{told}");
+    for field in ["speed_up", "copies_seconds", "ceiling", "of_ceiling"] {
+        assert!(told[field].is_null(), "{told}");
+    }
     lab(path, "scaling --only nothing").bad(2, &["cifar/A+B", "matmul1000/A"]);
     lab(path, "scaling --threads 0").bad(2, &["--threads"]);
 }

@@ -24,7 +24,7 @@ pub(super) struct Assignment {
     pub is_checked: bool,
 }
 
-/// Second line to a process: where the parties listen, and with TLS, their keys.
+/// Second line to a process: where the parties listen, and with TLS, their keys. It begins then.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Meeting {
     pub addresses: Vec<String>,
@@ -35,9 +35,9 @@ pub(super) struct Meeting {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Event {
-    /// The inputs and the plan are there, and the party listens.
+    /// The inputs and the plan are there, and the party listens; over memory, none does.
     Ready {
-        address: String,
+        address: Option<String>,
         key: Option<String>,
     },
     Done(Done),

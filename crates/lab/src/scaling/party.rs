@@ -1,6 +1,6 @@
 //! A process of the benchmark: one party over a socket, or all of them over memory.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
@@ -83,13 +83,7 @@ fn take_part() -> Result<Done> {
     let (results, used) = match parties[..] {
         [me] => {
             let party = Listening::new(assignment.transport)?;
-            let told = send(&mut io::stdout().lock(), &party.ready());
-            told.map_err(Failure::system("the starter has gone"))?;
-            let meeting: Option<Meeting> =
-                receive(&mut input).map_err(Failure::system("cannot read the addresses"))?;
-            let meeting = meeting.ok_or_else(|| Failure::bug("a process without addresses"))?;
-            drop(input);
-            end_with_the_starter();
+            let meeting = begin(input, &party.ready())?;
             let work = async |session: &Session| {
                 let clock = Clock::start();
                 let result = prepared.work(session, 0).await?;
@@ -99,8 +93,13 @@ fn take_part() -> Result<Done> {
             (vec![result], used)
         }
         _ => {
-            drop(input);
-            end_with_the_starter();
+            begin(
+                input,
+                &Event::Ready {
+                    address: None,
+                    key: None,
+                },
+            )?;
             let clock = Clock::start();
             let results = everyone(
                 TransportArg::Memory,
@@ -132,6 +131,17 @@ fn take_part() -> Result<Done> {
         parties: results.into_iter().map(|(figures, _)| figures).collect(),
         used,
     })
+}
+
+/// Tells the starter that all is ready, and waits until it says where the parties are.
+fn begin(mut input: impl BufRead, ready: &Event) -> Result<Meeting> {
+    let told = send(&mut io::stdout().lock(), ready);
+    told.map_err(Failure::system("the starter has gone"))?;
+    let meeting = receive(&mut input).map_err(Failure::system("cannot read the addresses"))?;
+    let meeting = meeting.ok_or_else(|| Failure::bug("a process without addresses"))?;
+    drop(input);
+    end_with_the_starter();
+    Ok(meeting)
 }
 
 impl Prepared {
@@ -296,7 +306,7 @@ impl Listening {
             .as_ref()
             .map(|identity| identity.fingerprint());
         Event::Ready {
-            address: self.address.clone(),
+            address: Some(self.address.clone()),
             key: key.map(|key| key.to_string()),
         }
     }

@@ -22,22 +22,32 @@ pub(super) struct Once {
     pub processes: Vec<Used>,
     /// TCP connections between all parties; none over memory.
     pub connections: usize,
+    /// Seconds of the slowest of several copies of the work, see [`copies`]; `None` where they did not run.
+    pub copies_seconds: Option<f64>,
+}
+
+impl Once {
+    /// Seconds of the slowest party.
+    pub(super) fn seconds(&self) -> f64 {
+        slowest(&self.parties)
+    }
+
+    /// Memory of all processes at their peaks; `None` where the system does not tell.
+    pub(super) fn memory(&self) -> Option<u64> {
+        self.processes.iter().map(|used| used.peak_rss_bytes).sum()
+    }
+}
+
+fn slowest(parties: &[Figures]) -> f64 {
+    let seconds = parties.iter().map(|party| party.seconds);
+    seconds.fold(0.0, f64::max)
 }
 
 /// Runs the work once, in fresh processes.
 pub(super) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
     let is_alone = assignment.transport == TransportArg::Memory;
-    let mut processes = Vec::new();
-    for me in 0..if is_alone { 1 } else { parties } {
-        let me = (!is_alone).then_some(me);
-        processes.push(Process::start(&Assignment {
-            me,
-            ..assignment.clone()
-        })?);
-    }
-    if !is_alone {
-        introduce(&mut processes)?;
-    }
+    let mut processes = start(assignment, parties)?;
+    ready(&mut processes)?.tell(&mut processes)?;
     let all = done(&mut processes)?;
     let ops = all.first().map_or(0, |done| done.ops);
     let used: Vec<Used> = all.iter().map(|done| done.used).collect();
@@ -52,7 +62,45 @@ pub(super) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
         parties: all.into_iter().flat_map(|done| done.parties).collect(),
         processes: used,
         connections: if is_alone { 0 } else { connections },
+        copies_seconds: None,
     })
+}
+
+/// Runs copies of the work at the same time, which share nothing but the machine, and gives the seconds of the slowest one:
+/// by then, all of them are done. All begin when all are ready.
+pub(super) fn copies(assignment: &Assignment, parties: usize, copies: usize) -> Result<f64> {
+    let mut all = Vec::new();
+    for _ in 0..copies {
+        all.push(start(assignment, parties)?);
+    }
+    let mut meetings = Vec::new();
+    for processes in &mut all {
+        meetings.push(ready(processes)?);
+    }
+    for (meeting, processes) in meetings.iter().zip(&mut all) {
+        meeting.tell(processes)?;
+    }
+    let mut most: f64 = 0.0;
+    for processes in &mut all {
+        for done in done(processes)? {
+            most = most.max(slowest(&done.parties));
+        }
+    }
+    Ok(most)
+}
+
+/// Starts a process for each party, or over memory one for all of them.
+fn start(assignment: &Assignment, parties: usize) -> Result<Vec<Process>> {
+    let is_alone = assignment.transport == TransportArg::Memory;
+    let processes = if is_alone { 1 } else { parties };
+    let start = |me| {
+        let me = (!is_alone).then_some(me);
+        Process::start(&Assignment {
+            me,
+            ..assignment.clone()
+        })
+    };
+    (0..processes).map(start).collect()
 }
 
 /// A process, which is killed if it still runs when this is dropped.
@@ -111,8 +159,8 @@ impl Drop for Process {
     }
 }
 
-/// Waits until all parties listen, and tells each where.
-fn introduce(processes: &mut [Process]) -> Result<()> {
+/// Waits until all processes are ready, and learns where the parties listen.
+fn ready(processes: &mut [Process]) -> Result<Meeting> {
     let mut meeting = Meeting {
         addresses: Vec::new(),
         keys: Vec::new(),
@@ -120,7 +168,7 @@ fn introduce(processes: &mut [Process]) -> Result<()> {
     for (party, process) in processes.iter_mut().enumerate() {
         match process.hear()? {
             Some(Event::Ready { address, key }) => {
-                meeting.addresses.push(address);
+                meeting.addresses.extend(address);
                 meeting.keys.extend(key);
             }
             Some(Event::Failed {
@@ -137,9 +185,15 @@ fn introduce(processes: &mut [Process]) -> Result<()> {
             Some(Event::Done(_)) | None => return Err(ended(party).into()),
         }
     }
-    processes
-        .iter_mut()
-        .try_for_each(|process| process.tell(&meeting))
+    Ok(meeting)
+}
+
+impl Meeting {
+    /// Tells all processes where the parties listen: they begin.
+    fn tell(&self, processes: &mut [Process]) -> Result<()> {
+        let mut processes = processes.iter_mut();
+        processes.try_for_each(|process| process.tell(self))
+    }
 }
 
 /// Waits until all processes have finished or failed.

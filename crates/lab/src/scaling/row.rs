@@ -33,6 +33,13 @@ pub(super) struct ScalingRow {
     pub speed_up: Option<f64>,
     /// The busiest thread's seconds with one thread, as a multiple of these.
     pub work_speed_up: Option<f64>,
+    /// Seconds of the slowest of as many copies of the work as a party has threads, each with one thread, all at the same time;
+    /// `null` without `--ceiling`, and where the copies did not fit into memory, as the next two.
+    copies_seconds: Option<f64>,
+    /// Speed-up of these copies over one after the other: that of work whose threads share nothing but the machine.
+    ceiling: Option<f64>,
+    /// Part of the ceiling that the speed-up is; about 1 at most.
+    of_ceiling: Option<f64>,
     /// Processor seconds of all threads of all parties; `null` where the system does not tell, as the next two.
     processor_seconds: Option<f64>,
     /// Processor seconds of the thread that had most of all, where threads that take turns count as one; `null` also over
@@ -93,6 +100,7 @@ impl ScalingRow {
             let all: Option<Vec<f64>> = runs.iter().map(|once| pick(&once.processes)).collect();
             all.map(|all| Spread::of(all).median)
         };
+        let copies: Option<Vec<f64>> = runs.iter().map(|once| once.copies_seconds).collect();
         // Costs are declared and counted alike in all runs.
         let first = || runs.first().into_iter().flat_map(|once| &once.parties);
         let bytes_sent = first().map(|party| party.bytes_sent).sum::<u64>();
@@ -116,6 +124,9 @@ impl ScalingRow {
             per_second: ops as f64 / time.median,
             speed_up: None,
             work_speed_up: None,
+            copies_seconds: copies.map(|copies| Spread::of(copies).median),
+            ceiling: None,
+            of_ceiling: None,
             processor_seconds: processes(&|all| {
                 all.iter().map(|used| used.processor_seconds).sum()
             }),
@@ -153,6 +164,11 @@ impl ScalingRow {
             .and_then(|(_, one)| one)
             .zip(self.busiest_thread_seconds);
         self.work_speed_up = busiest.and_then(|(one, here)| times(one, here));
+        let copies = one.zip(self.copies_seconds);
+        self.ceiling =
+            copies.and_then(|((one, _), copies)| times(self.threads as f64 * one, copies));
+        let both = self.speed_up.zip(self.ceiling);
+        self.of_ceiling = both.map(|(speed_up, ceiling)| speed_up / ceiling);
     }
 }
 
@@ -166,6 +182,7 @@ impl measured::Row for ScalingRow {
         "most",
         "rate",
         "speed-up",
+        "of ceiling",
         "all threads",
         "busiest",
         "speed-up of that",
@@ -184,6 +201,9 @@ impl measured::Row for ScalingRow {
             let connections = self.connections;
             format!("{:.1} % of {connections}", 100.0 * share)
         });
+        let ceiling = self.of_ceiling.zip(self.ceiling);
+        let ceiling =
+            ceiling.map(|(part, ceiling)| format!("{:.0} % of {ceiling:.2}", 100.0 * part));
         vec![
             self.name.to_owned(),
             self.threads.to_string(),
@@ -193,6 +213,7 @@ impl measured::Row for ScalingRow {
             seconds(self.maximum_seconds),
             rate(self.per_second, &format!(" {}/s", self.unit)),
             times(self.speed_up).unwrap_or_default(),
+            ceiling.unwrap_or_default(),
             self.processor_seconds.map(seconds).unwrap_or_default(),
             self.busiest_thread_seconds.map(seconds).unwrap_or_default(),
             times(self.work_speed_up).unwrap_or_default(),
