@@ -59,7 +59,7 @@ pub fn bands_of(product: &Product, most: usize) -> impl Iterator<Item = Band> + 
     products::bands_of(product, most)
 }
 
-/// The same value from either.
+/// Gives the value back from both, as `opaque` does.
 pub fn again_and_written(value: u8) -> [u8; 2] {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return [*opaque::again(&value), *opaque::written(&value)];
