@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use madrigal_kernels::Level;
 use serde_json::Value;
 
 use crate::Outcome;
 use crate::process::{cargo, number_option, run, shown, target_folder};
 
+/// The variable that lowers the level of the kernels.
+pub(crate) const LEVEL_VARIABLE: &str = "MADRIGAL_LEVEL";
+/// The level that every machine has.
+const PORTABLE: &str = "portable";
 /// The benchmarks, a run of each name.
 const BENCHES: [&[&str]; 2] = [
     &[
@@ -66,11 +69,9 @@ pub(crate) fn levels(words: &[&str]) -> Outcome {
         return Err(format!("levels takes --turns N alone, not {word}").into());
     }
     run(cargo().args(["build", "--release", "--quiet", "-p", "madrigal-lab"]))?;
-    let mut levels: Vec<&str> = Level::available()
-        .filter(|level| *level != Level::Portable)
-        .map(Level::name)
-        .collect();
-    levels.reverse();
+    let levels = available(&["--release", "--package=madrigal-kernels"])?;
+    let above = levels.iter().map(String::as_str).rev();
+    let levels: Vec<&str> = above.filter(|level| *level != PORTABLE).collect();
     // By name, then in the order of `levels`.
     let mut all: BTreeMap<String, Vec<Samples>> = BTreeMap::new();
     for turn in 1..=turns.max(1) {
@@ -89,6 +90,29 @@ pub(crate) fn levels(words: &[&str]) -> Outcome {
     Ok(())
 }
 
+/// Names this machine's levels, from the slowest to the fastest. An example of the kernels does it, built with these words: if this
+/// program had them in it, they would be built once more before anything else, with the features that it alone asks for.
+pub(crate) fn available(how: &[&str]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    run(cargo()
+        .args(["build", "--quiet", "--example=levels"])
+        .args(how))?;
+    let profile = if how.contains(&"--release") {
+        "release"
+    } else {
+        "debug"
+    };
+    let mut command = Command::new(target_folder().join(profile).join("examples/levels"));
+    let output = command.env_remove(LEVEL_VARIABLE).output()?;
+    let levels: Vec<String> = String::from_utf8(output.stdout)?
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    if !output.status.success() || !levels.iter().any(|level| level == PORTABLE) {
+        return Err(format!("`{}` names no levels", shown(&command)).into());
+    }
+    Ok(levels)
+}
+
 fn measure(
     bench: &[&str],
     level: &str,
@@ -97,7 +121,7 @@ fn measure(
     command
         .args(bench)
         .args(["--repeat", REPEAT, "--json"])
-        .env("MADRIGAL_LEVEL", level);
+        .env(LEVEL_VARIABLE, level);
     let output = command.output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

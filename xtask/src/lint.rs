@@ -7,6 +7,7 @@ use crate::domains::domains;
 use crate::features::features;
 use crate::neutral::neutral;
 use crate::process::{cargo, run, target_folder, works};
+use crate::profiles::profiles;
 use crate::signposts::signposts;
 use crate::wording::wording;
 
@@ -20,6 +21,7 @@ pub(crate) fn lint() -> Outcome {
     finished()?;
     wording()?;
     features()?;
+    profiles()?;
     deny()?;
     run(cargo().args([
         "clippy",

@@ -21,6 +21,7 @@ mod lint;
 mod lpn;
 mod neutral;
 mod process;
+mod profiles;
 mod python;
 mod readme;
 mod reference;

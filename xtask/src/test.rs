@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use madrigal_kernels::{LEVEL_VARIABLE, Level};
-
 use crate::Outcome;
+use crate::levels::{LEVEL_VARIABLE, available};
 use crate::process::cargo;
 use crate::suites::{self, Suite};
 
@@ -19,6 +18,8 @@ const OVER_KERNELS: [&str; 6] = [
     "garbling",
 ];
 const CORRELATIONS: &str = "correlations-make";
+/// The lower level at which those are tested.
+const OF_CORRELATIONS: &str = "aesni";
 /// Modules of its tests that look at messages, which are the same at every level.
 const AT_ONE_LEVEL: [&str; 1] = ["tampered::"];
 
@@ -35,17 +36,18 @@ pub(crate) fn test() -> Outcome {
 
     let mut all = vec![documentation()];
     all.extend(executables.iter().map(|executable| executable.suite(None)));
-    let levels: Vec<_> = Level::available().collect();
+    // As the tests are built: each crate has the features that all of them need together.
+    let levels = available(&["--workspace"])?;
     let (_best, others) = levels.split_last().ok_or("there is no level at all")?;
     for level in others {
         // What OTs are used for takes a minute at each level, minutes without AES instructions, and has no
         // kernels of its own that the others' tests do not reach.
-        let slow = |package: &str| *level != Level::AesNi && package == CORRELATIONS;
+        let slow = |package: &str| level != OF_CORRELATIONS && package == CORRELATIONS;
         let mut found = 0;
         for executable in &executables {
             let package = executable.package.as_str();
             if OVER_KERNELS.contains(&package) && !slow(package) {
-                let mut suite = executable.suite(Some((LEVEL_VARIABLE, level.to_string())));
+                let mut suite = executable.suite(Some((LEVEL_VARIABLE, level.clone())));
                 if package == CORRELATIONS {
                     suite = suite.without(&AT_ONE_LEVEL);
                 }

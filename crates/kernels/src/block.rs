@@ -165,36 +165,3 @@ pub fn words_as_bytes_mut(words: &mut [u64]) -> &mut [u8] {
     // passes from `words` to the result.
     unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_and_words_agree() {
-        let value = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100_u128;
-        let block = Block::from(value);
-        assert_eq!(u128::from(block), value);
-        assert_eq!(
-            block.to_bytes(),
-            core::array::from_fn::<u8, 16, _>(|i| i as u8)
-        );
-        assert_eq!(Block::from_bytes(block.to_bytes()), block);
-        assert_eq!(blocks_as_bytes(&[block]), block.to_bytes());
-        assert_eq!(words_as_bytes(&[block.lo(), block.hi()]), block.to_bytes());
-        for i in 0..128 {
-            assert_eq!(block.bit(i), value >> i & 1 == 1);
-        }
-    }
-
-    #[test]
-    fn debug_is_redacted() {
-        assert_eq!(format!("{:?}", Block::ONES), "Block(..)");
-    }
-
-    #[test]
-    fn masks() {
-        assert_eq!(Block::mask(true), Block::ONES);
-        assert_eq!(Block::mask(false), Block::ZERO);
-    }
-}

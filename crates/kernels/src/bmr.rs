@@ -251,7 +251,7 @@ fn thirds_mut(table: &mut [u8], each: usize) -> [&mut [u8]; 3] {
 }
 
 /// Bit i of each word, in byte i.
-fn interleave(words: [u64; 3]) -> [u8; ANDS_PER_KEY] {
+pub(crate) fn interleave(words: [u64; 3]) -> [u8; ANDS_PER_KEY] {
     // Bit k of a byte, in byte k of a word: copied to all, of which each keeps one.
     let spread = |byte: u64| {
         let kept = byte.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
@@ -263,20 +263,4 @@ fn interleave(words: [u64; 3]) -> [u8; ANDS_PER_KEY] {
         *out = (x | y << 1 | z << 2).to_le_bytes();
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_are_interleaved() {
-        let words = [0x0123_4567_89ab_cdef, 0xfedc_ba98_0000_ffff, 1 << 63 | 1];
-        for (i, byte) in interleave(words).into_iter().enumerate() {
-            for (k, word) in words.iter().enumerate() {
-                assert_eq!(byte >> k & 1, (word >> i & 1) as u8, "bit {i} of word {k}");
-            }
-            assert_eq!(byte >> 3, 0);
-        }
-    }
 }

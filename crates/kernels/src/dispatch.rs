@@ -214,28 +214,3 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_round_trip() {
-        for level in Level::ALL {
-            assert_eq!(level.name().parse(), Ok(level));
-        }
-        let error = "sse9".parse::<Level>().unwrap_err().to_string();
-        assert!(
-            error.contains("sse9") && error.contains("vaes512"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn portable_is_always_there() {
-        assert!(Kernels::at(Level::Portable).is_some());
-        assert!(level().is_available());
-        #[cfg(target_arch = "x86_64")]
-        assert_eq!(Kernels::at(Level::Neon), None);
-    }
-}

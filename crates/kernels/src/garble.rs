@@ -62,7 +62,7 @@
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels, meter};
 
-mod piece;
+pub(crate) mod piece;
 
 pub use piece::{ANDS_PER_KEY, Operands};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -31,6 +31,8 @@ mod fold;
 mod garble;
 pub mod ggm;
 mod hash;
+#[doc(hidden)]
+pub mod inside;
 mod labels;
 mod lanes;
 pub mod lpn;

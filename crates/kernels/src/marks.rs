@@ -94,15 +94,3 @@ mod requests {
         answer
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn marks_change_nothing() {
-        let mut value = [1_u64, 2, 3];
-        super::secret(&mut value);
-        super::public(&mut value);
-        assert_eq!(value, [1, 2, 3]);
-        assert_eq!(super::secret_bits(&value).unwrap_or(0), 0);
-    }
-}

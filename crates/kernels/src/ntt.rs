@@ -21,7 +21,7 @@ use crate::{Kernels, portable};
 
 mod tables;
 
-pub(crate) use tables::{Factor, LIMB, LIMB_MASK, Modulus, Twiddles};
+pub(crate) use tables::{Factor, LIMB, LIMB_MASK, Modulus, Twiddles, is_prime};
 
 /// The most products of [`Sums`] between carries: their low limbs fill 64 bits.
 const PRODUCTS: u32 = 1 << (64 - LIMB);
@@ -312,37 +312,8 @@ impl ZeroizeOnDrop for Sums {}
 
 madrigal_core::opaque!(Sums);
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Sums of products hardly come to where each of the three reductions leaves most, together above
-    /// 4p; almost full limbs do for some p whose multiples miss 2^52 by far. Such p need not be prime.
-    #[test]
-    fn limbs_that_reduce_least() {
-        let near = (10 << LIMB) / 49;
-        for p in (near..near + 2000).chain([257, (1 << 50) - 27]) {
-            let modulus = Modulus::new(p);
-            let limbs: Vec<(u64, u64)> = (0..64)
-                .map(|i| {
-                    let word = (64 * p + i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    let hi = (word % 511) << LIMB | (LIMB_MASK - (word >> 24));
-                    (u64::MAX - (word << 20 >> 24), hi)
-                })
-                .collect();
-            let expected = limbs.iter().map(|&(lo, hi)| {
-                let sum = u128::from(lo) + (u128::from(hi) << LIMB);
-                (sum % u128::from(p)) as u64
-            });
-            let expected: Vec<u64> = expected.collect();
-            for kernels in crate::Level::available().filter_map(Kernels::at) {
-                let (mut lo, mut hi): (Vec<u64>, Vec<u64>) = limbs.iter().copied().unzip();
-                let mut out = vec![0; 64];
-                let path = Path::of(kernels);
-                follow!(path, reduce(&mut lo, &mut hi, &mut out, &modulus));
-                assert_eq!(out, expected, "{} with p = {p}", kernels.level());
-                assert!(lo.iter().chain(&hi).all(|&limb| limb == 0));
-            }
-        }
-    }
+/// The reduction alone, at a level.
+pub(crate) fn reduce_at(kernels: Kernels, p: u64, lo: &mut [u64], hi: &mut [u64], out: &mut [u64]) {
+    let modulus = Modulus::new(p);
+    follow!(Path::of(kernels), reduce(lo, hi, out, &modulus));
 }

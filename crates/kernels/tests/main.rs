@@ -2,9 +2,12 @@
 
 mod bmr;
 mod crc;
+mod crew;
 mod garble;
 mod levels;
 mod meter;
 mod ntt;
+mod parts;
+mod products;
 mod silent;
 mod vectors;

@@ -66,16 +66,3 @@ fn additions() {
     }
     black_box(chains);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_told_of_any_number_of_threads() {
-        for threads in [0, 1, 2, 5] {
-            let free = Cores::new(threads).free();
-            assert!(free > 0.0 && free.is_finite(), "{threads}: {free}");
-        }
-    }
-}

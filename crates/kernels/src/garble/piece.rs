@@ -87,7 +87,7 @@ pub(crate) const fn three_bytes(ands: usize) -> usize {
 }
 
 /// Bytes of the control bits of `ands` ANDs.
-const fn packed_bytes(ands: usize) -> usize {
+pub(crate) const fn packed_bytes(ands: usize) -> usize {
     5 * ands.div_ceil(8)
 }
 
@@ -121,33 +121,4 @@ pub(crate) fn unpack(bytes: &[u8]) -> Controls {
         Block::new(one, zero),
         Block::new(two, two),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_bits_are_packed() {
-        let word = |seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        for n in 0..=ANDS_PER_KEY {
-            let of_ands = u64::MAX.checked_shr(64 - n as u32).unwrap_or_default();
-            let random = |seed| Block::new(word(seed) & of_ands, word(seed + 1) & of_ands);
-            let controls = [random(n as u64), random(n as u64 + 2), {
-                let two = random(n as u64 + 4).hi();
-                Block::new(two, two)
-            }];
-            let mut bytes = vec![0xff; packed_bytes(n)];
-            pack(Block::ZERO, &mut { controls }, n, &mut bytes);
-            assert_eq!(unpack(&bytes), controls, "{n} ANDs");
-            // Coins of ANDs that there are not do not show.
-            let coins = Block::ONES;
-            let mut wiped = controls;
-            pack(coins, &mut wiped, n, &mut bytes);
-            assert_eq!(wiped, [Block::ZERO; 3]);
-            let [ends, turns, both] = unpack(&bytes);
-            let flipped = controls[0] ^ Block::new(of_ands, of_ands);
-            assert_eq!([ends, turns, both], [flipped, controls[1], controls[2]]);
-        }
-    }
 }

@@ -151,7 +151,7 @@ fn root(p: u64, n: u64) -> u64 {
 
 /// Miller and Rabin's test, which is exact below 3.3 * 10^24 with the first 13 primes as bases
 /// (Sorenson, Webster, Math. Comp. 86, 2017).
-fn is_prime(p: u64) -> bool {
+pub(crate) fn is_prime(p: u64) -> bool {
     const BASES: [u64; 13] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41];
     if p < 2 || BASES.iter().any(|&base| p.is_multiple_of(base)) {
         return BASES.contains(&p);
@@ -184,33 +184,4 @@ fn power(mut base: u64, mut exponent: u64, p: u64) -> u64 {
         exponent >>= 1;
     }
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotients_are_those_of_a_division() {
-        for p in [257, 65537, (1 << 50) - 27, (1 << 49) + 9] {
-            for w in [0, 1, 2, p / 3, p / 2, p - 2, p - 1] {
-                let expected = (u128::from(w) << LIMB) / u128::from(p);
-                let quotient = Factor::new(w, p).quotient;
-                assert_eq!(u128::from(quotient), expected, "{w} / {p}");
-                assert!(quotient < 1 << LIMB);
-            }
-        }
-    }
-
-    #[test]
-    fn primes_are_told_from_others() {
-        let small = (0..2000).filter(|&p| is_prime(p));
-        let sieve = (2..2000).filter(|p| (2..*p).all(|d| p % d != 0));
-        assert!(small.eq(sieve));
-        // Pseudoprimes to the bases 2, 3, 5, 7; and a product of two large primes.
-        for composite in [3_215_031_751, 1_000_003 * 1_000_033] {
-            assert!(!is_prime(composite), "{composite}");
-        }
-        assert!(is_prime((1 << 50) - 27));
-    }
 }

@@ -58,7 +58,7 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
     keys
 }
 
-fn sub_word(word: u32) -> u32 {
+pub(crate) fn sub_word(word: u32) -> u32 {
     let mut planes = to_planes(&[[Block::new(u64::from(word), 0); 4]]);
     sub_bytes(&mut planes);
     from_planes(&planes)[0][0].lo() as u32
@@ -170,39 +170,7 @@ fn gather(x: u64) -> u32 {
     (x | x >> 16) as u32
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The S-box from its definition (FIPS 197, section 5.1.1): inversion, then an affine map.
-    fn sbox(x: u8) -> u8 {
-        let multiply = |mut a: u8, b: u8| {
-            let mut product = 0;
-            for i in 0..8 {
-                product ^= if b >> i & 1 == 1 { a } else { 0 };
-                a = a << 1 ^ if a & 0x80 == 0 { 0 } else { 0x1b };
-            }
-            product
-        };
-        let inverse = (0..=255).find(|&y| multiply(x, y) == 1).unwrap_or(0);
-        let rotations = (1..5).fold(inverse, |sum, i| sum ^ inverse.rotate_left(i));
-        rotations ^ 0x63
-    }
-
-    #[test]
-    fn circuit_is_the_sbox() {
-        for x in 0..=255 {
-            let word = u32::from_le_bytes([x, !x, 0, x ^ 0x55]);
-            let expected = word.to_le_bytes().map(sbox);
-            assert_eq!(sub_word(word).to_le_bytes(), expected, "x = {x:#x}");
-        }
-    }
-
-    #[test]
-    fn planes_round_trip() {
-        let blocks: [[Block; 4]; 2] = from_fn(|w| {
-            from_fn(|k| Block::from((w * 4 + k + 1) as u128 * (u128::MAX / 1_000_003)))
-        });
-        assert!(from_planes(&to_planes(&blocks)) == blocks);
-    }
+/// Cuts blocks into planes, and puts them together again.
+pub(crate) fn through_planes(blocks: &[[Block; 4]; 2]) -> [[Block; 4]; 2] {
+    from_planes(&to_planes(blocks))
 }
