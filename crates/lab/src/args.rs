@@ -46,6 +46,8 @@ pub enum Bench {
     /// Jobs over lines with latency: against what the line and computing alone take, and against what
     /// `explain` expects
     Lines(BenchLines),
+    /// Tables of secret rows: shuffled, sorted, joined, grouped
+    Tables(BenchTables),
     /// How work scales with the threads of a party: time, processor time, memory and bytes
     Scaling(BenchScaling),
     /// A process of `scaling`, which starts it.
@@ -524,6 +526,35 @@ pub struct BenchScaling {
     pub plots: Option<std::path::PathBuf>,
 
     /// Print JSON: one object per line for each name and number of threads
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchTables {
+    /// Number of rows; of each table that is joined
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1 << 26))]
+    pub rows: u64,
+
+    /// Measure only what has this text in its name, for example /r3 or sort; several are separated by
+    /// commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// memory: all parties in one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tls")]
+    pub transport: TransportArg,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// Number of runs; the median, the least and the most are reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Print JSON: one object per line for each name
     #[arg(long)]
     pub json: bool,
 }

@@ -18,6 +18,7 @@ mod paper;
 mod programs;
 mod r3;
 mod scaling;
+mod tables;
 mod tensors;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Branches(args) => branches::run(&args),
         Bench::Paper(args) => paper::run(&args),
         Bench::Lines(args) => lines::run(&args),
+        Bench::Tables(args) => tables::run(&args),
         Bench::Scaling(args) => scaling::run(&args),
         Bench::ScalingParty => scaling::take_part(),
     }

@@ -17,11 +17,11 @@ const TIME: Duration = Duration::from_millis(150);
 
 /// Bytes per second of all connections together, by their number, each time that they were measured.
 #[derive(Default)]
-pub(super) struct Line(BTreeMap<usize, Vec<f64>>);
+pub(crate) struct Line(BTreeMap<usize, Vec<f64>>);
 
 impl Line {
     /// Measures one connection, and this many at once; nothing where there are none.
-    pub(super) fn look(&mut self, connections: usize) -> Result<()> {
+    pub(crate) fn look(&mut self, connections: usize) -> Result<()> {
         let numbers = match connections {
             0 => vec![],
             1 => vec![1],
@@ -37,7 +37,7 @@ impl Line {
     }
 
     /// The median rate of this many connections.
-    pub(super) fn of(&self, connections: usize) -> Option<f64> {
+    pub(crate) fn of(&self, connections: usize) -> Option<f64> {
         let rates = self.0.get(&connections)?;
         Some(Spread::of(rates.clone()).median)
     }

@@ -10,7 +10,7 @@ use crate::args::TransportArg;
 
 /// First line to a process: what it computes, and as whom.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Assignment {
+pub(crate) struct Assignment {
     /// Name of the workload.
     pub workload: String,
     /// Factor of its size.
@@ -26,7 +26,7 @@ pub(super) struct Assignment {
 
 /// Second line to a process: where the parties listen, and with TLS, their keys. It begins then.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     pub addresses: Vec<String>,
     pub keys: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Meeting {
 /// A line from a process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// The inputs and the plan are there, and the party listens; over memory, none does.
     Ready {
         address: Option<String>,
@@ -50,7 +50,7 @@ pub(super) enum Event {
 
 /// Figures of a process whose parties have finished.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Done {
+pub(crate) struct Done {
     /// Operations of the run.
     pub ops: u64,
     pub parties: Vec<Figures>,
@@ -59,7 +59,7 @@ pub(super) struct Done {
 
 /// Figures of a party's run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     /// Seconds from the opening of the job to its finish at all parties.
     pub seconds: f64,
     pub setup_seconds: f64,
@@ -72,7 +72,7 @@ pub(super) struct Figures {
 
 /// Resources that a process used; `None` where the system does not tell.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Used {
+pub(crate) struct Used {
     /// Processor seconds of all threads during the run.
     pub processor_seconds: Option<f64>,
     /// Processor seconds of the thread that had most, where threads that take turns count as one; `None` also of a process with
@@ -83,7 +83,7 @@ pub(super) struct Used {
     pub connections: Option<usize>,
 }
 
-pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     to.write_all(&line)?;
@@ -91,7 +91,7 @@ pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
 }
 
 /// Reads the next line; `None` at the end.
-pub(super) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     if from.read_until(b'\n', &mut line)? == 0 {
         return Ok(None);

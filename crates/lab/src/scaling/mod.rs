@@ -5,15 +5,15 @@
 //! machine has fewer cores than all parties have threads: processor time of all threads, and that of the busiest one,
 //! stand beside it.
 
-mod line;
-mod messages;
+pub(crate) mod line;
+pub(crate) mod messages;
 mod network;
 mod party;
 mod plots;
-mod processes;
+pub(crate) mod processes;
 mod processor;
 mod row;
-mod workloads;
+pub(crate) mod workloads;
 
 use std::collections::BTreeMap;
 

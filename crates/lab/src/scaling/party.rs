@@ -71,7 +71,7 @@ fn take_part() -> Result<Done> {
     let mut input = io::stdin().lock();
     let assignment: Option<Assignment> = receive(&mut input).map_err(lost)?;
     let assignment = assignment.ok_or_else(|| Failure::bug("a process without a task"))?;
-    let mut all = all().into_iter();
+    let mut all = all().into_iter().chain(crate::tables::workloads());
     let workload = all.find(|workload| workload.name == assignment.workload);
     let workload = workload.ok_or_else(|| Failure::bug("a workload that nobody knows"))?;
     let parties: Vec<Party> = match assignment.me {

@@ -12,10 +12,10 @@ use crate::exit::{Failure, Result};
 use crate::jobs::PartyFailure;
 
 /// The command of a process of this benchmark.
-pub(super) const COMMAND: &str = "scaling-party";
+pub(crate) const COMMAND: &str = "scaling-party";
 
 /// Figures of a run.
-pub(super) struct Once {
+pub(crate) struct Once {
     /// Operations of the run.
     pub ops: u64,
     pub parties: Vec<Figures>,
@@ -28,12 +28,12 @@ pub(super) struct Once {
 
 impl Once {
     /// Seconds of the slowest party.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         slowest(&self.parties)
     }
 
     /// Memory of all processes at their peaks; `None` where the system does not tell.
-    pub(super) fn memory(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Option<u64> {
         self.processes.iter().map(|used| used.peak_rss_bytes).sum()
     }
 }
@@ -44,7 +44,7 @@ fn slowest(parties: &[Figures]) -> f64 {
 }
 
 /// Runs the work once, in fresh processes.
-pub(super) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
+pub(crate) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
     let is_alone = assignment.transport == TransportArg::Memory;
     let mut processes = start(assignment, parties)?;
     ready(&mut processes)?.tell(&mut processes)?;
@@ -68,7 +68,7 @@ pub(super) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
 
 /// Runs copies of the work at the same time, which share nothing but the machine, and gives the seconds of the slowest one:
 /// by then, all of them are done. All begin when all are ready.
-pub(super) fn copies(assignment: &Assignment, parties: usize, copies: usize) -> Result<f64> {
+pub(crate) fn copies(assignment: &Assignment, parties: usize, copies: usize) -> Result<f64> {
     let mut all = Vec::new();
     for _ in 0..copies {
         all.push(start(assignment, parties)?);

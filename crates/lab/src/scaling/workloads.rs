@@ -19,7 +19,7 @@ use crate::programs::workloads::{Random, Recorded, Recording, matrices, with_inp
 use crate::r3::ands;
 
 /// The party that gets the result.
-pub(super) const RECEIVER: Party = Party::new(1);
+pub(crate) const RECEIVER: Party = Party::new(1);
 
 /// Blocks of AES in R, where one costs so little, and lanes of ANDs.
 const LANES_OF_R: usize = 1 << 18;
@@ -32,7 +32,7 @@ const PRODUCTS: usize = 32;
 const SIDE: usize = 1000;
 
 /// One name of the benchmark.
-pub(super) struct Workload {
+pub(crate) struct Workload {
     pub name: &'static str,
     pub parties: usize,
     /// Things that its rate counts.
@@ -41,16 +41,16 @@ pub(super) struct Workload {
 }
 
 /// Makes the work with random inputs; its size is scaled by the factor.
-type Make = fn(&mut Random, f64) -> Result<Work>;
+pub(crate) type Make = fn(&mut Random, f64) -> Result<Work>;
 
 /// Work with the inputs of all parties.
-pub(super) struct Work {
+pub(crate) struct Work {
     /// Operations that its rate counts.
     pub ops: u64,
     pub kind: Kind,
 }
 
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Program(Mix, Box<Recorded>),
     Circuit {
         job: Job,
@@ -60,6 +60,20 @@ pub(super) enum Kind {
 }
 
 impl Workload {
+    pub(crate) const fn new(
+        name: &'static str,
+        parties: usize,
+        unit: &'static str,
+        make: Make,
+    ) -> Self {
+        Self {
+            name,
+            parties,
+            unit,
+            make,
+        }
+    }
+
     /// Makes the work; all processes make it of the same inputs, which nobody keeps secret.
     pub(super) fn make(&self, scale: f64) -> Result<Work> {
         const SEED: u64 = 1;
@@ -68,12 +82,7 @@ impl Workload {
 }
 
 pub(super) fn all() -> Vec<Workload> {
-    let of = |name, parties, unit, make| Workload {
-        name,
-        parties,
-        unit,
-        make,
-    };
+    let of = Workload::new;
     vec![
         of("cifar/A+B", 2, "images", |random, scale| {
             cifar(random, scale, Mix::AB, 2)
