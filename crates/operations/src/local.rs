@@ -136,6 +136,57 @@ impl Layout {
     }
 }
 
+/// Masks of the pairs, fours, ... of bits that lie side by side when every other bit is taken.
+const GATHERED: [(u32, u64); 5] = [
+    (1, 0x3333_3333_3333_3333),
+    (2, 0x0f0f_0f0f_0f0f_0f0f),
+    (4, 0x00ff_00ff_00ff_00ff),
+    (8, 0x0000_ffff_0000_ffff),
+    (16, 0x0000_0000_ffff_ffff),
+];
+
+/// Every other bit.
+const EVERY_OTHER: u64 = 0x5555_5555_5555_5555;
+
+/// A word of eight bytes.
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// Every other one of `2 * count` bits from one on, of 128 at most.
+fn every_other(string: &[u8], start: usize, count: usize) -> u64 {
+    let mut buffer = [0; 16];
+    bits::take(string, start, &mut buffer, 2 * count - 1);
+    let half = |bytes: &[u8]| {
+        let mut bits = word(bytes) & EVERY_OTHER;
+        for (by, mask) in GATHERED {
+            bits = (bits | bits >> by) & mask;
+        }
+        bits
+    };
+    let every_other = half(&buffer[..8]) | half(&buffer[8..]) << 32;
+    every_other
+}
+
+/// Bits of two words in turn, in two words.
+fn in_turn(one: u64, other: u64) -> [u64; 2] {
+    let spread = |half: u64| {
+        let mut bits = half;
+        for at in (0..GATHERED.len()).rev() {
+            let (by, _) = GATHERED[at];
+            let mask = at.checked_sub(1).map_or(EVERY_OTHER, |at| GATHERED[at].1);
+            bits = (bits | bits << by) & mask;
+        }
+        bits
+    };
+    [0, 32].map(|shift| {
+        let half = |word: u64| spread(word >> shift & 0xffff_ffff);
+        half(one) | half(other) << 1
+    })
+}
+
 /// Elements in another order, some of them perhaps several times or not at all.
 #[derive(Debug)]
 pub struct Rearrange(Layout);
@@ -206,6 +257,15 @@ impl Rearrange {
                                 return;
                             }
                             let mut at = start as isize;
+                            if stride == 2 {
+                                for first in (0..count).step_by(64) {
+                                    let some = (count - first).min(64);
+                                    let word = every_other(from, start + 2 * first, some);
+                                    bits::put(to, next, &word.to_le_bytes(), some);
+                                    next += some;
+                                }
+                                return;
+                            }
                             for first in (0..count).step_by(64) {
                                 // In a register: bits of one byte would wait for each other in memory.
                                 let (mut word, some) = (0_u64, (count - first).min(64));
@@ -287,6 +347,27 @@ impl Concat {
         }
         let like = values.iter().find(|value| !value.is_empty());
         let mut out = like.unwrap_or(&values[0]).blank(len);
+        let in_turns = values.iter().all(|value| value.len() == self.rows);
+        if let (&[one, other], Element::Bits(planes), true) = (values, sort.element, in_turns)
+            && !sort.sharing.has_labels()
+        {
+            for plane in 0..planes {
+                for component in 0..sort.sharing.components() {
+                    let [one, other] = [one, other].map(|value| value.plane(plane, component));
+                    let to = out.plane_mut(plane, component).chunks_exact_mut(8);
+                    let words = one.chunks_exact(8).zip(other.chunks_exact(8));
+                    let words = words.flat_map(|(one, other)| in_turn(word(one), word(other)));
+                    to.zip(words)
+                        .for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+                    let (row, padding) = out
+                        .plane_mut(plane, component)
+                        .split_at_mut(bits::bytes_for(len));
+                    bits::clear_tail(row, len);
+                    padding.fill(0);
+                }
+            }
+            return out;
+        }
         let mut at = 0;
         for row in 0..self.rows {
             for value in values {
@@ -473,6 +554,36 @@ mod tests {
     use madrigal_kernels::crew::Crew;
 
     use super::*;
+
+    /// Every other bit is taken, and two rows of bits are put in turns, as bit by bit: for lengths around whole words.
+    #[test]
+    fn bits_are_taken_and_put_in_turns() {
+        let bit = |value: &Shares, plane: usize, at: usize| {
+            [0, 1].map(|one| value.plane(plane, one)[at / 8] >> (at % 8) & 1)
+        };
+        let random = |seed: u64, len: usize| {
+            let mut value = Shares::zeros(Sort::new(Sharing::R, Element::Bits(3), len));
+            Prg::new(madrigal_kernels::Block::new(seed, 9)).fill(value.plane_bytes_mut());
+            value
+        };
+        for len in [1, 2, 7, 63, 64, 65, 127, 128, 129, 1000] {
+            let (one, other) = (random(1, len), random(2, len));
+            let turns = Concat { rows: len }.of(&[&one, &other]);
+            for (plane, at) in (0..3).flat_map(|plane| (0..len).map(move |at| (plane, at))) {
+                assert_eq!(bit(&turns, plane, 2 * at), bit(&one, plane, at));
+                assert_eq!(bit(&turns, plane, 2 * at + 1), bit(&other, plane, at));
+            }
+            for start in 0..2 {
+                let axes = vec![(len - start, 2)];
+                let taken = Rearrange(Layout::Grid { start, axes }).of(&turns);
+                for (plane, at) in
+                    (0..3).flat_map(|plane| (0..taken.len()).map(move |at| (plane, at)))
+                {
+                    assert_eq!(bit(&taken, plane, at), bit(&turns, plane, 2 * at + start));
+                }
+            }
+        }
+    }
 
     /// Grids with repeated, backward and single steps, and picked elements are the same for every number of threads; so are
     /// values put together.

@@ -1,5 +1,7 @@
 //! Cost of a program of ring operations for one party.
 
+use std::ops::Range;
+
 use madrigal_core::{Party, PhaseCost, Ring, bits};
 
 use madrigal_correlations::Width;
@@ -7,7 +9,7 @@ use madrigal_correlations::Width;
 use super::carries::and_rows;
 use super::flow::PIECE;
 use super::rings::blocks;
-use super::sort::index_bits;
+use super::sort::{compared, index_bits};
 use super::{Depth, PARTIES, Product, ReplicatedBits, next, previous};
 use crate::Rounds;
 use crate::sorting::{Course, Step};
@@ -272,7 +274,7 @@ impl Tally {
                 Step::Pairs(count) => (count, 1),
                 Step::Tree { rows, depth } => (rows, depth),
             };
-            self.in_blocks(count, bits, |tally, block, depth| {
+            self.in_these(count, compared(count), |tally, block, depth| {
                 for _ in 0..times {
                     tally.carries(&[bits], block, depth);
                     tally.open_bits(1, block, &all);
@@ -291,9 +293,18 @@ impl Tally {
     }
 
     fn in_blocks(&mut self, count: usize, width: usize, work: impl Fn(&mut Self, usize, Depth)) {
+        self.in_these(count, blocks(count, width), work);
+    }
+
+    fn in_these(
+        &mut self,
+        count: usize,
+        blocks: impl Iterator<Item = Range<usize>>,
+        work: impl Fn(&mut Self, usize, Depth),
+    ) {
         let depth = self.depth.unwrap_or(Depth::of_batch(count));
         let mut all = self.clock.clone();
-        for block in blocks(count, width) {
+        for block in blocks {
             all.join(&self.beside(|tally| work(tally, block.len(), depth)));
         }
         self.clock = all;

@@ -161,7 +161,16 @@ impl ReplicatedRings {
         width: usize,
         work: impl AsyncFn(&mut ReplicatedBits, Range<usize>) -> Result<R>,
     ) -> Result<Vec<(Range<usize>, R)>> {
-        let blocks = blocks(count, width).map(|block| (block, ()));
+        self.in_these(blocks(count, width), work).await
+    }
+
+    /// Runs `work` on these blocks of a batch, several side by side. Gives what it made of each.
+    pub(super) async fn in_these<R>(
+        &mut self,
+        blocks: impl Iterator<Item = Range<usize>>,
+        work: impl AsyncFn(&mut ReplicatedBits, Range<usize>) -> Result<R>,
+    ) -> Result<Vec<(Range<usize>, R)>> {
+        let blocks = blocks.map(|block| (block, ()));
         let work = async |strand: &mut ReplicatedBits, block, ()| work(strand, block).await;
         self.side_by_side(blocks, work).await
     }
@@ -220,7 +229,11 @@ impl ReplicatedRings {
 
 /// The blocks of `count` elements of `width` bits. Each but the last has a multiple of 64 elements.
 pub(super) fn blocks(count: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
-    let each = (BLOCK_BITS / width).max(64) / 64 * 64;
+    blocks_of(count, (BLOCK_BITS / width).max(64) / 64 * 64)
+}
+
+/// Blocks of `each` elements, but for the last one.
+pub(super) fn blocks_of(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count.div_ceil(each)).map(move |i| i * each..((i + 1) * each).min(count))
 }
 

@@ -19,6 +19,7 @@ use madrigal_net::{Error, Result};
 
 use super::carries::{Addends, ComponentRows, Second};
 use super::compare::rows_of;
+use super::rings::blocks_of;
 use super::shuffle::{gather, gather_into};
 use super::{
     BitShares, Column, Depth, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares,
@@ -148,23 +149,61 @@ impl Keys {
         keys
     }
 
-    /// The planes of one component for some rows.
-    fn rows_of<'a>(
+    /// Writes the rows of bits of some rows' keys, one component of which `words` reads limb by limb.
+    fn rows_into<'a>(
         &'a self,
         component: usize,
         words: impl Fn(&'a [u64], &mut [u64]),
-        count: usize,
-    ) -> Zeroizing<Vec<u8>> {
-        let stride = bits::bytes_for(count);
-        let mut planes = Zeroizing::zeros(self.bits * stride);
-        let mut here = Zeroizing::zeros(count);
+        here: &mut [u64],
+        planes: &mut [u8],
+    ) {
+        let stride = bits::bytes_for(here.len());
         let limbs = planes.chunks_mut((LIMB * stride).max(1));
         for (limb, planes) in self.limbs.iter().zip(limbs) {
-            words(&limb.components[component], &mut here);
-            crate::planes::split::<u64>(&here, planes, stride);
+            words(&limb.components[component], here);
+            crate::planes::split::<u64>(here, planes, stride);
         }
-        planes
     }
+}
+
+/// Rows of bits of two numbers that are compared, and words that they are made of: memory of one block. Wiped when dropped.
+struct Pair {
+    x: [Zeroizing<Vec<u8>>; 2],
+    y: [Zeroizing<Vec<u8>>; 2],
+    words: Zeroizing<Vec<u64>>,
+    bits: usize,
+}
+
+impl Pair {
+    fn new(bits: usize, count: usize) -> Self {
+        let planes = || Zeroizing::zeros(bits * bits::bytes_for(count));
+        Self {
+            x: [planes(), planes()],
+            y: [planes(), planes()],
+            words: Zeroizing::zeros(count),
+            bits,
+        }
+    }
+
+    fn set_x<'a>(&mut self, keys: &'a Keys, words: impl Fn(&'a [u64], &mut [u64])) {
+        for (part, planes) in self.x.iter_mut().enumerate() {
+            keys.rows_into(part, &words, &mut self.words, planes);
+        }
+    }
+
+    fn set_y<'a>(&mut self, keys: &'a Keys, words: impl Fn(&'a [u64], &mut [u64])) {
+        for (part, planes) in self.y.iter_mut().enumerate() {
+            keys.rows_into(part, &words, &mut self.words, planes);
+        }
+    }
+}
+
+/// Comparisons that go through an adder together: enough that a row of them is worth a message.
+const COMPARED: usize = 1 << 16;
+
+/// Blocks of `count` comparisons.
+pub(super) fn compared(count: usize) -> impl Iterator<Item = Range<usize>> {
+    blocks_of(count, COMPARED)
 }
 
 /// Bits of the number of a row.
@@ -254,17 +293,15 @@ impl Comparing for Shuffled<'_> {
         let keys = self.keys;
         let depth = self.rings.depth_of(left.len());
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
-            let count = block.len();
-            let of = |rows: &[u32]| {
-                let rows = &rows[block.clone()];
-                [0, 1].map(|part| keys.rows_of(part, |from, to| gather_into(from, rows, to), count))
-            };
-            let mut x = of(left);
-            strand.invert(&mut x);
-            let compared = strand.carry(&x, of(right), keys.bits, count, depth).await?;
-            Ok(compared)
+            let mut pair = Pair::new(keys.bits, block.len());
+            pair.set_x(keys, |from, to| gather_into(from, &left[block.clone()], to));
+            pair.set_y(keys, |from, to| {
+                gather_into(from, &right[block.clone()], to)
+            });
+            strand.invert(&mut pair.x);
+            strand.less(&mut pair, depth).await
         };
-        let done = self.rings.in_blocks(left.len(), keys.bits, work).await?;
+        let done = self.rings.in_these(compared(left.len()), work).await?;
         let mut found = vec![0; bits::bytes_for(left.len())];
         for (block, bits) in done {
             found[block.start / 8..][..bits.len()].copy_from_slice(&bits);
@@ -286,24 +323,17 @@ impl Comparing for Shuffled<'_> {
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
             let count = block.len();
             let rows = first + block.start..first + block.end;
-            let mut x = [0, 1].map(|part| {
-                keys.rows_of(
-                    part,
-                    |from, to| to.copy_from_slice(&from[rows.clone()]),
-                    count,
-                )
-            });
-            strand.invert(&mut x);
+            let mut pair = Pair::new(keys.bits, count);
+            pair.set_x(keys, |from, to| to.copy_from_slice(&from[rows.clone()]));
+            strand.invert(&mut pair.x);
             let mut places = vec![0_u32; count];
             let mut at = places.clone();
             for step in (0..steps).rev() {
                 let half = 1 << step;
-                at.iter_mut()
-                    .zip(&places)
-                    .for_each(|(at, place)| *at = place + half - 1);
-                let y = [0, 1]
-                    .map(|part| nodes.rows_of(part, |from, to| gather_into(from, &at, to), count));
-                let before = strand.carry(&x, y, keys.bits, count, depth).await?;
+                let nodes_at = at.iter_mut().zip(&places);
+                nodes_at.for_each(|(at, place)| *at = place + half - 1);
+                pair.set_y(&nodes, |from, to| gather_into(from, &at, to));
+                let before = strand.less(&mut pair, depth).await?;
                 for (i, place) in places.iter_mut().enumerate() {
                     let after = 1 ^ (before[i / 8] >> (i % 8) & 1);
                     *place += u32::from(after) << step;
@@ -311,7 +341,7 @@ impl Comparing for Shuffled<'_> {
             }
             Ok(places)
         };
-        let done = self.rings.in_blocks(count, keys.bits, work).await?;
+        let done = self.rings.in_these(compared(count), work).await?;
         let mut places = vec![0; count];
         for (block, part) in done {
             places[block].copy_from_slice(&part);
@@ -330,29 +360,30 @@ impl ReplicatedBits {
         }
     }
 
-    /// Opens the last carry of sums of two numbers of `bits` bits, rows of which these are, for `count` elements.
-    async fn carry(
-        &mut self,
-        x: &[Zeroizing<Vec<u8>>; 2],
-        y: [Zeroizing<Vec<u8>>; 2],
-        bits: usize,
-        count: usize,
-        depth: Depth,
-    ) -> Result<Zeroizing<Vec<u8>>> {
-        let mut t = x.clone();
-        for (t, y) in t.iter_mut().zip(&y) {
-            kernels::xor_into(t, y);
+    /// Opens whether x < y: the last carry of the sum of x, inverted, and y. What was y is something else then.
+    async fn less(&mut self, pair: &mut Pair, depth: Depth) -> Result<Zeroizing<Vec<u8>>> {
+        let count = pair.words.len();
+        let [mut t, x] = [&mut pair.y, &mut pair.x].map(std::mem::take);
+        for (t, x) in t.iter_mut().zip(&x) {
+            kernels::xor_into(t, x);
         }
         let addends = Addends {
             t: t.map(ComponentRows::Own),
             a: Second::Rows(BitShares {
-                components: y,
-                rows: bits,
+                components: x,
+                rows: pair.bits,
                 count,
             }),
             count,
         };
-        let carry = self.carries(&addends, &[bits], depth).await?;
+        let carry = self.carries(&addends, &[pair.bits], depth).await?;
+        if let Second::Rows(x) = addends.a {
+            pair.x = x.components;
+        }
+        pair.y = addends.t.map(|t| match t {
+            ComponentRows::Own(t) => t,
+            ComponentRows::Message(t) => Zeroizing::from(t.to_vec()),
+        });
         let all: Vec<Party> = Party::all(PARTIES).collect();
         let opened = self.open_rows(&carry, &all).await?;
         Ok(opened.expect("opened to all"))
