@@ -39,6 +39,23 @@ enum Data {
     Labels(usize, Zeroizing<Vec<Block>>),
 }
 
+impl Data {
+    /// Each component by itself.
+    fn into_components(self) -> Vec<Self> {
+        macro_rules! each {
+            ($($variant:ident)*) => {
+                match self {
+                    $(Self::$variant(parts) => {
+                        parts.into_iter().map(|part| Self::$variant(vec![part])).collect()
+                    })*
+                    other => vec![other],
+                }
+            };
+        }
+        each!(U8 U16 U32 U64 U128)
+    }
+}
+
 /// A value that cannot be read as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -586,26 +603,31 @@ fn put_bits(
 }
 
 /// Bytes of a value that are worth the attention of several threads.
-const SHARED: usize = 1 << 17;
+const SHARED: usize = 1 << 18;
 
 /// Does `work` on each piece, on the threads of the [crew] at work if there is much of it.
-pub(crate) fn shared_if<T: Send>(
-    much: bool,
-    pieces: impl IntoIterator<Item = T>,
-    work: impl Fn(T) + Sync,
-) {
+fn shared_if<T: Send>(much: bool, pieces: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
     match much {
         true => crew::each(pieces, work),
         false => pieces.into_iter().for_each(work),
     }
 }
 
-/// Gives values up, which are wiped, if nobody else has them: on the threads of the [crew] at work, as wiping takes as long as
-/// copying.
-pub(crate) fn give_up(values: Vec<Arc<Shares>>) {
-    let bytes: usize = values.iter().map(|value| value.sort().bytes()).sum();
-    shared_if(bytes >= SHARED, values, drop);
+/// Gives values up. Those that nobody else has are wiped, which takes as long as copying them: by the [crew] at work.
+pub fn give_up(values: Vec<Arc<Shares>>) {
+    if crew::threads() == 1 {
+        return;
+    }
+    let last: Vec<Shares> = values.into_iter().filter_map(Arc::into_inner).collect();
+    let bytes: usize = last.iter().map(|value| value.sort.bytes()).sum();
+    let parts = last
+        .into_iter()
+        .flat_map(|value| value.data.into_components());
+    shared_if(bytes >= WIPED, parts, drop);
 }
+
+/// Bytes that are worth the attention of several threads where they are wiped.
+const WIPED: usize = 1 << 20;
 
 fn shape_of(sort: &Sort) -> RowShape {
     RowShape {
