@@ -17,7 +17,7 @@ use madrigal_net::{Context, Error, Result};
 use crate::graph::{Graph, Node, Value};
 use crate::operation::{Mismatch, Prepared, PreparedState};
 use crate::schedule::{Schedule, Task};
-use crate::shares::Shares;
+use crate::shares::{Shares, give_up};
 use wholes::Wholes;
 
 /// Why a task has a stock before its Boolean triples come.
@@ -687,9 +687,12 @@ fn assemble(pieces: Pieces) -> Arc<Shares> {
     let mut pieces: Vec<Arc<Shares>> = pieces.into_iter().map(read).collect();
     match pieces.len() {
         1 => pieces.remove(0),
-        _ => Arc::new(Shares::concat(
-            &pieces.iter().map(Arc::as_ref).collect::<Vec<_>>(),
-        )),
+        _ => {
+            let refs: Vec<_> = pieces.iter().map(Arc::as_ref).collect();
+            let whole = Arc::new(Shares::concat(&refs));
+            give_up(pieces);
+            whole
+        }
     }
 }
 

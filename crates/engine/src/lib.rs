@@ -57,7 +57,7 @@ pub use plan::{CORRELATIONS, OperationCost, Plan, PlanError, PlanSpec, TRIPLE_ME
 pub use policy::{DeepestFirst, FirstCome, LayerByLayer, Policy, Ready, Soonest};
 pub use repeat::Repeat;
 pub use report::{Outcome, PhaseReport, Progress, TaskReport};
-pub use shares::{Held, NotNumbers, Shares};
+pub use shares::{Held, NotNumbers, Shares, give_up};
 pub use sort::{Element, Sharing, Sort};
 pub use stages::{KeptShares, StageOutcome, Stages};
 #[cfg(feature = "store")]

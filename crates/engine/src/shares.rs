@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Ring, Zeroizing, bits};
@@ -36,6 +37,23 @@ enum Data {
     U128(Vec<Zeroizing<Vec<u128>>>),
     /// So many rows of labels for each plane.
     Labels(usize, Zeroizing<Vec<Block>>),
+}
+
+impl Data {
+    /// Each component by itself.
+    fn into_components(self) -> Vec<Self> {
+        macro_rules! each {
+            ($($variant:ident)*) => {
+                match self {
+                    $(Self::$variant(parts) => {
+                        parts.into_iter().map(|part| Self::$variant(vec![part])).collect()
+                    })*
+                    other => vec![other],
+                }
+            };
+        }
+        each!(U8 U16 U32 U64 U128)
+    }
 }
 
 /// A value that cannot be read as numbers.
@@ -439,6 +457,15 @@ impl Shares {
     /// # Panics
     /// If there are none, or pieces of different sorts.
     pub fn concat(pieces: &[&Self]) -> Self {
+        Self::concat_rows(pieces, 1)
+    }
+
+    /// All elements of `pieces`, of which each has this many rows of one length: the first row of each, in order, then the
+    /// second row of each, and so on.
+    ///
+    /// # Panics
+    /// If there are no pieces or rows, or pieces of different sorts.
+    pub fn concat_rows(pieces: &[&Self], rows: usize) -> Self {
         let len = pieces.iter().map(|piece| piece.len()).sum();
         let sort = pieces[0].sort.of_len(len);
         if pieces.iter().any(|piece| !piece.is_known()) {
@@ -447,8 +474,17 @@ impl Shares {
         // Nobody knows how many labels garbled values without elements would have.
         let like = pieces.iter().find(|piece| !piece.is_empty());
         let mut whole = like.unwrap_or(&pieces[0]).blank(len);
-        if let Element::Ring(width) = sort.element {
-            crate::with_ring!(width, T => {
+        let is_long = sort.bytes() >= SHARED;
+        let in_order = || {
+            let row = |row| {
+                pieces
+                    .iter()
+                    .map(move |piece| (*piece, row_of(piece, row, rows)))
+            };
+            (0..rows).flat_map(row)
+        };
+        match sort.element {
+            Element::Ring(width) if rows == 1 => crate::with_ring!(width, T => {
                 for component in 0..sort.sharing.components() {
                     let mut rest = whole.component_mut::<T>(component);
                     let copies = pieces.iter().map(|piece| {
@@ -456,15 +492,66 @@ impl Shares {
                         rest = after;
                         (to, piece.component::<T>(component))
                     });
-                    crew::each(copies, |(to, from)| to.copy_from_slice(from));
+                    shared_if(is_long, copies, |(to, from)| to.copy_from_slice(from));
                 }
-            });
-            return whole;
-        }
-        let mut at = 0;
-        for piece in pieces {
-            whole.put(at, piece, 0..piece.len());
-            at += piece.len();
+            }),
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                let line = (len / rows).max(1);
+                for component in 0..sort.sharing.components() {
+                    let all = whole.component_mut::<T>(component);
+                    let lines = crew::slices(all, line, SHARED / T::BYTES);
+                    shared_if(is_long, lines, |(first, mut to)| {
+                        for row in first / line..(first + to.len()) / line {
+                            for piece in pieces {
+                                let from = &piece.component::<T>(component)[row_of(piece, row, rows)];
+                                let (part, after) = to.split_at_mut(from.len());
+                                part.copy_from_slice(from);
+                                to = after;
+                            }
+                        }
+                    });
+                }
+            }),
+            Element::Bits(_) if !sort.sharing.has_labels() && is_in_turn(pieces, rows) => {
+                let shape = whole.shape();
+                let planes = whole.words_mut().chunks_mut(shape.stride.max(1));
+                shared_if(is_long, planes.enumerate(), |(number, to)| {
+                    let (plane, component) = (number / shape.components, number % shape.components);
+                    let [one, other] = [pieces[0], pieces[1]]
+                        .map(|piece| &piece.words()[piece.shape().place(plane as u32, component)]);
+                    let words = one.iter().zip(other);
+                    let words = words
+                        .flat_map(|(one, other)| in_turn(u64::from_le(*one), u64::from_le(*other)));
+                    to.iter_mut()
+                        .zip(words)
+                        .for_each(|(to, word)| *to = word.to_le());
+                    let row = kernels::words_as_bytes_mut(to);
+                    let (row, padding) = row.split_at_mut(bits::bytes_for(len));
+                    bits::clear_tail(row, len);
+                    padding.fill(0);
+                });
+            }
+            Element::Bits(_) if !sort.sharing.has_labels() => {
+                let shape = whole.shape();
+                let planes = whole.words_mut().chunks_mut(shape.stride.max(1));
+                shared_if(is_long, planes.enumerate(), |(number, to)| {
+                    let place = (number / shape.components, number % shape.components);
+                    let (to, mut at) = (kernels::words_as_bytes_mut(to), 0);
+                    let mut buffer = Zeroizing::default();
+                    for (piece, range) in in_order() {
+                        let from = piece.plane(place.0, place.1);
+                        put_bits(to, at, from, &range, &mut buffer);
+                        at += range.len();
+                    }
+                });
+            }
+            Element::Bits(_) => {
+                let mut at = 0;
+                for (piece, range) in in_order() {
+                    whole.put(at, piece, range.clone());
+                    at += range.len();
+                }
+            }
         }
         whole
     }
@@ -489,17 +576,12 @@ impl Shares {
                 }
             }
             Element::Bits(planes) => {
-                let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(range.len())]);
+                let mut buffer = Zeroizing::default();
                 for plane in 0..planes {
                     for component in 0..self.sort.sharing.components() {
                         let source = from.plane(plane, component);
                         let to = self.plane_mut(plane, component);
-                        if range.start.is_multiple_of(8) {
-                            bits::put(to, at, &source[range.start / 8..], range.len());
-                        } else {
-                            bits::take(source, range.start, &mut buffer, range.len());
-                            bits::put(to, at, &buffer, range.len());
-                        }
+                        put_bits(to, at, source, &range, &mut buffer);
                     }
                 }
             }
@@ -511,6 +593,82 @@ impl Shares {
             }),
         }
     }
+}
+
+/// Elements of a row of a value that has this many.
+fn row_of(value: &Shares, row: usize, rows: usize) -> Range<usize> {
+    let each = value.len() / rows;
+    row * each..(row + 1) * each
+}
+
+/// Writes bits of `from` to bit `at` of `to` and those after it; the buffer is for bits that begin within a byte.
+fn put_bits(
+    to: &mut [u8],
+    at: usize,
+    from: &[u8],
+    range: &Range<usize>,
+    buffer: &mut Zeroizing<Vec<u8>>,
+) {
+    let count = range.len();
+    if range.start.is_multiple_of(8) {
+        return bits::put(to, at, &from[range.start / 8..], count);
+    }
+    let bytes = bits::bytes_for(count);
+    if buffer.len() < bytes {
+        *buffer = Zeroizing::zeros(bytes);
+    }
+    bits::take(from, range.start, buffer, count);
+    bits::put(to, at, buffer, count);
+}
+
+/// Bytes of a value that are worth the attention of several threads.
+const SHARED: usize = 1 << 18;
+
+/// Does `work` on each piece, on the threads of the [crew] at work if there is much of it.
+fn shared_if<T: Send>(much: bool, pieces: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    match much {
+        true => crew::each(pieces, work),
+        false => pieces.into_iter().for_each(work),
+    }
+}
+
+/// Gives values up. Those that nobody else has are wiped, which takes as long as copying them: by the [crew] at work.
+pub fn give_up(values: Vec<Arc<Shares>>) {
+    if crew::threads() == 1 {
+        return;
+    }
+    let last: Vec<Shares> = values.into_iter().filter_map(Arc::into_inner).collect();
+    let bytes: usize = last.iter().map(|value| value.sort.bytes()).sum();
+    let parts = last
+        .into_iter()
+        .flat_map(|value| value.data.into_components());
+    shared_if(bytes >= WIPED, parts, drop);
+}
+
+/// Bytes that are worth the attention of several threads where they are wiped.
+const WIPED: usize = 1 << 20;
+
+/// Whether elements of two values alternate.
+fn is_in_turn(pieces: &[&Shares], rows: usize) -> bool {
+    pieces.len() == 2 && pieces.iter().all(|piece| piece.len() == rows)
+}
+
+/// Bits of two words in turn, in two words.
+fn in_turn(one: u64, other: u64) -> [u64; 2] {
+    const SPREAD: [(u32, u64); 5] = [
+        (16, 0x0000_ffff_0000_ffff),
+        (8, 0x00ff_00ff_00ff_00ff),
+        (4, 0x0f0f_0f0f_0f0f_0f0f),
+        (2, 0x3333_3333_3333_3333),
+        (1, 0x5555_5555_5555_5555),
+    ];
+    let half = |word: u64, shift: u32| {
+        let half = word >> shift & 0xffff_ffff;
+        SPREAD
+            .into_iter()
+            .fold(half, |word, (by, mask)| (word | word << by) & mask)
+    };
+    [0, 32].map(|shift| half(one, shift) | half(other, shift) << 1)
 }
 
 fn shape_of(sort: &Sort) -> RowShape {

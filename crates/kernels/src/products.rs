@@ -169,16 +169,63 @@ fn add_convolution<T: Ring, const K: usize>(
         firsts.map(move |first| (group, first..(first + each).min(band.part.end)))
     });
     loop {
-        // Results are added by one thread, as they lie across each other: as many at a time as keep the others busy.
+        // Results lie across each other: as many at a time are added as keep all threads busy.
         let wave: Vec<_> = pieces.by_ref().take(WAVE * crew::threads()).collect();
         if wave.is_empty() {
             return;
         }
-        for (group, columns, unfolded, part) in crew::map(wave, unfold_and_multiply) {
-            product.add(group, columns, &part, z);
-            spare().push([unfolded, part]);
-        }
+        let made = crew::map(wave, unfold_and_multiply);
+        let parts: Vec<Part<'_, T>> = made
+            .iter()
+            .map(|(group, columns, _, part)| (*group, columns.clone(), &part[..]))
+            .collect();
+        add_parts(convolution, &parts, z);
+        let memory = made
+            .into_iter()
+            .map(|(_, _, unfolded, part)| [unfolded, part]);
+        spare().extend(memory);
     }
+}
+
+/// Some columns of a group's product.
+type Part<'a, T> = (usize, Range<usize>, &'a [T]);
+
+/// Elements that are worth a thread's attention while they are added.
+const ADDED: usize = 1 << 14;
+
+/// Adds parts of a convolution's products to its result. The [crew] at work shares the lines of that: all positions of a filter
+/// in an image.
+fn add_parts<T: Ring>(convolution: &Convolution, parts: &[Part<'_, T>], z: &mut [T]) {
+    let product = Product::Convolution(*convolution);
+    let elements: usize = parts.iter().map(|(.., part)| part.len()).sum();
+    if crew::threads() == 1 || elements < 2 * ADDED {
+        for (group, columns, part) in parts {
+            product.add(*group, columns.clone(), part, z);
+        }
+        return;
+    }
+    let (_, MatrixShape { rows, columns, .. }) = product.pieces();
+    let positions = columns / convolution.images;
+    let add_line = |line: usize, z: &mut [T]| {
+        let (image, filter) = (line / convolution.filters, line % convolution.filters);
+        let here = image * positions..(image + 1) * positions;
+        for (group, columns, part) in parts {
+            let both = columns.start.max(here.start)..columns.end.min(here.end);
+            if *group != filter / rows || both.is_empty() {
+                continue;
+            }
+            let row = &part[filter % rows * columns.len()..][..columns.len()];
+            let terms = &row[both.start - columns.start..both.end - columns.start];
+            let to = &mut z[both.start - here.start..both.end - here.start];
+            to.iter_mut()
+                .zip(terms)
+                .for_each(|(to, &term)| *to = to.add(term));
+        }
+    };
+    crew::each(crew::slices(z, positions, ADDED), |(first, lines)| {
+        let lines = (first / positions..).zip(lines.chunks_mut(positions));
+        lines.for_each(|(line, z)| add_line(line, z));
+    });
 }
 
 /// Pieces for each thread between two times that results are added.

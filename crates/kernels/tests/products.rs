@@ -56,6 +56,8 @@ fn products() -> Vec<Product> {
     (padded.stride, padded.padding) = ([2, 1], [[1, 0], [0, 1]]);
     let mut deep = Convolution::new(64, [20, 20], 5, [3, 3]);
     deep.images = 2;
+    let mut wide = Convolution::new(6, [50, 60], 40, [2, 2]);
+    (wide.images, wide.groups) = (3, 2);
     let mut channelwise = Convolution::new(40, [12, 12], 40, [3, 3]);
     channelwise.groups = 40;
     vec![
@@ -66,6 +68,7 @@ fn products() -> Vec<Product> {
         Product::Matrices(3, shape(1, 1, 1)),
         Product::Convolution(padded),
         Product::Convolution(deep),
+        Product::Convolution(wide),
         Product::Convolution(channelwise),
     ]
 }

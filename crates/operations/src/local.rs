@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_core::{Digest256, Party, Ring, Zeroizing, bits, domains};
+use madrigal_core::{Digest256, Party, Ring, domains};
 use madrigal_correlations::Width;
 use madrigal_engine::{Element, Local, Mismatch, Shares, Sort};
 use madrigal_kernels::crew;
@@ -136,55 +136,95 @@ impl Layout {
     }
 }
 
-/// Masks of the pairs, fours, ... of bits that lie side by side when every other bit is taken.
-const GATHERED: [(u32, u64); 5] = [
-    (1, 0x3333_3333_3333_3333),
-    (2, 0x0f0f_0f0f_0f0f_0f0f),
-    (4, 0x00ff_00ff_00ff_00ff),
-    (8, 0x0000_ffff_0000_ffff),
-    (16, 0x0000_0000_ffff_ffff),
-];
+/// Bits that are worth the attention of several threads.
+const SHARED_BITS: usize = 1 << 18;
 
-/// Every other bit.
-const EVERY_OTHER: u64 = 0x5555_5555_5555_5555;
-
-/// A word of eight bytes.
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+/// 64 bits from bit `at` on, or those that there are.
+fn word_at(words: &[u64], at: usize) -> u64 {
+    let (index, shift) = (at / 64, at % 64);
+    let low = u64::from_le(words[index]) >> shift;
+    match words.get(index + 1) {
+        Some(&next) if shift > 0 => low | u64::from_le(next) << (64 - shift),
+        _ => low,
+    }
 }
 
-/// Every other one of `2 * count` bits from one on, of 128 at most.
-fn every_other(string: &[u8], start: usize, count: usize) -> u64 {
-    let mut buffer = [0; 16];
-    bits::take(string, start, &mut buffer, 2 * count - 1);
-    let half = |bytes: &[u8]| {
-        let mut bits = word(bytes) & EVERY_OTHER;
-        for (by, mask) in GATHERED {
-            bits = (bits | bits >> by) & mask;
-        }
-        bits
-    };
-    let every_other = half(&buffer[..8]) | half(&buffer[8..]) << 32;
-    every_other
+/// The 32 bits of a word at even places.
+fn even(word: u64) -> u64 {
+    const HALVES: [(u32, u64); 5] = [
+        (1, 0x3333_3333_3333_3333),
+        (2, 0x0f0f_0f0f_0f0f_0f0f),
+        (4, 0x00ff_00ff_00ff_00ff),
+        (8, 0x0000_ffff_0000_ffff),
+        (16, 0x0000_0000_ffff_ffff),
+    ];
+    let even = word & 0x5555_5555_5555_5555;
+    HALVES
+        .into_iter()
+        .fold(even, |word, (by, mask)| (word | word >> by) & mask)
 }
 
-/// Bits of two words in turn, in two words.
-fn in_turn(one: u64, other: u64) -> [u64; 2] {
-    let spread = |half: u64| {
-        let mut bits = half;
-        for at in (0..GATHERED.len()).rev() {
-            let (by, _) = GATHERED[at];
-            let mask = at.checked_sub(1).map_or(EVERY_OTHER, |at| GATHERED[at].1);
-            bits = (bits | bits << by) & mask;
+/// `count` bits, 1 to 64 of them, of which each is `stride` places from the one before.
+fn gathered(words: &[u64], at: usize, stride: isize, count: usize) -> u64 {
+    let word = match stride {
+        1 => word_at(words, at),
+        // Windows that move by two, of images.
+        2 if count > 32 => even(word_at(words, at)) | even(word_at(words, at + 64)) << 32,
+        2 => even(word_at(words, at)),
+        _ => {
+            let (mut word, mut at) = (0, at as isize);
+            for place in 0..count {
+                let bit = u64::from_le(words[at as usize / 64]) >> (at as usize % 64) & 1;
+                word |= bit << place;
+                at += stride;
+            }
+            word
         }
-        bits
     };
-    [0, 32].map(|shift| {
-        let half = |word: u64| spread(word >> shift & 0xffff_ffff);
-        half(one) | half(other) << 1
-    })
+    word & (u64::MAX >> (64 - count))
+}
+
+/// Writes bits one after the other, a word at a time: bits of one byte would wait for each other in memory.
+struct BitWriter<'a> {
+    to: core::slice::IterMut<'a, u64>,
+    word: u64,
+    filled: usize,
+}
+
+impl<'a> BitWriter<'a> {
+    fn new(to: &'a mut [u64]) -> Self {
+        Self {
+            to: to.iter_mut(),
+            word: 0,
+            filled: 0,
+        }
+    }
+
+    /// Writes the lowest `count` bits, 1 to 64; the others are 0.
+    fn push(&mut self, bits: u64, count: usize) {
+        self.word |= bits << self.filled;
+        let before = 64 - self.filled;
+        if count < before {
+            self.filled += count;
+            return;
+        }
+        self.write();
+        self.word = bits.checked_shr(before as u32).unwrap_or(0);
+        self.filled = count - before;
+    }
+
+    fn write(&mut self) {
+        if let Some(to) = self.to.next() {
+            *to = self.word.to_le();
+        }
+    }
+
+    /// Writes what is left.
+    fn end(mut self) {
+        if self.filled > 0 {
+            self.write();
+        }
+    }
 }
 
 /// Elements in another order, some of them perhaps several times or not at all.
@@ -243,42 +283,26 @@ impl Rearrange {
                 }
             }),
             Element::Bits(planes) => {
-                let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(value.len())]);
-                for plane in 0..planes {
-                    for component in components.clone() {
-                        let from = value.plane(plane, component);
-                        let to = out.plane_mut(plane, component);
-                        let mut next = 0;
-                        self.0.runs(|start, stride, count| {
-                            if stride == 1 && count > 8 {
-                                bits::take(from, start, &mut buffer, count);
-                                bits::put(to, next, &buffer, count);
-                                next += count;
-                                return;
-                            }
-                            let mut at = start as isize;
-                            if stride == 2 {
-                                for first in (0..count).step_by(64) {
-                                    let some = (count - first).min(64);
-                                    let word = every_other(from, start + 2 * first, some);
-                                    bits::put(to, next, &word.to_le_bytes(), some);
-                                    next += some;
-                                }
-                                return;
-                            }
-                            for first in (0..count).step_by(64) {
-                                // In a register: bits of one byte would wait for each other in memory.
-                                let (mut word, some) = (0_u64, (count - first).min(64));
-                                for place in 0..some {
-                                    let (byte, bit) = (at as usize / 8, at as usize % 8);
-                                    word |= u64::from(from[byte] >> bit & 1) << place;
-                                    at += stride;
-                                }
-                                bits::put(to, next, &word.to_le_bytes(), some);
-                                next += some;
-                            }
-                        });
-                    }
+                let (shape, source) = (out.shape(), value.shape());
+                let rows = out.words_mut().chunks_mut(shape.stride.max(1));
+                let is_long = planes * shape.components * self.0.len() >= SHARED_BITS;
+                let gather = |(row, to): (usize, &mut [u64])| {
+                    let (plane, component) = (row / shape.components, row % shape.components);
+                    let from = &value.words()[source.place(plane as u32, component)];
+                    let mut to = BitWriter::new(to);
+                    self.0.runs(|start, stride, count| {
+                        let mut at = start as isize;
+                        for first in (0..count).step_by(64) {
+                            let some = (count - first).min(64);
+                            to.push(gathered(from, at as usize, stride, some), some);
+                            at += 64 * stride;
+                        }
+                    });
+                    to.end();
+                };
+                match is_long {
+                    true => crew::each(rows.enumerate(), gather),
+                    false => rows.enumerate().for_each(gather),
                 }
             }
         }
@@ -337,46 +361,7 @@ pub struct Concat {
 
 impl Concat {
     fn of(&self, values: &[&Shares]) -> Shares {
-        if self.rows == 1 {
-            return Shares::concat(values);
-        }
-        let len = values.iter().map(|value| value.len()).sum();
-        let sort = values[0].sort().of_len(len);
-        if values.iter().any(|value| !value.is_known()) {
-            return Shares::unknown(sort);
-        }
-        let like = values.iter().find(|value| !value.is_empty());
-        let mut out = like.unwrap_or(&values[0]).blank(len);
-        let in_turns = values.iter().all(|value| value.len() == self.rows);
-        if let (&[one, other], Element::Bits(planes), true) = (values, sort.element, in_turns)
-            && !sort.sharing.has_labels()
-        {
-            for plane in 0..planes {
-                for component in 0..sort.sharing.components() {
-                    let [one, other] = [one, other].map(|value| value.plane(plane, component));
-                    let to = out.plane_mut(plane, component).chunks_exact_mut(8);
-                    let words = one.chunks_exact(8).zip(other.chunks_exact(8));
-                    let words = words.flat_map(|(one, other)| in_turn(word(one), word(other)));
-                    to.zip(words)
-                        .for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
-                    let (row, padding) = out
-                        .plane_mut(plane, component)
-                        .split_at_mut(bits::bytes_for(len));
-                    bits::clear_tail(row, len);
-                    padding.fill(0);
-                }
-            }
-            return out;
-        }
-        let mut at = 0;
-        for row in 0..self.rows {
-            for value in values {
-                let each = value.len() / self.rows;
-                out.put(at, value, row * each..(row + 1) * each);
-                at += each;
-            }
-        }
-        out
+        Shares::concat_rows(values, self.rows)
     }
 }
 
@@ -549,6 +534,7 @@ impl Local for Narrow {
 
 #[cfg(test)]
 mod tests {
+    use madrigal_core::Zeroizing;
     use madrigal_engine::Sharing;
     use madrigal_kernels::Prg;
     use madrigal_kernels::crew::Crew;
@@ -569,16 +555,16 @@ mod tests {
         for len in [1, 2, 7, 63, 64, 65, 127, 128, 129, 1000] {
             let (one, other) = (random(1, len), random(2, len));
             let turns = Concat { rows: len }.of(&[&one, &other]);
-            for (plane, at) in (0..3).flat_map(|plane| (0..len).map(move |at| (plane, at))) {
+            let all =
+                |len: usize| (0..3).flat_map(move |plane| (0..len).map(move |at| (plane, at)));
+            for (plane, at) in all(len) {
                 assert_eq!(bit(&turns, plane, 2 * at), bit(&one, plane, at));
                 assert_eq!(bit(&turns, plane, 2 * at + 1), bit(&other, plane, at));
             }
             for start in 0..2 {
                 let axes = vec![(len - start, 2)];
                 let taken = Rearrange(Layout::Grid { start, axes }).of(&turns);
-                for (plane, at) in
-                    (0..3).flat_map(|plane| (0..taken.len()).map(move |at| (plane, at)))
-                {
+                for (plane, at) in all(taken.len()) {
                     assert_eq!(bit(&taken, plane, at), bit(&turns, plane, 2 * at + start));
                 }
             }
@@ -635,5 +621,140 @@ mod tests {
             .expect("threads")
             .at_work(|| Shares::concat(&pieces.each_ref()));
         assert!(both(&whole) == both(&value));
+    }
+
+    /// Bits of a value that are nobody's secret.
+    fn random_bits(planes: usize, len: usize, seed: u64) -> Shares {
+        let mut value = Shares::zeros(Sort::new(Sharing::R, Element::Bits(planes), len));
+        Prg::new(madrigal_kernels::Block::new(seed, len as u64)).fill(value.plane_bytes_mut());
+        value
+    }
+
+    fn bit(value: &Shares, row: (usize, usize), at: usize) -> bool {
+        value.plane(row.0, row.1)[at / 8] >> (at % 8) & 1 == 1
+    }
+
+    /// Bits in another order are those that the layout names, and beyond them there are zeros, for every stride, at each end of
+    /// a word and for every number of threads.
+    #[test]
+    fn bits_are_gathered_one_by_one_or_many_at_once() {
+        const PLANES: usize = 3;
+        let axes = |start: usize, axes: &[(usize, isize)]| Layout::Grid {
+            start,
+            axes: axes.to_vec(),
+        };
+        let mut layouts = Vec::new();
+        for (len, count) in [
+            (1, 1),
+            (64, 32),
+            (65, 33),
+            (130, 64),
+            (700, 65),
+            (60_000, 20_001),
+        ] {
+            for stride in [1, 2, 3, 0, -1, -2] {
+                let far = (count - 1) as isize * stride;
+                if far.unsigned_abs() >= len {
+                    continue;
+                }
+                let last = len - 1 - far.unsigned_abs();
+                for start in [0, last / 2, last] {
+                    let start = start + (-far).max(0) as usize;
+                    layouts.push((len, axes(start, &[(count, stride)])));
+                }
+            }
+        }
+        for columns in [1, 7, 31, 32, 33, 56, 64, 100] {
+            let len = 2 * 5 * 2 * columns;
+            layouts.push((
+                len,
+                axes(1, &[(2, 10 * columns as isize), (5, 2), (columns, 2)]),
+            ));
+            layouts.push((len, axes(0, &[(columns, 3), (7, 1)])));
+        }
+        let picked: Vec<u32> = (0..50_000).map(|i| i * 7919 % 60_000).collect();
+        layouts.push((60_000, Layout::Picked(picked.into())));
+        layouts.push((10, Layout::Picked([].into())));
+        for (number, (len, layout)) in layouts.into_iter().enumerate() {
+            let value = random_bits(PLANES, len, number as u64);
+            let mut wanted = Vec::new();
+            layout.runs(|start, stride, count| {
+                wanted.extend(
+                    (0..count as isize).map(|step| (start as isize + step * stride) as usize),
+                );
+            });
+            let rearrange = Rearrange::new(layout);
+            for threads in [1, 3] {
+                let crew = Crew::new(threads).expect("threads");
+                let found = crew.at_work(|| rearrange.of(&value));
+                assert_eq!(found.len(), wanted.len());
+                for row in (0..PLANES).flat_map(|plane| [(plane, 0), (plane, 1)]) {
+                    let bits = |(to, &from): (usize, &usize)| {
+                        bit(&found, row, to) == bit(&value, row, from)
+                    };
+                    assert!(
+                        wanted.iter().enumerate().all(bits),
+                        "{rearrange:?} on {threads}"
+                    );
+                    let beyond = found.len()..8 * found.plane(row.0, row.1).len();
+                    assert!(
+                        beyond.into_iter().all(|at| !bit(&found, row, at)),
+                        "{rearrange:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Rows of values are joined one after the other, of bits, whether or not they begin at bytes, and of numbers.
+    #[test]
+    fn rows_are_joined_in_order() {
+        const PLANES: usize = 2;
+        for (rows, lengths) in [
+            (1, vec![3, 0, 64, 7]),
+            (3, vec![3, 8, 13]),
+            (5, vec![9_000, 17_003]),
+            (4, vec![0, 0]),
+            (300, vec![1, 2]),
+        ] {
+            let bits: Vec<Shares> = (0..)
+                .zip(&lengths)
+                .map(|(seed, each)| random_bits(PLANES, rows * each, seed))
+                .collect();
+            let numbers: Vec<Shares> = (0_usize..)
+                .zip(&lengths)
+                .map(|(seed, each)| {
+                    let component = |one: usize| {
+                        let number = move |at| (at + 1_000_000 * (2 * seed + one)) as u32;
+                        Zeroizing::new((0..rows * each).map(number).collect::<Vec<u32>>())
+                    };
+                    Shares::ring(Sharing::R, [0, 1].map(component).into())
+                })
+                .collect();
+            let mut order = Vec::new();
+            for row in 0..rows {
+                for (piece, each) in lengths.iter().enumerate() {
+                    order.extend((row * each..(row + 1) * each).map(|at| (piece, at)));
+                }
+            }
+            for threads in [1, 3] {
+                let join = |values: &[Shares]| {
+                    let values: Vec<_> = values.iter().collect();
+                    let crew = Crew::new(threads).expect("threads");
+                    crew.at_work(|| Concat { rows }.of(&values))
+                };
+                let (joined, found) = (join(&bits), join(&numbers));
+                assert_eq!([joined.len(), found.len()], [order.len(); 2]);
+                for (to, &(piece, from)) in order.iter().enumerate() {
+                    for row in (0..PLANES).flat_map(|plane| [(plane, 0), (plane, 1)]) {
+                        assert_eq!(bit(&joined, row, to), bit(&bits[piece], row, from));
+                    }
+                    for component in [0, 1] {
+                        let number = numbers[piece].component::<u32>(component)[from];
+                        assert_eq!(found.component::<u32>(component)[to], number);
+                    }
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use madrigal_correlations::Width;
 use madrigal_engine::{
-    Bill, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sort, Turn,
+    Bill, Held, Mismatch, Online, Operation, Prepared, Preparing, Shares, Sort, Turn, give_up,
 };
 use madrigal_net::Result;
 
@@ -153,16 +153,17 @@ impl<P: Rings, S: Described<P>> Operation for Stepped<P, S> {
             let (kept, leads, step) = (turn.kept(), P::leads(turn.me()), self.of.step());
             let sorts = sorts_of(&inputs);
             let inputs = self.of.enter(leads, inputs);
-            let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+            let refs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
             let (tool, stock) = turn.tool::<P>()?;
             crate::with_ring!(self.of.width(&sorts), T => {
                 let mut made = match kept {
                     Some(kept) => {
                         let ready = *unpacked::<P::Setup<T>>(kept)?;
-                        tool.finish_step::<T>(step, &inputs, stock, ready).await?
+                        tool.finish_step::<T>(step, &refs, stock, ready).await?
                     }
-                    None => tool.step::<T>(step, &inputs, stock).await?,
+                    None => tool.step::<T>(step, &refs, stock).await?,
                 };
+                give_up(inputs);
                 self.of.leave::<T>(leads, &sorts, &mut made);
                 Ok(made)
             })

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use madrigal_core::{MatrixShape, Product, Ring};
 use madrigal_kernels::products::{add_band, bands};
-use madrigal_kernels::rings;
+use madrigal_kernels::{crew, rings};
 use madrigal_net::{Result, breathe};
 
 use super::{ReplicatedRings, RingShares, RingView, ZeroKeys};
@@ -13,6 +13,26 @@ use madrigal_core::Zeroizing;
 /// Rows of a product that are computed before the first of them is sent: enough to use each part of
 /// the right matrix many times while it is in the cache.
 const BAND: usize = 128;
+
+/// Elements that are worth a thread's attention.
+const SHARED: usize = 1 << 14;
+
+/// The sum of both components, by the [crew] at work.
+fn sum_of<T: Ring>(y: RingView<'_, T>) -> Zeroizing<Vec<T>> {
+    let [first, second] = y.components();
+    if crew::threads() == 1 || y.len() < 2 * SHARED {
+        let mut sum = Zeroizing::from(first.to_vec());
+        rings::add_into(&mut sum, second);
+        return sum;
+    }
+    let mut sum = Zeroizing::zeros(y.len());
+    crew::each(crew::slices(&mut sum, 1, SHARED), |(at, sum)| {
+        let part = at..at + sum.len();
+        sum.copy_from_slice(&first[part.clone()]);
+        rings::add_into(sum, &second[part]);
+    });
+    sum
+}
 
 impl ReplicatedRings {
     /// Shares of products of matrices, or of convolutions, with the left operand (filters) in `x`. One
@@ -40,9 +60,8 @@ impl ReplicatedRings {
         if let Product::Matrices(1, shape) = *product {
             return self.matrix_product(x, y, shape).await;
         }
-        let ([x0, x1], [y0, y1]) = (x.components(), y.components());
-        let mut sum = Zeroizing::from(y0.to_vec());
-        rings::add_into(&mut sum, y1);
+        let ([x0, x1], y0) = (x.components(), y.components()[0]);
+        let sum = sum_of(y);
         let mut z = RingShares::zeros(len);
         for band in bands(product) {
             let own = &mut z.components[0];
@@ -68,8 +87,7 @@ impl ReplicatedRings {
             columns,
         } = shape;
         let mut z = RingShares::zeros(rows * columns);
-        let mut sum = Zeroizing::from(y.components()[0].to_vec());
-        rings::add_into(&mut sum, y.components()[1]);
+        let sum = sum_of(y);
         let sides = [&*sum, y.components()[0]];
         let x = x.components();
         let mut products = Zeroizing::zeros(BAND.min(rows) * columns);
