@@ -34,6 +34,7 @@ const CRATES: [&str; 25] = [
     "program",
     "protocols",
     "stats",
+    "tables",
     "testkit",
 ];
 

@@ -735,6 +735,57 @@ fn phases_without_work_have_no_speed() {
     );
 }
 
+/// Each run compares its result with the oracle's, or fails.
+#[test]
+fn tables_have_a_line_for_each_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let told = lab(path, "tables --rows 300 --repeat 1 --json").good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let name = line["name"].as_str().expect("a name").to_owned();
+        for field in [
+            "seconds",
+            "online_seconds",
+            "bytes",
+            "rounds",
+            "share",
+            "aes_blocks_per_second",
+            "of_loopback",
+        ] {
+            assert!(
+                line[field].as_f64() > Some(0.0),
+                "{name}: {field} in {line}"
+            );
+        }
+        assert_eq!(
+            (&line["transport"], &line["rows"]),
+            (&"tls".into(), &300.into())
+        );
+        names.push(name);
+    }
+    let all = [
+        "shuffle/r3",
+        "sort64/r3",
+        "join/r3",
+        "groupby/r3",
+        "sort64/n2",
+        "join/n2",
+        "groupby/n2",
+    ];
+    assert_eq!(names, all);
+    let table = lab(
+        path,
+        "tables --rows 1 --repeat 1 --only join/r3 --transport memory",
+    )
+    .good();
+    assert!(table.stdout.contains("| join/r3"), "{}", table.stdout);
+    lab(path, "tables --only nothing").bad(2, &["shuffle/r3", "groupby/n2"]);
+    lab(path, "tables --rows 0").bad(2, &["--rows"]);
+}
+
 /// Names of `madrigal-lab scaling` with their parties.
 const SCALING: [(&str, u64); 11] = [
     ("cifar/A+B", 2),

@@ -44,6 +44,10 @@ fn every_field_is_documented_and_no_other() {
         &told("lines --scale 0.001 --only far/n2/softspoken2 --json"),
     );
     check(
+        &["The lines of `madrigal-lab tables --json`"],
+        &told("tables --rows 50 --repeat 1 --only groupby/r3 --json"),
+    );
+    check(
         &["The lines of `madrigal-lab scaling --json`"],
         &told("scaling --scale 0.0005 --repeat 1 --threads 1 --only mul64/R --json"),
     );

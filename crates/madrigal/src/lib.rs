@@ -96,6 +96,7 @@ pub use madrigal_net as net;
 pub use madrigal_nn as nn;
 pub use madrigal_program as program;
 pub use madrigal_program_file as program_file;
+pub use madrigal_tables as tables;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};
 pub use madrigal_engine::{
