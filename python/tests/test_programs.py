@@ -157,6 +157,48 @@ def test_loops_branches_and_tables() -> None:
         assert found["found"].tolist() == [7, 8, 9, 0]
 
 
+@pytest.mark.parametrize("parties, protocol", [(3, "R"), (2, "A+B")])
+def test_rows_are_sorted_by_keys(parties: int, protocol: str) -> None:
+    @mg.program(parties=parties, protocol=protocol)
+    def ranked(p: mg.Builder) -> None:
+        won = p.input("won", 0, (9,), bool)
+        points = p.input("points", 1, (9,), np.int16)
+        name = p.input("name", 0, (9,), np.uint32)
+        by_both = mg.sort_by((won, points), name, descending=(True, False))
+        p.reveal("won", by_both[0])
+        p.reveal("points", by_both[1])
+        p.reveal("name", by_both[2])
+        p.reveal("last", mg.sort_by(points, name, descending=True)[1])
+        p.reveal("sorted", np.sort(points))
+
+    won = np.array([0, 1, 1, 0, 1, 0, 1, 1, 0], dtype=bool)
+    points = np.array([5, -7, 32767, 5, -7, -32768, 0, 32767, 5], dtype=np.int16)
+    name = np.arange(9, dtype=np.uint32) + 100
+    order = np.lexsort((points, ~won))
+    given = {"won": won, "points": points, "name": name}
+    for found in (ranked.simulate(**given), ranked.run_local(**given)):
+        assert found["name"].tolist() == name[order].tolist()
+        assert found["won"].tolist() == won[order].tolist()
+        assert found["points"].tolist() == points[order].tolist()
+        assert found["last"].tolist() == name[np.argsort(-points.astype(int), kind="stable")].tolist()
+        assert found["sorted"].tolist() == sorted(points.tolist())
+
+
+def test_sorts_that_cannot_be_are_told() -> None:
+    @mg.program(parties=3)
+    def wrong(p: mg.Builder) -> None:
+        x, y = p.input("x", 0, (3,), int), p.input("y", 1, (2,), int)
+        with pytest.raises(ValueError, match=r"one shape.*\(3,\), \(2,\)"):
+            mg.sort_by(x, y)
+        with pytest.raises(ValueError, match="2 directions for 1 keys"):
+            mg.sort_by(x, descending=(True, False))
+        with pytest.raises(ValueError, match="a key to sort by is missing"):
+            mg.sort_by(())
+        p.reveal("x", x)
+
+    wrong.simulate(x=[1, 2, 3], y=[4, 5])
+
+
 def test_types_keep_every_number() -> None:
     for dtype, numbers in [
         (np.int8, [-128, 127, 0]), (np.uint64, [0, 2**64 - 1, 5]), (mg.int128, [-(2**127), 2**127 - 1, 1]),

@@ -449,6 +449,12 @@ fn operation(
         ("sorted", [keys, others @ ..], &[descending, keep]) => {
             keys.sorted(others, descending == 1, keep)
         }
+        ("sort_by", all, descending) if (1..=all.len()).contains(&descending.len()) => {
+            let (keys, others) = all.split_at(descending.len());
+            let directions = descending.iter().map(|&direction| direction == 1);
+            let keys: Vec<_> = keys.iter().copied().zip(directions).collect();
+            Inner::sort_by(&keys, others)
+        }
         ("root", &[x], []) => program.record(Op::Unary(Unary::Root), &[x]),
         ("count_ones", &[x], []) => program.record(Op::Unary(Unary::CountOnes), &[x]),
         ("shift_left", &[x], &[by]) => program.record(Op::Unary(Unary::ShiftLeft(small(by))), &[x]),

@@ -122,12 +122,12 @@ impl Rows {
     /// The first row, in the table's order, of those that count and are equal in these columns; in the order of the columns.
     #[must_use]
     pub fn distinct(&self, p: &mut Program, keys: &[usize], bound: Option<usize>) -> Self {
-        let by: Vec<(Tensor, bool)> = keys
+        let by: Vec<(usize, bool)> = keys.iter().map(|&key| (key, false)).collect();
+        let mut sorted = self.whole(&by);
+        let own: Vec<Tensor> = keys
             .iter()
-            .map(|&key| (self.columns[key].clone(), false))
+            .map(|&key| sorted.columns[key].clone())
             .collect();
-        let mut sorted = self.moved(&by, self.columns.clone());
-        let own: Vec<Tensor> = sorted.columns.drain(..keys.len()).collect();
         let mut starts = sorted.starts(p, &own);
         if let Some(valid) = &sorted.valid {
             starts = starts.and(valid);

@@ -115,10 +115,17 @@ impl Rows {
         )
     }
 
-    /// Rows of which those alone count for which `keep` is true, too.
+    /// Rows of which those alone count for which `keep` is true, too: a bit for each row, or one for all.
+    ///
+    /// # Panics
+    /// If there is another number of bits.
     #[must_use]
     pub fn filter(&self, keep: &Secret<bool>) -> Self {
-        let keep = keep.untyped();
+        let keep = match keep.untyped() {
+            one if one.shape().rank() == 0 => one.broadcast_to([self.count]),
+            each => each,
+        };
+        assert_eq!(keep.shape().axes(), [self.count], "a bit for each row");
         let valid = match &self.valid {
             Some(valid) => valid.and(&keep),
             None => keep,
@@ -132,13 +139,39 @@ impl Rows {
     /// Rows in the order of their keys, those that count first. Rows with equal keys stay in their order.
     #[must_use]
     pub fn sort(&self, keys: &[Key]) -> Self {
-        let keys: Vec<(Tensor, bool)> = keys
+        let by: Vec<(usize, bool)> = keys
             .iter()
-            .map(|key| (self.columns[key.column].clone(), key.descending))
+            .map(|key| (key.column, key.descending))
             .collect();
-        let mut sorted = self.moved(&keys, self.columns.clone());
-        sorted.columns.drain(..keys.len());
-        sorted
+        self.whole(&by)
+    }
+
+    /// All columns in the order of keys; a column that is a key does not move along once more.
+    pub(crate) fn whole(&self, keys: &[(usize, bool)]) -> Self {
+        let is_key = |column: usize| keys.iter().position(|key| key.0 == column);
+        let by: Vec<(Tensor, bool)> = keys
+            .iter()
+            .map(|&(column, descending)| (self.columns[column].clone(), descending))
+            .collect();
+        let others: Vec<usize> = (0..self.columns.len())
+            .filter(|&column| is_key(column).is_none())
+            .collect();
+        let moved = others.iter().map(|&column| self.columns[column].clone());
+        let sorted = self.moved(&by, moved.collect());
+        let place = |column: usize| match is_key(column) {
+            Some(key) => key,
+            None => {
+                keys.len()
+                    + others
+                        .binary_search(&column)
+                        .expect("a column that moves along")
+            }
+        };
+        let columns = (0..self.columns.len()).map(|column| sorted.columns[place(column)].clone());
+        Self {
+            columns: columns.collect(),
+            ..sorted.clone()
+        }
     }
 
     /// Rows with `keys` and `columns` as columns, in the order of the keys; those that count come first.
@@ -154,7 +187,6 @@ impl Rows {
                 ..self.clone()
             };
         }
-        // A key that moves along as a column, too, is moved once.
         let mut sorted = Tensor::sort_by(&all, &columns.iter().collect::<Vec<_>>());
         let valid = self.valid.is_some().then(|| sorted.remove(0));
         Self {
@@ -164,7 +196,7 @@ impl Rows {
         }
     }
 
-    /// The rows that count, in their order, in a table of `bound` rows. If there are more of them, the program opens nothing, and all
+    /// The rows that count, in their order, in a table of `bound` rows, or as many as before if these are fewer. If there are more of them, the program opens nothing, and all
     /// parties learn that.
     #[must_use]
     pub fn compact(&self, p: &mut Program, bound: usize) -> Self {
@@ -203,8 +235,13 @@ impl Rows {
     }
 
     /// The rows of both tables, which have columns of the same types.
+    ///
+    /// # Panics
+    /// If they differ in their number of columns.
     #[must_use]
     pub fn union(&self, p: &mut Program, other: &Self) -> Self {
+        let numbers = [self, other].map(|rows| rows.columns.len());
+        assert_eq!(numbers[0], numbers[1], "columns of both tables");
         let columns = self.columns.iter().zip(&other.columns);
         let valid = match (&self.valid, &other.valid) {
             (None, None) => None,

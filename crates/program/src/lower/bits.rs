@@ -2,7 +2,7 @@
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
-use madrigal_operations::Predicate;
+use madrigal_operations::{KeyOrder, Predicate};
 
 use super::circuits::BitOp;
 use super::domain::Domain;
@@ -223,6 +223,17 @@ impl Lowering<'_> {
         let mut lists = Vec::new();
         for &input in inputs {
             lists.push(self.bits_slot(input)?);
+        }
+        // Where nothing moves along, nobody sees which of equal numbers comes first.
+        if let (&[list], Some(operation), 1) = (&lists[..], self.sort_operation(), rows) {
+            let order = KeyOrder {
+                signed: element.is_signed(),
+                descending,
+            };
+            self.note_bits();
+            let made = self.chain(vec![operation(vec![order])], &[list])?;
+            let first: Vec<usize> = (0..keep).collect();
+            return Ok(vec![self.rows(made[0], [rows, length, 1], &first)]);
         }
         for layer in needed_layers(length, keep) {
             let low: Vec<usize> = layer.iter().map(|&(low, _)| low).collect();

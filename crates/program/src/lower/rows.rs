@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_engine::{Sharing, Sort};
-use madrigal_operations::KeyOrder;
+use madrigal_operations::{DynOperation, KeyOrder};
 
 use super::circuits::BitOp;
 use super::domain::Domain;
@@ -16,14 +16,20 @@ use crate::element::Type;
 use crate::ir::Node;
 use crate::shape::Shape;
 
+/// Makes the operation that sorts by keys.
+type SortOperation = fn(Vec<KeyOrder>) -> DynOperation;
+
 impl Lowering<'_> {
+    /// The protocol's operation that sorts rows, if it has one.
+    pub(super) fn sort_operation(&self) -> Option<SortOperation> {
+        self.backend(Domain::Bits).bits.as_ref()?.sort
+    }
+
     /// Lowers a sort by keys, which say whether their greatest elements come first.
     pub(super) fn sort_by(&mut self, number: usize, node: &Node, keys: &[bool]) -> Result<()> {
         let shape = self.shape(node.inputs[0]);
         let [rows, length, _] = shape.around(shape.rank() - 1);
-        let operation = self.backend(Domain::Bits).bits.as_ref();
-        let operation = operation.and_then(|bits| bits.sort).filter(|_| rows == 1);
-        let Some(operation) = operation else {
+        let Some(operation) = self.sort_operation().filter(|_| rows == 1) else {
             let slots = self.sorted_by(node, keys, [rows, length])?;
             for (form, slot) in self.forms[number].iter_mut().zip(slots) {
                 form.set(Domain::Bits, slot);

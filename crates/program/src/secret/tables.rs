@@ -6,7 +6,8 @@ use crate::error::{Fault, Source};
 use crate::ir::Op;
 
 impl<T: Number> Secret<T> {
-    /// The numbers along the last axis, the smallest first, by a sorting network.
+    /// The numbers along the last axis, the smallest first: by a sorting network, or in R, where there is one list, as
+    /// [`Tensor::sort_by`](crate::Tensor::sort_by) does.
     #[track_caller]
     pub fn sort(&self) -> Self {
         self.apply(self.sorting(false, None))

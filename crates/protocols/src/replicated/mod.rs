@@ -22,6 +22,8 @@
 //! sender has masked with a fresh a_i, of which the receiver P_{i-1} knows k_i but not k_{i+1}: it is
 //! pseudorandom to it whatever the inputs are. Inputs come under a mask that their receiver lacks.
 //!
+//! Sorts are outside of what follows: they open results of comparisons, and a server that moves a key learns where it went.
+//!
 //! The argument does not change if the receiver deviates: what it sends moves the honest parties' shares, but
 //! each message to it is still masked afresh by a generator it has no part in. So with inputs and
 //! outputs outside of the servers (Araki et al., section 4, Theorem 4.2), one *malicious* server sees the same

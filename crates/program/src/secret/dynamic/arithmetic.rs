@@ -209,8 +209,8 @@ impl Tensor {
     /// others of the same shape, which go where the keys go: the keys first. Where the first key is equal, the second one decides,
     /// and so on; elements with equal keys stay in their order.
     ///
-    /// In R, lists of one row are shuffled and sorted by comparisons whose results are opened, which tell nothing, as all orders are equally
-    /// likely: some 20 comparisons for each of a million elements. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4` for each.
+    /// In R, lists of one row are shuffled and sorted by comparisons whose results are opened, which tell nothing to
+    /// servers that follow the protocol, as all orders are equally likely: some 20 comparisons for each of a million elements. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4` for each.
     ///
     /// # Panics
     /// If there is no key.
