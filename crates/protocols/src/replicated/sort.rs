@@ -23,7 +23,7 @@ use super::shuffle::{gather, gather_into};
 use super::{
     BitShares, Column, Depth, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares,
 };
-use crate::sorting::{self, Comparing, Course, Unsorted};
+use crate::sorting::{self, Comparing, Course, Unsorted, index_bits};
 
 /// Bits of a limb of a key.
 const LIMB: usize = u64::BITS as usize;
@@ -164,14 +164,6 @@ impl Keys {
             crate::planes::split::<u64>(&here, planes, stride);
         }
         planes
-    }
-}
-
-/// Bits of the number of a row.
-pub(super) const fn index_bits(rows: usize) -> usize {
-    match rows {
-        0 | 1 => 1,
-        _ => (rows - 1).ilog2() as usize + 1,
     }
 }
 
