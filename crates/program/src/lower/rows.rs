@@ -21,9 +21,10 @@ impl Lowering<'_> {
     pub(super) fn sort_by(&mut self, number: usize, node: &Node, keys: &[bool]) -> Result<()> {
         let shape = self.shape(node.inputs[0]);
         let [rows, length, _] = shape.around(shape.rank() - 1);
-        let operation = self.backend(Domain::Bits).bits.as_ref();
-        let operation = operation.and_then(|bits| bits.sort).filter(|_| rows == 1);
-        let Some(operation) = operation else {
+        let bits = self.backend(Domain::Bits).bits.as_ref();
+        let sort = bits.and_then(|bits| bits.sort.as_ref());
+        let sort = sort.filter(|sort| rows == 1 && sort.parties.contains(&self.parties));
+        let Some(sort) = sort else {
             let slots = self.sorted_by(node, keys, [rows, length])?;
             for (form, slot) in self.forms[number].iter_mut().zip(slots) {
                 form.set(Domain::Bits, slot);
@@ -35,7 +36,13 @@ impl Lowering<'_> {
         for (place, &input) in node.inputs.iter().enumerate() {
             let bool = self.element(input).is_bool();
             let domain = match self.native(input) {
-                Native::Ring if place >= keys.len() && !bool => Domain::Ring,
+                Native::Ring
+                    if place >= keys.len()
+                        && !bool
+                        && sort.numbers.contains(&self.sharing(Domain::Ring)) =>
+                {
+                    Domain::Ring
+                }
                 _ => Domain::Bits,
             };
             operands.push(self.slot(input, domain)?);
@@ -46,7 +53,7 @@ impl Lowering<'_> {
             signed: self.element(key).is_signed(),
             descending,
         });
-        let sort = operation(orders.collect());
+        let sort = (sort.operation)(orders.collect());
         self.note_bits();
         let made = self.chain(vec![sort], &operands)?;
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {
