@@ -265,6 +265,7 @@ fn rows_stay_together_in_a_shuffle() {
         (0, 5, true),
         (1, 5, true),
         (2, 0, true),
+        (5, 0, false),
         (3, 130, false),
         (64, 9, true),
         (65, 128, false),

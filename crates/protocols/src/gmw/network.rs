@@ -120,12 +120,13 @@ pub(super) trait Switch: FnMut(usize, [&[u8]; 2], [&mut [u8]; 2]) {}
 impl<F: FnMut(usize, [&[u8]; 2], [&mut [u8]; 2])> Switch for F {}
 
 impl Walk {
-    /// Begins with rows of `width` bytes each, one after the other.
-    pub(super) fn new(width: usize, rows: Zeroizing<Vec<u8>>) -> Self {
+    /// Begins with so many rows of `width` bytes each, one after the other.
+    pub(super) fn new(number: usize, width: usize, rows: Zeroizing<Vec<u8>>) -> Self {
+        assert_eq!(rows.len(), number * width, "bytes of rows");
         let whole = Task {
             what: What::Network,
             start: 0,
-            rows: rows.len() / width.max(1),
+            rows: number,
             depth: 0,
         };
         let other = Zeroizing::zeros(rows.len());
@@ -272,7 +273,7 @@ mod tests {
     /// Rows behind a network of switches, in pieces of so many.
     fn through(crossed: &[u8], rows: &[u32], piece: usize) -> Vec<u32> {
         let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
-        let mut walk = Walk::new(4, bytes.into());
+        let mut walk = Walk::new(rows.len(), 4, bytes.into());
         for crossed in crossed.chunks(piece) {
             walk.advance(crossed.len(), |number, from, to| {
                 let swap = usize::from(crossed[number]);

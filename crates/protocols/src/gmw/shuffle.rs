@@ -35,18 +35,20 @@
 //! # Security
 //! Against one semi-honest party. Each permutation is uniform and one party's own, so each lacks one of the two. A sender of masks sees f
 //! of each switch, under a c that is uniform, and x - a of the other's shuffle. A receiver sees e under the one of r_0, r_1 that
-//! it lacks, which is pseudorandom, and x - a under a that nothing else shows: given all it has seen, all shares x are as likely.
+//! it lacks, which is pseudorandom. The next switches' masks may depend on that string, too, but those of earlier ones do not: from the last
+//! switch to the first one each e is as random, whatever a. And x - a is under that: given all it has seen, all shares x are as likely.
 //! Its share of the result is that message in another order plus D, so it fits any share of the other's.
 //!
 //! A party indexes memory by its own permutation: who watches its caches learns of one, as who watches its memory does.
 
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
 use futures_util::future::try_join;
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits, domains};
-use madrigal_correlations::ChosenNumbers;
-use madrigal_kernels::{self as kernels, Block, Stretch, marks, opaque};
+use madrigal_correlations::{ChosenNumbers, ChosenShares};
+use madrigal_kernels::{self as kernels, Block, Stretch, marks};
 use madrigal_net::{Channel, Context, Receiver, Result, Sender, breathe};
 use sha2::{Digest, Sha256};
 
@@ -110,57 +112,72 @@ fn switches_of_a_piece(format: &RowFormat) -> usize {
 struct Strings {
     each: usize,
     stretch: Stretch,
+    seeds: Zeroizing<Vec<Block>>,
     blocks: Zeroizing<Vec<Block>>,
 }
 
 impl Strings {
+    /// Room for the strings of a piece.
     fn new(format: &RowFormat, stretch: Stretch) -> Self {
+        let (piece, each) = (switches_of_a_piece(format), stretched(format));
         Self {
-            each: stretched(format),
+            each,
             stretch,
-            blocks: Zeroizing::default(),
+            seeds: Zeroizing::zeros(piece),
+            blocks: Zeroizing::zeros(piece * each),
         }
     }
 
-    /// Makes the strings of the seeds from number `first` on.
-    fn make(&mut self, context: &Context, first: usize, seeds: &[Block]) {
-        if self.each == 0 {
-            self.blocks = seeds.to_vec().into();
-            return;
+    /// Makes the strings of a piece, whose seeds are in place.
+    fn make(&mut self, context: &Context, piece: &Range<usize>) {
+        let (stretch, each) = (&mut self.stretch, self.each);
+        if each > 0 {
+            let seeds = &self.seeds[..piece.len()];
+            let blocks = &mut self.blocks[..piece.len() * each];
+            context.metered_now(|| stretch.stretch_blocks(piece.start, seeds, each, blocks));
         }
-        let all = seeds.len() * self.each;
-        if self.blocks.len() != all {
-            self.blocks = Zeroizing::zeros(all);
-        }
-        let (stretch, blocks) = (&mut self.stretch, &mut self.blocks);
-        context.metered_now(|| stretch.stretch_blocks(first, seeds, self.each, blocks));
     }
 
     /// The string of a switch of those.
     fn of(&self, number: usize) -> &[u8] {
-        let each = self.each.max(1);
-        kernels::blocks_as_bytes(&self.blocks[number * each..][..each])
+        kernels::blocks_as_bytes(match self.each {
+            0 => &self.seeds[number..][..1],
+            each => &self.blocks[number * each..][..each],
+        })
     }
+}
+
+/// Numbers of the switches in each message.
+fn pieces(format: &RowFormat, count: usize) -> impl Iterator<Item = Range<usize>> {
+    let each = switches_of_a_piece(format);
+    let starts = (0..count).step_by(each);
+    starts.map(move |start| start..count.min(start + each))
 }
 
 /// Work of the party with the masks.
 struct Masks<'a> {
     format: &'a RowFormat,
     walk: Walk,
+    ots: ChosenShares<'a, u128>,
+    /// Choices of the OTs, XOR with 1 where a switch is crossed.
+    flips: &'a [u8],
+    /// Of straight switches, and of crossed ones.
     strings: [Strings; 2],
-    /// Seeds of strings for straight switches and for crossed ones.
-    seeds: [Zeroizing<Vec<Block>>; 2],
 }
 
 impl Masks<'_> {
     /// Sends all corrections.
     async fn send(&mut self, context: &Context, to: &mut Sender) -> Result<()> {
-        let (width, each) = (self.format.bytes(), switches_of_a_piece(self.format));
-        let count = self.seeds[0].len();
-        for first in (0..count).step_by(each) {
-            let piece = first..count.min(first + each);
-            for (strings, seeds) in self.strings.iter_mut().zip(&self.seeds) {
-                strings.make(context, first, &seeds[piece.clone()]);
+        let (width, count) = (self.format.bytes(), self.ots.flags.len());
+        for piece in pieces(self.format, count) {
+            for (number, at) in piece.clone().enumerate() {
+                let seeds = self.seeds(at);
+                for (strings, seed) in self.strings.iter_mut().zip(seeds) {
+                    strings.seeds[number] = seed;
+                }
+            }
+            for strings in &mut self.strings {
+                strings.make(context, &piece);
             }
             let mut corrections = vec![0; piece.len() * width];
             let ([straight, crossed], format) = (&self.strings, self.format);
@@ -177,26 +194,36 @@ impl Masks<'_> {
         }
         Ok(())
     }
+
+    /// Seeds of the strings of a straight switch and of a crossed one: those of choices 0 and 1, or the other way round where the
+    /// receiver says so.
+    fn seeds(&self, at: usize) -> [Block; 2] {
+        let (number, product) = (self.ots.numbers[at], self.ots.products[2 * at + 1]);
+        let (zero, one) = (product.wrapping_neg(), number.wrapping_sub(product));
+        let flip = u128::from(self.flips[at / 8] >> (at % 8) & 1).wrapping_neg();
+        let swap = (zero ^ one) & flip;
+        [zero ^ swap, one ^ swap].map(Block::from)
+    }
 }
 
 /// Work of the party with the order.
 struct Differences<'a> {
     format: &'a RowFormat,
     walk: Walk,
+    ots: ChosenShares<'a, u128>,
+    crossed: &'a [u8],
     strings: Strings,
-    seeds: Zeroizing<Vec<Block>>,
-    crossed: Zeroizing<Vec<u8>>,
 }
 
 impl Differences<'_> {
     /// Receives all corrections.
     async fn receive(&mut self, context: &Context, from: &mut Receiver) -> Result<()> {
-        let (width, each) = (self.format.bytes(), switches_of_a_piece(self.format));
-        let count = self.seeds.len();
-        for first in (0..count).step_by(each) {
-            let piece = first..count.min(first + each);
-            self.strings
-                .make(context, first, &self.seeds[piece.clone()]);
+        let width = self.format.bytes();
+        for piece in pieces(self.format, self.crossed.len()) {
+            for (number, at) in piece.clone().enumerate() {
+                self.strings.seeds[number] = self.ots.products[2 * at + 1].into();
+            }
+            self.strings.make(context, &piece);
             let corrections = from.recv(piece.len() * width).await?;
             let (strings, format) = (&self.strings, self.format);
             let crossed = &self.crossed[piece.clone()];
@@ -257,21 +284,17 @@ impl BooleanGmw {
         let stretch = |sender, receiver| Stretch::new(string_key(context, sender, receiver), first);
         let mut masking = Masks {
             format,
-            walk: Walk::new(width, masks.clone()),
+            walk: Walk::new(rows, width, masks.clone()),
+            ots: sent,
+            flips: &flips,
             strings: [0, 1].map(|_| Strings::new(format, stretch(me, peer))),
-            seeds: sent_seeds(sent.numbers, sent.products, &flips),
         };
-        let seeds: Vec<Block> = received
-            .products
-            .chunks_exact(2)
-            .map(|pair| pair[1].into())
-            .collect();
         let mut differing = Differences {
             format,
-            walk: Walk::new(width, Zeroizing::zeros(rows * width)),
+            walk: Walk::new(rows, width, Zeroizing::zeros(rows * width)),
+            ots: received,
+            crossed: &crossed,
             strings: Strings::new(format, stretch(peer, me)),
-            seeds: seeds.into(),
-            crossed,
         };
         // All of both ways is one round: nothing waits for what comes.
         let beside = [context.beside(), context.beside()];
@@ -402,23 +425,6 @@ impl BooleanGmw {
         let both = [(second, first, bytes), (first, second, bytes)];
         both.into_iter().filter(|_| bytes > 0).collect()
     }
-}
-
-/// Seeds of the strings of straight switches and of crossed ones: those of choices 0 and 1, or the other way round where the
-/// receiver says so.
-fn sent_seeds(numbers: &[u128], products: &[u128], flips: &[u8]) -> [Zeroizing<Vec<Block>>; 2] {
-    let mut seeds = [0, 1].map(|_| Zeroizing::new(Vec::with_capacity(numbers.len())));
-    let pairs = numbers.iter().zip(products.chunks_exact(2));
-    for (at, (number, products)) in pairs.enumerate() {
-        let zero = products[1].wrapping_neg();
-        let one = number.wrapping_sub(products[1]);
-        let flip = u128::from(opaque(flips[at / 8] >> (at % 8) & 1)).wrapping_neg();
-        let swap = (zero ^ one) & flip;
-        for (seeds, seed) in seeds.iter_mut().zip([zero ^ swap, one ^ swap]) {
-            seeds.push(Block::from(seed));
-        }
-    }
-    seeds
 }
 
 /// The public key under which seeds of one direction are stretched.

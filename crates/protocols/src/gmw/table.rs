@@ -88,11 +88,15 @@ impl RowFormat {
     ) {
         let ([straight, crossed], [upper, lower]) = (keys, from);
         let [to_upper, to_lower] = to;
-        for i in 0..bits::bytes_for(self.bits) {
-            to_upper[i] = upper[i] ^ straight[i];
-            to_lower[i] = lower[i] ^ straight[i];
-            correction[i] = straight[i] ^ crossed[i] ^ upper[i] ^ lower[i];
-        }
+        let bits = bits::bytes_for(self.bits);
+        mask_bits(
+            [straight, crossed, upper, lower].map(|row| &row[..bits]),
+            [
+                &mut to_upper[..bits],
+                &mut to_lower[..bits],
+                &mut correction[..bits],
+            ],
+        );
         for (width, cell) in self.cells() {
             with_ring!(width, T => {
                 let read = |row: &[u8]| T::read(&row[cell.clone()]);
@@ -117,12 +121,12 @@ impl RowFormat {
     ) {
         let ([upper, lower], [to_upper, to_lower]) = (from, to);
         let mask = opaque(is_crossed).wrapping_neg();
-        for i in 0..bits::bytes_for(self.bits) {
-            let swap = (upper[i] ^ lower[i]) & mask;
-            let more = key[i] ^ (correction[i] & mask);
-            to_upper[i] = upper[i] ^ swap ^ more;
-            to_lower[i] = lower[i] ^ swap ^ more;
-        }
+        let bits = bits::bytes_for(self.bits);
+        differ_bits(
+            mask,
+            [key, correction, upper, lower].map(|row| &row[..bits]),
+            [&mut to_upper[..bits], &mut to_lower[..bits]],
+        );
         for (width, cell) in self.cells() {
             with_ring!(width, T => {
                 let read = |row: &[u8]| T::read(&row[cell.clone()]);
@@ -134,6 +138,36 @@ impl RowFormat {
                 lower.sub(swap).sub(more).write(&mut to_lower[cell]);
             });
         }
+    }
+}
+
+/// [`RowFormat::mask_switch`] on bits, in strings of one length.
+fn mask_bits(from: [&[u8]; 4], to: [&mut [u8]; 3]) {
+    let ([straight, crossed, upper, lower], [to_upper, to_lower, correction]) = (from, to);
+    for (to, (x, key)) in to_upper.iter_mut().zip(upper.iter().zip(straight)) {
+        *to = x ^ key;
+    }
+    for (to, (x, key)) in to_lower.iter_mut().zip(lower.iter().zip(straight)) {
+        *to = x ^ key;
+    }
+    // As both masks behind hold the same key, the XOR of one of them with the other's in front is that of key and difference.
+    let crossing = crossed.iter().zip(&*to_upper).zip(lower);
+    for (to, ((key, x), y)) in correction.iter_mut().zip(crossing) {
+        *to = key ^ x ^ y;
+    }
+}
+
+/// [`RowFormat::differ_switch`] on bits, in strings of one length, with a mask of ones if the switch is crossed.
+fn differ_bits(mask: u8, from: [&[u8]; 4], to: [&mut [u8]; 2]) {
+    let ([key, correction, upper, lower], [to_upper, to_lower]) = (from, to);
+    let keys = key.iter().zip(correction);
+    let rows = upper.iter().zip(lower);
+    let both = to_upper.iter_mut().zip(to_lower);
+    for ((to_upper, to_lower), ((key, correction), (upper, lower))) in both.zip(keys.zip(rows)) {
+        let swap = (upper ^ lower) & mask;
+        let more = key ^ (correction & mask);
+        *to_upper = upper ^ swap ^ more;
+        *to_lower = lower ^ swap ^ more;
     }
 }
 
