@@ -58,19 +58,32 @@ impl Layout {
             bits::clear_tail(row, self.rows);
         }
         if me == Party::new(1) {
-            for (row, bits) in plain.rows.iter().enumerate() {
-                for (plane, bit) in bits.iter().enumerate() {
-                    planes[plane * stride + row / 8] ^= bit << (row % 8);
-                }
-            }
+            let clear = self.planes(plain);
+            let bits = planes.iter_mut().zip(&clear);
+            bits.for_each(|(share, clear)| *share ^= clear);
             small = minus(&plain.small, &small);
             large = minus(&plain.large, &large);
         }
+        self.table(&planes, &small, &large)
+    }
+
+    fn planes(&self, plain: &Plain) -> Vec<u8> {
+        let stride = bits::bytes_for(self.rows);
+        let mut planes = vec![0; self.bits * stride];
+        for (row, bits) in plain.rows.iter().enumerate() {
+            for (plane, bit) in bits.iter().enumerate() {
+                planes[plane * stride + row / 8] |= bit << (row % 8);
+            }
+        }
+        planes
+    }
+
+    fn table(&self, planes: &[u8], small: &[u8], large: &[u128]) -> Table {
         let mut table = Table::zeros(self.format(), self.rows);
-        table.set_planes(&planes);
+        table.set_planes(planes);
         if self.numbers {
-            table.set_number(0, &small);
-            table.set_number(1, &large);
+            table.set_number(0, small);
+            table.set_number(1, large);
         }
         table
     }
@@ -488,7 +501,7 @@ fn transcripts_say_nothing_of_keys() {
                 row.truncate(blank);
                 row.extend((0..3).map(|bit| key >> bit & 1));
             }
-            ones_of(2, to, seed, async |context, run| {
+            ones_of(2, to, seed, async |context, _| {
                 let setup = context.enter(Phase::Setup, "setup");
                 let me = context.me();
                 let origin = Origin::ot(Extension::IKNP);
@@ -497,8 +510,11 @@ fn transcripts_say_nothing_of_keys() {
                 let shuffle = gmw.draw_shuffle(&layout.format(), rows, &mut ots).await?;
                 let online = context.enter(Phase::Online, "online");
                 let mut gmw = BooleanGmw::new(online, Opening::Direct)?;
-                // The shares of each run are new ones.
-                let share = layout.share(seed.wrapping_add(run << 20), me, &plain);
+                // The other party's shares are the values: nothing but the protocol hides them.
+                let share = match me == to {
+                    true => Table::zeros(layout.format(), rows),
+                    false => layout.table(&layout.planes(&plain), &plain.small, &plain.large),
+                };
                 let sorted = gmw.sort(shuffle, share, blank + key, None, &mut triples);
                 Ok(sorted.await?.expect("luck").planes().to_vec())
             })
