@@ -10,7 +10,7 @@ use madrigal_correlations::{BitTriples, ChosenNumbers, Kind, Means, Needs, Sourc
 use madrigal_correlations_make::{Extension, Origin, Supply, deal};
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, mesh};
-use madrigal_net::{Context, Error, Result};
+use madrigal_net::{Context, Error, MIN_WINDOW, Result};
 use madrigal_protocols::gmw::{BooleanGmw, RowFormat, Shuffle, ShuffleOts, SortPlan, Table};
 use madrigal_protocols::replicated::Depth;
 use madrigal_protocols::sorting::index_bits;
@@ -27,7 +27,7 @@ struct Plain {
     large: Vec<u128>,
 }
 
-/// Rows of so many bits, the lowest `blank` of them zero, and two numbers.
+/// Layout of a table: its rows have this many bits, and two numbers or none.
 struct Layout {
     rows: usize,
     bits: usize,
@@ -147,7 +147,7 @@ fn plus<T: Ring>(x: &[T], y: &[T]) -> Vec<T> {
     x.iter().zip(y).map(|(x, y)| x.add(*y)).collect()
 }
 
-/// Needs of shuffles of so many switches in all, and triples.
+/// Needs of shuffles with this many switches in all, and triples.
 fn needs(switches: usize, triples: usize) -> Needs {
     let mut needs = Needs::new();
     for owner in Party::all(2) {
@@ -198,7 +198,10 @@ fn run<T: Send>(
     online: impl AsyncFn(&mut BooleanGmw, Party, Vec<Shuffle>, &mut BitTriples) -> Result<T> + Sync,
 ) -> [(T, Cost); 2] {
     let (ahead, online) = (&ahead, &online);
-    let results = World::light(2 + origin.helpers(), seed).run(|context| async move {
+    // Messages are longer than a window.
+    let world = World::light(2 + origin.helpers(), seed);
+    let world = world.with_limits(|limits| limits.window = MIN_WINDOW);
+    let results = world.run(|context| async move {
         let setup = context.enter(Phase::Setup, "setup");
         if context.me().index() == 2 {
             deal(&setup).await?;
@@ -236,7 +239,7 @@ fn setup_cost(
         let mut costs = origin.costs(party, 2);
         [costs.start(needs), costs.fill(needs)]
     };
-    // Of messages to a dealer beside requests nobody has heard.
+    // Messages to a dealer beside requests are heard by nobody else.
     let before = |party| match (origin, costs(party)) {
         (Origin::Dealer, [_, made]) => made.rounds,
         (_, [start, made]) => start.rounds + made.rounds,

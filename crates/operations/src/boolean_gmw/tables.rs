@@ -33,7 +33,7 @@ fn columns_of(inputs: &[Sort], parties: usize) -> std::result::Result<(), Mismat
     order::same_rows(inputs)
 }
 
-/// Layout of rows with so many bits before those of the values.
+/// Layout of rows: this number of bits, then those of the values, and numbers.
 fn format(before: usize, inputs: &[Sort]) -> RowFormat {
     let (mut bits, mut numbers) = (before, Vec::<Width>::new());
     for value in inputs {
@@ -88,7 +88,7 @@ fn to_table(me: Party, format: RowFormat, before: usize, values: &[Inverted<'_>]
     table
 }
 
-/// And back.
+/// Gives the values of such a table.
 fn from_table(me: Party, table: &Table, before: usize, values: &[Inverted<'_>]) -> Vec<Shares> {
     let stride = bits::bytes_for(table.rows());
     let mut planes = table.planes();
@@ -117,7 +117,7 @@ fn from_table(me: Party, table: &Table, before: usize, values: &[Inverted<'_>]) 
     values.iter().map(of).collect()
 }
 
-/// Whether there is anything to do ahead for so many rows.
+/// Whether there is anything to do ahead for this number of rows.
 const fn prepares(rows: usize) -> bool {
     rows > 1
 }
@@ -132,7 +132,7 @@ fn draw_bill(format: &RowFormat, rows: usize, bill: &mut Bill) {
         }
         bill.each(|_| BooleanGmw::draw_shuffle_cost(format, rows));
         BooleanGmw::draw_shuffle_rounds(rows, bill.clock());
-        // Of both directions two rows are read and two are written, beside strings and corrections.
+        // Two rows are read and two are written in both directions, beside strings and corrections.
         bill.touch((14 * switches * format.bytes()) as u64);
     });
     for party in Party::all(bill.parties()) {

@@ -20,7 +20,7 @@ pub(super) const fn switches(rows: usize) -> usize {
     rows * columns + 1 - (1 << columns)
 }
 
-/// Switches behind the two networks of a network of so many rows.
+/// Switches of the column behind, for this many rows.
 const fn behind(rows: usize) -> usize {
     rows.div_ceil(2) - 1
 }
@@ -120,7 +120,7 @@ pub(super) trait Switch: FnMut(usize, [&[u8]; 2], [&mut [u8]; 2]) {}
 impl<F: FnMut(usize, [&[u8]; 2], [&mut [u8]; 2])> Switch for F {}
 
 impl Walk {
-    /// Begins with so many rows of `width` bytes each, one after the other.
+    /// Begins with this many rows of `width` bytes each, one after the other.
     pub(super) fn new(number: usize, width: usize, rows: Zeroizing<Vec<u8>>) -> Self {
         assert_eq!(rows.len(), number * width, "bytes of rows");
         let whole = Task {
@@ -270,7 +270,7 @@ impl Walk {
 mod tests {
     use super::*;
 
-    /// Rows behind a network of switches, in pieces of so many.
+    /// Rows behind a network of switches, gone through in pieces of this length.
     fn through(crossed: &[u8], rows: &[u32], piece: usize) -> Vec<u32> {
         let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
         let mut walk = Walk::new(rows.len(), 4, bytes.into());

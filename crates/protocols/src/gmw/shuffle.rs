@@ -161,7 +161,7 @@ struct Masks<'a> {
     ots: ChosenShares<'a, u128>,
     /// Choices of the OTs, XOR with 1 where a switch is crossed.
     flips: &'a [u8],
-    /// Of straight switches, and of crossed ones.
+    /// Strings of straight switches, and of crossed ones.
     strings: [Strings; 2],
 }
 
@@ -389,7 +389,7 @@ impl BooleanGmw {
         }
     }
 
-    /// Random OTs of each direction for a shuffle of so many rows.
+    /// Random OTs of each direction for a shuffle of this many rows.
     pub const fn shuffle_ots(rows: usize) -> usize {
         switches(rows)
     }

@@ -90,7 +90,7 @@ struct Comparisons {
 }
 
 impl SortPlan {
-    /// Of a number of rows with keys of so many bits, the row's number among them.
+    /// Makes the plan for a number of rows with keys of this many bits, the row's number among them.
     pub fn new(rows: usize, key_bits: usize, depth: Option<Depth>) -> Self {
         let of = |step| {
             let (count, times) = match step {
@@ -144,7 +144,7 @@ struct Adder {
 }
 
 impl Adder {
-    /// Of numbers of so many bits.
+    /// Makes the adder of numbers of this many bits.
     fn new(bits: usize, depth: Depth) -> Self {
         let (steps, carry) = match depth {
             Depth::Ripple => {
@@ -196,7 +196,7 @@ impl Shuffled<'_> {
         planes(&keys, bytes, count, self.bits)
     }
 
-    /// The same, inverted.
+    /// Planes of the keys of rows, inverted.
     fn inverted(&self, rows: impl ExactSizeIterator<Item = u32>) -> Zeroizing<Vec<u8>> {
         let mut planes = self.keys(rows);
         if self.gmw.context.me() == LEADER {

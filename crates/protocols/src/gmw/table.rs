@@ -16,7 +16,7 @@ pub struct RowFormat {
 }
 
 impl RowFormat {
-    /// Rows of so many bits and numbers of these widths.
+    /// Lays out rows of this many bits and numbers of these widths.
     pub fn new(bits: usize, numbers: impl Into<Vec<Width>>) -> Self {
         let numbers = numbers.into();
         Self { bits, numbers }
