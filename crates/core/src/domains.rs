@@ -29,6 +29,7 @@
 //! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | | `RowHash` of the kernels |
 //! | [`BIT_PAIRS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
 //! | [`GMW_OTS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
+//! | [`GMW_SHUFFLES`] of a step and a direction, plus (XOR) the block's number / 4096 | no | seeds, plus 0, 1, 2, ... | | `Stretch` of the kernels |
 //! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own; of three up to four are drawn for a mask | yes | n \| 0, 1, 2, ...: once by each, of bits or of ring elements | [`STEP_KEY_NUMBERS`] of the step, one for each code, kind of masks and lane | `crates/protocols/src/branches/` |
 //! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | n \| 0, 1, 2, ...: once by each of the two parties | [`STEP_KEY_NUMBERS`] of the step, one for each pair of seeds, of which a party lacks one | `crates/protocols/src/branches/rings/chain.rs` |
 //! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
@@ -180,6 +181,9 @@ registry! {
     /// A step of B and two parties give the public key that rows of the first, who has the offset, with the second are
     /// hashed under (random oracle).
     Sha256 GMW_OTS = b"madrigal ANDs by OTs  v1";
+    /// A step of B and two parties give the public key that seeds which the first one knows, of shuffles with the second, are
+    /// stretched under (random oracle).
+    Sha256 GMW_SHUFFLES = b"madrigal B shuffles   v1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

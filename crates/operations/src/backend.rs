@@ -114,10 +114,20 @@ pub struct Bits {
     /// Sharings of ring elements that the numbers which become bits are shared anew from: they are others than the parties'
     /// shares.
     pub shares_anew: &'static [Sharing],
-    /// Sorts rows by keys that are bits; other columns are bits or ring elements. Nothing where a sorting network does it.
-    pub sort: Option<fn(Vec<KeyOrder>) -> DynOperation>,
+    /// Sorts rows by keys. Nothing where a sorting network does it.
+    pub sort: Option<RowSort>,
     /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
+}
+
+/// Sorts of rows by keys that are bits, in another way than by a sorting network.
+pub struct RowSort {
+    /// Numbers of parties that can do it.
+    pub parties: RangeInclusive<usize>,
+    /// Sharings that columns of ring elements may be in which move along; others are made bits.
+    pub numbers: &'static [Sharing],
+    /// Operation that sorts by keys in these orders: the first values are the keys, bits, and others are columns of bits or of ring elements.
+    pub operation: fn(Vec<KeyOrder>) -> DynOperation,
 }
 
 /// Operations of a protocol on ring elements.

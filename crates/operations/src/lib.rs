@@ -11,6 +11,7 @@
 //! | sums, products, dot products | A, R, alpha | `ring.rs` |
 //! | products of matrices, convolutions; in A of two parties with an operand that one of them knows | A, R, alpha | `matrices.rs` |
 //! | signs, tests for zero, quotients by powers of two | R | `replicated/` |
+//! | shuffles and sorts of rows | R; B of two parties, with columns in A | `replicated/tables.rs`; `boolean_gmw/tables.rs` |
 //! | loops | every sharing | [`Repeat`], of the engine |
 //! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `over_shares.rs`, `garbled.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
@@ -63,11 +64,11 @@ pub use arena::Arena;
 pub use arithmetic_gmw::{ArithmeticGmwTool, ComposeMasked, KnownBitTimes, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
-    RingOperations,
+    RingOperations, RowSort,
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ShareToKeys, ToKeys};
-pub use boolean_gmw::BooleanGmwTool;
+pub use boolean_gmw::{BooleanGmwTool, ShuffleTable, SortTable};
 pub use branches::{Branch, BranchTool, Scheme};
 pub use circuit::Circuit;
 pub use circuit_job::{CircuitJob, JobError};

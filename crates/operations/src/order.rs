@@ -66,6 +66,14 @@ pub(crate) fn same_rows(inputs: &[Sort]) -> Result<(), Mismatch> {
     }
 }
 
+/// Says why a sort by opened comparisons gave nothing.
+pub(crate) fn bad_luck() -> Mismatch {
+    Mismatch::new(
+        "a sort needed more comparisons than are set aside for it, which happens to \
+        fewer than one of a million million sorts: run the program again",
+    )
+}
+
 /// Sorts clear values.
 pub(crate) fn plain(keys: &[KeyOrder], inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
     let rows = inputs[0].len();

@@ -1,11 +1,14 @@
-//! Tables of columns in R: sorted by keys of several kinds, and shuffled.
+//! Tables of columns in R, and in B and A of two parties: sorted by keys of several kinds, and shuffled.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{Element, Operation, Shares, Sharing, Sort, Width};
-use madrigal_operations::{Depth, KeyOrder, ReplicatedTool, ShuffleRows, SortRows};
+use madrigal_engine::{Element, Operation, Origin, PlanSpec, Shares, Sharing, Sort, Value, Width};
+use madrigal_operations::{
+    ArithmeticGmwTool, BooleanGmwTool, Depth, KeyOrder, ReplicatedTool, ShuffleRows, ShuffleTable,
+    SortRows, SortTable,
+};
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::must_agree;
 
@@ -156,4 +159,107 @@ fn opened_comparisons_say_nothing() {
         let b = ones_of_values(&plan, &different.inputs, to, seed ^ 0x5555_0000_0000_0000);
         must_agree(&a, &b, &format!("a sort in R, to {to}"));
     }
+}
+
+/// Such a table of two parties.
+fn table_of_two(built: &mut Built, rows: usize) -> Vec<Value> {
+    let keys = [1, 2, 5, 66].map(|bits| built.bits::<BooleanGmwTool>(bits, rows));
+    let bits = [1, 8, 130].map(|bits| built.bits::<BooleanGmwTool>(bits, rows));
+    let numbers = [Width::W8, Width::W64, Width::W128];
+    let numbers = numbers.map(|width| built.ring::<ArithmeticGmwTool>(width, rows));
+    [&keys[..], &bits, &numbers].concat()
+}
+
+/// Opens a value of B or of A.
+fn open_of_two(built: &mut Built, value: Value) {
+    match built.graph.sort(value).sharing {
+        Sharing::A => built.open_to_all::<ArithmeticGmwTool>(value),
+        _ => built.open_to_all::<BooleanGmwTool>(value),
+    }
+}
+
+#[test]
+fn two_parties_sort_rows_by_several_keys() {
+    let seed = seed();
+    for (rows, depth) in [
+        (0, None),
+        (1, None),
+        (2, Some(Depth::Ripple)),
+        (100, None),
+        (400, Some(Depth::Ripple)),
+    ] {
+        let mut built = Built::new(2, seed);
+        let table = table_of_two(&mut built, rows);
+        let sort = Arc::new(SortTable::new(ORDERS, depth));
+        for value in built.graph.add(sort, &table).unwrap() {
+            open_of_two(&mut built, value);
+        }
+        // By OT, too.
+        let origin = match rows {
+            400 => Origin::Dealer,
+            _ => built.spec().origin,
+        };
+        let spec = PlanSpec {
+            origin,
+            ..built.spec()
+        };
+        check(&built, spec, seed);
+    }
+}
+
+/// On several threads, in parts, with phases that overlap, from a dealer; a shuffle before, as no test knows its order: rows stay together.
+#[test]
+fn sorts_of_two_parties_stand_between_other_operations() {
+    let seed = seed();
+    let mut built = Built::new(2, seed);
+    let table = table_of_two(&mut built, 70);
+    let shuffled = built.graph.add(Arc::new(ShuffleTable), &table).unwrap();
+    let sorted = built
+        .graph
+        .add(Arc::new(SortTable::new(ORDERS, None)), &shuffled)
+        .unwrap();
+    let again = [sorted[3], sorted[0], sorted[9]];
+    let sort = SortTable::new([ORDERS[2]], Some(Depth::Ripple));
+    let again = built.graph.add(Arc::new(sort), &again).unwrap();
+    let alone = built
+        .graph
+        .add(Arc::new(SortTable::new([ORDERS[3]], None)), &sorted[2..3])
+        .unwrap();
+    for value in [again[0], again[1], again[2], alone[0], sorted[6], sorted[8]] {
+        open_of_two(&mut built, value);
+    }
+    check_all(&built, seed);
+}
+
+#[test]
+fn wrong_tables_of_two_parties_are_refused() {
+    let of = |sharing, element, len| Sort::new(sharing, element, len);
+    let bits = of(Sharing::B, Element::Bits(3), 5);
+    let number = of(Sharing::A, Element::Ring(Width::W64), 5);
+    let sort = SortTable::new([ORDERS[0]], None);
+    let refused = |inputs: &[Sort], parties| sort.sorts(inputs, parties).unwrap_err().to_string();
+    assert_eq!(sort.sorts(&[bits, number], 2).unwrap(), [bits, number]);
+    assert_eq!(refused(&[], 2), "a sort by 1 keys of 0 values");
+    assert_eq!(
+        refused(&[number], 2),
+        "keys are compared bit by bit, and 5 x u64 (A) is no bits; convert it first"
+    );
+    assert_eq!(
+        refused(&[bits, number.of_len(6)], 2),
+        "columns of 5 rows and of 6"
+    );
+    assert_eq!(
+        refused(&[bits, of(Sharing::ALPHA, Element::Ring(Width::W8), 5)], 2),
+        "a value in A wanted, 5 x u8 (alpha) given; convert it first"
+    );
+    assert_eq!(
+        refused(&[of(Sharing::Y, Element::Bits(1), 5)], 2),
+        "a value in B wanted, 5 x 1 bits (Y) given; convert it first"
+    );
+    assert_eq!(
+        refused(&[bits], 3),
+        "rows in B are shuffled between two parties, not 3"
+    );
+    let problem = ShuffleTable.sorts(&[], 2).unwrap_err().to_string();
+    assert_eq!(problem, "no columns to shuffle");
 }

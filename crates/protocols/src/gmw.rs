@@ -10,10 +10,16 @@
 //! | AND of n bits ([`BooleanGmw::and`]) | 1 ([`Opening::Direct`]) or 2 | 2 ceil(n/8) to each peer, or see [`Opening::cost`] |
 //! | AND of n bits by OTs made before ([`BooleanGmw::and_by_ots`]) | 1 | 2 ceil(n/8) to each peer |
 //! | opening of n bits ([`BooleanGmw::open`]) | 1 or 2 | ceil(n/8) to each receiver, or see [`Opening::cost`] |
+//! | shuffle of n rows of w bytes, of two parties ([`BooleanGmw::shuffle`]) | 2 | n w, and more ahead |
+//! | sort of n rows, of two parties ([`BooleanGmw::sort`]) | 2, and for each of the course's comparisons an adder's and 1 | a shuffle, 2 bits for each AND, a bit for each comparison |
 //!
 //! XOR is the XOR of shares. NOT, and XOR with a constant, are done by party 0 alone (the *leader*).
 
+mod network;
 mod ots;
+mod shuffle;
+mod sort;
+mod table;
 mod vectors;
 
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
@@ -22,6 +28,9 @@ use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Result};
 
 pub use self::ots::BitOts;
+pub use self::shuffle::{Shuffle, ShuffleOts};
+pub use self::sort::SortPlan;
+pub use self::table::{RowFormat, Table};
 pub use self::vectors::BitVectors;
 use crate::Opening;
 pub use crate::inputs::{InputSharing, share_aes_blocks};
@@ -38,6 +47,8 @@ pub struct BooleanGmw {
     scratch: Scratch,
     /// Numbers of rows of OTs that have been hashed, in each direction.
     hashed: u64,
+    /// Numbers of seeds of shuffles that have been stretched, in each direction.
+    stretched: u64,
 }
 
 impl std::fmt::Debug for BooleanGmw {
@@ -61,6 +72,7 @@ impl BooleanGmw {
             everyone,
             scratch: Scratch::default(),
             hashed: 0,
+            stretched: 0,
         })
     }
 

@@ -18,6 +18,7 @@ pub mod branches;
 pub mod gmw;
 mod inputs;
 mod opening;
+mod permutations;
 pub mod planes;
 pub mod replicated;
 mod rounds;

@@ -118,6 +118,15 @@ impl Course {
     }
 }
 
+/// Bits of the number of a row, which is a key's lowest part.
+#[must_use]
+pub const fn index_bits(rows: usize) -> usize {
+    match rows {
+        0 | 1 => 1,
+        _ => (rows - 1).ilog2() as usize + 1,
+    }
+}
+
 /// Number of pairs among `rows`.
 const fn pairs_of(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2

@@ -11,6 +11,7 @@ mod bmr;
 mod bmr_faults;
 mod branches;
 mod gmw;
+mod gmw_sorts;
 mod replicated_bits;
 mod replicated_conversions;
 mod replicated_faults;

@@ -1,6 +1,7 @@
 //! Boolean GMW in programs.
 
 mod record;
+mod tables;
 
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ use crate::protocol::{Boolean, Protocol};
 use crate::shared::{bits_alone, bits_of, offset, sorts_of, unopened, unpacked};
 use crate::variants::Ands;
 use crate::vectors::VectorAnds;
+
+pub use tables::{ShuffleTable, SortTable};
 
 /// [`BooleanGmw`] with its inputs.
 pub struct BooleanGmwTool {

@@ -1,10 +1,12 @@
 //! The record of Boolean GMW.
 
+use std::sync::Arc;
+
 use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
-use super::BooleanGmwTool;
-use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of};
+use super::{BooleanGmwTool, SortTable};
+use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of, RowSort};
 use crate::parts::Parts;
 
 impl BooleanGmwTool {
@@ -28,7 +30,11 @@ impl BooleanGmwTool {
             test: None,
             split: None,
             shares_anew: &[],
-            sort: None,
+            sort: Some(RowSort {
+                parties: 2..=2,
+                numbers: &[Sharing::A],
+                operation: |keys| Arc::new(SortTable::new(keys, None)),
+            }),
             compose: None,
         }),
         numbers: None,

@@ -6,7 +6,7 @@ use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
 use super::{Predicate, ReplicatedTool, Rounding, SortRows, Test, Truncate};
-use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of};
+use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort};
 use crate::parts::Parts;
 
 impl ReplicatedTool {
@@ -30,7 +30,11 @@ impl ReplicatedTool {
             test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),
             split: None,
             shares_anew: &[],
-            sort: Some(|keys| Arc::new(SortRows::new(keys, None))),
+            sort: Some(RowSort {
+                parties: 3..=3,
+                numbers: &[Sharing::R],
+                operation: |keys| Arc::new(SortRows::new(keys, None)),
+            }),
             compose: None,
         }),
         numbers: Some(Numbers {

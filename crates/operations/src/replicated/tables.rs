@@ -248,9 +248,7 @@ impl Operation for SortRows {
             rings.set_depth(None);
             drop(keys);
             let Some(sorted) = sorted? else {
-                let problem = "a sort needed more comparisons than are set aside for it, which happens to \
-                    fewer than one of a million million sorts: run the program again";
-                return Err(turn.refuse(&Mismatch::new(problem)));
+                return Err(turn.refuse(&order::bad_luck()));
             };
             let mut last = sorted.keys.bits();
             let mut results = Vec::with_capacity(inputs.len());

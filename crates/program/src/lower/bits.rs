@@ -2,7 +2,7 @@
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
-use madrigal_operations::{KeyOrder, Predicate};
+use madrigal_operations::{CircuitSupply, KeyOrder, Predicate};
 
 use super::circuits::BitOp;
 use super::domain::Domain;
@@ -225,13 +225,21 @@ impl Lowering<'_> {
             lists.push(self.bits_slot(input)?);
         }
         // Where nothing moves along, nobody sees which of equal numbers comes first.
-        if let (&[list], Some(operation), 1) = (&lists[..], self.sort_operation(), rows) {
+        let supply = self
+            .backend(Domain::Bits)
+            .bits
+            .as_ref()
+            .map(|bits| bits.supply);
+        let sort = self
+            .row_sort()
+            .filter(|_| rows == 1 && supply == Some(CircuitSupply::Nothing));
+        if let (&[list], Some(sort)) = (&lists[..], sort) {
             let order = KeyOrder {
                 signed: element.is_signed(),
                 descending,
             };
             self.note_bits();
-            let made = self.chain(vec![operation(vec![order])], &[list])?;
+            let made = self.chain(vec![(sort.operation)(vec![order])], &[list])?;
             let first: Vec<usize> = (0..keep).collect();
             return Ok(vec![self.rows(made[0], [rows, length, 1], &first)]);
         }

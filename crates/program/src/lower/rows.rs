@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_engine::{Sharing, Sort};
-use madrigal_operations::{DynOperation, KeyOrder};
+use madrigal_operations::{KeyOrder, RowSort};
 
 use super::circuits::BitOp;
 use super::domain::Domain;
@@ -16,20 +16,18 @@ use crate::element::Type;
 use crate::ir::Node;
 use crate::shape::Shape;
 
-/// Makes the operation that sorts by keys.
-type SortOperation = fn(Vec<KeyOrder>) -> DynOperation;
-
 impl Lowering<'_> {
-    /// The protocol's operation that sorts rows, if it has one.
-    pub(super) fn sort_operation(&self) -> Option<SortOperation> {
-        self.backend(Domain::Bits).bits.as_ref()?.sort
+    /// The protocol's way to sort rows, if it has one for as many parties.
+    pub(super) fn row_sort(&self) -> Option<&'static RowSort> {
+        let sort = self.backend(Domain::Bits).bits.as_ref()?.sort.as_ref();
+        sort.filter(|sort| sort.parties.contains(&self.parties))
     }
 
     /// Lowers a sort by keys, which say whether their greatest elements come first.
     pub(super) fn sort_by(&mut self, number: usize, node: &Node, keys: &[bool]) -> Result<()> {
         let shape = self.shape(node.inputs[0]);
         let [rows, length, _] = shape.around(shape.rank() - 1);
-        let Some(operation) = self.sort_operation().filter(|_| rows == 1) else {
+        let Some(sort) = self.row_sort().filter(|_| rows == 1) else {
             let slots = self.sorted_by(node, keys, [rows, length])?;
             for (form, slot) in self.forms[number].iter_mut().zip(slots) {
                 form.set(Domain::Bits, slot);
@@ -41,7 +39,13 @@ impl Lowering<'_> {
         for (place, &input) in node.inputs.iter().enumerate() {
             let bool = self.element(input).is_bool();
             let domain = match self.native(input) {
-                Native::Ring if place >= keys.len() && !bool => Domain::Ring,
+                Native::Ring
+                    if place >= keys.len()
+                        && !bool
+                        && sort.numbers.contains(&self.sharing(Domain::Ring)) =>
+                {
+                    Domain::Ring
+                }
                 _ => Domain::Bits,
             };
             operands.push(self.slot(input, domain)?);
@@ -52,7 +56,7 @@ impl Lowering<'_> {
             signed: self.element(key).is_signed(),
             descending,
         });
-        let sort = operation(orders.collect());
+        let sort = (sort.operation)(orders.collect());
         self.note_bits();
         let made = self.chain(vec![sort], &operands)?;
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {

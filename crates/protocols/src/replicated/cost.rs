@@ -9,10 +9,11 @@ use madrigal_correlations::Width;
 use super::carries::and_rows;
 use super::flow::PIECE;
 use super::rings::blocks;
-use super::sort::{compared, index_bits};
+use super::sort::compared;
 use super::{Depth, PARTIES, Product, ReplicatedBits, next, previous};
 use crate::Rounds;
-use crate::sorting::{Course, Step};
+use crate::permutations::permutation_blocks;
+use crate::sorting::{Course, Step, index_bits};
 
 /// Declared cost: call the same operations as on [`ReplicatedRings`](super::ReplicatedRings), in the
 /// same order, and ask for the [`total`](Self::total).
@@ -246,8 +247,8 @@ impl Tally {
 
     /// Permutations of a shuffle of this many rows.
     pub fn draw_shuffle(&mut self, rows: usize) {
-        // Each pair draws one, a block for each row but one.
-        self.cost.aes_blocks += 2 * rows.saturating_sub(1) as u64;
+        // Each pair draws one.
+        self.cost.aes_blocks += 2 * permutation_blocks(rows);
     }
 
     /// A shuffle of columns with elements of these widths.

@@ -30,12 +30,10 @@ use madrigal_net::{Channel, Generator, Result};
 
 use super::flow::{Flow, PIECE};
 use super::{Neighbours, ReplicatedBits, ReplicatedRings, RingShares};
+use crate::permutations::permutation;
 
 /// Elements that a thread permutes at least where several do.
 const LEAST: usize = 1 << 14;
-
-/// Rows that are drawn for at once.
-const DRAWN: usize = 4096;
 
 /// Random permutations of a number of rows that this party has in common with each other one: what is shuffled with one of these
 /// is shuffled alike. Wiped when dropped.
@@ -205,30 +203,6 @@ impl ReplicatedRings {
     }
 }
 
-/// Draws a permutation that a pair of parties has in common: the old place of each row.
-fn permutation(pair: &mut Generator, rows: usize) -> Zeroizing<Vec<u32>> {
-    let mut places: Zeroizing<Vec<u32>> = Zeroizing::from((0..rows as u32).collect::<Vec<_>>());
-    let mut drawn = Zeroizing::zeros(DRAWN.min(rows));
-    let mut last = rows;
-    while last > 1 {
-        let drawn: &mut [u128] = &mut drawn[..DRAWN.min(last - 1)];
-        pair.fill(rings::as_bytes_mut(drawn));
-        for &uniform in &*drawn {
-            places.swap(last - 1, below(uniform, last as u32) as usize);
-            last -= 1;
-        }
-    }
-    places
-}
-
-/// A number below `bound` of 128 uniform bits: the distance from uniform is below bound / 2^128, so that a permutation of 2^32 rows
-/// is closer than 2^-64 to a uniform one.
-const fn below(uniform: u128, bound: u32) -> u32 {
-    let bound = bound as u128;
-    let (high, low) = (uniform >> 64, uniform & u64::MAX as u128);
-    ((high * bound + (low * bound >> 64)) >> 64) as u32
-}
-
 /// The elements at these places.
 pub(super) fn gather<T: Ring>(from: &[T], places: &[u32]) -> Zeroizing<Vec<T>> {
     let mut to = Zeroizing::zeros(places.len());
@@ -393,27 +367,5 @@ impl ReplicatedBits {
             }
         };
         Ok(RingShares { components })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::below;
-
-    #[test]
-    fn numbers_below_a_bound_are_the_high_part_of_a_product() {
-        for bound in [1, 2, 3, 1000, u32::MAX] {
-            assert_eq!(below(0, bound), 0);
-            assert_eq!(below(u128::MAX, bound), bound - 1);
-            for at in [1, bound / 2, bound - 1] {
-                // The least number whose product with the bound reaches `at` * 2^128.
-                let least = (u128::MAX / u128::from(bound)).saturating_mul(u128::from(at));
-                let found = below(least, bound);
-                assert!(
-                    found == at || found + 1 == at,
-                    "{at} below {bound}: {found}"
-                );
-            }
-        }
     }
 }

@@ -24,7 +24,7 @@ use super::shuffle::{gather, gather_into};
 use super::{
     BitShares, Column, Depth, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares,
 };
-use crate::sorting::{self, Comparing, Course, Unsorted};
+use crate::sorting::{self, Comparing, Course, Unsorted, index_bits};
 
 /// Bits of a limb of a key.
 const LIMB: usize = u64::BITS as usize;
@@ -204,14 +204,6 @@ const COMPARED: usize = 1 << 16;
 /// Blocks of `count` comparisons.
 pub(super) fn compared(count: usize) -> impl Iterator<Item = Range<usize>> {
     blocks_of(count, COMPARED)
-}
-
-/// Bits of the number of a row.
-pub(super) const fn index_bits(rows: usize) -> usize {
-    match rows {
-        0 | 1 => 1,
-        _ => (rows - 1).ilog2() as usize + 1,
-    }
 }
 
 impl ReplicatedRings {
