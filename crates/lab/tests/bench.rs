@@ -771,6 +771,7 @@ fn tables_have_a_line_for_each_name() {
         "sort64/r3",
         "join/r3",
         "groupby/r3",
+        "shuffle/n2",
         "sort64/n2",
         "join/n2",
         "groupby/n2",

@@ -94,13 +94,7 @@ impl Rows {
                 greatest[0].clone()
             }
         });
-        let columns: Vec<Tensor> = keys
-            .iter()
-            .cloned()
-            .collect::<Vec<_>>()
-            .into_iter()
-            .chain(made)
-            .collect();
+        let columns: Vec<Tensor> = keys.iter().cloned().chain(made).collect();
         let ends = Self {
             columns,
             valid: Some(last),

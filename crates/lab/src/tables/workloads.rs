@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_engine::{Operation, Sharing};
-use madrigal_operations::ShuffleRows;
+use madrigal_operations::{ShuffleRows, ShuffleTable};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Program, Tensor, Type};
 use madrigal_tables::{Aggregate, Join, Rows};
@@ -31,6 +31,9 @@ pub fn all() -> Vec<Workload> {
         }),
         Workload::new("groupby/r3", 3, "rows", |random, scale| {
             group(random, rows(scale), Mix::R)
+        }),
+        Workload::new("shuffle/n2", 2, "rows", |random, scale| {
+            shuffle(random, rows(scale), Mix::AB)
         }),
         Workload::new("sort64/n2", 2, "rows", |random, scale| {
             sort(random, rows(scale), Mix::AB)
@@ -72,14 +75,13 @@ fn columns(p: &mut Program, rows: usize) -> [Tensor; 2] {
 fn shuffle(random: &mut Random, rows: usize, mix: Mix) -> Result<Work> {
     let mut p = Program::new(parties(mix));
     let [a, b] = columns(&mut p, rows);
-    let operation: Arc<dyn Operation> = Arc::new(ShuffleRows);
+    let (operation, sharing): (Arc<dyn Operation>, Sharing) = match mix {
+        Mix::R => (Arc::new(ShuffleRows), Sharing::R),
+        _ => (Arc::new(ShuffleTable), Sharing::A),
+    };
     let shape = [rows];
     let typed: (Type, &[usize]) = (a.element(), &shape);
-    let shuffled = p.operation(
-        operation,
-        &[(&a, Sharing::R), (&b, Sharing::R)],
-        &[typed; 2],
-    );
+    let shuffled = p.operation(operation, &[(&a, sharing), (&b, sharing)], &[typed; 2]);
     for column in &shuffled {
         let _ = p.open(column.sum(0).typed::<u64>(), RECEIVER);
     }
