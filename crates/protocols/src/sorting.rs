@@ -5,21 +5,21 @@
 //! it: they tell nothing of what the rows hold (Hamada et al., ICISC 2012), and ways of sorting that branch on results are
 //! allowed.
 //!
-//! How many comparisons are done is a matter of luck in such a way of sorting. Here it is not: a [`Course`] says for each step
+//! The number of comparisons is a matter of luck in such a way of sorting. Here it is not: a [`Course`] says for each step
 //! how many there are, from the number of rows alone, so that a sort's cost is known before it begins. Comparisons that a step has
 //! too many are done with a row and itself.
 //!
 //! # Course
-//! Up to [`BASE`] rows: all pairs, in one step. Of more rows the first ones, between a fourth and an eighth of all, are sorted in
+//! Up to 256 rows: all pairs, in one step. Of more rows the first ones, between a fourth and an eighth of all, are sorted in
 //! the same way; they are a balanced tree of 2^k - 1 rows. Each other row goes down that tree in k comparisons. Now rows lie in 2^k
 //! *buckets* between the rows of the tree: a bucket has j rows with a chance near (1 - q) q^j. A step or two compare the rows of each bucket
 //! with one of them, which cuts it in two, and a last one compares all pairs that are left in buckets. That makes about 20
 //! comparisons for each of a million rows, where 18.5 are the least that any way of sorting needs.
 //!
 //! # Luck
-//! Steps on buckets have room for the comparisons that are expected, eight standard deviations more, and [`SPARE`] more. The pairs in a bucket
+//! Steps on buckets have room for the comparisons that are expected, eight standard deviations more, and 2,048 more. The pairs in a bucket
 //! go with the square of its rows, so that few long buckets can exceed any such room: these are cut into eight at once, where the room
-//! allows. Rows of a bucket that do not fit into a step wait for the next one, and a step of [`SPARE`] follows the last one. A sort in which rows
+//! allows. Rows of a bucket that do not fit into a step wait for the next one, and a step of 2,048 follows the last one. A sort in which rows
 //! are left then fails, and tells nothing but that. Sampled by importance, that happens to fewer than one of 10^16 sorts of 2,000 rows, to fewer
 //! of 400 or 1,000, and by the trend to fewer of more. Without cutting into eight it happened to one in 10^7 sorts of 510 rows.
 
@@ -205,7 +205,7 @@ impl Buckets {
     }
 }
 
-/// What compares rows, which are known by their numbers.
+/// Comparisons of rows, which are known by their numbers.
 pub trait Comparing {
     /// Failure of a comparison.
     type Error;

@@ -1,6 +1,6 @@
 //! Shuffles and sorts of protocol R: rows stay together, every order is as likely as any other, sorts are stable and right for keys of any
 //! width, also where many are equal; each at its declared cost.
-#![allow(clippy::unwrap_used)] // tests
+#![allow(clippy::needless_range_loop, clippy::unwrap_used)] // tests
 
 use std::collections::HashMap;
 

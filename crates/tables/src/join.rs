@@ -62,7 +62,7 @@ impl Rows {
             None => flag.clone(),
         };
         let theirs = counts(side);
-        // Of rows that match each other those of the other table come first, and there is one at most.
+        // The other table has one row at most that matches others, and it comes first of these.
         let again = theirs.and(&starts.not());
         p.require_named(
             "no two rows to join with",

@@ -90,7 +90,7 @@ impl Rows {
     /// Rows with other columns, as many as before.
     ///
     /// # Panics
-    /// As [`new`](Self::new) does, or if the length is another one.
+    /// In the same cases as [`new`](Self::new), or if the length is another one.
     #[must_use]
     pub fn with_columns(&self, columns: Vec<Tensor>) -> Self {
         let made = Self::new(columns);

@@ -223,7 +223,7 @@ impl Operation for SortRows {
             tally.sort(rows, bits, &moved);
         });
         let compared = Course::new(rows).comparisons() as u64;
-        // Of both keys two components are gathered, made rows and read by the adder.
+        // Two components of both keys are gathered, made rows and read by the adder.
         bill.touch(compared * 12 * (bits as u64 + u64::from(rows.max(2).ilog2())) / 8);
         bill.touch(inputs.iter().map(|value| 8 * value.bytes() as u64).sum());
     }

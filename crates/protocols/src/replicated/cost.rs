@@ -267,7 +267,7 @@ impl Tally {
         self.clock = all;
     }
 
-    /// The order of rows by keys of so many bits that are all different.
+    /// The order of rows by keys of `bits` bits that are all different.
     pub fn order(&mut self, rows: usize, bits: usize) {
         let all: Vec<Party> = Party::all(PARTIES).collect();
         for step in Course::new(rows).steps() {
@@ -284,7 +284,7 @@ impl Tally {
         }
     }
 
-    /// A sort of rows by keys of so many bits, with columns of elements of these widths.
+    /// A sort of rows by keys of `bits` bits, with columns of elements of these widths.
     pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
         let bits = bits + index_bits(rows);
         let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));
