@@ -131,7 +131,7 @@ fn by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// Operations that have names of their own, and no table.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "input",
     "argument",
     "constant",
@@ -145,6 +145,7 @@ const OTHERS: [&str; 19] = [
     "select",
     "cast",
     "prefix_sums",
+    "sort_by",
     "matrix_product",
     "convolve",
     "look_up",

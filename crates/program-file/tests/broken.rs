@@ -141,6 +141,9 @@ fn parts_that_do_not_fit_are_named() {
         "0 bytes of elements, and 4 of u8 have 4",
     );
     told("ratio", node(&[2, 0], &["u8"]), "1 / 0");
+    told("sort_by", node(&[4], &[]), "the direction 2 of a key");
+    told("sort_by", node(&[0, 0], &[]), "");
+    told("sort_by", node(&[], &[]), "");
     told("repeat", node(&[8, 2], &[]), "0 bodies");
     told("view", node(&[0, 2], &[]), "numbers");
     told("view", node(&[0, 16, 2], &[]), "reaches beyond");
