@@ -159,7 +159,7 @@ fn all_orders_are_equally_likely() {
     assert!(distance < 35.0, "{counts:?}");
 }
 
-/// Keys of so many bits: few different ones, or random ones with the ends of the range.
+/// Keys of `bits` bits: few different ones, or random ones with the ends of the range.
 fn keys(seed: u64, rows: usize, bits: usize, few: bool) -> Vec<Vec<u8>> {
     let mut rng = Prg::numbered(Block::new(seed, 5), bits as u64);
     let mut keys: Vec<Vec<u8>> = (0..rows)

@@ -37,7 +37,7 @@
 //! of each switch, under a c that is uniform, and x - a of the other's shuffle. A receiver sees e under the one of r_0, r_1 that
 //! it lacks, which is pseudorandom. The next switches' masks may depend on that string, too, but those of earlier ones do not: from the last
 //! switch to the first one each e is as random, whatever a. And x - a is under that: given all it has seen, all shares x are as likely.
-//! Its share of the result is that message in another order plus D, so it fits any share of the other's.
+//! The receiver's share of the result is that message in another order plus D, so it fits any share of the sender's.
 //!
 //! A party indexes memory by its own permutation: who watches its caches learns of one, as who watches its memory does.
 

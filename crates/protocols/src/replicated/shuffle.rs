@@ -26,9 +26,9 @@ use std::fmt;
 use madrigal_core::{Ring, Zeroizing};
 use madrigal_correlations::Width;
 use madrigal_kernels::{self as kernels, crew, rings};
-use madrigal_net::{Channel, Generator, Result};
+use madrigal_net::{Channel, Context, Generator, Result};
 
-use super::flow::{Flow, PIECE};
+use super::flow::{Flow, Pool};
 use super::{Neighbours, ReplicatedBits, ReplicatedRings, RingShares};
 use crate::permutations::permutation;
 
@@ -218,6 +218,28 @@ pub(super) fn gather_into<T: Ring>(from: &[T], places: &[u32], to: &mut [T]) {
     }
 }
 
+/// Both ways to one party.
+fn with<'a>(context: &'a Context, channel: &'a mut Channel, pool: &'a mut Pool) -> Flow<'a> {
+    let Channel { tx, rx } = channel;
+    Flow {
+        context,
+        to: tx,
+        from: rx,
+        pool,
+    }
+}
+
+/// Sends elements, and receives others.
+async fn exchange<T: Ring>(flow: Flow<'_>, sent: &[T], received: &mut [T]) -> Result<()> {
+    flow.run::<T>(
+        sent.len(),
+        |piece, send| send(&sent[piece]),
+        received.len(),
+        |piece, bytes| rings::as_bytes_mut(&mut received[piece]).copy_from_slice(bytes),
+    )
+    .await
+}
+
 impl ReplicatedBits {
     /// [`ReplicatedRings::shuffle`], for a column.
     async fn shuffle<T: Ring>(
@@ -240,129 +262,50 @@ impl ReplicatedBits {
             pair.fill(rings::as_bytes_mut(&mut mask));
             mask
         };
-        // Elements of `from` at `places`, to be sent with `masks` taken off or added.
-        let mut piece_of = Zeroizing::zeros(PIECE / T::BYTES);
         let components = match context.me().index() {
             0 => {
                 let mut mine = draw(&mut zeros.second);
                 masking.add(&mut mine, &first);
                 masking.add(&mut mine, &second);
-                let mut theirs = second;
+                let (sent, mut theirs) = (gather(&mine, earlier), second);
                 let flow = Flow {
                     context,
                     to: &mut previous.tx,
                     from: &mut next.rx,
                     pool,
                 };
-                flow.run::<T>(
-                    rows,
-                    |piece, send| {
-                        let message = &mut piece_of[..piece.len()];
-                        gather_into(&mine, &earlier[piece], message);
-                        send(message);
-                    },
-                    rows,
-                    |piece, bytes| {
-                        rings::as_bytes_mut(&mut theirs[piece]).copy_from_slice(bytes);
-                    },
-                )
-                .await?;
+                exchange(flow, &sent, &mut theirs).await?;
                 let own = draw(&mut zeros.first);
                 let mut sent = draw(&mut zeros.first);
                 masking.add(&mut sent, &gather(&theirs, later));
-                let Channel { tx, rx } = next;
-                let flow = Flow {
-                    context,
-                    to: tx,
-                    from: rx,
-                    pool,
-                };
-                flow.run::<T>(rows, |piece, send| send(&sent[piece]), 0, |_, _| ())
-                    .await?;
+                exchange(with(context, next, pool), &sent, &mut []).await?;
                 [own, sent]
             }
             1 => {
                 let mut mine = second;
                 masking.sub(&mut mine, &draw(&mut zeros.first));
-                let mask = draw(&mut zeros.second);
-                let Channel { tx, rx } = previous;
-                let flow = Flow {
-                    context,
-                    to: tx,
-                    from: rx,
-                    pool,
-                };
-                flow.run::<T>(
-                    rows,
-                    |piece, send| {
-                        let message = &mut piece_of[..piece.len()];
-                        gather_into(&mine, &earlier[piece.clone()], message);
-                        masking.sub(message, &mask[piece]);
-                        send(message);
-                    },
-                    0,
-                    |_, _| (),
-                )
-                .await?;
+                let mut sent = gather(&mine, earlier);
+                masking.sub(&mut sent, &draw(&mut zeros.second));
+                exchange(with(context, previous, pool), &sent, &mut []).await?;
                 let mut parts = [first, mine];
                 let heard = [context.beside(), context.beside()];
-                for ((part, Channel { tx, rx }), heard) in
-                    parts.iter_mut().zip([previous, next]).zip(&heard)
-                {
-                    let flow = Flow {
-                        context: heard,
-                        to: tx,
-                        from: rx,
-                        pool,
-                    };
-                    flow.run::<T>(
-                        0,
-                        |_, _| (),
-                        rows,
-                        |piece, bytes| {
-                            rings::as_bytes_mut(&mut part[piece]).copy_from_slice(bytes);
-                        },
-                    )
-                    .await?;
-                    tx.count_in(context);
-                    rx.count_in(context);
+                for ((part, channel), heard) in parts.iter_mut().zip([previous, next]).zip(&heard) {
+                    exchange(with(heard, channel, pool), &[], part).await?;
+                    channel.count_in(context);
                 }
                 heard.iter().for_each(|heard| context.join(heard));
                 parts
             }
             _ => {
                 let mut theirs = first;
-                let Channel { tx, rx } = next;
-                let flow = Flow {
-                    context,
-                    to: tx,
-                    from: rx,
-                    pool,
-                };
-                flow.run::<T>(
-                    0,
-                    |_, _| (),
-                    rows,
-                    |piece, bytes| {
-                        rings::as_bytes_mut(&mut theirs[piece]).copy_from_slice(bytes);
-                    },
-                )
-                .await?;
+                exchange(with(context, next, pool), &[], &mut theirs).await?;
                 let mut mine = gather(&theirs, earlier);
                 masking.add(&mut mine, &draw(&mut zeros.first));
                 let own = draw(&mut zeros.second);
                 let mut sent = gather(&mine, later);
                 masking.sub(&mut sent, &own);
                 masking.sub(&mut sent, &draw(&mut zeros.second));
-                let Channel { tx, rx } = previous;
-                let flow = Flow {
-                    context,
-                    to: tx,
-                    from: rx,
-                    pool,
-                };
-                flow.run::<T>(rows, |piece, send| send(&sent[piece]), 0, |_, _| ())
-                    .await?;
+                exchange(with(context, previous, pool), &sent, &mut []).await?;
                 [sent, own]
             }
         };
