@@ -10,7 +10,9 @@ use madrigal_core::{Party, Phase};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
-use madrigal_protocols::replicated::{ReplicatedRings, RingShares, SharesError, combine, deal};
+use madrigal_protocols::replicated::{
+    Column, Keys, Masking, ReplicatedRings, RingShares, SharesError, combine, deal,
+};
 use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed};
 
 const AT_ONCE: u64 = 8;
@@ -42,6 +44,59 @@ fn expected(seed: u64, count: usize) -> Vec<u32> {
             }
         })
         .collect()
+}
+
+/// The first party's numbers in order, as unsigned ones.
+async fn sorting(context: Context, seed: u64, count: usize) -> Result<Vec<u32>> {
+    let mut rings = worker(&context)?;
+    let own = values::<u32>(seed, rings.me().index() as u64, count);
+    let [x, ..] = rings.share(&own, [count; 3]).await?;
+    let mut keys = Keys::none(count);
+    keys.push(&rings.decompose(&x).await?);
+    let sorted = rings.sort(&keys, vec![(Masking::Sums, x).into()]).await?;
+    let columns = sorted.expect("luck").columns;
+    let Ok([Column::U32(_, x)]) = <[Column; 1]>::try_from(columns) else {
+        panic!("a column of another kind");
+    };
+    let all: Vec<Party> = Party::all(3).collect();
+    Ok(rings.open(&x, &all).await?.unwrap())
+}
+
+/// A fault anywhere in a sort, of few rows and of several levels of comparisons.
+#[test]
+fn sorts_under_random_faults_end_right_or_with_an_error() {
+    let seed = seed();
+    let fired = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..AT_ONCE {
+            let fired = &fired;
+            scope.spawn(move || {
+                for trial in 0..5 {
+                    let number = AT_ONCE * trial + thread;
+                    let seed = Prg::new(Block::new(seed, number)).next_block().lo();
+                    let count = if trial % 2 == 0 { 9 } else { 600 };
+                    let fault = Fault {
+                        at: (seed >> 8) as u32 % 40,
+                        ..Fault::random(seed, 3)
+                    };
+                    let mut right = values::<u32>(seed, 0, count);
+                    right.sort_unstable();
+                    let trial = |patience| {
+                        let (world, limit) = impatient(3, seed, patience);
+                        let right = right.clone();
+                        let program = move |context| sorting(context, seed, count);
+                        let is_right = move |_, output: &Vec<u32>| *output == right;
+                        run_with_fault(&world, fault, limit, program, is_right)
+                    };
+                    let ended = must_end_well(&format!("a sort with {fault:?}"), trial);
+                    fired.fetch_add(ended.fired.into(), Relaxed);
+                }
+            });
+        }
+    });
+    let fired = fired.into_inner();
+    println!("the fault came in {fired} of 40");
+    assert!(fired > 8, "some faults should come");
 }
 
 fn try_fault(seed: u64) -> bool {
@@ -99,6 +154,11 @@ fn long_batches_pass_the_smallest_window() {
     let count = 300_000;
     let results = world.run(|context| program(context, seed, count));
     let right = expected(seed, count);
+    assert!(results.iter().all(|(output, _)| *output == right));
+    let count = 80_000;
+    let results = world.run(|context| sorting(context, seed, count));
+    let mut right = values::<u32>(seed, 0, count);
+    right.sort_unstable();
     assert!(results.iter().all(|(output, _)| *output == right));
 }
 
