@@ -5,7 +5,8 @@
 //!
 //! ```
 //! use madrigal_program::{Everyone, Inputs, Party, Program};
-//! use madrigal_tables::{Aggregate, Rows};
+//! use madrigal_tables::Rows;
+//! use madrigal_tables::rows::Aggregate;
 //!
 //! // Who was treated where, and what it cost: clinics hold rows, and only totals are opened.
 //! let mut p = Program::new(3);
@@ -29,11 +30,26 @@
 //! | [`group`](Rows::group) | 2, one by a bit | a comparison for each row and key; for each least or greatest 2 comparisons a row, in 2 log2 n rounds |
 //! | [`join`](Rows::join) | 2 of the rows of both, one by a bit | a comparison for each row and key; 2 multiplexers a row and column taken over, in 2 log2 n rounds |
 
-mod group;
-mod join;
-mod rows;
-mod scan;
+mod column;
+mod error;
+mod expression;
+mod frame;
+mod kind;
+mod lower;
+mod query;
+pub mod rows;
+mod table;
 
-pub use group::Aggregate;
-pub use join::Join;
+pub use column::{Column, Right, Value};
+pub use error::Fault;
+pub use expression::{
+    DatePart, Expression, Literal, Operator, col, date, days_of, decimal, lit,
+};
+pub use frame::{
+    Aggregate, Frame, Join, SortKey, count, count_distinct, count_rows, greatest, least, mean, sum,
+    variance,
+};
+pub use kind::{Kind, Number, Unit};
+pub use query::{Answer, Query, QueryError};
 pub use rows::{Key, OpenedRows, Rows};
+pub use table::{Data, Table};

@@ -7,7 +7,8 @@ use madrigal_engine::{Operation, Sharing};
 use madrigal_operations::{ShuffleRows, ShuffleTable};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Program, Tensor, Type};
-use madrigal_tables::{Aggregate, Join, Rows};
+use madrigal_tables::Rows;
+use madrigal_tables::rows::{Aggregate, Join};
 
 use crate::exit::{Failure, Result};
 use crate::programs::workloads::{Random, with_inputs};

@@ -69,6 +69,13 @@ impl Tensor {
         self.element
     }
 
+    /// Whether both are the same value of one program: not only equal ones.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.recorder, &other.recorder)
+            && self.value.is_some()
+            && self.value == other.value
+    }
+
     pub(crate) fn tensor_type(&self) -> TensorType {
         TensorType::new(self.element, self.shape.clone())
     }

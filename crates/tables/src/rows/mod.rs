@@ -1,8 +1,16 @@
 //! Rows of secret columns, and which of them count.
 
+mod group;
+mod join;
+mod scan;
+
 use std::fmt;
 
 use madrigal_program::{Array, Outputs, Plain, Program, Receivers, Secret, Shape, Tensor, Type};
+
+pub use group::Aggregate;
+pub use join::Join;
+pub(crate) use scan::{first_of_group, scan};
 
 /// A column that rows are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use madrigal_program::{Program, Tensor};
 
-use crate::rows::Rows;
-use crate::scan::scan;
+use super::Rows;
+use super::scan::scan;
 
 /// A number that is told of each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Rows {
         let (keys, values) = sorted.columns.split_at(keys.len());
         let starts = sorted.starts(p, keys);
         // A row is the last of its group if the next one starts one.
-        let end = crate::rows::filled(p, true, [self.count.min(1)]);
+        let end = super::filled(p, true, [self.count.min(1)]);
         let mut last = match self.count {
             0 => starts.clone(),
             _ => starts.slice(0, 1..).join(&end, 0),

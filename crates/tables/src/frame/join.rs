@@ -1,0 +1,302 @@
+//! Joins.
+
+use super::{Frame, Node, Result, least};
+use crate::column::{Column, Right};
+use crate::error::Fault;
+use crate::expression::{self, Expression, Literal, Operator, col, lit};
+use crate::frame::greatest;
+
+/// Rows that a join gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// Pairs of rows with equal keys.
+    Inner,
+    /// These, and rows of the first table without a partner.
+    Left,
+    /// These, and rows of either table without a partner.
+    Full,
+    /// Rows of the first table that have a partner.
+    Semi,
+    /// Rows of the first table that have none.
+    Anti,
+}
+
+/// How rows find the row of another table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lookup {
+    /// Pairs of columns that are to be equal.
+    pub(crate) on: Vec<(String, String)>,
+    /// `Inner`, `Left`, `Semi` or `Anti`.
+    pub(crate) join: Join,
+}
+
+impl Frame {
+    /// Rows of this table with rows of another one that are equal in pairs of columns. Missing values are equal to nothing.
+    ///
+    /// Of the other table's columns those come along that have another name than the key that they are equal to; where a name is taken,
+    /// `_right` follows it. One of the tables must be known to have each key once, by a declared key or by grouping; semi- and anti-joins
+    /// need no such thing.
+    ///
+    /// # Errors
+    /// Columns that there are not or that cannot be compared, and [`Fault::ManyToMany`].
+    pub fn join(&self, other: &Self, on: &[(&str, &str)], join: Join) -> Result<Self> {
+        let on: Vec<(String, String)> = on
+            .iter()
+            .map(|&(own, others)| (own.to_owned(), others.to_owned()))
+            .collect();
+        if on.is_empty() {
+            return Err(Fault::Other("a join needs a pair of columns at least".into()));
+        }
+        for (own, others) in &on {
+            self.comparable(other, own, others)?;
+        }
+        if let Join::Semi | Join::Anti = join {
+            let names: Vec<(String, Expression)> = other
+                .columns
+                .iter()
+                .filter(|column| on.iter().any(|pair| pair.1 == column.name))
+                .enumerate()
+                .map(|(at, column)| (format!("{at}\u{0}"), col(&column.name)))
+                .collect();
+            let place = |name: &str| {
+                let found = names.iter().find(|one| one.1 == col(name));
+                found.map(|one| one.0.clone()).unwrap_or_default()
+            };
+            let on = on
+                .iter()
+                .map(|(own, others)| (own.clone(), place(others)))
+                .collect();
+            return self.lookup(&other.select(names.clone())?, on, join);
+        }
+        // The other table's columns get names that are free; keys of the same name as their partner's go afterwards.
+        let mut renamed: Vec<(String, String)> = Vec::new();
+        let mut dropped = Vec::new();
+        for column in other.columns.iter() {
+            let partner = on.iter().any(|pair| pair.0 == pair.1 && pair.1 == column.name);
+            let taken = |name: &str| {
+                self.columns.iter().any(|own| own.name == name)
+                    || renamed.iter().any(|other| other.1 == name)
+            };
+            let mut name = column.name.clone();
+            while taken(&name) {
+                name.push_str(if partner { "\u{0}" } else { "_right" });
+            }
+            if partner {
+                dropped.push((name.clone(), column.name.clone()));
+            }
+            renamed.push((column.name.clone(), name));
+        }
+        let other = other.select(renamed.iter().map(|(from, to)| (to.clone(), col(from))))?;
+        let name = |from: &str| {
+            let found = renamed.iter().find(|one| one.0 == from);
+            found.map(|one| one.1.clone()).unwrap_or_default()
+        };
+        let on: Vec<(String, String)> = on
+            .iter()
+            .map(|(own, others)| (own.clone(), name(others)))
+            .collect();
+        let joined = self.joined(&other, &on, join)?;
+        if dropped.is_empty() {
+            return Ok(joined);
+        }
+        // Of a key that only the other table has in a row, that table's value remains.
+        let kept = joined.columns.iter().filter_map(|column| {
+            if dropped.iter().any(|one| one.0 == column.name) {
+                return None;
+            }
+            let partner = dropped.iter().find(|one| one.1 == column.name);
+            let value = match partner {
+                Some((hidden, _)) if join == Join::Full => {
+                    Expression::Coalesce(vec![col(&column.name), col(hidden)])
+                }
+                _ => col(&column.name),
+            };
+            Some((column.name.clone(), value))
+        });
+        joined.select(kept.collect::<Vec<_>>())
+    }
+
+    /// A join of tables whose columns all have different names.
+    fn joined(&self, other: &Self, on: &[(String, String)], join: Join) -> Result<Self> {
+        let keys = |side: fn(&(String, String)) -> &String| on.iter().map(side).cloned().collect();
+        let (own, others): (Vec<String>, Vec<String>) = (keys(|pair| &pair.0), keys(|pair| &pair.1));
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .chain(other.columns.iter())
+            .map(|column| column.name.clone())
+            .collect();
+        let flipped: Vec<(String, String)> = on
+            .iter()
+            .map(|(own, others)| (others.clone(), own.clone()))
+            .collect();
+        let in_order = |frame: &Self| frame.select(names.iter().map(|name| (name.clone(), col(name))));
+        let one_of_others = other.facts.is_unique(&others);
+        let one_of_own = self.facts.is_unique(&own);
+        if !one_of_others && !one_of_own {
+            return Err(Fault::ManyToMany { keys: own });
+        }
+        // Rows of a table that found no partner, with nothing in the other table's columns.
+        let alone = |frame: &Self, partner: &Self, on: &[(String, String)]| -> Result<Self> {
+            let alone = frame.lookup(partner, on.to_vec(), Join::Anti)?;
+            alone.with_nulls(&partner.columns)?.select(
+                names
+                    .iter()
+                    .map(|name| (name.clone(), col(name))),
+            )
+        };
+        match join {
+            Join::Inner if one_of_others => self.lookup(other, on.to_vec(), Join::Inner),
+            Join::Inner => in_order(&other.lookup(self, flipped, Join::Inner)?),
+            Join::Left if one_of_others => self.lookup(other, on.to_vec(), Join::Left),
+            Join::Left => {
+                let pairs = in_order(&other.lookup(self, flipped, Join::Inner)?)?;
+                pairs.union(&[alone(self, other, on)?])
+            }
+            Join::Full if one_of_others => {
+                let left = self.lookup(other, on.to_vec(), Join::Left)?;
+                left.union(&[alone(other, self, &flipped)?])
+            }
+            Join::Full => {
+                let right = in_order(&other.lookup(self, flipped, Join::Left)?)?;
+                right.union(&[alone(self, other, on)?])
+            }
+            Join::Semi | Join::Anti => self.lookup(other, on.to_vec(), join),
+        }
+    }
+
+    /// The rows with missing values in more columns.
+    fn with_nulls(&self, columns: &[Column]) -> Result<Self> {
+        let more = columns.iter().map(|column| {
+            let null = Expression::Literal(Literal::NULL);
+            let value = match &column.kind {
+                crate::Kind::Bool => null,
+                kind => Expression::Cast(Box::new(null), kind.clone()),
+            };
+            (column.name.clone(), value)
+        });
+        self.with_columns(more.collect::<Vec<_>>())
+    }
+
+    /// Rows of this table that have a partner in another one, or have none, where a partner has equal keys and a column of this table compares with one of
+    /// the other's as the operator says.
+    ///
+    /// # Errors
+    /// Columns that there are not or that cannot be compared, an operator that compares nothing, and joins that are neither
+    /// semi nor anti.
+    pub fn join_where(
+        &self,
+        other: &Self,
+        on: &[(&str, &str)],
+        (own, operator, others): (&str, Operator, &str),
+        join: Join,
+    ) -> Result<Self> {
+        let wanted = match join {
+            Join::Semi => true,
+            Join::Anti => false,
+            _ => return Err(Fault::Other("a join with a comparison is semi or anti".into())),
+        };
+        if operator == Operator::Equal {
+            let more: Vec<(&str, &str)> = on.iter().copied().chain([(own, others)]).collect();
+            return self.join(other, &more, join);
+        }
+        self.comparable(other, own, others)?;
+        // A partner that differs, or is less or greater, is there if the least or greatest of the group is such a one.
+        let (least_name, greatest_name) = ("least\u{0}", "greatest\u{0}");
+        let keys: Vec<String> = on.iter().map(|pair| pair.1.to_owned()).collect();
+        let keys: Vec<String> = keys.into_iter().fold(Vec::new(), |mut all, key| {
+            if !all.contains(&key) {
+                all.push(key);
+            }
+            all
+        });
+        let extremes = other.filter(!col(others).is_null())?.group(
+            keys.clone(),
+            vec![
+                (least_name.to_owned(), least(col(others))),
+                (greatest_name.to_owned(), greatest(col(others))),
+            ],
+        )?;
+        let hidden = |key: &str| format!("{key}\u{0}");
+        let extremes = extremes.select(extremes.columns.iter().map(|column| {
+            let name = match keys.contains(&column.name) {
+                true => hidden(&column.name),
+                false => column.name.clone(),
+            };
+            (name, col(&column.name))
+        }))?;
+        let own = col(own);
+        let holds = match operator {
+            Operator::Differ => own
+                .clone()
+                .differs(col(least_name))
+                .or(own.differs(col(greatest_name))),
+            Operator::Less | Operator::AtMost => own.binary(operator, col(greatest_name)),
+            Operator::Greater | Operator::AtLeast => own.binary(operator, col(least_name)),
+            _ => {
+                return Err(Fault::Other(format!(
+                    "{} compares nothing",
+                    operator.sign()
+                )));
+            }
+        };
+        let on = on
+            .iter()
+            .map(|&(own, others)| (own.to_owned(), hidden(others)))
+            .collect();
+        let found = self.lookup(&extremes, on, Join::Left)?;
+        let holds = Expression::Coalesce(vec![holds, lit(false)]);
+        let found = found.filter(if wanted { holds } else { !holds })?;
+        found.select(
+            self.columns
+                .iter()
+                .map(|column| (column.name.clone(), col(&column.name))),
+        )
+    }
+
+    /// Every row with the only row of another table, as a number that was told of a whole table is.
+    ///
+    /// # Errors
+    /// A table that may have another number of rows, and columns of one name.
+    pub fn beside(&self, other: &Self) -> Result<Self> {
+        if !other.facts.is_one_row {
+            return Err(Fault::Other(
+                "rows are put beside a table of exactly one row alone, as totals are".into(),
+            ));
+        }
+        let columns = self.columns.iter().chain(other.columns.iter());
+        let columns = columns.cloned().collect();
+        Self::new(Node::Beside(self.clone(), other.clone()), columns)
+    }
+
+    /// Checks that columns of two tables may be joined by.
+    fn comparable(&self, other: &Self, own: &str, others: &str) -> Result<()> {
+        let a = expression::find(&self.columns, own)?;
+        let b = expression::find(&other.columns, others)?;
+        for (frame, column) in [(self, a), (other, b)] {
+            if column.right < Right::JoinKey {
+                return Err(frame.refused(column, "joins by it"));
+            }
+        }
+        expression::comparable(&a.kind, &b.kind)
+            .map_err(|fault| fault.within(&col(own).equals(col(others))))
+    }
+
+    /// The step itself: names differ, and the other table has each key once where its columns are taken over.
+    pub(crate) fn lookup(
+        &self,
+        other: &Self,
+        on: Vec<(String, String)>,
+        join: Join,
+    ) -> Result<Self> {
+        let mut columns = self.columns.to_vec();
+        match join {
+            Join::Inner => columns.extend(other.columns.iter().cloned()),
+            Join::Left => columns.extend(other.columns.iter().cloned().map(Column::nullable)),
+            Join::Semi | Join::Anti => {}
+            Join::Full => return Err(Fault::Other("a lookup goes one way".into())),
+        }
+        let lookup = Lookup { on, join };
+        Self::new(Node::Lookup(self.clone(), other.clone(), lookup), columns)
+    }
+}

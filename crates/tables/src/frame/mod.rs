@@ -1,0 +1,364 @@
+//! Queries: what is done with tables, written down before anything is done.
+
+mod facts;
+mod group;
+mod join;
+mod optimise;
+mod show;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::column::{Column, Right};
+use crate::error::Fault;
+use crate::expression::{self, Expression, Typed, col};
+use crate::kind::Kind;
+use crate::table::Table;
+
+pub(crate) use facts::Facts;
+pub use group::{Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance};
+pub use join::Join;
+pub(crate) use join::Lookup;
+
+/// A table that a query makes of others: written down step by step, and computed when it is made into a
+/// [`Query`](crate::Query).
+///
+/// Each step is checked when it is written: names, kinds of values and their ranges, and what the columns' owners let it tell. Clones
+/// share all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    pub(crate) node: Arc<Node>,
+    pub(crate) columns: Arc<[Column]>,
+    pub(crate) facts: Arc<Facts>,
+}
+
+/// A step.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Node {
+    /// A table, some columns of it.
+    Table(Arc<Table>),
+    /// Rows for which a condition is true.
+    Filter(Frame, Expression),
+    /// Columns computed of the row's columns.
+    Select(Frame, Vec<(String, Expression)>),
+    /// Rows with the row of another table that has the same keys.
+    Lookup(Frame, Frame, Lookup),
+    /// Rows with the only row of another table.
+    Beside(Frame, Frame),
+    /// A row for each group.
+    Group(Frame, Groups),
+    /// Rows in an order.
+    Sort(Frame, Vec<SortKey>),
+    /// The first rows in order, or any where there is none.
+    First(Frame, usize),
+    /// The rows of several tables.
+    Union(Vec<Frame>),
+    /// Rows that are declared to be so many at most.
+    Bound(Frame, usize),
+}
+
+/// How rows are grouped.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Groups {
+    pub(crate) keys: Vec<String>,
+    pub(crate) aggregates: Vec<(String, Aggregate)>,
+    /// The most groups that are declared.
+    pub(crate) bound: Option<usize>,
+    /// Groups of fewer rows are left out.
+    pub(crate) at_least: usize,
+}
+
+/// A column that rows are sorted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortKey {
+    /// The column's name.
+    pub column: String,
+    /// Whether the greatest values come first.
+    pub descending: bool,
+    /// Whether rows without a value come first.
+    pub nulls_first: bool,
+}
+
+impl SortKey {
+    /// The least values first, rows without a value last.
+    pub fn up(column: impl Into<String>) -> Self {
+        Self {
+            column: column.into(),
+            descending: false,
+            nulls_first: false,
+        }
+    }
+
+    /// The greatest values first, rows without a value last.
+    pub fn down(column: impl Into<String>) -> Self {
+        Self {
+            descending: true,
+            ..Self::up(column)
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, Fault>;
+
+impl Frame {
+    /// A table.
+    ///
+    /// # Errors
+    /// Two columns of one name, and unique keys of columns that there are not.
+    pub fn table(table: Table) -> Result<Self> {
+        table.checked()?;
+        if table.columns.is_empty() {
+            return Err(Fault::Other(format!("table {:?} has no columns", table.name)));
+        }
+        let columns = table.columns.clone();
+        Self::new(Node::Table(Arc::new(table)), columns)
+    }
+
+    /// A step with the columns that it gives.
+    pub(crate) fn new(node: Node, columns: Vec<Column>) -> Result<Self> {
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = columns.iter().find(|column| !seen.insert(&column.name)) {
+            return Err(Fault::TwoColumns {
+                name: twice.name.clone(),
+            });
+        }
+        let facts = Facts::of(&node, &columns);
+        Ok(Self {
+            node: Arc::new(node),
+            columns: columns.into(),
+            facts: Arc::new(facts),
+        })
+    }
+
+    /// The columns of each row.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The most rows that can count, as everybody knows it.
+    pub fn most_rows(&self) -> usize {
+        self.facts.most
+    }
+
+    /// What an expression on the columns is, and the right that those it reads leave.
+    pub(crate) fn typed(&self, expression: &Expression) -> Result<(Typed, Right)> {
+        let typed = expression::typed(expression, &self.columns)?;
+        let mut right = Right::Shown;
+        for name in expression.columns() {
+            let column = expression::find(&self.columns, name)?;
+            right = right.min(column.right);
+        }
+        Ok((typed, right))
+    }
+
+    /// Checks that a column's right lets a query use it so.
+    fn allowed(&self, expression: &Expression, needs: Right, does: &str) -> Result<()> {
+        for name in expression.columns() {
+            let column = expression::find(&self.columns, name)?;
+            if column.right < needs {
+                return Err(self.refused(column, does));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn refused(&self, column: &Column, does: &str) -> Fault {
+        let may = match column.right {
+            Right::Never => "may not be used",
+            Right::JoinKey => "may decide which rows are joined, and nothing else",
+            Right::Aggregate => "may go into totals, conditions and joins, and may neither name groups nor be shown",
+            Right::Group => "may name groups, and may not be shown row by row",
+            Right::Shown => "may be shown",
+        };
+        Fault::Right {
+            table: self.sources().join(", "),
+            column: column.name.clone(),
+            may,
+            does: does.into(),
+        }
+    }
+
+    /// Names of the tables that the rows come from.
+    pub fn sources(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        self.visit(&mut |frame| {
+            if let Node::Table(table) = &*frame.node
+                && !names.contains(&table.name)
+            {
+                names.push(table.name.clone());
+            }
+        });
+        names
+    }
+
+    /// Calls a function with each step, those that others are made of first.
+    pub(crate) fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {
+        self.inputs().into_iter().for_each(|input| input.visit(see));
+        see(self);
+    }
+
+    /// The steps that this one is directly made of.
+    pub(crate) fn inputs(&self) -> Vec<&Self> {
+        match &*self.node {
+            Node::Table(_) => Vec::new(),
+            Node::Filter(one, _)
+            | Node::Select(one, _)
+            | Node::Group(one, _)
+            | Node::Sort(one, _)
+            | Node::First(one, _)
+            | Node::Bound(one, _) => vec![one],
+            Node::Lookup(one, other, _) | Node::Beside(one, other) => vec![one, other],
+            Node::Union(all) => all.iter().collect(),
+        }
+    }
+
+    /// Rows for which a condition is true.
+    ///
+    /// # Errors
+    /// An expression that is no condition on the columns, and columns that conditions may not read.
+    pub fn filter(&self, condition: impl Into<Expression>) -> Result<Self> {
+        let condition = condition.into();
+        let (typed, _) = self.typed(&condition)?;
+        if !matches!(typed.kind, None | Some(Kind::Bool)) {
+            return Err(Fault::Kind {
+                what: "a filter".into(),
+                wanted: "a truth value",
+                found: typed.kind.map_or("null".into(), |kind| kind.to_string()),
+            });
+        }
+        self.allowed(&condition, Right::Aggregate, "has it in a condition")?;
+        Self::new(
+            Node::Filter(self.clone(), condition),
+            self.columns.to_vec(),
+        )
+    }
+
+    /// These columns alone, computed of the row's, under these names.
+    ///
+    /// # Errors
+    /// Expressions that do not fit the columns, and two columns of one name.
+    pub fn select<S: Into<String>, E: Into<Expression>>(
+        &self,
+        columns: impl IntoIterator<Item = (S, E)>,
+    ) -> Result<Self> {
+        let columns: Vec<(String, Expression)> = columns
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        if columns.is_empty() {
+            return Err(Fault::Other("a table has a column at least".into()));
+        }
+        let mut made = Vec::new();
+        for (name, value) in &columns {
+            let (typed, right) = self.typed(value)?;
+            if !matches!(value, Expression::Column(_)) {
+                self.allowed(value, Right::Aggregate, "computes with it")?;
+            }
+            made.push(Column {
+                name: name.clone(),
+                kind: typed.kind.unwrap_or(Kind::Bool),
+                nullable: typed.nullable,
+                right,
+            });
+        }
+        Self::new(Node::Select(self.clone(), columns), made)
+    }
+
+    /// The row's columns and others computed of them, which take the place of those of their names.
+    ///
+    /// # Errors
+    /// Expressions that do not fit the columns.
+    pub fn with_columns<S: Into<String>, E: Into<Expression>>(
+        &self,
+        columns: impl IntoIterator<Item = (S, E)>,
+    ) -> Result<Self> {
+        let mut all: Vec<(String, Expression)> = self
+            .columns
+            .iter()
+            .map(|column| (column.name.clone(), col(&column.name)))
+            .collect();
+        for (name, value) in columns {
+            let (name, value) = (name.into(), value.into());
+            match all.iter_mut().find(|one| one.0 == name) {
+                Some(one) => one.1 = value,
+                None => all.push((name, value)),
+            }
+        }
+        self.select(all)
+    }
+
+    /// The columns of these names alone.
+    ///
+    /// # Errors
+    /// A name that no column has.
+    pub fn only(&self, names: &[&str]) -> Result<Self> {
+        self.select(names.iter().map(|&name| (name, col(name))))
+    }
+
+    /// The rows in an order. Rows that are equal in all keys come in an order that nobody knows.
+    ///
+    /// # Errors
+    /// Columns that there are not.
+    pub fn sort(&self, keys: impl IntoIterator<Item = SortKey>) -> Result<Self> {
+        let keys: Vec<SortKey> = keys.into_iter().collect();
+        for key in &keys {
+            let column = expression::find(&self.columns, &key.column)?;
+            if column.right < Right::Aggregate {
+                return Err(self.refused(column, "sorts by it"));
+            }
+        }
+        Self::new(Node::Sort(self.clone(), keys), self.columns.to_vec())
+    }
+
+    /// The first rows of those that are sorted, or any of others.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn first(&self, rows: usize) -> Result<Self> {
+        Self::new(Node::First(self.clone(), rows), self.columns.to_vec())
+    }
+
+    /// The rows, which are declared to be so many at most. Where there are more the query ends with an error that tells that alone; what
+    /// follows works on so many rows.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn bound(&self, rows: usize) -> Result<Self> {
+        Self::new(Node::Bound(self.clone(), rows), self.columns.to_vec())
+    }
+
+    /// The rows of this table and of others, whose columns go together one by one; names are this one's.
+    ///
+    /// # Errors
+    /// Tables with other numbers of columns, and columns that do not go together.
+    pub fn union(&self, others: &[Self]) -> Result<Self> {
+        let mut columns = self.columns.to_vec();
+        for other in others {
+            if other.columns.len() != columns.len() {
+                return Err(Fault::Other(format!(
+                    "tables of {} and {} columns are put together: they need as many",
+                    columns.len(),
+                    other.columns.len()
+                )));
+            }
+            for (column, more) in columns.iter_mut().zip(other.columns.iter()) {
+                let kind = expression::both(Some(column.kind.clone()), Some(more.kind.clone()))
+                    .map_err(|fault| fault.within(&col(&column.name)))?;
+                column.kind = kind.unwrap_or(Kind::Bool);
+                column.nullable |= more.nullable;
+                column.right = column.right.min(more.right);
+            }
+        }
+        let all = std::iter::once(self).chain(others).cloned().collect();
+        Self::new(Node::Union(all), columns)
+    }
+
+    /// Rows that differ: of those that are equal in all columns one.
+    ///
+    /// # Errors
+    /// Columns that may not name groups.
+    pub fn distinct(&self) -> Result<Self> {
+        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        self.group(names, Vec::new())
+    }
+}

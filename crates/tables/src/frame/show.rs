@@ -1,0 +1,96 @@
+//! Steps as text, a line for each.
+
+use std::fmt;
+
+use super::{Frame, Join, Node};
+
+impl Frame {
+    /// The step in words.
+    pub(crate) fn words(&self) -> String {
+        let names = |names: &[String]| names.join(", ");
+        match &*self.node {
+            Node::Table(table) => format!(
+                "table {} of {}, {} rows{}",
+                table.name,
+                table.owner,
+                table.rows,
+                if table.is_padded { " at most" } else { "" }
+            ),
+            Node::Filter(_, condition) => format!("filter {condition}"),
+            Node::Select(_, columns) => {
+                let columns: Vec<String> = columns
+                    .iter()
+                    .map(|(name, value)| {
+                        let value = value.to_string();
+                        match *name == value {
+                            true => value,
+                            false => format!("{value} as {name}"),
+                        }
+                    })
+                    .collect();
+                format!("select {}", columns.join(", "))
+            }
+            Node::Lookup(_, _, lookup) => {
+                let on: Vec<String> = lookup
+                    .on
+                    .iter()
+                    .map(|(own, others)| format!("{own} = {others}"))
+                    .collect();
+                let join = match lookup.join {
+                    Join::Inner => "inner",
+                    Join::Left => "left",
+                    Join::Semi => "semi",
+                    Join::Anti => "anti",
+                    Join::Full => "full",
+                };
+                format!("{join} join on {}", on.join(" and "))
+            }
+            Node::Beside(..) => "beside the only row of".into(),
+            Node::Group(_, groups) => {
+                let told: Vec<String> = groups
+                    .aggregates
+                    .iter()
+                    .map(|(name, aggregate)| format!("{aggregate} as {name}"))
+                    .collect();
+                let by = match groups.keys.is_empty() {
+                    true => "all rows".into(),
+                    false => format!("group by {}", names(&groups.keys)),
+                };
+                let least = match groups.at_least {
+                    0 | 1 => String::new(),
+                    least => format!(", groups of {least} rows or more"),
+                };
+                match told.is_empty() {
+                    true => format!("{by}{least}"),
+                    false => format!("{by}{least}: {}", told.join(", ")),
+                }
+            }
+            Node::Sort(_, keys) => {
+                let keys: Vec<String> = keys
+                    .iter()
+                    .map(|key| match key.descending {
+                        true => format!("{} descending", key.column),
+                        false => key.column.clone(),
+                    })
+                    .collect();
+                format!("sort by {}", keys.join(", "))
+            }
+            Node::First(_, rows) => format!("first {rows} rows"),
+            Node::Bound(_, rows) => format!("at most {rows} rows"),
+            Node::Union(_) => "union of".into(),
+        }
+    }
+
+    fn tree(&self, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:width$}{}", "", self.words(), width = 2 * depth)?;
+        self.inputs()
+            .into_iter()
+            .try_for_each(|input| input.tree(depth + 1, f))
+    }
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tree(0, f)
+    }
+}

@@ -1,0 +1,355 @@
+//! Queries made into programs on secrets.
+
+mod find;
+mod group;
+mod needs;
+mod open;
+mod relation;
+
+use std::collections::HashMap;
+
+use madrigal_program::{Plain, Program, Tensor, Type};
+
+use crate::column::Column;
+use crate::error::Fault;
+use crate::expression::{Cell, Expression, Scope, fit};
+use crate::frame::{Frame, Join, Node};
+use crate::kind::Kind;
+use crate::table::Table;
+
+pub(crate) use needs::Needs;
+pub(crate) use open::Opened;
+pub(crate) use relation::Relation;
+
+type Result<T> = std::result::Result<T, Fault>;
+
+/// An input of the program: a column of a table, or whether its rows count.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Port {
+    pub(crate) table: String,
+    pub(crate) what: Input,
+    pub(crate) element: Type,
+}
+
+/// What an input brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Input {
+    /// An element of each value of a column, by their numbers.
+    Part(usize, usize),
+    /// Whether each value of a column is there.
+    Present(usize),
+    /// Whether each row counts.
+    Valid,
+}
+
+/// Makes a program of steps.
+pub(crate) struct Lowering<'a> {
+    pub(crate) program: &'a mut Program,
+    /// Inputs in the order of the program's ports.
+    pub(crate) ports: Vec<Port>,
+    /// Inputs that are there.
+    brought: HashMap<Port, Tensor>,
+    /// Rows that each step gives, in the order of [`Frame::visit`].
+    pub(crate) rows: Vec<usize>,
+}
+
+impl<'a> Lowering<'a> {
+    pub(crate) fn new(program: &'a mut Program) -> Self {
+        Self {
+            program,
+            ports: Vec::new(),
+            brought: HashMap::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// The rows of a step, with the columns that are needed; `may_spread` says whether rows of other tables may lie between them that do
+    /// not count.
+    pub(crate) fn lower(&mut self, frame: &Frame, needs: &Needs, may_spread: bool) -> Result<Relation> {
+        let relation = match &*frame.node {
+            Node::Table(table) => {
+                self.begin();
+                self.table(table, needs)
+            }
+            Node::Filter(input, condition) => {
+                let mut more = needs.clone();
+                more.read(condition, false);
+                let relation = self.lower(input, &more, may_spread)?;
+                self.begin();
+                let keep = relation.scope(self.program).truth(condition)?;
+                relation.filtered(&keep).only(needs)
+            }
+            Node::Select(input, columns) => {
+                let mut more = Needs::default();
+                for (name, value) in columns {
+                    if let Some(wide) = needs.of(name) {
+                        more.read(value, wide);
+                    }
+                }
+                let relation = self.lower(input, &more, may_spread)?;
+                self.begin();
+                self.select(frame, relation, columns, needs)?
+            }
+            Node::Lookup(one, other, lookup) => {
+                let (own, others) = needs::of_lookup(needs, one, other, lookup);
+                let left = self.lower(one, &own, true)?;
+                // Rows of the other table that do not count find nobody, wherever they lie.
+                let right = self.lower(other, &others, true)?;
+                self.begin();
+                self.find(frame, left, right, lookup, needs, may_spread)?
+            }
+            Node::Beside(one, other) => {
+                let left = self.lower(one, &needs.among(&one.columns), may_spread)?;
+                let right = self.lower(other, &needs.among(&other.columns), false)?;
+                self.begin();
+                left.beside(&right)
+            }
+            Node::Group(input, groups) => {
+                let more = needs::of_group(needs, groups);
+                let relation = self.lower(input, &more, true)?;
+                self.begin();
+                self.group(frame, input, relation, groups, needs)?
+            }
+            Node::Sort(input, keys) => {
+                let mut more = needs.clone();
+                keys.iter().for_each(|key| more.add(&key.column, false));
+                let relation = self.lower(input, &more, true)?;
+                self.begin();
+                self.sort(relation, keys)?.only(needs)
+            }
+            Node::First(input, rows) => {
+                let relation = self.lower(input, needs, true)?;
+                self.begin();
+                let front = if relation.is_front { relation } else { relation.compacted() };
+                let rows = front.rows.min(*rows);
+                front.first(rows)
+            }
+            Node::Bound(input, rows) => {
+                let relation = self.lower(input, needs, true)?;
+                self.begin();
+                relation.bounded(self.program, *rows, &format!("at most {rows} rows"))
+            }
+            Node::Union(all) => {
+                let mut relations = Vec::new();
+                for input in all {
+                    let mut own = Needs::default();
+                    for (column, others) in frame.columns.iter().zip(input.columns.iter()) {
+                        if let Some(wide) = needs.of(&column.name) {
+                            own.add(&others.name, wide);
+                        }
+                    }
+                    relations.push(self.lower(input, &own, may_spread)?);
+                }
+                self.begin();
+                self.union(frame, relations, all, needs)?
+            }
+        };
+        self.rows.push(relation.rows);
+        Ok(relation)
+    }
+
+    /// Operations from here on belong to the next step.
+    fn begin(&mut self) {
+        self.program.part(Some(self.rows.len() as u32));
+    }
+
+    fn table(&mut self, table: &Table, needs: &Needs) -> Relation {
+        let mut columns = Vec::new();
+        let mut cells = Vec::new();
+        for (number, column) in table.columns.iter().enumerate() {
+            let Some(wide) = needs.of(&column.name) else {
+                continue;
+            };
+            let elements = column.kind.elements().into_iter().enumerate();
+            let parts = elements
+                .map(|(part, element)| {
+                    let element = match wide && matches!(column.kind, Kind::Number(_)) {
+                        true => widened(element),
+                        false => element,
+                    };
+                    self.input(table, Input::Part(number, part), element)
+                })
+                .collect();
+            let present = column
+                .nullable
+                .then(|| self.input(table, Input::Present(number), bool::TYPE));
+            columns.push(column.clone());
+            cells.push(Cell::new(column.kind.clone(), parts, present));
+        }
+        let valid = table
+            .is_padded
+            .then(|| self.input(table, Input::Valid, bool::TYPE));
+        Relation::new(columns, cells, valid, table.rows)
+    }
+
+    fn input(&mut self, table: &Table, what: Input, element: Type) -> Tensor {
+        let port = Port {
+            table: table.name.clone(),
+            what,
+            element,
+        };
+        if let Some(tensor) = self.brought.get(&port) {
+            return tensor.clone();
+        }
+        let name = match what {
+            Input::Part(column, 0) => format!("{}.{}", table.name, table.columns[column].name),
+            Input::Part(column, part) => {
+                format!("{}.{}, part {part}", table.name, table.columns[column].name)
+            }
+            Input::Present(column) => {
+                format!("{}.{}, present", table.name, table.columns[column].name)
+            }
+            Input::Valid => format!("{}, rows", table.name),
+        };
+        let name = match self.ports.iter().any(|other| other.what == what && other.table == port.table) {
+            true => format!("{name}, {element}"),
+            false => name,
+        };
+        let tensor = self.program.tensor_input(
+            Some(&name),
+            table.owner.clone(),
+            element,
+            &[table.rows],
+        );
+        self.ports.push(port.clone());
+        self.brought.insert(port, tensor.clone());
+        tensor
+    }
+
+    fn select(
+        &mut self,
+        frame: &Frame,
+        relation: Relation,
+        columns: &[(String, Expression)],
+        needs: &Needs,
+    ) -> Result<Relation> {
+        let mut made = Vec::new();
+        let mut cells = Vec::new();
+        let mut known: Vec<(&Expression, Cell)> = Vec::new();
+        for (column, (name, value)) in frame.columns.iter().zip(columns) {
+            if needs.of(name).is_none() {
+                continue;
+            }
+            let cell = match known.iter().find(|one| one.0 == value) {
+                Some((_, cell)) => cell.clone(),
+                None => relation.scope(self.program).value(value)?,
+            };
+            known.push((value, cell.clone()));
+            made.push(column.clone());
+            cells.push(cell);
+        }
+        let renamed = |name: &String| -> Vec<String> {
+            let of = columns.iter().filter(|one| one.1 == Expression::Column(name.clone()));
+            of.map(|one| one.0.clone()).collect()
+        };
+        let mut selected = relation.with_cells(made, cells);
+        selected.rename(renamed);
+        Ok(selected)
+    }
+
+    /// Rows in an order, those that count first.
+    fn sort(&mut self, relation: Relation, keys: &[crate::SortKey]) -> Result<Relation> {
+        let mut by: Vec<(Tensor, bool)> = Vec::new();
+        for key in keys {
+            let mut scope = relation.scope(self.program);
+            let cell = scope.value(&Expression::Column(key.column.clone()))?;
+            let cell = scope.divided(cell)?;
+            if let Some(present) = &cell.present {
+                by.push((present.clone(), !key.nulls_first));
+            }
+            let zeroed = cell.zeroed(self.program);
+            by.extend(zeroed.into_iter().map(|part| (part, key.descending)));
+        }
+        Ok(relation.sorted(by, true).in_order())
+    }
+
+    fn union(
+        &mut self,
+        frame: &Frame,
+        relations: Vec<Relation>,
+        inputs: &[Frame],
+        needs: &Needs,
+    ) -> Result<Relation> {
+        let mut columns = Vec::new();
+        let mut cells = Vec::new();
+        let rows: usize = relations.iter().map(|relation| relation.rows).sum();
+        for (number, column) in frame.columns.iter().enumerate() {
+            if needs.of(&column.name).is_none() {
+                continue;
+            }
+            let mut parts: Vec<Vec<Tensor>> = Vec::new();
+            let mut present: Vec<Option<Tensor>> = Vec::new();
+            for (relation, input) in relations.iter().zip(inputs) {
+                let name = &input.columns[number].name;
+                let mut scope = relation.scope(self.program);
+                let cell = scope.value(&Expression::Column(name.clone()))?;
+                let cell = scope.converted(cell, &column.kind)?;
+                let cell = cell.full(relation.rows);
+                parts.push(cell.parts);
+                present.push(cell.present);
+            }
+            let elements = column.kind.elements();
+            let joined = (0..elements.len()).map(|part| {
+                let all: Vec<&Tensor> = parts.iter().map(|parts| &parts[part]).collect();
+                let widest = all.iter().map(|one| one.element()).max_by_key(|one| one.bits());
+                let element = widest.unwrap_or(elements[part]);
+                let all: Vec<Tensor> = all.into_iter().map(|one| fit(one, element)).collect();
+                Tensor::concat(&all.iter().collect::<Vec<_>>(), 0).expect("a table at least")
+            });
+            let joined = joined.collect();
+            let present = self.flags(&relations, &present);
+            columns.push(column.clone());
+            cells.push(Cell::new(column.kind.clone(), joined, present));
+        }
+        let valid: Vec<Option<Tensor>> =
+            relations.iter().map(|relation| relation.valid.clone()).collect();
+        let valid = self.flags(&relations, &valid);
+        Ok(Relation::new(columns, cells, valid, rows))
+    }
+
+    /// Flags of several tables one after the other: all are true where there are none.
+    fn flags(&mut self, relations: &[Relation], flags: &[Option<Tensor>]) -> Option<Tensor> {
+        flags.iter().any(Option::is_some).then(|| {
+            let all: Vec<Tensor> = relations
+                .iter()
+                .zip(flags)
+                .map(|(relation, flag)| match flag {
+                    Some(flag) => flag.clone(),
+                    None => crate::rows::filled(self.program, true, [relation.rows]),
+                })
+                .collect();
+            Tensor::concat(&all.iter().collect::<Vec<_>>(), 0).expect("a table at least")
+        })
+    }
+}
+
+/// The type of at least 64 bits that holds the elements of another one: what is added up and multiplied is wide from the beginning.
+fn widened(element: Type) -> Type {
+    match element.bits() {
+        8 | 16 | 32 if element.is_signed() => i64::TYPE,
+        8 | 16 | 32 => u64::TYPE,
+        _ => element,
+    }
+}
+
+/// Whether a join takes columns of the other table over.
+pub(crate) const fn takes(join: Join) -> bool {
+    matches!(join, Join::Inner | Join::Left)
+}
+
+impl Relation {
+    /// What expressions on the columns are computed of.
+    pub(crate) fn scope<'a>(&'a self, program: &'a mut Program) -> Scope<'a> {
+        Scope {
+            program,
+            columns: &self.columns,
+            cells: &self.cells,
+            valid: self.valid.as_ref(),
+        }
+    }
+}
+
+/// A column that a program alone knows.
+pub(crate) fn hidden(name: &str, kind: Kind) -> Column {
+    Column::new(format!("{name}\u{0}"), kind)
+}

@@ -1,0 +1,261 @@
+//! Rows of a step, as they are computed.
+
+use std::collections::BTreeSet;
+
+use madrigal_program::{Program, Tensor};
+
+use super::needs::Needs;
+use crate::column::Column;
+use crate::expression::{Cell, constant};
+
+/// Secret columns by name, and which rows count.
+#[derive(Clone)]
+pub(crate) struct Relation {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) cells: Vec<Cell>,
+    /// Whether each row counts; all do without it.
+    pub(crate) valid: Option<Tensor>,
+    pub(crate) rows: usize,
+    /// Columns by which rows are in order, with the names that each has; rows that do not count may lie between others.
+    pub(crate) sorted: Vec<Vec<String>>,
+    /// Columns that are equal in all rows, but for those of no meaning, that are equal in the columns of `sorted`; whether they count or not.
+    pub(crate) steady: BTreeSet<String>,
+    /// Whether rows that count come first.
+    pub(crate) is_front: bool,
+    /// Whether the order of rows, and which places count, follow from what the rows that count contain.
+    pub(crate) is_canonical: bool,
+}
+
+impl Cell {
+    /// The value with an element for each row.
+    pub(crate) fn full(mut self, rows: usize) -> Self {
+        for part in self.parts.iter_mut().chain(&mut self.present) {
+            *part = full(part, rows);
+        }
+        self
+    }
+
+    /// The elements, with zeros where the value is missing.
+    pub(crate) fn zeroed(&self, program: &mut Program) -> Vec<Tensor> {
+        match &self.present {
+            None => self.parts.clone(),
+            Some(present) => self
+                .parts
+                .iter()
+                .map(|part| {
+                    let zero = constant(program, part.element(), 0);
+                    present.select(part, &zero)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// An element for each row.
+pub(crate) fn full(tensor: &Tensor, rows: usize) -> Tensor {
+    match tensor.shape().rank() {
+        0 => tensor.broadcast_to([rows]),
+        _ => tensor.clone(),
+    }
+}
+
+impl Relation {
+    pub(crate) fn new(
+        columns: Vec<Column>,
+        cells: Vec<Cell>,
+        valid: Option<Tensor>,
+        rows: usize,
+    ) -> Self {
+        Self {
+            columns,
+            cells: cells.into_iter().map(|cell| cell.full(rows)).collect(),
+            valid,
+            rows,
+            sorted: Vec::new(),
+            steady: BTreeSet::new(),
+            is_front: false,
+            is_canonical: false,
+        }
+    }
+
+    /// Other columns of the same rows.
+    pub(crate) fn with_cells(&self, columns: Vec<Column>, cells: Vec<Cell>) -> Self {
+        Self {
+            columns,
+            cells: cells.into_iter().map(|cell| cell.full(self.rows)).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Names of columns that say how rows are sorted, as they are called now.
+    pub(super) fn rename(&mut self, names: impl Fn(&String) -> Vec<String>) {
+        for place in &mut self.sorted {
+            *place = place.iter().flat_map(&names).collect();
+        }
+        let known = self.sorted.iter().position(Vec::is_empty);
+        self.sorted.truncate(known.unwrap_or(self.sorted.len()));
+        self.steady = match known {
+            Some(_) => BTreeSet::new(),
+            None => self.steady.iter().flat_map(names).collect(),
+        };
+    }
+
+    pub(super) fn filtered(mut self, keep: &Tensor) -> Self {
+        let keep = full(keep, self.rows);
+        self.valid = Some(match &self.valid {
+            Some(valid) => valid.and(&keep),
+            None => keep,
+        });
+        self.is_front = false;
+        self.is_canonical = false;
+        self
+    }
+
+    /// The columns that are needed.
+    pub(super) fn only(mut self, needs: &Needs) -> Self {
+        let kept: Vec<bool> = self
+            .columns
+            .iter()
+            .map(|column| needs.of(&column.name).is_some())
+            .collect();
+        let mut keep = kept.iter();
+        self.columns.retain(|_| *keep.next().unwrap_or(&true));
+        let mut keep = kept.iter();
+        self.cells.retain(|_| *keep.next().unwrap_or(&true));
+        self
+    }
+
+    /// All tensors of the columns, one after the other, and whether the rows count at last.
+    pub(super) fn tensors(&self) -> Vec<&Tensor> {
+        let cells = self.cells.iter().flat_map(|cell| cell.parts.iter().chain(&cell.present));
+        cells.chain(&self.valid).collect()
+    }
+
+    /// The same columns, of other tensors in the order of [`tensors`](Self::tensors).
+    pub(super) fn with_tensors(&self, tensors: Vec<Tensor>, rows: usize) -> Self {
+        let mut tensors = tensors.into_iter();
+        let mut next = || tensors.next().expect("a tensor for each column");
+        let mut made = self.clone();
+        for cell in &mut made.cells {
+            cell.parts.iter_mut().for_each(|part| *part = next());
+            cell.present.iter_mut().for_each(|present| *present = next());
+        }
+        made.valid.iter_mut().for_each(|valid| *valid = next());
+        made.rows = rows;
+        made
+    }
+
+    /// Rows in the order of keys, which may be any tensors; those that count first if `front` says so. Rows with equal keys come in any order.
+    pub(super) fn sorted(&self, keys: Vec<(Tensor, bool)>, front: bool) -> Self {
+        self.ordered(keys, front, false).0
+    }
+
+    /// Rows in the order of keys, and the keys in that order. Tensors that are keys do not move along once more.
+    pub(super) fn ordered(
+        &self,
+        keys: Vec<(Tensor, bool)>,
+        front: bool,
+        stable: bool,
+    ) -> (Self, Vec<Tensor>) {
+        let mut by: Vec<(Tensor, bool)> = Vec::new();
+        let first = self.valid.iter().filter(|_| front).map(|valid| (valid.clone(), true));
+        by.extend(first);
+        let skipped = by.len();
+        by.extend(keys.into_iter().map(|(key, descending)| (full(&key, self.rows), descending)));
+        let mut made = self.clone();
+        made.sorted.clear();
+        made.steady.clear();
+        made.is_front |= front;
+        made.is_canonical = false;
+        if by.is_empty() || self.rows == 0 {
+            made.is_front |= self.valid.is_none() || self.rows == 0;
+            return (made, by.into_iter().map(|one| one.0).collect());
+        }
+        let tensors = self.tensors();
+        // What is a key already is taken from the sorted keys.
+        let place = |tensor: &Tensor| by.iter().position(|key| key.0.is_same(tensor));
+        let places: Vec<Option<usize>> = tensors.iter().map(|tensor| place(tensor)).collect();
+        let others: Vec<&Tensor> = tensors
+            .iter()
+            .zip(&places)
+            .filter(|one| one.1.is_none())
+            .map(|one| *one.0)
+            .collect();
+        let by: Vec<(&Tensor, bool)> = by.iter().map(|(key, down)| (key, *down)).collect();
+        let moved = sort(&by, &others, stable);
+        let (keys, others) = moved.split_at(by.len());
+        let mut others = others.iter();
+        let all = places.iter().map(|place| match place {
+            Some(key) => keys[*key].clone(),
+            None => others.next().expect("a column that moved").clone(),
+        });
+        let mut made = made.with_tensors(all.collect(), self.rows);
+        made.is_front |= self.valid.is_none();
+        (made, keys[skipped..].to_vec())
+    }
+
+    /// Rows that are in an order that tells of nothing else, as they have just been sorted by what they contain.
+    pub(super) fn in_order(mut self) -> Self {
+        self.is_canonical = true;
+        self
+    }
+
+    /// Rows that count first, in their order.
+    pub(super) fn compacted(self) -> Self {
+        if self.is_front || self.valid.is_none() {
+            return self;
+        }
+        let (sorted, steady) = (self.sorted.clone(), self.steady.clone());
+        let mut made = self.ordered(Vec::new(), true, true).0;
+        made.sorted = sorted;
+        made.steady = steady;
+        made
+    }
+
+    /// The first rows.
+    pub(super) fn first(&self, rows: usize) -> Self {
+        if rows >= self.rows {
+            return self.clone();
+        }
+        let cut = self.tensors().into_iter().map(|tensor| tensor.slice(0, ..rows));
+        self.with_tensors(cut.collect(), rows)
+    }
+
+    /// Rows that count, in a table of `bound` rows; where there are more, nothing is opened.
+    pub(super) fn bounded(self, program: &mut Program, bound: usize, name: &str) -> Self {
+        if bound >= self.rows {
+            return self;
+        }
+        let front = self.compacted();
+        let fits = match &front.valid {
+            Some(valid) => valid.at(0, bound).not(),
+            None => constant(program, <bool as madrigal_program::Plain>::TYPE, 0),
+        };
+        program.require_named(name, &fits.typed::<bool>());
+        front.first(bound)
+    }
+
+    /// Every row with the only one of another table.
+    pub(super) fn beside(mut self, other: &Self) -> Self {
+        for (column, cell) in other.columns.iter().zip(&other.cells) {
+            let mut one = cell.clone();
+            for part in one.parts.iter_mut().chain(&mut one.present) {
+                *part = part.at(0, 0);
+            }
+            self.columns.push(column.clone());
+            self.cells.push(one.full(self.rows));
+        }
+        self
+    }
+}
+
+/// Columns in the order of keys.
+pub(super) fn sort(keys: &[(&Tensor, bool)], others: &[&Tensor], stable: bool) -> Vec<Tensor> {
+    let _ = stable;
+    Tensor::sort_by(keys, others)
+}
+
+/// Columns in an order that nobody knows.
+pub(super) fn shuffled(columns: &[&Tensor]) -> Vec<Tensor> {
+    columns.iter().map(|&column| column.clone()).collect()
+}
