@@ -129,10 +129,14 @@ impl Query {
 
     /// The result, of the program's outputs; `None` for a party that does not get it.
     pub fn result(&self, outputs: &Outputs) -> Option<Answer> {
-        let rows = self.opened.rows(outputs)?;
+        self.answer(&outputs.arrays().collect::<Vec<_>>())
+    }
+
+    /// The result, of the arrays that the program opens, in the order of its outputs; `None` if one that is needed is not there.
+    pub fn answer(&self, outputs: &[Option<&Array>]) -> Option<Answer> {
         Some(Answer {
             columns: self.columns.clone(),
-            rows,
+            rows: self.opened.rows(outputs)?,
         })
     }
 
