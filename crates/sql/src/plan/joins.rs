@@ -134,10 +134,10 @@ impl Steps<'_> {
 
     /// Every row with the only row of the other table.
     fn beside(&self, left: Side, right: Side, how: How) -> Result<Frame> {
-        Ok(match left.frame.beside(&right.frame) {
+        Ok(match left.frame.beside(&right.frame, how) {
             Ok(frame) => frame,
             Err(fault) => match how {
-                How::Inner => right.frame.beside(&left.frame).map_err(|_| fault)?,
+                How::Inner => right.frame.beside(&left.frame, how).map_err(|_| fault)?,
                 _ => return Err(fault.into()),
             },
         })
@@ -269,7 +269,7 @@ impl Steps<'_> {
         let keep = col(all).equals(none()).or(
             (!expression(bare(own))?.is_null()).and(col(all).equals(col(there))),
         );
-        let kept = anti.beside(&counts)?.filter(keep)?;
+        let kept = anti.beside(&counts, How::Inner)?.filter(keep)?;
         let names = anti.columns().iter().map(|column| column.name.clone());
         Ok(kept.select(names.map(|name| (name.clone(), col(name))).collect::<Vec<_>>())?)
     }
