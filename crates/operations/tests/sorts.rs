@@ -63,6 +63,33 @@ fn rows_are_sorted_by_several_keys() {
     }
 }
 
+/// Keys of 1 to 5 bits in all, of which the first ones are counted: one key or two.
+#[test]
+fn rows_are_sorted_by_short_keys() {
+    let seed = seed();
+    for bits in [&[1][..], &[2], &[1, 1], &[1, 2], &[4], &[3, 1], &[3, 2]] {
+        for rows in [0, 1, 2, 65, 300] {
+            let mut built = Built::new(3, seed);
+            let keys: Vec<Value> = bits
+                .iter()
+                .map(|&bits| built.bits::<ReplicatedTool>(bits, rows))
+                .collect();
+            let columns = [
+                built.bits::<ReplicatedTool>(9, rows),
+                built.ring::<ReplicatedTool>(Width::W64, rows),
+            ];
+            for orders in [&ORDERS[..keys.len()], &ORDERS[1..=keys.len()]] {
+                let sort = Arc::new(SortRows::new(orders, None));
+                let sorted = built.graph.add(sort, &[&keys[..], &columns].concat());
+                for value in sorted.unwrap() {
+                    built.open_to_all::<ReplicatedTool>(value);
+                }
+            }
+            check(&built, built.spec(), seed);
+        }
+    }
+}
+
 /// On several threads, in parts, with blocks of other operations before and behind; keys alone, too.
 #[test]
 fn sorts_stand_between_other_operations() {
@@ -82,7 +109,14 @@ fn sorts_stand_between_other_operations() {
         .graph
         .add(Arc::new(SortRows::new([ORDERS[3]], None)), &sorted[2..3])
         .unwrap();
-    for value in [again[0], again[1], again[2], alone[0], sorted[6]] {
+    let keys = [&sorted[..2], &sorted[6..7]].concat();
+    let counted = built
+        .graph
+        .add(Arc::new(SortRows::new(&ORDERS[..2], None)), &keys)
+        .unwrap();
+    for value in [
+        again[0], again[1], again[2], alone[0], sorted[6], counted[2],
+    ] {
         built.open_to_all::<ReplicatedTool>(value);
     }
     check_all(&built, seed);
@@ -134,18 +168,18 @@ fn wrong_tables_are_refused() {
     assert_eq!(problem, "no columns to shuffle");
 }
 
-/// A party sees the same whether all keys are alike or all are different: opened results of comparisons tell nothing.
+/// A party sees the same whether all keys are alike or all are different: opened results of comparisons and opened places tell nothing.
 #[test]
-fn opened_comparisons_say_nothing() {
-    for to in 0..3 {
+fn what_sorts_open_says_nothing() {
+    for (to, bits) in [(0, 3), (1, 3), (2, 3), (0, 5), (1, 5), (2, 5)] {
         let seed = seed();
         let owner = (to + 1) % 3;
         let built = |keys: [u8; 6]| {
             let mut built = Built::new(3, seed);
             for _ in 0..owner {
-                built.share::<ReplicatedTool>(Shares::bits_of(Sharing::PUBLIC, 3, &[0_u8; 6]));
+                built.share::<ReplicatedTool>(Shares::bits_of(Sharing::PUBLIC, bits, &[0_u8; 6]));
             }
-            let keys = Shares::bits_of(Sharing::PUBLIC, 3, &keys);
+            let keys = Shares::bits_of(Sharing::PUBLIC, bits, &keys);
             let keys = built.share::<ReplicatedTool>(keys);
             let sort = SortRows::new([ORDERS[0]], None);
             let sorted = built.graph.add(Arc::new(sort), &[keys]).unwrap();
@@ -157,7 +191,7 @@ fn opened_comparisons_say_nothing() {
         let to = Party::new(to);
         let a = ones_of_values(&plan, &alike.inputs, to, seed);
         let b = ones_of_values(&plan, &different.inputs, to, seed ^ 0x5555_0000_0000_0000);
-        must_agree(&a, &b, &format!("a sort in R, to {to}"));
+        must_agree(&a, &b, &format!("a sort in R by {bits} bits, to {to}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Order of rows found by comparisons whose results are opened: which rows are compared, and when.
 //!
 //! The rows were shuffled by a permutation that nobody knows, and no two are alike, since each has a secret number of its
-//! own as its lowest bits. Then their order is one of n! that are equally likely, and all results of comparisons follow from
+//! own as its lowest bits: its place before the shuffle, not the public one behind it, by which all would see who is equal. Then their order is one of n! that are equally likely, and all results of comparisons follow from
 //! it: they tell nothing of what the rows hold (Hamada et al., ICISC 2012), and ways of sorting that branch on results are
 //! allowed.
 //!
