@@ -27,7 +27,7 @@ from ._secret import Secret
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)
-from ._flow import cond, look_up, map, match, repeat, sort_by
+from ._flow import cond, look_up, map, match, repeat, shuffle, sort_by
 from ._types import (
     DType,
     bool_,
@@ -52,6 +52,6 @@ __all__ = [
     "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
     "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
     "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax",
+    "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "shuffle", "sigmoid", "silu", "softmax",
     "softplus", "sort_by", "stages", "uint128", "uint16", "uint32", "uint64", "uint8", "where",
 ]
