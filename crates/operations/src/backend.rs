@@ -130,6 +130,9 @@ pub struct RowSort {
     pub operation: fn(Vec<KeyOrder>) -> DynOperation,
     /// Operation that puts such columns into an order that nobody knows.
     pub shuffle: fn() -> DynOperation,
+    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings, which tells nothing. Where it is
+    /// there, a sort by a key of one bit is that, with places that are counted; elsewhere the sort itself does as well.
+    pub place: Option<fn() -> DynOperation>,
 }
 
 /// Operations of a protocol on ring elements.

@@ -127,6 +127,19 @@ pub const fn index_bits(rows: usize) -> usize {
     }
 }
 
+/// The row that goes to each place, if each place has one.
+#[must_use]
+pub fn inverse(places: &[u32]) -> Option<Vec<u32>> {
+    let mut order = vec![u32::MAX; places.len()];
+    for (row, &place) in (0..).zip(places) {
+        match order.get_mut(place as usize) {
+            Some(to) if *to == u32::MAX => *to = row,
+            _ => return None,
+        }
+    }
+    Some(order)
+}
+
 /// Number of pairs among `rows`.
 const fn pairs_of(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
@@ -629,6 +642,15 @@ mod tests {
         assert_eq!(open[0].len(), joining.len() - PIVOTS);
         let found = joining.iter().map(|&row| keys[row as usize]);
         assert!(found.is_sorted());
+    }
+
+    #[test]
+    fn places_have_one_row_each() {
+        assert_eq!(inverse(&[]), Some(vec![]));
+        assert_eq!(inverse(&[2, 0, 1]), Some(vec![1, 2, 0]));
+        assert_eq!(inverse(&[0, 1, 1]), None);
+        assert_eq!(inverse(&[0, 1, 3]), None);
+        assert_eq!(inverse(&[u32::MAX]), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
-use super::{BooleanGmwTool, ShuffleTable, SortTable};
+use super::{BooleanGmwTool, PlaceTable, ShuffleTable, SortTable};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of, RowSort};
 use crate::parts::Parts;
 
@@ -35,6 +35,7 @@ impl BooleanGmwTool {
                 numbers: &[Sharing::A],
                 operation: |keys| Arc::new(SortTable::new(keys, None)),
                 shuffle: || Arc::new(ShuffleTable),
+                place: Some(|| Arc::new(PlaceTable)),
             }),
             compose: None,
         }),

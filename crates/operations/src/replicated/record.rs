@@ -35,6 +35,7 @@ impl ReplicatedTool {
                 numbers: &[Sharing::R],
                 operation: |keys| Arc::new(SortRows::new(keys, None)),
                 shuffle: || Arc::new(ShuffleRows),
+                place: None,
             }),
             compose: None,
         }),

@@ -45,13 +45,56 @@ impl Lowering<'_> {
             signed: self.element(key).is_signed(),
             descending,
         });
-        let sort = (sort.operation)(orders.collect());
+        let orders: Vec<KeyOrder> = orders.collect();
         self.note_bits();
-        let made = self.chain(vec![sort], &operands)?;
+        let counts = keys.len() == 1
+            && self.width(operands[0]) == 1
+            && length > 1
+            && self.mix.arithmetic_is_in_a_ring()
+            && sort.numbers.contains(&self.mix.ring());
+        let made = match sort.place.filter(|_| counts) {
+            Some(place) => {
+                let places = self.counted(operands[0], keys[0], length)?;
+                let columns = [&[places], &operands[..]].concat();
+                self.chain(vec![place()], &columns)?
+            }
+            None => self.chain(vec![(sort.operation)(orders)], &operands)?,
+        };
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {
             form.set(domain, slot);
         }
         Ok(())
+    }
+
+    /// The place of each row in the order of a bit, where rows with equal bits stay in their order: with p for the ones before row i of n, z
+    /// zeros in all and the bit b, it is i - p + b (z - i + 2 p).
+    fn counted(&mut self, bit: Slot, descending: bool, length: usize) -> Result<Slot> {
+        let minus = |number: u128| number.wrapping_neg() & Type::PLACE.mask();
+        let mut one = self.number_of(bit, Type::PLACE)?;
+        if descending {
+            one = self.linear(&[(one, minus(1))], 1);
+        }
+        let words = Words::collect(Type::PLACE, 0..length as u128);
+        let rows = Array::new(Type::PLACE, Shape::of(vec![length]), words);
+        let ring = Domain::Ring.element(Type::PLACE.bits());
+        let rows = self.public(&rows, Sort::new(Sharing::PUBLIC, ring, length))?;
+        let rows = self.share(rows, Domain::Ring);
+        // With the row itself.
+        let through = self.sums(one, [1, length, 1], true)?;
+        let all = self.strided(through, [length], [0], length - 1);
+        let terms = [
+            (all, minus(1)),
+            (rows, minus(1)),
+            (through, 2),
+            (one, minus(2)),
+        ];
+        let up = self.linear(&terms, length as u128);
+        let mut product = self.bit_times(bit, up)?;
+        if descending {
+            product = self.linear(&[(up, 1), (product, minus(1))], 0);
+        }
+        let terms = [(rows, 1), (through, minus(1)), (one, 1), (product, 1)];
+        Ok(self.linear(&terms, 0))
     }
 
     /// The values of a node as columns that the protocol moves, the first ones as bits.

@@ -23,6 +23,8 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
+use crate::sorting::inverse;
+
 use super::{
     BitShares, Column, Keys, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, Sorted,
     ZeroKeys, leads,
@@ -105,18 +107,6 @@ impl ReplicatedRings {
             columns,
         })
     }
-}
-
-/// The row that goes to each place, if each place has one.
-fn inverse(places: &[u32]) -> Option<Vec<u32>> {
-    let mut order = vec![u32::MAX; places.len()];
-    for (row, &place) in (0..).zip(places) {
-        match order.get_mut(place as usize) {
-            Some(to) if *to == u32::MAX => *to = row,
-            _ => return None,
-        }
-    }
-    Some(order)
 }
 
 impl Keys {
@@ -280,19 +270,5 @@ impl Counting {
             let factors = self.factors.each_ref().map(|part| &part[..z.len()]);
             rings::replicated_products(found, factors, minus, z);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_have_one_row_each() {
-        assert_eq!(inverse(&[]), Some(vec![]));
-        assert_eq!(inverse(&[2, 0, 1]), Some(vec![1, 2, 0]));
-        assert_eq!(inverse(&[0, 1, 1]), None);
-        assert_eq!(inverse(&[0, 1, 3]), None);
-        assert_eq!(inverse(&[u32::MAX]), None);
     }
 }
