@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::frame::{Frame, Node};
 use crate::kind::{Decimal, Kind, Unit};
 use crate::lower::{Input, Lowering, Needs, Opened, Port};
-use crate::table::Data;
+use crate::data::Data;
 
 /// A query made into a program, which parties run like any other.
 #[derive(Debug)]
@@ -129,7 +129,13 @@ impl Query {
 
     /// The result, of the program's outputs; `None` for a party that does not get it.
     pub fn result(&self, outputs: &Outputs) -> Option<Answer> {
-        let rows = self.opened.rows(outputs)?;
+        let arrays: Vec<_> = outputs.arrays().collect();
+        self.result_of(&arrays)
+    }
+
+    /// The result, of the program's outputs in their order; `None` where one is missing that it takes.
+    pub fn result_of(&self, arrays: &[Option<&Array>]) -> Option<Answer> {
+        let rows = self.opened.rows(arrays)?;
         Some(Answer {
             columns: self.columns.clone(),
             rows,

@@ -1,6 +1,6 @@
 //! Rows opened.
 
-use madrigal_program::{Outputs, Program, Receivers};
+use madrigal_program::{Array, Program, Receivers};
 
 use super::relation::{Relation, full, shuffled};
 use crate::column::{Column, Value};
@@ -92,8 +92,7 @@ impl Relation {
 
 impl Opened {
     /// The rows that count, in their order; `None` for a party that does not get them.
-    pub(crate) fn rows(&self, outputs: &Outputs) -> Option<Vec<Vec<Value>>> {
-        let arrays: Vec<_> = outputs.arrays().collect();
+    pub(crate) fn rows(&self, arrays: &[Option<&Array>]) -> Option<Vec<Vec<Value>>> {
         let codes = |place: usize| -> Option<Vec<u128>> {
             Some((*arrays.get(place)?)?.codes().collect())
         };
