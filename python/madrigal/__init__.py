@@ -27,6 +27,9 @@ from ._secret import Secret
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)
+from . import tables
+from ._expressions import Expr, col, lit, when
+from ._tables import Answer, Frame, Query, sql, table
 from ._flow import cond, look_up, map, match, repeat, sort_by
 from ._types import (
     DType,
@@ -48,10 +51,10 @@ from ._more import erf, gelu, relu, sigmoid, silu, softmax, softplus, where
 __version__: str = _native.__version__
 
 __all__ = [
-    "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Inference",
+    "Answer", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame", "Inference",
     "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
-    "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
-    "bool_", "client", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax",
-    "softplus", "sort_by", "stages", "uint128", "uint16", "uint32", "uint64", "uint8", "where",
+    "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
+    "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
+    "lit", "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax",
+    "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16", "uint32", "uint64", "uint8", "when", "where",
 ]

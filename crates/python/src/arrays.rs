@@ -83,6 +83,13 @@ impl Values {
 }
 
 impl Values {
+    /// An array that is there already.
+    pub fn of(array: &Array) -> PyResult<Self> {
+        let mut pieces = ArrayPieces::new(array.element(), array.shape().clone());
+        pieces.push_codes(array.codes());
+        Ok(Self(Mutex::new(Some(pieces))))
+    }
+
     fn with<T>(&self, work: impl FnOnce(&mut Option<ArrayPieces>) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -8,6 +8,7 @@ mod models;
 mod recorder;
 mod session;
 mod stages;
+mod tables;
 mod watched;
 
 use std::ffi::OsString;
@@ -78,6 +79,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorder::Kept>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<stages::Maker>()?;
+    module.add_class::<tables::Data>()?;
+    module.add_class::<tables::Frame>()?;
+    module.add_class::<tables::Query>()?;
+    module.add_class::<tables::Table>()?;
+    module.add_function(wrap_pyfunction!(tables::sql, module)?)?;
     module.add_class::<stages::StageRun>()?;
     module.add_function(wrap_pyfunction!(models::model_ports, module)?)?;
     module.add_function(wrap_pyfunction!(models::model, module)?)?;

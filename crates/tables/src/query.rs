@@ -129,16 +129,14 @@ impl Query {
 
     /// The result, of the program's outputs; `None` for a party that does not get it.
     pub fn result(&self, outputs: &Outputs) -> Option<Answer> {
-        let arrays: Vec<_> = outputs.arrays().collect();
-        self.result_of(&arrays)
+        self.answer(&outputs.arrays().collect::<Vec<_>>())
     }
 
-    /// The result, of the program's outputs in their order; `None` where one is missing that it takes.
-    pub fn result_of(&self, arrays: &[Option<&Array>]) -> Option<Answer> {
-        let rows = self.opened.rows(arrays)?;
+    /// The result, of the arrays that the program opens, in the order of its outputs; `None` if one that is needed is not there.
+    pub fn answer(&self, outputs: &[Option<&Array>]) -> Option<Answer> {
         Some(Answer {
             columns: self.columns.clone(),
-            rows,
+            rows: self.opened.rows(outputs)?,
         })
     }
 

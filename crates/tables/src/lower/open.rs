@@ -8,6 +8,9 @@ use crate::error::Fault;
 use crate::expression::{constant, text_of_codes};
 use crate::kind::{Kind, Number};
 
+/// Name of the output that says which rows count.
+const ROWS: &str = "which rows count";
+
 /// Where the columns of a result are among a program's outputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
@@ -49,14 +52,14 @@ impl Relation {
             relation = relation.with_tensors(tensors, relation.rows);
         }
         let mut columns = Vec::new();
-        for cell in &relation.cells {
+        for (column, cell) in relation.columns.iter().zip(&relation.cells) {
             let counts = match (&cell.present, &relation.valid) {
                 (Some(present), Some(valid)) => Some(present.and(valid)),
                 (one, other) => one.clone().or_else(|| other.clone()),
             };
             let mut parts = Vec::new();
             // Elements are as narrow as the kind lets them be.
-            for (part, element) in cell.parts.iter().zip(cell.kind.elements()) {
+            for (number, (part, element)) in cell.parts.iter().zip(cell.kind.elements()).enumerate() {
                 let part = crate::expression::fit(part, element);
                 let shown = match &counts {
                     Some(counts) => {
@@ -66,10 +69,15 @@ impl Relation {
                     None => part,
                 };
                 let shown = full(&shown, relation.rows);
-                parts.push(program.open_tensor(None, &shown, to.clone()));
+                let name = match number {
+                    0 => column.name.clone(),
+                    _ => format!("{}, part {number}", column.name),
+                };
+                parts.push(program.open_tensor(Some(&name), &shown, to.clone()));
             }
             let present = cell.present.as_ref().and(counts).map(|counts| {
-                program.open_tensor(None, &full(&counts, relation.rows), to.clone())
+                let name = format!("{}, present", column.name);
+                program.open_tensor(Some(&name), &full(&counts, relation.rows), to.clone())
             });
             columns.push(OpenedColumn {
                 kind: cell.kind.clone(),
@@ -80,7 +88,7 @@ impl Relation {
         let valid = relation
             .valid
             .as_ref()
-            .map(|valid| program.open_tensor(None, &full(valid, relation.rows), to.clone()));
+            .map(|valid| program.open_tensor(Some(ROWS), &full(valid, relation.rows), to.clone()));
         let opened = Opened {
             columns,
             valid,
@@ -94,7 +102,8 @@ impl Opened {
     /// The rows that count, in their order; `None` for a party that does not get them.
     pub(crate) fn rows(&self, arrays: &[Option<&Array>]) -> Option<Vec<Vec<Value>>> {
         let codes = |place: usize| -> Option<Vec<u128>> {
-            Some((*arrays.get(place)?)?.codes().collect())
+            let codes: Vec<u128> = (*arrays.get(place)?)?.codes().collect();
+            (codes.len() == self.rows).then_some(codes)
         };
         let valid = match self.valid {
             Some(place) => codes(place)?,

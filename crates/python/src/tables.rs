@@ -1,0 +1,366 @@
+//! Tables, queries on them, and their results. Kinds, expressions and the like are JSON, as the crate of tables writes them.
+
+use madrigal_core::Party;
+use madrigal_program::{Array, Client, Holder};
+use madrigal_tables::{
+    Column, Expression, Fault, Frame as Inner, Join, Literal, Operator, Query as InnerQuery, SortKey, Value,
+};
+use madrigal_tables::{Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use serde::de::DeserializeOwned;
+
+use crate::arrays::{Values, array_of, shape_of, type_of};
+use crate::computation::Computation;
+use crate::value_error;
+
+fn fault(fault: Fault) -> PyErr {
+    PyValueError::new_err(fault.to_string())
+}
+
+fn of_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(value_error)
+}
+
+/// A party by its number, or a client by its name.
+#[derive(FromPyObject)]
+pub enum Who {
+    Party(usize),
+    Client(String),
+}
+
+impl Who {
+    fn holder(self) -> Holder {
+        match self {
+            Self::Party(party) => Party::new(party).into(),
+            Self::Client(name) => Client::new(&name).into(),
+        }
+    }
+}
+
+/// What everybody knows of a table.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Table(madrigal_tables::Table);
+
+#[pymethods]
+impl Table {
+    #[new]
+    fn new(
+        name: &str,
+        owner: Who,
+        rows: usize,
+        padded: bool,
+        columns: &str,
+        unique: Vec<Vec<String>>,
+        least_group: usize,
+    ) -> PyResult<Self> {
+        let columns: Vec<Column> = of_json(columns)?;
+        let mut table = madrigal_tables::Table::new(name, owner.holder(), rows, columns);
+        if padded {
+            table = table.padded();
+        }
+        for key in &unique {
+            table = table.unique(&key.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        Ok(Self(table.with_least_group(least_group)))
+    }
+
+    fn frame(&self) -> PyResult<Frame> {
+        Inner::table(self.0.clone()).map(Frame).map_err(fault)
+    }
+}
+
+/// A column's values in Python.
+#[derive(FromPyObject)]
+enum Given<'py> {
+    /// Integers of eight bytes, the lowest first, and whether each is there, a byte each.
+    Numbers(Bound<'py, PyBytes>, Bound<'py, PyBytes>),
+    /// Anything else, value by value.
+    Values(Vec<One>),
+}
+
+/// A value in Python.
+#[derive(FromPyObject)]
+enum One {
+    Bool(bool),
+    Number(i128),
+    Text(String),
+    Null(Option<u8>),
+}
+
+impl From<One> for Value {
+    fn from(one: One) -> Self {
+        match one {
+            One::Bool(value) => Self::Bool(value),
+            One::Number(value) => Self::Number(value),
+            One::Text(text) => Self::Text(text),
+            One::Null(_) => Self::Null,
+        }
+    }
+}
+
+/// The values of a table.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Data(madrigal_tables::Data);
+
+#[pymethods]
+impl Data {
+    #[new]
+    fn new(table: &Table, columns: &Bound<'_, PyList>) -> PyResult<Self> {
+        let mut all: Vec<Vec<Value>> = Vec::new();
+        for column in columns {
+            all.push(match column.extract()? {
+                Given::Numbers(numbers, present) => {
+                    let numbers = numbers.as_bytes().as_chunks::<8>().0;
+                    let present = present.as_bytes();
+                    let value = |(at, bytes): (usize, &[u8; 8])| match present.get(at) {
+                        Some(0) => Value::Null,
+                        _ => Value::Number(i64::from_le_bytes(*bytes).into()),
+                    };
+                    numbers.iter().enumerate().map(value).collect()
+                }
+                Given::Values(values) => values.into_iter().map(Value::from).collect(),
+            });
+        }
+        madrigal_tables::Data::new(&table.0, all).map(Self).map_err(fault)
+    }
+}
+
+/// A query on tables, step by step.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Frame(Inner);
+
+fn join_of(how: &str) -> PyResult<Join> {
+    Ok(match how {
+        "inner" => Join::Inner,
+        "left" => Join::Left,
+        "full" => Join::Full,
+        "semi" => Join::Semi,
+        "anti" => Join::Anti,
+        other => {
+            return Err(value_error(format!(
+                "a join is inner, left, full, semi or anti, and not {other:?}"
+            )));
+        }
+    })
+}
+
+#[pymethods]
+impl Frame {
+    /// Names, kinds as text, kinds as JSON, and whether values may be missing.
+    #[getter]
+    fn columns(&self) -> PyResult<Vec<(String, String, String, bool)>> {
+        let columns = self.0.columns().iter().map(|column| {
+            let kind = serde_json::to_string(&column.kind).map_err(value_error)?;
+            Ok((column.name.clone(), column.kind.to_string(), kind, column.nullable))
+        });
+        columns.collect()
+    }
+
+    #[getter]
+    fn most_rows(&self) -> usize {
+        self.0.most_rows()
+    }
+
+    #[getter]
+    fn sources(&self) -> Vec<String> {
+        self.0.sources()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn filter(&self, condition: &str) -> PyResult<Self> {
+        let condition: Expression = of_json(condition)?;
+        self.0.filter(condition).map(Self).map_err(fault)
+    }
+
+    fn select(&self, columns: &str) -> PyResult<Self> {
+        let columns: Vec<(String, Expression)> = of_json(columns)?;
+        self.0.select(columns).map(Self).map_err(fault)
+    }
+
+    fn with_columns(&self, columns: &str) -> PyResult<Self> {
+        let columns: Vec<(String, Expression)> = of_json(columns)?;
+        self.0.with_columns(columns).map(Self).map_err(fault)
+    }
+
+    fn join(&self, other: &Self, on: Vec<(String, String)>, how: &str) -> PyResult<Self> {
+        let on: Vec<(&str, &str)> = on.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        self.0.join(&other.0, &on, join_of(how)?).map(Self).map_err(fault)
+    }
+
+    fn join_where(
+        &self,
+        other: &Self,
+        on: Vec<(String, String)>,
+        own: &str,
+        operator: &str,
+        others: &str,
+        how: &str,
+    ) -> PyResult<Self> {
+        let on: Vec<(&str, &str)> = on.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let operator: Operator = of_json(operator)?;
+        let joined = self.0.join_where(&other.0, &on, (own, operator, others), join_of(how)?);
+        joined.map(Self).map_err(fault)
+    }
+
+    fn beside(&self, other: &Self) -> PyResult<Self> {
+        self.0.beside(&other.0).map(Self).map_err(fault)
+    }
+
+    /// Groups; each number that is told of them is a name, a function, and an expression.
+    fn group(
+        &self,
+        keys: Vec<String>,
+        told: Vec<(String, String, Option<String>)>,
+        bound: Option<usize>,
+        at_least: usize,
+    ) -> PyResult<Self> {
+        let mut aggregates: Vec<(String, Aggregate)> = Vec::new();
+        for (name, function, value) in told {
+            let value: Expression = match value {
+                Some(value) => of_json(&value)?,
+                None => Expression::Literal(Literal::integer(1)),
+            };
+            aggregates.push((
+                name,
+                match &*function {
+                    "rows" => count_rows(),
+                    "count" => count(value),
+                    "n_unique" => count_distinct(value),
+                    "sum" => sum(value),
+                    "mean" => mean(value),
+                    "var" => variance(value),
+                    "min" => least(value),
+                    "max" => greatest(value),
+                    other => return Err(value_error(format!("no function {other}"))),
+                },
+            ));
+        }
+        let grouped = self.0.group_within(keys, aggregates, bound).map_err(fault)?;
+        match at_least {
+            0 | 1 => Ok(Self(grouped)),
+            least => grouped.with_least_group(least).map(Self).map_err(fault),
+        }
+    }
+
+    fn sort(&self, keys: Vec<(String, bool, bool)>) -> PyResult<Self> {
+        let keys = keys.into_iter().map(|(column, descending, nulls_first)| SortKey {
+            column,
+            descending,
+            nulls_first,
+        });
+        self.0.sort(keys).map(Self).map_err(fault)
+    }
+
+    fn first(&self, rows: usize) -> PyResult<Self> {
+        self.0.first(rows).map(Self).map_err(fault)
+    }
+
+    fn bound(&self, rows: usize) -> PyResult<Self> {
+        self.0.bound(rows).map(Self).map_err(fault)
+    }
+
+    fn union(&self, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let others: Vec<Inner> = others.iter().map(|other| other.0.clone()).collect();
+        self.0.union(&others).map(Self).map_err(fault)
+    }
+}
+
+/// A query in SQL on tables by name.
+#[pyfunction]
+pub fn sql(text: &str, tables: Vec<(String, PyRef<'_, Frame>)>) -> PyResult<Frame> {
+    let tables: Vec<(String, Inner)> = tables
+        .into_iter()
+        .map(|(name, frame)| (name, frame.0.clone()))
+        .collect();
+    madrigal_sql::plan(text, &tables).map(Frame).map_err(value_error)
+}
+
+/// A query made into a program.
+#[pyclass(frozen, module = "madrigal._native")]
+pub struct Query(InnerQuery);
+
+/// A value as Python has it.
+#[derive(IntoPyObject)]
+pub enum Shown {
+    Null(Option<u8>),
+    Bool(bool),
+    Number(i128),
+    Text(String),
+}
+
+#[pymethods]
+impl Query {
+    #[new]
+    fn new(frame: &Frame, parties: usize, to: Vec<Who>) -> PyResult<Self> {
+        let to: Vec<Holder> = to.into_iter().map(Who::holder).collect();
+        InnerQuery::new(&frame.0, parties, to).map(Self).map_err(value_error)
+    }
+
+    #[getter]
+    fn computation(&self) -> Computation {
+        Computation::new(self.0.computation().clone())
+    }
+
+    /// Steps with the rows that each works on.
+    #[getter]
+    fn steps(&self) -> Vec<(String, usize)> {
+        self.0.steps()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.frame().to_string()
+    }
+
+    /// The values of tables by name, as inputs of the program.
+    fn inputs(&self, data: Vec<(String, PyRef<'_, Data>)>) -> PyResult<Vec<(String, Values)>> {
+        let data = data.iter().map(|(name, data)| (name.as_str(), &data.0));
+        let inputs = self.0.inputs(data);
+        let ports = self.0.computation().inputs();
+        let mut all = Vec::new();
+        for (place, port) in ports.iter().enumerate() {
+            if let (Some(name), Some(array)) = (&port.name, inputs.value(ports, place)) {
+                all.push((name.clone(), Values::of(&array)?));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Names, kinds as JSON, and the values of each column, of outputs by name: types, lengths and bytes.
+    #[expect(clippy::type_complexity, reason = "as Python takes it")]
+    fn answer(
+        &self,
+        outputs: Vec<(String, String, Vec<usize>, Vec<u8>)>,
+    ) -> PyResult<Option<Vec<(String, String, Vec<Shown>)>>> {
+        let mut arrays: Vec<(String, Array)> = Vec::new();
+        for (name, element, axes, bytes) in outputs {
+            arrays.push((name, array_of(type_of(&element)?, shape_of(&axes)?, &bytes)?));
+        }
+        let ports = self.0.computation().outputs().iter();
+        let found: Vec<Option<&Array>> = ports
+            .map(|port| {
+                let named = arrays.iter().find(|one| Some(&one.0) == port.name.as_ref());
+                named.map(|one| &one.1)
+            })
+            .collect();
+        let Some(answer) = self.0.answer(&found) else {
+            return Ok(None);
+        };
+        let mut columns = Vec::new();
+        for (at, column) in answer.columns.iter().enumerate() {
+            let kind = serde_json::to_string(&column.kind).map_err(value_error)?;
+            let values = answer.rows.iter().map(|row| match row.get(at) {
+                Some(Value::Bool(value)) => Shown::Bool(*value),
+                Some(Value::Number(value)) => Shown::Number(*value),
+                Some(Value::Text(text)) => Shown::Text(text.clone()),
+                Some(Value::Null) | None => Shown::Null(None),
+            });
+            columns.push((column.name.clone(), kind, values.collect()));
+        }
+        Ok(Some(columns))
+    }
+}

@@ -1,0 +1,286 @@
+//! Joins of plans.
+
+use datafusion_common::{JoinType, NullEquality};
+use datafusion_expr::logical_plan::Join;
+use datafusion_expr::{BinaryExpr, Expr, LogicalPlan, Operator as Sign};
+use madrigal_tables::{Expression, Frame, Join as How, Literal, Operator, Value, col, lit};
+
+use super::expression::expression;
+use super::steps::{Steps, names};
+use super::{Result, unsupported};
+
+/// A table with the columns that it is joined by.
+struct Side {
+    frame: Frame,
+    names: Vec<String>,
+}
+
+impl Side {
+    fn has(&self, value: &Expression) -> bool {
+        let own = |name: &&str| self.names.iter().any(|own| own == name);
+        value.columns().iter().all(own)
+    }
+
+    /// The name of a column with a value, which is computed if there is none.
+    fn column(&mut self, value: Expression, number: usize) -> Result<String> {
+        if let Expression::Column(name) = value {
+            return Ok(name);
+        }
+        let name = format!("key {number} of {}", self.names.first().map_or("", String::as_str));
+        self.frame = self.frame.with_columns([(name.clone(), value)])?;
+        Ok(name)
+    }
+}
+
+/// A key without casts, which comparisons do by themselves.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Cast(cast) => bare(&cast.expr),
+        Expr::Alias(alias) => bare(&alias.expr),
+        other => other,
+    }
+}
+
+/// The parts of a condition that must all be true.
+fn conditions(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Sign::And,
+            right,
+        }) => [conditions(left), conditions(right)].concat(),
+        one => vec![one],
+    }
+}
+
+impl Steps<'_> {
+    pub(super) fn join(&self, join: &Join, plan: &LogicalPlan) -> Result<Frame> {
+        if join.null_equality == NullEquality::NullEqualsNull && !join.on.is_empty() {
+            return unsupported("a join in which missing values are equal");
+        }
+        let side = |plan: &LogicalPlan| -> Result<Side> {
+            Ok(Side {
+                frame: self.frame(plan)?,
+                names: names(plan),
+            })
+        };
+        let (left, right) = (side(&join.left)?, side(&join.right)?);
+        let flipped = || join.on.iter().map(|(a, b)| (b, a)).collect::<Vec<_>>();
+        let on = || join.on.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>();
+        let filter = join.filter.as_ref();
+        let joined = match join.join_type {
+            JoinType::Inner => self.pairs(left, right, &on(), filter, How::Inner)?,
+            JoinType::Left => self.pairs(left, right, &on(), filter, How::Left)?,
+            JoinType::Right => self.pairs(right, left, &flipped(), filter, How::Left)?,
+            JoinType::Full => self.pairs(left, right, &on(), filter, How::Full)?,
+            JoinType::LeftSemi => self.partners(left, right, &on(), filter, How::Semi)?,
+            JoinType::LeftAnti if join.null_aware => {
+                let anti = self.partners(left, right, &on(), filter, How::Anti)?;
+                return self.not_in(join, anti);
+            }
+            JoinType::LeftAnti => self.partners(left, right, &on(), filter, How::Anti)?,
+            JoinType::RightSemi => self.partners(right, left, &flipped(), filter, How::Semi)?,
+            JoinType::RightAnti => self.partners(right, left, &flipped(), filter, How::Anti)?,
+            JoinType::LeftMark => {
+                let mark = names(plan).pop().unwrap_or_default();
+                self.marked(left, right, &on(), filter, &mark)?
+            }
+            JoinType::RightMark => {
+                let mark = names(plan).pop().unwrap_or_default();
+                self.marked(right, left, &flipped(), filter, &mark)?
+            }
+        };
+        let wanted = names(plan);
+        Ok(joined.select(wanted.iter().map(|name| (name.clone(), col(name))))?)
+    }
+
+    /// Rows of both tables side by side.
+    fn pairs(
+        &self,
+        mut left: Side,
+        mut right: Side,
+        on: &[(&Expr, &Expr)],
+        filter: Option<&Expr>,
+        how: How,
+    ) -> Result<Frame> {
+        let mut later: Vec<Expression> = Vec::new();
+        for condition in filter.map(conditions).unwrap_or_default() {
+            let condition = expression(condition)?;
+            let is_true = condition == lit(true);
+            match how {
+                _ if is_true => {}
+                How::Inner => later.push(condition),
+                // Rows of the other table that the condition rules out are nobody's partners.
+                How::Left if right.has(&condition) => {
+                    right.frame = right.frame.filter(condition)?;
+                }
+                _ => return unsupported(format!("an outer join with the condition {condition}")),
+            }
+        }
+        let mut joined = match on.is_empty() {
+            true => self.beside(left, right, how)?,
+            false => {
+                let keys = self.keys(&mut left, &mut right, on)?;
+                let keys: Vec<(&str, &str)> =
+                    keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+                left.frame.join(&right.frame, &keys, how)?
+            }
+        };
+        for condition in later {
+            joined = joined.filter(condition)?;
+        }
+        Ok(joined)
+    }
+
+    /// Every row with the only row of the other table.
+    fn beside(&self, left: Side, right: Side, how: How) -> Result<Frame> {
+        Ok(match left.frame.beside(&right.frame) {
+            Ok(frame) => frame,
+            Err(fault) => match how {
+                How::Inner => right.frame.beside(&left.frame).map_err(|_| fault)?,
+                _ => return Err(fault.into()),
+            },
+        })
+    }
+
+    fn keys(
+        &self,
+        left: &mut Side,
+        right: &mut Side,
+        on: &[(&Expr, &Expr)],
+    ) -> Result<Vec<(String, String)>> {
+        let mut keys = Vec::new();
+        for (number, (own, others)) in on.iter().enumerate() {
+            let own = left.column(expression(bare(own))?, number)?;
+            let others = right.column(expression(bare(others))?, number)?;
+            keys.push((own, others));
+        }
+        Ok(keys)
+    }
+
+    /// Rows of a table that have partners in another one, or have none.
+    fn partners(
+        &self,
+        mut left: Side,
+        mut right: Side,
+        on: &[(&Expr, &Expr)],
+        filter: Option<&Expr>,
+        how: How,
+    ) -> Result<Frame> {
+        let mut compared: Option<(String, Operator, String)> = None;
+        let mut own_conditions: Vec<Expression> = Vec::new();
+        for condition in filter.map(conditions).unwrap_or_default() {
+            let made = expression(condition)?;
+            if made == lit(true) {
+                continue;
+            }
+            if right.has(&made) {
+                right.frame = right.frame.filter(made)?;
+            } else if left.has(&made) {
+                own_conditions.push(made);
+            } else {
+                let Expression::Binary(operator, one, other) = made else {
+                    return unsupported(format!("a subquery with the condition {condition}"));
+                };
+                let (own, operator, others) = match left.has(&one) && right.has(&other) {
+                    true => (*one, operator, *other),
+                    false if left.has(&other) && right.has(&one) => {
+                        (*other, flipped(operator), *one)
+                    }
+                    false => return unsupported(format!("a subquery with the condition {condition}")),
+                };
+                if compared.is_some() {
+                    return unsupported("a subquery that is compared in two columns");
+                }
+                let own = left.column(own, 1000)?;
+                let others = right.column(others, 1000)?;
+                compared = Some((own, operator, others));
+            }
+        }
+        let keys = self.keys(&mut left, &mut right, on)?;
+        let keys: Vec<(&str, &str)> = keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        if keys.is_empty() {
+            return unsupported("a subquery that is not bound to its row by an equal column");
+        }
+        let condition = own_conditions.into_iter().reduce(Expression::and);
+        let found = |frame: &Frame, how: How| match &compared {
+            Some((own, operator, others)) => {
+                frame.join_where(&right.frame, &keys, (own, *operator, others), how)
+            }
+            None => frame.join(&right.frame, &keys, how),
+        };
+        Ok(match (condition, how) {
+            (None, _) => found(&left.frame, how)?,
+            (Some(condition), How::Semi) => found(&left.frame.filter(condition)?, how)?,
+            // A row for which the condition is not true has no partner.
+            (Some(condition), _) => {
+                let holds = Expression::Coalesce(vec![condition, lit(false)]);
+                let with = found(&left.frame.filter(holds.clone())?, how)?;
+                with.union(&[left.frame.filter(!holds)?])?
+            }
+        })
+    }
+
+    /// Every row, with a column that says whether it has a partner.
+    fn marked(
+        &self,
+        mut left: Side,
+        mut right: Side,
+        on: &[(&Expr, &Expr)],
+        filter: Option<&Expr>,
+        mark: &str,
+    ) -> Result<Frame> {
+        for condition in filter.map(conditions).unwrap_or_default() {
+            let made = expression(condition)?;
+            match right.has(&made) {
+                true => right.frame = right.frame.filter(made)?,
+                false => return unsupported(format!("a subquery with the condition {condition}")),
+            }
+        }
+        let keys = self.keys(&mut left, &mut right, on)?;
+        let (own, others): (Vec<&str>, Vec<&str>) =
+            keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).unzip();
+        let found = format!("{mark} found");
+        let distinct = right.frame.only(&others)?.distinct()?;
+        let distinct = distinct.with_columns([(found.clone(), lit(true))])?;
+        let keys: Vec<(&str, &str)> = own.into_iter().zip(others).collect();
+        let joined = left.frame.join(&distinct, &keys, How::Left)?;
+        let marked = Expression::Coalesce(vec![col(&found), lit(false)]);
+        Ok(joined.with_columns([(mark.to_owned(), marked)])?)
+    }
+
+    /// `not in`, which is true of no row if a value that is compared is missing, unless there is none to compare with.
+    fn not_in(&self, join: &Join, anti: Frame) -> Result<Frame> {
+        let (_, other) = &join.on[0];
+        let (own, _) = &join.on[0];
+        let right = self.frame(&join.right)?;
+        let (all, there) = ("number of rows", "number of values");
+        let counts = right.group(
+            Vec::<String>::new(),
+            vec![
+                (all.into(), madrigal_tables::count_rows()),
+                (there.into(), madrigal_tables::count(expression(bare(other))?)),
+            ],
+        )?;
+        let none = || Expression::Literal(Literal {
+            value: Value::Number(0),
+            ..Literal::integer(0)
+        });
+        let keep = col(all).equals(none()).or(
+            (!expression(bare(own))?.is_null()).and(col(all).equals(col(there))),
+        );
+        let kept = anti.beside(&counts)?.filter(keep)?;
+        let names = anti.columns().iter().map(|column| column.name.clone());
+        Ok(kept.select(names.map(|name| (name.clone(), col(name))).collect::<Vec<_>>())?)
+    }
+}
+
+const fn flipped(operator: Operator) -> Operator {
+    match operator {
+        Operator::Less => Operator::Greater,
+        Operator::AtMost => Operator::AtLeast,
+        Operator::Greater => Operator::Less,
+        Operator::AtLeast => Operator::AtMost,
+        other => other,
+    }
+}
