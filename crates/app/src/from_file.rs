@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use madrigal_core::Party;
 use madrigal_net::Fact;
 use madrigal_program::{Computation, Inputs};
 use serde::Serialize;
@@ -67,6 +68,41 @@ impl ProgramFlags {
     pub fn json(&self) -> bool {
         self.flags.json
     }
+
+    /// Whether outputs alone are to be told.
+    pub fn quiet(&self) -> bool {
+        self.flags.quiet
+    }
+
+    /// The number of parties, where all of them are to run here.
+    pub fn local(&self) -> Option<usize> {
+        self.flags.who.local
+    }
+
+    /// Computes a program that is made once it is known how many parties there are, and which of them runs here if not all do. Gives what
+    /// is to be printed; `sink` gets outputs that go elsewhere.
+    ///
+    /// # Errors
+    /// [`Failure`]: flags and inputs that do not fit the program, that of `make`, and what goes wrong between the parties.
+    pub fn run<'a>(
+        &mut self,
+        make: impl FnOnce(usize, Option<Party>) -> Result<FromFile<'a>>,
+        sink: Sink<'_>,
+    ) -> Result<String> {
+        let flags = &mut self.flags;
+        flags.settle(What::Run)?;
+        let present = Present::new(&flags.who, &flags.net)?;
+        let mut made = make(present.parties(), present.me())?;
+        made.for_parties(present.parties())?;
+        let inputs = made.inputs.take();
+        if inputs.is_some() && !flags.inputs.is_empty() {
+            return Err(Failure::from(Unsound::Plan {
+                problem: "--input: this command brings its inputs itself".into(),
+                remedy: "leave it out",
+            }));
+        }
+        run::run(&made.flagged(flags, Some(sink)), inputs, present)
+    }
 }
 
 impl FromFile<'_> {
@@ -74,13 +110,8 @@ impl FromFile<'_> {
     ///
     /// # Errors
     /// [`Failure`]: flags and inputs that do not fit the program, and what goes wrong between the parties.
-    pub fn run(mut self, flags: &mut ProgramFlags, sink: Sink<'_>) -> Result<String> {
-        let flags = &mut flags.flags;
-        flags.settle(What::Run)?;
-        let present = Present::new(&flags.who, &flags.net)?;
-        self.for_parties(present.parties())?;
-        let inputs = self.inputs.take();
-        run::run(&self.flagged(flags, Some(sink)), inputs, present)
+    pub fn run(self, flags: &mut ProgramFlags, sink: Sink<'_>) -> Result<String> {
+        flags.run(|_, _| Ok(self), sink)
     }
 
     /// Says what it costs, operation by operation.

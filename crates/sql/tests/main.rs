@@ -1,1 +1,5 @@
-//! Queries in SQL.
+//! Queries in SQL, and files of tables.
+
+mod files;
+mod schema;
+mod tpch;

@@ -31,6 +31,7 @@
 //! | [`join`](Rows::join) | 2 of the rows of both, one by a bit | a comparison for each row and key; 2 multiplexers a row and column taken over, in 2 log2 n rounds |
 
 mod column;
+mod data;
 mod error;
 mod expression;
 mod frame;
@@ -41,6 +42,7 @@ pub mod rows;
 mod table;
 
 pub use column::{Column, Right, Value};
+pub use data::{Data, DataBuilder, ValueRef};
 pub use error::Fault;
 pub use expression::{
     DatePart, Expression, Literal, Operator, col, date, days_of, decimal, lit,
@@ -52,4 +54,4 @@ pub use frame::{
 pub use kind::{Kind, Number, Unit};
 pub use query::{Answer, Query, QueryError};
 pub use rows::{Key, OpenedRows, Rows};
-pub use table::{Data, Table};
+pub use table::Table;

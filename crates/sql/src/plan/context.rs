@@ -26,7 +26,10 @@ pub(super) struct Tables {
 
 /// The digits of the longest number within a range.
 fn digits(number: &Number) -> u8 {
-    let most = number.least.unsigned_abs().max(number.greatest.unsigned_abs());
+    let most = number
+        .least
+        .unsigned_abs()
+        .max(number.greatest.unsigned_abs());
     let digits = most.checked_ilog10().map_or(1, |log| log + 1);
     u8::try_from(digits.min(38)).unwrap_or(38)
 }
@@ -38,7 +41,10 @@ fn data_type(kind: &Kind) -> DataType {
         Kind::Text { .. } | Kind::Choice(_) => DataType::Utf8,
         Kind::Ratio(..) => DataType::Float64,
         Kind::Number(number) => match number.unit {
-            Unit::One if i64::try_from(number.least).is_ok() && i64::try_from(number.greatest).is_ok() => {
+            Unit::One
+                if i64::try_from(number.least).is_ok()
+                    && i64::try_from(number.greatest).is_ok() =>
+            {
                 DataType::Int64
             }
             Unit::One => DataType::Decimal128(38, 0),
@@ -55,9 +61,10 @@ fn data_type(kind: &Kind) -> DataType {
 impl Tables {
     pub(super) fn new(tables: &[(String, Frame)]) -> Self {
         let source = |frame: &Frame| -> Arc<dyn TableSource> {
-            let fields = frame.columns().iter().map(|column| {
-                Field::new(&column.name, data_type(&column.kind), column.nullable)
-            });
+            let fields = frame
+                .columns()
+                .iter()
+                .map(|column| Field::new(&column.name, data_type(&column.kind), column.nullable));
             let schema = Schema::new(fields.collect::<Vec<Field>>());
             Arc::new(LogicalTableSource::new(Arc::new(schema)))
         };
@@ -73,7 +80,9 @@ impl Tables {
                 .flat_map(|function| {
                     let mut names = vec![function.name().to_owned()];
                     names.extend(function.aliases().iter().cloned());
-                    names.into_iter().map(move |name| (name, Arc::clone(&function)))
+                    names
+                        .into_iter()
+                        .map(move |name| (name, Arc::clone(&function)))
                 })
                 .collect(),
             aggregates: aggregates
@@ -81,7 +90,9 @@ impl Tables {
                 .flat_map(|function| {
                     let mut names = vec![function.name().to_owned()];
                     names.extend(function.aliases().iter().cloned());
-                    names.into_iter().map(move |name| (name, Arc::clone(&function)))
+                    names
+                        .into_iter()
+                        .map(move |name| (name, Arc::clone(&function)))
                 })
                 .collect(),
             planners: vec![

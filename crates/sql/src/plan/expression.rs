@@ -4,7 +4,9 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion_common::{Column, ScalarValue};
 use datafusion_expr::expr::{Case, InList, Like, ScalarFunction};
 use datafusion_expr::{BinaryExpr, Expr, Operator as Sign};
-use madrigal_tables::{DatePart, Expression, Kind, Literal, Number, Operator, Unit, Value, col, lit};
+use madrigal_tables::{
+    DatePart, Expression, Kind, Literal, Number, Operator, Unit, Value, col, lit,
+};
 
 use super::{Result, unsupported};
 
@@ -82,7 +84,11 @@ fn binary(left: &Expr, sign: Sign, right: &Expr) -> Result<Expression> {
                 one.clone().equals(other.clone()),
                 one.is_null().and(other.is_null()),
             ]);
-            if sign == Sign::IsDistinctFrom { !equal } else { equal }
+            if sign == Sign::IsDistinctFrom {
+                !equal
+            } else {
+                equal
+            }
         }
         Sign::LikeMatch => one.like(pattern(right)?),
         Sign::NotLikeMatch => !one.like(pattern(right)?),
@@ -198,12 +204,10 @@ fn casted(one: &Expr, to: &DataType) -> Result<Expression> {
     Ok(match value {
         // Public numbers are in another unit at once.
         Expression::Literal(literal) => match (&literal.value, &kind) {
-            (Value::Number(number), Kind::Number(to)) => {
-                match moved(*number, literal.unit, to) {
-                    Some(number) => Expression::Literal(Literal::number(number, to.unit)),
-                    None => Expression::Cast(Box::new(Expression::Literal(literal)), kind),
-                }
-            }
+            (Value::Number(number), Kind::Number(to)) => match moved(*number, literal.unit, to) {
+                Some(number) => Expression::Literal(Literal::number(number, to.unit)),
+                None => Expression::Cast(Box::new(Expression::Literal(literal)), kind),
+            },
             _ => Expression::Cast(Box::new(Expression::Literal(literal)), kind),
         },
         value => Expression::Cast(Box::new(value), kind),
@@ -218,7 +222,11 @@ fn moved(number: i128, from: Unit, to: &Number) -> Option<i128> {
 }
 
 fn function(function: &ScalarFunction) -> Result<Expression> {
-    let arguments: Vec<Expression> = function.args.iter().map(expression).collect::<Result<_>>()?;
+    let arguments: Vec<Expression> = function
+        .args
+        .iter()
+        .map(expression)
+        .collect::<Result<_>>()?;
     let number = |at: usize| match arguments.get(at) {
         Some(Expression::Literal(Literal {
             value: Value::Number(number),
@@ -236,7 +244,10 @@ fn function(function: &ScalarFunction) -> Result<Expression> {
     let escaped = |text: String| {
         let special = |character: char| matches!(character, '%' | '_' | '\\');
         let parts = text.chars().flat_map(|character| {
-            special(character).then_some('\\').into_iter().chain([character])
+            special(character)
+                .then_some('\\')
+                .into_iter()
+                .chain([character])
         });
         parts.collect::<String>()
     };
@@ -265,19 +276,20 @@ fn function(function: &ScalarFunction) -> Result<Expression> {
             Some(length) => value.clone().piece(0, length),
             None => return unsupported("left of a length that is not public"),
         },
-        ("starts_with", [value, _]) if text(1).is_some() => {
-            value.clone().like(escaped(text(1).unwrap_or_default()) + "%")
-        }
-        ("ends_with", [value, _]) if text(1).is_some() => {
-            value.clone().like("%".to_owned() + &escaped(text(1).unwrap_or_default()))
-        }
-        ("contains", [value, _]) if text(1).is_some() => {
-            value.clone().like(format!("%{}%", escaped(text(1).unwrap_or_default())))
-        }
+        ("starts_with", [value, _]) if text(1).is_some() => value
+            .clone()
+            .like(escaped(text(1).unwrap_or_default()) + "%"),
+        ("ends_with", [value, _]) if text(1).is_some() => value
+            .clone()
+            .like("%".to_owned() + &escaped(text(1).unwrap_or_default())),
+        ("contains", [value, _]) if text(1).is_some() => value
+            .clone()
+            .like(format!("%{}%", escaped(text(1).unwrap_or_default()))),
         ("coalesce", _) => Expression::Coalesce(arguments),
-        ("nullif", [one, other]) => {
-            Expression::Case(vec![(one.clone().differs(other.clone()), one.clone())], None)
-        }
+        ("nullif", [one, other]) => Expression::Case(
+            vec![(one.clone().differs(other.clone()), one.clone())],
+            None,
+        ),
         (name, _) => return unsupported(format!("the function {name}")),
     })
 }

@@ -126,14 +126,18 @@ fn simplified(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// The columns under the names that a reader of the result expects: without their tables', where that leaves them different.
 fn with_plain_names(frame: &Frame, plan: &LogicalPlan) -> Result<Frame> {
     let mut taken = BTreeSet::new();
-    let columns = plan.schema().iter().zip(frame.columns()).map(|((_, field), column)| {
-        let mut name = field.name().clone();
-        if !taken.insert(name.clone()) {
-            name = column.name.clone();
-            taken.insert(name.clone());
-        }
-        (name, col(&column.name))
-    });
+    let columns = plan
+        .schema()
+        .iter()
+        .zip(frame.columns())
+        .map(|((_, field), column)| {
+            let mut name = field.name().clone();
+            if !taken.insert(name.clone()) {
+                name = column.name.clone();
+                taken.insert(name.clone());
+            }
+            (name, col(&column.name))
+        });
     let columns: Vec<(String, Expression)> = columns.collect();
     Ok(frame.select(columns)?)
 }

@@ -4,8 +4,8 @@ use datafusion_expr::expr::{AggregateFunction, Sort as SortExpr};
 use datafusion_expr::logical_plan::{Aggregate, FetchType, Limit, SkipType, Sort};
 use datafusion_expr::{Expr, LogicalPlan};
 use madrigal_tables::{
-    Aggregate as Told, Expression, Frame, Literal, SortKey, Value, col, count, count_distinct, count_rows, greatest,
-    least, mean, sum, variance,
+    Aggregate as Told, Expression, Frame, Literal, SortKey, Value, col, count, count_distinct,
+    count_rows, greatest, least, mean, sum, variance,
 };
 
 use super::expression::expression;
@@ -72,7 +72,10 @@ impl Steps<'_> {
                 self.renamed(&first.union(rest)?, plan)?
             }
             LogicalPlan::Subquery(subquery) => self.frame(&subquery.subquery)?,
-            LogicalPlan::Statement(_) | LogicalPlan::Dml(_) | LogicalPlan::Ddl(_) | LogicalPlan::Copy(_) => {
+            LogicalPlan::Statement(_)
+            | LogicalPlan::Dml(_)
+            | LogicalPlan::Ddl(_)
+            | LogicalPlan::Copy(_) => {
                 return unsupported("a statement that changes tables");
             }
             LogicalPlan::EmptyRelation(_) | LogicalPlan::Values(_) => {
@@ -86,8 +89,9 @@ impl Steps<'_> {
     /// The same columns under the plan's names.
     pub(super) fn renamed(&self, frame: &Frame, plan: &LogicalPlan) -> Result<Frame> {
         let columns = names(plan).into_iter().zip(frame.columns());
-        let columns: Vec<(String, Expression)> =
-            columns.map(|(new, column)| (new, col(&column.name))).collect();
+        let columns: Vec<(String, Expression)> = columns
+            .map(|(new, column)| (new, col(&column.name)))
+            .collect();
         Ok(frame.select(columns)?)
     }
 
@@ -132,10 +136,22 @@ impl Steps<'_> {
 
     fn sort(&self, sort: &Sort) -> Result<Frame> {
         let input = self.frame(&sort.input)?;
-        let own: Vec<String> = input.columns().iter().map(|column| column.name.clone()).collect();
+        let own: Vec<String> = input
+            .columns()
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
         let mut more: Vec<(String, Expression)> = Vec::new();
         let mut keys = Vec::new();
-        for (number, SortExpr { expr, asc, nulls_first }) in sort.expr.iter().enumerate() {
+        for (
+            number,
+            SortExpr {
+                expr,
+                asc,
+                nulls_first,
+            },
+        ) in sort.expr.iter().enumerate()
+        {
             let column = match expression(expr)? {
                 Expression::Column(name) => name,
                 value => {
@@ -194,7 +210,8 @@ fn told_of(expr: &Expr) -> Result<Told> {
         Some(filter) => Expression::Case(vec![(expression(filter)?, argument)], None),
         None => argument,
     };
-    let is_public = matches!(&argument, Expression::Literal(literal) if literal.value != Value::Null);
+    let is_public =
+        matches!(&argument, Expression::Literal(literal) if literal.value != Value::Null);
     Ok(match (func.name(), params.distinct) {
         ("count", false) if is_public => count_rows(),
         ("count", false) => count(argument),

@@ -16,7 +16,7 @@ use crate::kind::{Kind, Number, Unit};
 pub(crate) use check::{Typed, both, comparable, divided, find, product, typed};
 pub(crate) use dates::calendar;
 pub use dates::{DatePart, days_of};
-pub(crate) use secret::{Cell, Scope, codes_of_text, constant, fit, text_of_codes, widest};
+pub(crate) use secret::{Cell, Scope, constant, fit, text_of_codes, widest};
 
 /// What is computed of the columns of each row. Missing values are treated as in SQL: what is computed of one is missing, but for `and`,
 /// `or`, tests for missing values, and `case`.

@@ -271,8 +271,3 @@ pub(super) fn sort(keys: &[(&Tensor, bool)], others: &[&Tensor], stable: bool) -
     let _ = stable;
     Tensor::sort_by(keys, others)
 }
-
-/// Columns in an order that nobody knows.
-pub(super) fn shuffled(columns: &[&Tensor]) -> Vec<Tensor> {
-    columns.iter().map(|&column| column.clone()).collect()
-}

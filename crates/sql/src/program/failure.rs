@@ -1,0 +1,34 @@
+//! Failures of this program alone; the others are in `madrigal_app::failure`.
+
+use madrigal_app::failure::{Fault, Status};
+use madrigal_sql::SqlError;
+use madrigal_sql::files::FileError;
+use madrigal_tables::QueryError;
+
+/// A query or a table that cannot be computed.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("the query: {0}")]
+    Sql(#[from] SqlError),
+    #[error("the query: {0}")]
+    Query(#[from] QueryError),
+    #[error("--table {name}=...: {problem}")]
+    Table { name: String, problem: String },
+    #[error("--schema {name}=...: no --table has this name; correct it")]
+    Schema { name: String },
+    #[error("--out {0}: write a name that ends in .csv or .parquet")]
+    Format(String),
+    #[error("the result has {0}, which Parquet does not hold: write it as .csv")]
+    Result(String),
+}
+
+impl Fault for Unfit {
+    fn status(&self) -> Status {
+        match self {
+            Self::File(_) => Status::File,
+            _ => Status::Usage,
+        }
+    }
+}

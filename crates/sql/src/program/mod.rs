@@ -1,0 +1,18 @@
+//! The commands.
+
+mod args;
+mod failure;
+mod query;
+mod schema;
+mod told;
+
+use madrigal_app::failure::Result;
+
+use args::{Cli, Command};
+
+pub fn run(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Run(mut args) => query::run(&mut args),
+        Command::Schema(args) => schema::run(&args),
+    }
+}

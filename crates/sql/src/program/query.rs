@@ -1,0 +1,237 @@
+//! `run`: a query, computed.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+use std::path::Path;
+
+use madrigal_app::failure::{Failure, Result};
+use madrigal_app::figures::{print, print_bytes, print_text_as_json};
+use madrigal_app::files::{self, Output, write_result};
+use madrigal_app::from_file::FromFile;
+use madrigal_app::read::read_file;
+use madrigal_app::receivers::Receivers;
+use madrigal_app::terminal::stderr;
+use madrigal_core::Party;
+use madrigal_net::Fact;
+use madrigal_program::Array;
+use madrigal_sql::files::{Format, Schema, bytes, read};
+use madrigal_sql::plan;
+use madrigal_tables::{Answer, Data, Fault, Frame, Query, QueryError};
+
+use super::args::{Run, TableArg};
+use super::failure::Unfit;
+use super::told;
+
+/// Name of the program, by which clients' shares are bound to it.
+const NAME: &str = "query";
+/// Number of parties where no flag says so.
+const PARTIES: usize = 3;
+
+pub fn run(args: &mut Run) -> Result<()> {
+    let format = match &args.out {
+        None => None,
+        Some(path) => {
+            let format = Format::of(path);
+            Some(format.ok_or_else(|| Unfit::Format(path.display().to_string()))?)
+        }
+    };
+    let output = Output {
+        flag: "--out",
+        action: "write the result",
+        path: args.out.as_deref(),
+    };
+    files::check(args.tables.iter().map(|table| &*table.file), &[output])?;
+    let asked = Asked::new(args)?;
+    if args.explain {
+        return asked.explain(args);
+    }
+    let (query, arrays) = (RefCell::new(None), RefCell::new(Vec::new()));
+    // Outputs come in their order, and a party gets all of them or none.
+    let sink = |_: &str, array: &Array| {
+        arrays.borrow_mut().push(array.clone());
+        Ok(true)
+    };
+    let (json, quiet) = (args.flags.json(), args.flags.quiet());
+    let report = args.flags.run(
+        |parties, me| {
+            let made = asked.query(parties)?;
+            if !quiet {
+                let _ = write!(stderr(), "{}", asked.learnt(&made));
+            }
+            let mut data = Vec::new();
+            for (table, schema) in asked.tables.iter().zip(&asked.schemas) {
+                if me.is_none_or(|me| me.index() == table.owner) {
+                    data.push((&*table.name, values(table, schema)?));
+                }
+            }
+            let inputs = made.inputs(data.iter().map(|(name, data)| (*name, data)));
+            let program = FromFile {
+                name: NAME,
+                program: made.computation().clone(),
+                lengths: asked.facts(),
+                inputs: Some(inputs),
+            };
+            *query.borrow_mut() = Some(made);
+            Ok(program)
+        },
+        &sink,
+    )?;
+    let arrays = arrays.take();
+    let arrays: Vec<_> = arrays.iter().map(Some).collect();
+    let answer = query.take().and_then(|query| query.answer(&arrays));
+    let out = args.out.as_deref().zip(format);
+    tell(&report, answer.as_ref(), out, json, args.csv)
+}
+
+/// Writes the result where it is to go.
+fn tell(
+    report: &str,
+    answer: Option<&Answer>,
+    out: Option<(&Path, Format)>,
+    json: bool,
+    csv: bool,
+) -> Result<()> {
+    match (out, answer) {
+        (Some((path, format)), Some(answer)) => {
+            let content =
+                bytes(answer, format).map_err(|error| Unfit::Result(error.to_string()))?;
+            write_result(path, &|to| to.write_all(&content))?;
+            match json {
+                true => print_text_as_json(report),
+                false => Ok(()),
+            }
+        }
+        _ if json => print_text_as_json(&told::json(report, answer)?),
+        (_, Some(answer)) if csv => print_bytes(answer.to_string().as_bytes()),
+        (_, Some(answer)) => print(told::shown(answer).as_bytes()),
+        (_, None) => print(report.as_bytes()),
+    }
+}
+
+/// A table's values, which its owner has.
+fn values(table: &TableArg, schema: &Schema) -> Result<Data> {
+    let read = read(&table.file, schema, Party::new(table.owner));
+    Ok(read.map_err(Unfit::from)?.1)
+}
+
+/// A query with all that everybody knows of its tables.
+struct Asked {
+    text: String,
+    tables: Vec<TableArg>,
+    /// A schema for each, whose table has the name that the query gives it.
+    schemas: Vec<Schema>,
+    to: Receivers,
+}
+
+impl Asked {
+    fn new(args: &Run) -> Result<Self> {
+        let text = match args.query.strip_prefix('@') {
+            None => args.query.clone(),
+            Some(path) => {
+                let path = Path::new(path);
+                let text = String::from_utf8(read_file("read the query", path)?);
+                text.map_err(|_| {
+                    let problem = std::io::Error::other("it is no text in UTF-8");
+                    Failure::file("read the query", path)(problem)
+                })?
+            }
+        };
+        if let Some(one) = (args.schemas.iter())
+            .find(|schema| !args.tables.iter().any(|table| table.name == schema.name))
+        {
+            let name = one.name.clone();
+            return Err(Unfit::Schema { name }.into());
+        }
+        let mut schemas: Vec<Schema> = Vec::new();
+        for table in &args.tables {
+            if schemas.iter().any(|one| one.name == table.name) {
+                return Err(Unfit::Table {
+                    name: table.name.clone(),
+                    problem: "two tables have this name: give one of them another".into(),
+                }
+                .into());
+            }
+            let named = args.schemas.iter().find(|schema| schema.name == table.name);
+            let beside = table.file.with_extension("toml");
+            let path = named.map_or(&beside, |schema| &schema.file);
+            let schema = Schema::read(path).map_err(Unfit::from)?;
+            schemas.push(Schema {
+                name: table.name.clone(),
+                ..schema
+            });
+        }
+        Ok(Self {
+            text,
+            tables: args.tables.clone(),
+            schemas,
+            to: args.to.clone(),
+        })
+    }
+
+    /// The query of so many parties.
+    fn query(&self, parties: usize) -> Result<Query> {
+        let mut tables = Vec::new();
+        for (table, schema) in self.tables.iter().zip(&self.schemas) {
+            let unfit = |problem: String| Unfit::Table {
+                name: table.name.clone(),
+                problem,
+            };
+            if table.owner >= parties {
+                return Err(unfit(format!(
+                    "party {} owns it, and there are {parties} parties, numbered from 0",
+                    table.owner
+                ))
+                .into());
+            }
+            let frame = Frame::table(schema.table(Party::new(table.owner)));
+            let frame = frame.map_err(|fault: Fault| unfit(fault.to_string()))?;
+            tables.push((table.name.clone(), frame));
+        }
+        let frame = plan(&self.text, &tables).map_err(Unfit::from)?;
+        let to = self.to.parties(parties)?;
+        let query = Query::new(&frame, parties, to);
+        Ok(query.map_err(|error: QueryError| Unfit::from(error))?)
+    }
+
+    /// What parties compare before they compute: a program alone does not tell what its numbers mean.
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![("the query".to_owned(), self.text.clone())];
+        for (table, schema) in self.tables.iter().zip(&self.schemas) {
+            facts.push((format!("--table {}", table.name), table.owner.to_string()));
+            facts.push((format!("the schema of {}", table.name), schema.to_toml()));
+        }
+        facts.sort();
+        facts
+    }
+
+    fn learnt(&self, query: &Query) -> String {
+        let to = match &self.to {
+            Receivers::All => "All parties learn".to_owned(),
+            Receivers::These(parties) => {
+                let parties: Vec<String> = parties.iter().map(ToString::to_string).collect();
+                format!("Parties {} alone learn", parties.join(", "))
+            }
+        };
+        let owners = self.tables.iter().map(|table| table.owner);
+        let tables: Vec<(Schema, usize)> = self.schemas.iter().cloned().zip(owners).collect();
+        told::learnt(&tables, query, &to, query.frame().most_rows())
+    }
+
+    fn explain(&self, args: &mut Run) -> Result<()> {
+        let query = self.query(args.flags.local().unwrap_or(PARTIES))?;
+        let program = FromFile {
+            name: NAME,
+            program: query.computation().clone(),
+            lengths: self.facts(),
+            inputs: None,
+        };
+        let json = args.flags.json();
+        let told = program.explain(&mut args.flags)?;
+        match json {
+            true => print_text_as_json(&told),
+            false => {
+                print(format!("{}\n{}{told}", self.learnt(&query), told::steps(&query)).as_bytes())
+            }
+        }
+    }
+}
