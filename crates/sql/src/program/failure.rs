@@ -20,6 +20,10 @@ pub enum Unfit {
     Schema { name: String },
     #[error("--out {0}: write a name that ends in .csv or .parquet")]
     Format(String),
+    #[error("--only {0}: queries are named q1 to q22")]
+    NoQuery(String),
+    #[error("DuckDB gives no results ({0}); give another --python, or --skip-check")]
+    Duckdb(String),
     #[error("the result has {0}, which Parquet does not hold: write it as .csv")]
     Result(String),
 }
