@@ -2,6 +2,7 @@
 
 use madrigal_app::everyone::everyone;
 use madrigal_app::failure::{Failure, Result};
+use madrigal_app::figures::forget_peak_rss;
 use madrigal_app::flags::{Patience, TransportArg};
 use madrigal_app::processes::{self, Clock, Figures, Listening, Ready, Starter, Used};
 use madrigal_app::reach::Network;
@@ -62,6 +63,8 @@ fn compute(task: Task, starter: Starter) -> Result<Done> {
     };
     let prepared = Prepared::new(&task, &here)?;
     let prepared = &prepared;
+    // What made the rows is no party's.
+    forget_peak_rss();
     let (ended, used) = match here[..] {
         [me] => {
             let party = Listening::new(task.transport)?;
