@@ -30,7 +30,7 @@ from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)
 from . import tables
 from ._expressions import Expr, col, lit, when
 from ._tables import Answer, Frame, Query, sql, table
-from ._flow import cond, look_up, map, match, repeat, sort_by
+from ._flow import cond, look_up, map, match, repeat, shuffle, sort_by
 from ._types import (
     DType,
     bool_,
@@ -55,6 +55,6 @@ __all__ = [
     "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
     "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
     "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "lit", "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "sigmoid", "silu", "softmax",
+    "lit", "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "shuffle", "sigmoid", "silu", "softmax",
     "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16", "uint32", "uint64", "uint8", "when", "where",
 ]

@@ -109,6 +109,20 @@ def sort_by(keys: Any, *values: Any, descending: Any = False) -> tuple[Any, ...]
     return tuple(apply_all("sort_by", arrays, [int(bool(one)) for one in directions]))
 
 
+def shuffle(*values: Any) -> tuple[Any, ...]:
+    """Arrays along their last axis in an order that nobody knows, the same for all of them; of arrays with more axes each list has its own.
+
+    All orders are equally likely. ``simulate`` leaves values in their order. Three parties shuffle in ``R``, two in protocols with ``B``.
+    """
+    if not values:
+        raise ValueError("shuffle: a value is missing")
+    trace = trace_of(values)
+    arrays = [as_secret(trace, one) for one in values]
+    if any(one.shape != arrays[0].shape or not one.ndim for one in arrays):
+        raise ValueError("shuffle: values must have one shape, with an axis: " + ", ".join(str(one.shape) for one in arrays))
+    return tuple(apply_all("shuffle", arrays, []))
+
+
 def look_up(table: Any, places: Secret) -> Secret:
     """Entries of a table, secret or public, at secret places of its first axis; zeros where there is no such place."""
     trace = trace_of([table, places])
@@ -119,5 +133,5 @@ def look_up(table: Any, places: Secret) -> Secret:
     return apply("find_in", [index, entries])
 
 
-__all__ = ["cond", "look_up", "map", "match", "repeat", "sort_by"]
+__all__ = ["cond", "look_up", "map", "match", "repeat", "shuffle", "sort_by"]
 _ = fitted

@@ -184,6 +184,39 @@ def test_rows_are_sorted_by_keys(parties: int, protocol: str) -> None:
         assert found["sorted"].tolist() == sorted(points.tolist())
 
 
+@pytest.mark.parametrize("parties, protocol", [(3, "R"), (2, "A+B")])
+def test_rows_are_shuffled_together(parties: int, protocol: str) -> None:
+    @mg.program(parties=parties, protocol=protocol)
+    def mixed(p: mg.Builder) -> None:
+        name = p.input("name", 0, (30,), np.uint32)
+        points = p.input("points", 1, (30,), np.int16)
+        shuffled = mg.shuffle(name, points)
+        p.reveal("name", shuffled[0])
+        p.reveal("points", shuffled[1])
+
+    name = np.arange(30, dtype=np.uint32) + 100
+    given = {"name": name, "points": (-7 * np.arange(30)).astype(np.int16)}
+    assert mixed.simulate(**given)["name"].tolist() == name.tolist()
+    found = mixed.run_local(**given)
+    assert found["name"].tolist() != name.tolist()
+    assert sorted(found["name"].tolist()) == name.tolist()
+    assert (found["points"] == -7 * (found["name"].astype(np.int16) - 100)).all()
+
+
+def test_shuffles_that_cannot_be_are_told() -> None:
+    @mg.program(parties=2, protocol="Y2")
+    def wrong(p: mg.Builder) -> None:
+        x, y = p.input("x", 0, (3,), int), p.input("y", 1, (2,), int)
+        with pytest.raises(ValueError, match=r"one shape.*\(3,\), \(2,\)"):
+            mg.shuffle(x, y)
+        with pytest.raises(ValueError, match="a value is missing"):
+            mg.shuffle()
+        p.reveal("x", mg.shuffle(x)[0])
+
+    with pytest.raises(mg.MadrigalError, match="R of 3 parties"):
+        wrong.run_local(x=[1, 2, 3], y=[4, 5])
+
+
 def test_sorts_that_cannot_be_are_told() -> None:
     @mg.program(parties=3)
     def wrong(p: mg.Builder) -> None:

@@ -114,13 +114,13 @@ pub struct Bits {
     /// Sharings of ring elements that the numbers which become bits are shared anew from: they are others than the parties'
     /// shares.
     pub shares_anew: &'static [Sharing],
-    /// Sorts rows by keys. Nothing where a sorting network does it.
+    /// Sorts and shuffles rows. Nothing where a sorting network sorts, and nothing shuffles.
     pub sort: Option<RowSort>,
     /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
 }
 
-/// Sorts of rows by keys that are bits, in another way than by a sorting network.
+/// Shuffles of rows, and sorts by keys that are bits, in another way than by a sorting network.
 pub struct RowSort {
     /// Numbers of parties that can do it.
     pub parties: RangeInclusive<usize>,
@@ -128,6 +128,11 @@ pub struct RowSort {
     pub numbers: &'static [Sharing],
     /// Operation that sorts by keys in these orders: the first values are the keys, bits, and others are columns of bits or of ring elements.
     pub operation: fn(Vec<KeyOrder>) -> DynOperation,
+    /// Operation that puts such columns into an order that nobody knows.
+    pub shuffle: fn() -> DynOperation,
+    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings, which tells nothing. Where it is
+    /// there, a sort by a key of one bit is that, with places that are counted; elsewhere the sort itself does as well.
+    pub place: Option<fn() -> DynOperation>,
 }
 
 /// Operations of a protocol on ring elements.

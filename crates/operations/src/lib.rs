@@ -68,7 +68,7 @@ pub use backend::{
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ShareToKeys, ToKeys};
-pub use boolean_gmw::{BooleanGmwTool, ShuffleTable, SortTable};
+pub use boolean_gmw::{BooleanGmwTool, PlaceTable, ShuffleTable, SortTable};
 pub use branches::{Branch, BranchTool, Scheme};
 pub use circuit::Circuit;
 pub use circuit_job::{CircuitJob, JobError};

@@ -95,10 +95,15 @@ pub(crate) fn plain(keys: &[KeyOrder], inputs: &[&Shares]) -> Result<Vec<Shares>
     };
     let mut order: Vec<u32> = (0..rows as u32).collect();
     order.sort_by(|&left, &right| compared(left as usize, right as usize));
-    let moved = Rearrange::new(Layout::Picked(order.into()));
-    let mut sorted = Vec::with_capacity(inputs.len());
+    moved(&order, inputs)
+}
+
+/// Puts clear values into an order, which gives the old place of each new row.
+pub(crate) fn moved(order: &[u32], inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+    let to = Rearrange::new(Layout::Picked(order.into()));
+    let mut moved = Vec::with_capacity(inputs.len());
     for value in inputs {
-        sorted.extend(moved.plain(&[value])?);
+        moved.extend(to.plain(&[value])?);
     }
-    Ok(sorted)
+    Ok(moved)
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_engine::{Element, Operation, Origin, PlanSpec, Shares, Sharing, Sort, Value, Width};
 use madrigal_operations::{
-    ArithmeticGmwTool, BooleanGmwTool, Depth, KeyOrder, ReplicatedTool, ShuffleRows, ShuffleTable,
-    SortRows, SortTable,
+    ArithmeticGmwTool, BooleanGmwTool, Depth, KeyOrder, PlaceTable, ReplicatedTool, ShuffleRows,
+    ShuffleTable, SortRows, SortTable,
 };
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::must_agree;
@@ -63,6 +63,33 @@ fn rows_are_sorted_by_several_keys() {
     }
 }
 
+/// Keys of 1 to 5 bits in all, of which the first ones are counted: one key or two.
+#[test]
+fn rows_are_sorted_by_short_keys() {
+    let seed = seed();
+    for bits in [&[1][..], &[2], &[1, 1], &[1, 2], &[4], &[3, 1], &[3, 2]] {
+        for rows in [0, 1, 2, 65, 300] {
+            let mut built = Built::new(3, seed);
+            let keys: Vec<Value> = bits
+                .iter()
+                .map(|&bits| built.bits::<ReplicatedTool>(bits, rows))
+                .collect();
+            let columns = [
+                built.bits::<ReplicatedTool>(9, rows),
+                built.ring::<ReplicatedTool>(Width::W64, rows),
+            ];
+            for orders in [&ORDERS[..keys.len()], &ORDERS[1..=keys.len()]] {
+                let sort = Arc::new(SortRows::new(orders, None));
+                let sorted = built.graph.add(sort, &[&keys[..], &columns].concat());
+                for value in sorted.unwrap() {
+                    built.open_to_all::<ReplicatedTool>(value);
+                }
+            }
+            check(&built, built.spec(), seed);
+        }
+    }
+}
+
 /// On several threads, in parts, with blocks of other operations before and behind; keys alone, too.
 #[test]
 fn sorts_stand_between_other_operations() {
@@ -82,7 +109,14 @@ fn sorts_stand_between_other_operations() {
         .graph
         .add(Arc::new(SortRows::new([ORDERS[3]], None)), &sorted[2..3])
         .unwrap();
-    for value in [again[0], again[1], again[2], alone[0], sorted[6]] {
+    let keys = [&sorted[..2], &sorted[6..7]].concat();
+    let counted = built
+        .graph
+        .add(Arc::new(SortRows::new(&ORDERS[..2], None)), &keys)
+        .unwrap();
+    for value in [
+        again[0], again[1], again[2], alone[0], sorted[6], counted[2],
+    ] {
         built.open_to_all::<ReplicatedTool>(value);
     }
     check_all(&built, seed);
@@ -134,18 +168,18 @@ fn wrong_tables_are_refused() {
     assert_eq!(problem, "no columns to shuffle");
 }
 
-/// A party sees the same whether all keys are alike or all are different: opened results of comparisons tell nothing.
+/// A party sees the same whether all keys are alike or all are different: opened results of comparisons and opened places tell nothing.
 #[test]
-fn opened_comparisons_say_nothing() {
-    for to in 0..3 {
+fn what_sorts_open_says_nothing() {
+    for (to, bits) in [(0, 3), (1, 3), (2, 3), (0, 5), (1, 5), (2, 5)] {
         let seed = seed();
         let owner = (to + 1) % 3;
         let built = |keys: [u8; 6]| {
             let mut built = Built::new(3, seed);
             for _ in 0..owner {
-                built.share::<ReplicatedTool>(Shares::bits_of(Sharing::PUBLIC, 3, &[0_u8; 6]));
+                built.share::<ReplicatedTool>(Shares::bits_of(Sharing::PUBLIC, bits, &[0_u8; 6]));
             }
-            let keys = Shares::bits_of(Sharing::PUBLIC, 3, &keys);
+            let keys = Shares::bits_of(Sharing::PUBLIC, bits, &keys);
             let keys = built.share::<ReplicatedTool>(keys);
             let sort = SortRows::new([ORDERS[0]], None);
             let sorted = built.graph.add(Arc::new(sort), &[keys]).unwrap();
@@ -157,7 +191,7 @@ fn opened_comparisons_say_nothing() {
         let to = Party::new(to);
         let a = ones_of_values(&plan, &alike.inputs, to, seed);
         let b = ones_of_values(&plan, &different.inputs, to, seed ^ 0x5555_0000_0000_0000);
-        must_agree(&a, &b, &format!("a sort in R, to {to}"));
+        must_agree(&a, &b, &format!("a sort in R by {bits} bits, to {to}"));
     }
 }
 
@@ -204,6 +238,66 @@ fn two_parties_sort_rows_by_several_keys() {
             ..built.spec()
         };
         check(&built, spec, seed);
+    }
+}
+
+/// Rows go where their places say; places that are none are refused.
+#[test]
+fn two_parties_place_rows() {
+    let seed = seed();
+    for rows in [0, 1, 2, 65, 300] {
+        let mut built = Built::new(2, seed);
+        let table = table_of_two(&mut built, rows);
+        // Each place once, as rows goes through all residues.
+        let places: Vec<u32> = (0..rows as u32).map(|row| row * 7 % rows as u32).collect();
+        let places = Shares::ring(Sharing::PUBLIC, vec![places.into()]);
+        let places = built.share::<ArithmeticGmwTool>(places);
+        let placed = built
+            .graph
+            .add(Arc::new(PlaceTable), &[&[places], &table[..]].concat())
+            .unwrap();
+        assert_eq!(placed.len(), table.len());
+        for value in placed {
+            open_of_two(&mut built, value);
+        }
+        match rows {
+            65 => check_all(&built, seed),
+            _ => {
+                check(&built, built.spec(), seed);
+            }
+        }
+    }
+    let column = Shares::bits_of(Sharing::PUBLIC, 3, &[0_u8; 3]);
+    for places in [[0, 1, 1], [0, 1, 3], [u32::MAX, 0, 1]] {
+        let places = Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]);
+        assert!(PlaceTable.plain(&[&places, &column]).is_err());
+    }
+}
+
+/// The other party sees the same whether rows stay where they are or change places.
+#[test]
+fn opened_places_say_nothing() {
+    for to in 0..2 {
+        let seed = seed();
+        let owner = 1 - to;
+        let built = |places: [u32; 6]| {
+            let mut built = Built::new(2, seed);
+            let places = Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]);
+            for _ in 0..owner {
+                let zeros = Shares::ring(Sharing::PUBLIC, vec![vec![0_u32; 6].into()]);
+                built.share::<ArithmeticGmwTool>(zeros);
+            }
+            let places = built.share::<ArithmeticGmwTool>(places);
+            let placed = built.graph.add(Arc::new(PlaceTable), &[places, places]);
+            built.open::<ArithmeticGmwTool>(placed.unwrap()[0], &[owner]);
+            built
+        };
+        let [stay, move_on] = [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]].map(built);
+        let plan = madrigal_engine::Plan::new(stay.spec()).unwrap();
+        let to = Party::new(to);
+        let a = ones_of_values(&plan, &stay.inputs, to, seed);
+        let b = ones_of_values(&plan, &move_on.inputs, to, seed ^ 0x5555_0000_0000_0000);
+        must_agree(&a, &b, &format!("places of rows, to {to}"));
     }
 }
 
@@ -262,4 +356,13 @@ fn wrong_tables_of_two_parties_are_refused() {
     );
     let problem = ShuffleTable.sorts(&[], 2).unwrap_err().to_string();
     assert_eq!(problem, "no columns to shuffle");
+    let refused = |inputs: &[Sort]| PlaceTable.sorts(inputs, 2).unwrap_err().to_string();
+    let places = of(Sharing::A, Element::Ring(Width::W32), 5);
+    assert_eq!(PlaceTable.sorts(&[places, bits], 2).unwrap(), [bits]);
+    assert_eq!(refused(&[]), "no places of rows");
+    assert_eq!(refused(&[places]), "no columns to place");
+    assert_eq!(
+        refused(&[number, bits]),
+        "5 x u64 (A) where places of rows are wanted, numbers of 32 bits"
+    );
 }

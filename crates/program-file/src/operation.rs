@@ -131,7 +131,7 @@ fn by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// Operations that have names of their own, and no table.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "input",
     "argument",
     "constant",
@@ -146,6 +146,7 @@ const OTHERS: [&str; 20] = [
     "cast",
     "prefix_sums",
     "sort_by",
+    "shuffle",
     "matrix_product",
     "convolve",
     "look_up",
@@ -212,6 +213,7 @@ pub(crate) fn parts(op: &Op) -> Option<Parts> {
         Op::SortBy(descending) => {
             named("sort_by").of(descending.iter().map(|&descending| usize::from(descending)))
         }
+        Op::Shuffle => named("shuffle"),
         Op::MatMul => named("matrix_product"),
         Op::Convolve(convolution) => named("convolve").of(geometry(convolution)),
         Op::LookUp => named("look_up"),
@@ -329,6 +331,7 @@ pub(crate) fn operation(
             let directions = numbers()?.into_iter().map(direction);
             Op::SortBy(directions.collect::<Result<_, _>>()?)
         }
+        "shuffle" => none(Op::Shuffle)?,
         "matrix_product" => none(Op::MatMul)?,
         "convolve" => Op::Convolve(convolution(&numbers()?).ok_or_else(|| lengths_of(node, 16))?),
         "look_up" => none(Op::LookUp)?,

@@ -144,6 +144,7 @@ fn parts_that_do_not_fit_are_named() {
     told("sort_by", node(&[4], &[]), "the direction 2 of a key");
     told("sort_by", node(&[0, 0], &[]), "");
     told("sort_by", node(&[], &[]), "");
+    told("shuffle", node(&[0], &[]), "1 numbers, and it has 0");
     told("repeat", node(&[8, 2], &[]), "0 bodies");
     told("view", node(&[0, 2], &[]), "numbers");
     told("view", node(&[0, 16, 2], &[]), "reaches beyond");

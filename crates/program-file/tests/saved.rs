@@ -7,7 +7,8 @@ use madrigal_program::generator::Recipe;
 use madrigal_program::ir::Elementwise;
 use madrigal_program::lower::Mix;
 use madrigal_program::{
-    Client, Computation, Everyone, Fixed, Inputs, Party, Plain, Program, Rounding, Stages, Type,
+    Client, Computation, Everyone, Fixed, Inputs, Party, Plain, Program, Rounding, Stages, Tensor,
+    Type,
 };
 use madrigal_program_file::{ProgramFile, SaveError, SaveProgram};
 use madrigal_testkit::seed;
@@ -63,7 +64,7 @@ fn random_programs_are_loaded_as_they_were_saved() {
     }
 }
 
-/// What random programs lack: names, circuits, requirements, every kind of receiver, convolutions, other roundings and mixes.
+/// What random programs lack: names, circuits, requirements, every kind of receiver, convolutions, shuffles, other roundings and mixes.
 #[test]
 fn all_parts_of_a_program_are_kept() {
     let clinic = Client::new("clinic");
@@ -91,6 +92,9 @@ fn all_parts_of_a_program_are_kept() {
     p.open_named("flags", flags.any(0), (Party::new(1), &clinic));
     p.open((&prices * &prices).exp(), &clinic);
     p.open_tensor(Some("convolved"), &convolved, Party::new(0));
+    for shuffled in Tensor::shuffle(&[&bytes.untyped(), &prices.untyped()]) {
+        p.open_tensor(None, &shuffled, Everyone);
+    }
     p.open(p_none(&unused), Everyone);
     let program = p.finish().unwrap();
     let again = same(&program, "all parts");

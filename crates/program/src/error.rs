@@ -275,6 +275,18 @@ pub enum Fault {
         /// The mix.
         mix: String,
     },
+    /// A shuffle in a mix that has no way to do it.
+    #[error(
+        "a shuffle of rows, which {parties} parties cannot do in the mix {mix}; there are {have}"
+    )]
+    NoShuffle {
+        /// The mix.
+        mix: String,
+        /// Number of parties.
+        parties: usize,
+        /// The mixes that can, and for how many parties.
+        have: Words<String>,
+    },
     /// An opening to some where all must know what is done next.
     #[error(
         "a value is opened to {to} alone, and another stage may follow: what decides it must be known to all parties; open it to everyone, or in the last stage"

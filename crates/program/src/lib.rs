@@ -30,7 +30,7 @@
 //! | use functions of networks | [`Secret::relu`], [`Secret::gelu`], [`Secret::sigmoid`], [`Secret::exp`], [`Secret::reciprocal`], [`Secret::softmax`], [`Secret::layer_norm`], [`Secret::max_pool`], ...: with their bounds in `docs/FUNCTIONS.md` |
 //! | compare | [`Secret::lt`] and its kin give `Secret<bool>`, [`Secret::select`] chooses by it |
 //! | put together | [`Secret::sum`], [`Secret::least`], [`Secret::min_with_place`], [`Secret::all`], [`Secret::dot`], [`Secret::matmul`], [`Secret::prefix_sums`] |
-//! | order and look up | [`Secret::sort`], [`Secret::top`], [`Secret::look_up`], [`Secret::join_on`] |
+//! | order and look up | [`Secret::sort`], [`Secret::top`], [`Tensor::sort_by`], [`Tensor::shuffle`], [`Secret::look_up`], [`Secret::join_on`] |
 //! | move without cost | [`Secret::reshape`], [`Secret::slice`], [`Secret::permute`], [`Program::concat`], ... |
 //! | change types | [`Secret::cast`], [`Secret::to_fixed`], [`Secret::floor`] |
 //! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |

@@ -19,6 +19,7 @@ mod ranges;
 mod requirements;
 mod ring_branches;
 mod running;
+mod shuffles;
 mod stages;
 mod sweep;
 mod tensors;

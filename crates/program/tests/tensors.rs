@@ -6,6 +6,7 @@ use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret, T
 
 use crate::lowering::agrees;
 use crate::random::Random;
+use crate::running::runs;
 
 const ALICE: Party = Party::new(0);
 
@@ -262,6 +263,43 @@ fn rows_are_sorted_by_keys() {
             if fits && (mix == Mix::R || parties == 2 || length < 100) {
                 agrees(&program, &inputs, mix, Goal::Size, "a sort by keys");
             }
+        }
+    }
+}
+
+/// A key of one bit, whose rows two parties and three count where there is a ring; alike ones, too.
+#[test]
+fn rows_are_sorted_by_a_bit() {
+    let mut random = Random::fresh();
+    for (mix, parties) in [(Mix::R, 3), (Mix::AB, 2), (Mix::B, 2), (Mix::AB, 3)] {
+        for (length, kind) in [(0, 0), (1, 1), (2, 2), (9, 0), (9, 1), (9, 2), (300, 2)] {
+            if parties == 3 && mix == Mix::AB && length > 9 {
+                continue;
+            }
+            let flags: Vec<bool> = (0..length)
+                .map(|_| kind == 1 || kind == 2 && random.half() & 1 == 1)
+                .collect();
+            let places: Vec<u32> = (0..length as u32).collect();
+            let mut p = Program::new(parties);
+            let key = p.input::<bool>(ALICE, length).untyped();
+            let column = p.input::<u32>(Party::new(1), length);
+            let twice = (&column + &column).untyped();
+            for descending in [false, true] {
+                let sorted = Tensor::sort_by(&[(&key, descending)], &[&column.untyped(), &twice]);
+                for column in sorted {
+                    let _ = p.open_tensor(None, &column, Everyone);
+                }
+            }
+            let program = p.finish().expect("a program that can be");
+            let inputs = Inputs::new().with(&flags[..]).with(&places[..]);
+            agrees(&program, &inputs, mix, Goal::Size, "a sort by a bit");
+            runs(&program, &inputs, mix, Goal::Size, "a sort by a bit");
+            // What is equal stays in its order.
+            let outputs = program.simulate(&inputs).expect("inputs as declared");
+            let second = outputs.arrays().nth(1).flatten().expect("opened to all");
+            let mut expected: Vec<u128> = (0..length as u128).collect();
+            expected.sort_by_key(|&at| flags[at as usize]);
+            assert!(second.codes().eq(expected));
         }
     }
 }

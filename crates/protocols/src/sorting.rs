@@ -1,7 +1,7 @@
 //! Order of rows found by comparisons whose results are opened: which rows are compared, and when.
 //!
 //! The rows were shuffled by a permutation that nobody knows, and no two are alike, since each has a secret number of its
-//! own as its lowest bits. Then their order is one of n! that are equally likely, and all results of comparisons follow from
+//! own as its lowest bits: its place before the shuffle, not the public one behind it, by which all would see who is equal. Then their order is one of n! that are equally likely, and all results of comparisons follow from
 //! it: they tell nothing of what the rows hold (Hamada et al., ICISC 2012), and ways of sorting that branch on results are
 //! allowed.
 //!
@@ -125,6 +125,19 @@ pub const fn index_bits(rows: usize) -> usize {
         0 | 1 => 1,
         _ => (rows - 1).ilog2() as usize + 1,
     }
+}
+
+/// The row that goes to each place, if each place has one.
+#[must_use]
+pub fn inverse(places: &[u32]) -> Option<Vec<u32>> {
+    let mut order = vec![u32::MAX; places.len()];
+    for (row, &place) in (0..).zip(places) {
+        match order.get_mut(place as usize) {
+            Some(to) if *to == u32::MAX => *to = row,
+            _ => return None,
+        }
+    }
+    Some(order)
 }
 
 /// Number of pairs among `rows`.
@@ -629,6 +642,15 @@ mod tests {
         assert_eq!(open[0].len(), joining.len() - PIVOTS);
         let found = joining.iter().map(|&row| keys[row as usize]);
         assert!(found.is_sorted());
+    }
+
+    #[test]
+    fn places_have_one_row_each() {
+        assert_eq!(inverse(&[]), Some(vec![]));
+        assert_eq!(inverse(&[2, 0, 1]), Some(vec![1, 2, 0]));
+        assert_eq!(inverse(&[0, 1, 1]), None);
+        assert_eq!(inverse(&[0, 1, 3]), None);
+        assert_eq!(inverse(&[u32::MAX]), None);
     }
 
     #[test]

@@ -611,3 +611,30 @@ fn a_peer_with_other_rows_is_refused() {
         assert!(results.iter().all(Result::is_err), "{rows:?}");
     }
 }
+
+/// Places of which two are alike, or that are beyond the last row, are refused by both.
+#[test]
+fn places_that_are_no_permutation_are_refused() {
+    for places in [[0, 0], [1, 2], [u32::MAX, 0], [1, 0]] {
+        let results: Vec<Result<(Vec<u32>, Cost)>> =
+            World::light(2, seed()).run_over(mesh(2), |context| async move {
+                let me = context.me();
+                let online = context.enter(Phase::Online, "online");
+                let mut gmw = BooleanGmw::new(online, Opening::Direct)?;
+                let mut table = Table::zeros(RowFormat::new(0, [Width::W32]), 2);
+                if me == Party::new(1) {
+                    table.set_number::<u32>(0, &places);
+                }
+                gmw.place(&mut table, 0).await?;
+                Ok(table.number::<u32>(0).to_vec())
+            });
+        let right = places == [1, 0];
+        assert!(
+            results.iter().all(|found| found.is_ok() == right),
+            "{places:?}"
+        );
+        if right {
+            assert_eq!(results[1].as_ref().unwrap().0, [0, 1]);
+        }
+    }
+}

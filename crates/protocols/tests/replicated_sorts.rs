@@ -4,11 +4,12 @@
 
 use std::collections::HashMap;
 
-use crate::common::{dealt, dealt_bits, join, plain, run, values};
-use madrigal_core::Ring;
+use crate::common::{dealt, dealt_bits, join, plain, run, values, worker};
+use madrigal_core::{Party, Ring};
 use madrigal_kernels::{Block, Prg, crew::Crew};
+use madrigal_net::transport::mesh;
 use madrigal_protocols::replicated::{BitShares, Column, Depth, Keys, Masking, RingShares};
-use madrigal_testkit::seed;
+use madrigal_testkit::{World, seed};
 
 /// Shares of words for XOR, of which each party takes its own.
 fn dealt_words(seed: u64, label: u64, words: &[u64]) -> [RingShares<u64>; 3] {
@@ -234,11 +235,87 @@ fn sorts(seed: u64, rows: usize, bits: usize, few: bool, depth: Option<Depth>) {
 #[test]
 fn rows_are_sorted_by_keys_of_any_width() {
     let seed = seed();
-    for bits in [0, 1, 7, 8, 63, 64, 65, 130, 300] {
+    for bits in [0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 130, 300] {
         for rows in [0, 1, 2, 3, 65] {
             sorts(seed, rows, bits, false, None);
         }
         sorts(seed, 300, bits, true, None);
+    }
+}
+
+/// Keys that are all alike, at both ends, and rows beyond a block, a piece of a message and a chunk of what is counted.
+#[test]
+fn places_of_rows_are_counted() {
+    let seed = seed();
+    let all = Party::all(3).collect::<Vec<_>>();
+    for (rows, bits) in [
+        (0, 1),
+        (1, 4),
+        (1025, 2),
+        (16_384, 3),
+        (40_000, 1),
+        (70_001, 4),
+    ] {
+        for alike in [None, Some(0), Some(1)] {
+            let keys: Vec<Vec<u8>> = (0..bits)
+                .map(|bit| match alike {
+                    Some(bit) => vec![bit; rows],
+                    None => values::<u8>(seed, bit, rows)
+                        .iter()
+                        .map(|x| x & 1)
+                        .collect(),
+                })
+                .collect();
+            let shared = dealt_bits(seed, 1, &keys);
+            let about = format!("{rows} rows, {bits} bits, {alike:?}");
+            let results = run(
+                seed,
+                &about,
+                async |rings| {
+                    let mut keys = Keys::none(rows);
+                    keys.push(&shared[rings.me().index()]);
+                    let places = rings.places(&keys).await?;
+                    Ok(rings.open(&places, &all).await?.unwrap())
+                },
+                |tally| {
+                    tally.places(rows, bits as usize);
+                    tally.open::<u32>(rows, &all);
+                },
+            );
+            let mut order: Vec<usize> = (0..rows).collect();
+            order.sort_by_key(|&row| keys.iter().rev().map(|key| key[row]).collect::<Vec<_>>());
+            let mut places = vec![0; rows];
+            for (place, row) in (0..).zip(order) {
+                places[row] = place;
+            }
+            for found in results {
+                assert!(found == places, "{about}");
+            }
+        }
+    }
+}
+
+/// Shares that do not fit together give places that are none: that is an error.
+#[test]
+fn places_that_are_no_permutation_are_refused() {
+    let seed = seed();
+    let shared = dealt_bits(seed, 1, &[vec![1, 0, 1, 1, 0, 0, 1, 0]]);
+    let results = World::light(3, seed).run_over(mesh(3), |context| {
+        let shared = &shared;
+        async move {
+            let mut rings = worker(&context)?;
+            let me = rings.me().index();
+            let mut planes = shared[me].clone();
+            if me == 1 {
+                planes.row_mut(0)[1][0] ^= 4;
+            }
+            let mut keys = Keys::none(8);
+            keys.push(&planes);
+            rings.sort(&keys, Vec::new()).await
+        }
+    });
+    for (me, result) in results.iter().enumerate() {
+        assert!(result.is_err(), "{me}: {result:?}");
     }
 }
 
@@ -256,4 +333,6 @@ fn many_rows_are_sorted() {
         sorts(seed, rows, 20, false, depth);
     }
     sorts(seed, 3000, 64, true, None);
+    sorts(seed, 70_000, 1, false, None);
+    sorts(seed, 3000, 4, false, None);
 }

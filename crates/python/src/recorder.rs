@@ -455,6 +455,7 @@ fn operation(
             let keys: Vec<_> = keys.iter().copied().zip(directions).collect();
             Inner::sort_by(&keys, others)
         }
+        ("shuffle", all @ [_, ..], []) => Inner::shuffle(all),
         ("root", &[x], []) => program.record(Op::Unary(Unary::Root), &[x]),
         ("count_ones", &[x], []) => program.record(Op::Unary(Unary::CountOnes), &[x]),
         ("shift_left", &[x], &[by]) => program.record(Op::Unary(Unary::ShiftLeft(small(by))), &[x]),

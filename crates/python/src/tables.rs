@@ -77,7 +77,7 @@ enum Given<'py> {
     /// Integers of eight bytes, the lowest first, and whether each is there, a byte each.
     Numbers(Bound<'py, PyBytes>, Bound<'py, PyBytes>),
     /// Anything else, value by value.
-    Values(Vec<One>),
+    Values(Vec<Option<One>>),
 }
 
 /// A value in Python.
@@ -86,17 +86,14 @@ enum One {
     Bool(bool),
     Number(i128),
     Text(String),
-    Null(Option<u8>),
 }
 
-impl From<One> for Value {
-    fn from(one: One) -> Self {
-        match one {
-            One::Bool(value) => Self::Bool(value),
-            One::Number(value) => Self::Number(value),
-            One::Text(text) => Self::Text(text),
-            One::Null(_) => Self::Null,
-        }
+fn value_of(one: Option<One>) -> Value {
+    match one {
+        Some(One::Bool(value)) => Value::Bool(value),
+        Some(One::Number(value)) => Value::Number(value),
+        Some(One::Text(text)) => Value::Text(text),
+        None => Value::Null,
     }
 }
 
@@ -120,7 +117,7 @@ impl Data {
                     };
                     numbers.iter().enumerate().map(value).collect()
                 }
-                Given::Values(values) => values.into_iter().map(Value::from).collect(),
+                Given::Values(values) => values.into_iter().map(value_of).collect(),
             });
         }
         madrigal_tables::Data::new(&table.0, all).map(Self).map_err(fault)
@@ -208,7 +205,7 @@ impl Frame {
     }
 
     fn beside(&self, other: &Self) -> PyResult<Self> {
-        self.0.beside(&other.0).map(Self).map_err(fault)
+        self.0.beside(&other.0, Join::Inner).map(Self).map_err(fault)
     }
 
     /// Groups; each number that is told of them is a name, a function, and an expression.

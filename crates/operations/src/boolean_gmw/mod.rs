@@ -25,7 +25,7 @@ use crate::shared::{bits_alone, bits_of, offset, sorts_of, unopened, unpacked};
 use crate::variants::Ands;
 use crate::vectors::VectorAnds;
 
-pub use tables::{ShuffleTable, SortTable};
+pub use tables::{PlaceTable, ShuffleTable, SortTable};
 
 /// [`BooleanGmw`] with its inputs.
 pub struct BooleanGmwTool {

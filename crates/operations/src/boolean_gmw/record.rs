@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_core::MAX_PARTIES;
 use madrigal_engine::Sharing;
 
-use super::{BooleanGmwTool, SortTable};
+use super::{BooleanGmwTool, PlaceTable, ShuffleTable, SortTable};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of, RowSort};
 use crate::parts::Parts;
 
@@ -34,6 +34,8 @@ impl BooleanGmwTool {
                 parties: 2..=2,
                 numbers: &[Sharing::A],
                 operation: |keys| Arc::new(SortTable::new(keys, None)),
+                shuffle: || Arc::new(ShuffleTable),
+                place: Some(|| Arc::new(PlaceTable)),
             }),
             compose: None,
         }),

@@ -11,7 +11,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::Result;
 use madrigal_protocols::gmw::{self, BooleanGmw, RowFormat, Shuffle, ShuffleOts, SortPlan, Table};
 use madrigal_protocols::replicated::Depth;
-use madrigal_protocols::sorting::index_bits;
+use madrigal_protocols::sorting::{index_bits, inverse};
 
 use super::BooleanGmwTool;
 use crate::order::{self, KeyOrder};
@@ -165,8 +165,7 @@ impl BooleanGmwTool {
 }
 
 /// Draws a shuffle for an operation with these results, before inputs are there.
-fn prepare<'a>(turn: &'a mut Turn<'_>, inputs: &[Arc<Shares>], format: RowFormat) -> Preparing<'a> {
-    let results: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+fn prepare<'a>(turn: &'a mut Turn<'_>, results: Vec<Sort>, format: RowFormat) -> Preparing<'a> {
     Box::pin(async move {
         let (tool, stock) = turn.tool::<BooleanGmwTool>()?;
         let shuffle = tool.draw_shuffle(&format, results[0].len, stock).await?;
@@ -223,7 +222,8 @@ impl Operation for ShuffleTable {
 
     fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
-        prepare(turn, &inputs, format(0, &sorts))
+        let format = format(0, &sorts);
+        prepare(turn, sorts, format)
     }
 
     fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
@@ -242,6 +242,86 @@ impl Operation for ShuffleTable {
 
     fn plain(&self, inputs: &[&Shares]) -> std::result::Result<Vec<Shares>, Mismatch> {
         Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
+
+/// Checks that values are places of rows and columns of these.
+fn places_first(inputs: &[Sort]) -> std::result::Result<(), Mismatch> {
+    match inputs {
+        [] => Err(Mismatch::new("no places of rows")),
+        [_] => Err(Mismatch::new("no columns to place")),
+        [places, ..] if places.element != Element::Ring(Width::W32) => Err(Mismatch::new(format!(
+            "{places} where places of rows are wanted, numbers of 32 bits"
+        ))),
+        _ => order::same_rows(inputs),
+    }
+}
+
+/// Rows of columns in B and A, of two parties, each at the place that the first value says, a number of 32 bits in A: no two may have the
+/// same. Rows are shuffled with their places before these are opened, so that they tell nothing. The first value is no result.
+#[derive(Debug, Clone, Copy)]
+pub struct PlaceTable;
+
+impl Operation for PlaceTable {
+    fn name(&self) -> String {
+        "place of two/1".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> std::result::Result<Vec<Sort>, Mismatch> {
+        places_first(inputs)?;
+        columns_of(inputs, parties)?;
+        Ok(inputs[1..].to_vec())
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let (rows, format) = (inputs[0].len, format(0, inputs));
+        draw_bill(&format, rows, bill);
+        if rows > 0 {
+            shuffle_bill(&format, rows, bill);
+            let [first, second] = [0, 1].map(Party::new);
+            let bytes = 4 * rows as u64;
+            bill.exchange(&[(first, second, bytes), (second, first, bytes)]);
+        }
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        prepares(inputs[0].len)
+    }
+
+    fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
+        let mut sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+        let format = format(0, &sorts);
+        prepare(turn, sorts.split_off(1), format)
+    }
+
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
+        Box::pin(async move {
+            let me = turn.me();
+            let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+            let (rows, format) = (sorts[0].len, format(0, &sorts));
+            let values: Vec<Inverted<'_>> = inputs.iter().map(|value| (&**value, None)).collect();
+            let shuffle = drawn(turn, &format, rows).await?;
+            let table = to_table(me, format, 0, &values);
+            let (tool, _) = turn.tool::<BooleanGmwTool>()?;
+            let mut table = tool.gmw.shuffle(shuffle, table).await?;
+            // Places are the first number.
+            tool.gmw.place(&mut table, 0).await?;
+            Ok(from_table(me, &table, 0, &values).split_off(1))
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> std::result::Result<Vec<Shares>, Mismatch> {
+        let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+        places_first(&sorts)?;
+        let Some(order) = inverse(inputs[0].component::<u32>(0)) else {
+            let problem = "two rows with the same place, or one beyond the last";
+            return Err(Mismatch::new(problem));
+        };
+        order::moved(&order, &inputs[1..])
     }
 }
 
@@ -321,7 +401,8 @@ impl Operation for SortTable {
 
     fn prepare<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Preparing<'a> {
         let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
-        prepare(turn, &inputs, format(index_bits(sorts[0].len), &sorts))
+        let format = format(index_bits(sorts[0].len), &sorts);
+        prepare(turn, sorts, format)
     }
 
     fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {

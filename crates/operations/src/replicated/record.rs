@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
-use super::{Predicate, ReplicatedTool, Rounding, SortRows, Test, Truncate};
+use super::{Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort};
 use crate::parts::Parts;
 
@@ -34,6 +34,8 @@ impl ReplicatedTool {
                 parties: 3..=3,
                 numbers: &[Sharing::R],
                 operation: |keys| Arc::new(SortRows::new(keys, None)),
+                shuffle: || Arc::new(ShuffleRows),
+                place: None,
             }),
             compose: None,
         }),

@@ -7,7 +7,9 @@ use madrigal_correlations::Width;
 use madrigal_engine::{Bill, Element, Mismatch, Online, Operation, Shares, Sharing, Sort, Turn};
 use madrigal_kernels as kernels;
 use madrigal_protocols::planes;
-use madrigal_protocols::replicated::{BitShares, Column, Depth, Keys, Masking, RingShares, leads};
+use madrigal_protocols::replicated::{
+    BitShares, COUNTED, Column, Depth, Keys, Masking, RingShares, leads,
+};
 use madrigal_protocols::sorting::Course;
 
 use super::predicates::from_bits;
@@ -159,7 +161,8 @@ impl Operation for ShuffleRows {
 }
 
 /// Rows in the order of their keys; those with equal keys stay in theirs. The first values are the keys, bits, the most significant
-/// one first; others are columns that move along.
+/// one first; others are columns that move along. Keys of up to [`COUNTED`] bits in all are not compared: the places of their rows are
+/// counted, in few rounds.
 #[derive(Debug, Clone)]
 pub struct SortRows {
     keys: Vec<KeyOrder>,
@@ -201,7 +204,7 @@ impl Operation for SortRows {
             Some(Depth::Ripple) => ", ripple",
             Some(Depth::Tree) => ", tree",
         };
-        format!("sort/1 by {}{depth}", keys.join(" "))
+        format!("sort/2 by {}{depth}", keys.join(" "))
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -222,9 +225,15 @@ impl Operation for SortRows {
             tally.set_depth(self.depth);
             tally.sort(rows, bits, &moved);
         });
-        let compared = Course::new(rows).comparisons() as u64;
-        // Two components of both keys are gathered, made rows and read by the adder.
-        bill.touch(compared * 12 * (bits as u64 + u64::from(rows.max(2).ilog2())) / 8);
+        bill.touch(match bits {
+            // Two components of an element for each value: put in, masked, added up and multiplied.
+            0..=COUNTED => (rows << bits) as u64 * 64,
+            // Two components of both keys are gathered, made rows and read by the adder.
+            _ => {
+                let compared = Course::new(rows).comparisons() as u64;
+                compared * 12 * (bits as u64 + u64::from(rows.max(2).ilog2())) / 8
+            }
+        });
         bill.touch(inputs.iter().map(|value| 8 * value.bytes() as u64).sum());
     }
 

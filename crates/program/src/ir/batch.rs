@@ -16,6 +16,7 @@ impl Graph {
         let mut rows = Rows {
             graph: Graph::default(),
             count: 1,
+            of_map: false,
         };
         let results = rows.emit(self, &[]);
         for result in results {
@@ -39,6 +40,7 @@ impl Graph {
         let mut rows = Rows {
             graph: Graph::default(),
             count,
+            of_map: true,
         };
         let mut arguments = Vec::new();
         for (number, &many) in flags.iter().enumerate() {
@@ -104,6 +106,8 @@ struct Row {
 struct Rows {
     graph: Graph,
     count: usize,
+    /// Whether the nodes are those of a map's body, which is done for each row.
+    of_map: bool,
 }
 
 impl Rows {
@@ -136,7 +140,7 @@ impl Rows {
                     carried: *carried,
                     body: Arc::new(body),
                 };
-                if inputs.iter().all(|input| !input.many) {
+                if self.is_alike(node, inputs) {
                     return self.same(op(body.without_maps()), node, inputs);
                 }
                 let mut operands = Vec::new();
@@ -154,7 +158,7 @@ impl Rows {
                 self.push(op(body), operands, node)
             }
             Op::Choose(branches) => {
-                if inputs.iter().all(|input| !input.many) {
+                if self.is_alike(node, inputs) {
                     let branches = branches.iter().map(|body| Arc::new(body.without_maps()));
                     return self.same(Op::Choose(branches.collect()), node, inputs);
                 }
@@ -165,9 +169,15 @@ impl Rows {
                 let branches = branches.map(|body| Arc::new(body.with_rows(self.count, &flags)));
                 self.push(Op::Choose(branches.collect()), operands, node)
             }
-            op if inputs.iter().all(|input| !input.many) => self.same(op.clone(), node, inputs),
+            op if self.is_alike(node, inputs) => self.same(op.clone(), node, inputs),
             op => self.on_all(op, node, inputs),
         }
+    }
+
+    /// Whether the node gives the same for all rows. Of a shuffle each row has an order of its own, also where all shuffle the same values.
+    fn is_alike(&self, node: &Node, inputs: &[Row]) -> bool {
+        let apart = self.of_map && node.op.shuffles();
+        !apart && inputs.iter().all(|input| !input.many)
     }
 
     /// The node as it is.

@@ -53,6 +53,7 @@ impl fmt::Display for Op {
                 });
                 write!(f, "sort by keys, {}", keys.collect::<Vec<_>>().join(" "))
             }
+            Self::Shuffle => f.write_str("shuffle"),
             Self::MatMul => f.write_str("matrix product"),
             Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),

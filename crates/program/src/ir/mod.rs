@@ -211,6 +211,9 @@ pub enum Op {
     /// All inputs along the last axis in the order of the first ones, the keys, of which each says whether its greatest elements come
     /// first: where the first key is equal, the second one decides, and so on. Elements with equal keys stay in their order.
     SortBy(Arc<[bool]>),
+    /// All inputs along the last axis in an order that nobody knows, the same for all; each list in front of that axis in one of its
+    /// own. In the clear they stay as they are.
+    Shuffle,
     /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
     /// add up.
     MatMul,

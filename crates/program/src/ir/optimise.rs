@@ -109,6 +109,9 @@ impl Simpler {
     }
 
     fn add(&mut self, op: Op, inputs: Vec<Value>, node: &Node) -> Value {
+        if op.shuffles() {
+            return self.graph.push(op, inputs, node.outputs.clone(), node.at);
+        }
         let key = (op, inputs);
         if let Some(&value) = self.made.get(&key) {
             return value;
@@ -128,7 +131,12 @@ impl Simpler {
         let leaf = inputs.is_empty() || node.outputs.len() != 1;
         let more = matches!(
             node.op,
-            Op::To(_) | Op::Operation(_) | Op::Repeat { .. } | Op::Map { .. } | Op::Choose(_)
+            Op::To(_)
+                | Op::Shuffle
+                | Op::Operation(_)
+                | Op::Repeat { .. }
+                | Op::Map { .. }
+                | Op::Choose(_)
         );
         if leaf || more {
             return None;
@@ -266,6 +274,17 @@ impl Op {
     fn commutes(&self) -> bool {
         use Binary::{Add, And, Equal, Max, Min, Or, Xor};
         matches!(self, Op::Binary(Add | And | Or | Xor | Equal | Min | Max))
+    }
+
+    /// Whether it shuffles: done twice it gives two orders that have nothing to do with each other, so that two must not become one.
+    pub(super) fn shuffles(&self) -> bool {
+        let inside = |body: &Arc<Graph>| body.nodes().iter().any(|node| node.op.shuffles());
+        match self {
+            Op::Shuffle => true,
+            Op::Repeat { body, .. } | Op::Map { body, .. } => inside(body),
+            Op::Choose(branches) => branches.iter().any(inside),
+            _ => false,
+        }
     }
 }
 

@@ -153,6 +153,13 @@ impl Op {
                 }
                 Ok(inputs.iter().map(|&input| input.clone()).collect())
             }
+            (Op::Shuffle, [first, ..]) => {
+                self.axis(first.shape.rank().saturating_sub(1), &first.shape)?;
+                for input in inputs {
+                    self.same_shape(first, input)?;
+                }
+                Ok(inputs.iter().map(|&input| input.clone()).collect())
+            }
             (Op::MatMul, [a, b]) => {
                 let element = Binary::Mul
                     .element(a.element, b.element)

@@ -141,6 +141,7 @@ fn of_inputs(
             wants[..keys.len()].fill(bits);
             wants
         }
+        Op::Shuffle => outputs.to_vec(),
         Op::Choose(_) if rings && is_on_rings(node, mix) => {
             domains(node).into_iter().map(Wants::one).collect()
         }
@@ -169,6 +170,7 @@ pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domai
         Op::SortBy(keys) if value.output as usize >= keys.len() => {
             guess(graph, node.inputs[value.output as usize], mix, rings)
         }
+        Op::Shuffle => guess(graph, node.inputs[value.output as usize], mix, rings),
         Op::Repeat { body, .. } => guess(body, body.results()[value.output as usize], mix, rings),
         Op::Choose(_) if rings && is_on_rings(node, mix) => Domain::Ring,
         Op::Input(_) | Op::Constant(_) | Op::Argument(_) | Op::Counter if ring => Domain::Ring,

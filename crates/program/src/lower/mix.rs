@@ -176,6 +176,27 @@ impl Mix {
             .find(|&bits| Backend::of(bits).bits().branches.is_ok())
     }
 
+    /// The sharing of bits in which as many parties shuffle rows, if one is there.
+    pub(crate) fn with_shuffles(self, parties: usize) -> Option<Sharing> {
+        self.all_bits().find(|&bits| {
+            let sort = Backend::of(bits).bits().sort.as_ref();
+            sort.is_some_and(|sort| sort.parties.contains(&parties))
+        })
+    }
+
+    /// The mixes in which rows are shuffled, with how many parties can.
+    pub(crate) fn that_shuffle() -> Vec<String> {
+        let named = |mix: Self| {
+            let sort = Backend::of(mix.bits).bits().sort.as_ref()?;
+            let (least, most) = (*sort.parties.start(), *sort.parties.end());
+            Some(match least == most {
+                true => format!("{mix} of {least} parties"),
+                false => format!("{mix} of {least} to {most} parties"),
+            })
+        };
+        Self::all().filter_map(named).collect()
+    }
+
     /// The mix with those of its sharings of bits that something is in; with the first one, if nothing is in any.
     pub(crate) fn with_only(self, used: impl Fn(Sharing) -> bool) -> Self {
         let mut singles = self.singles().filter(|single| used(single.bits));

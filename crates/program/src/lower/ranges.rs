@@ -133,7 +133,7 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
             one(sums(input(0), 1..=length.max(1)))
         }
         Op::Find(..) => one(input(0)),
-        Op::Sort { .. } | Op::SortBy(_) => inputs.to_vec(),
+        Op::Sort { .. } | Op::SortBy(_) | Op::Shuffle => inputs.to_vec(),
         Op::MatMul => {
             let length = graph.type_of(node.inputs[0]).shape.axes()[2];
             one(sums(product(input(0), input(1)), length..=length))

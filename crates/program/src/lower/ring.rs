@@ -313,7 +313,7 @@ impl Lowering<'_> {
     }
 
     /// A bit as 0 or 1 in a type's ring; by an operation that is there to choose, not to convert.
-    fn number_of(&mut self, bit: Slot, element: Type) -> Result<Slot> {
+    pub(super) fn number_of(&mut self, bit: Slot, element: Type) -> Result<Slot> {
         let converts = std::mem::replace(&mut self.converts, true);
         let number = self.compose(bit, element, false);
         self.converts = converts;

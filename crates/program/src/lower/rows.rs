@@ -1,4 +1,4 @@
-//! Rows sorted by keys: by an operation of the protocol, or by a sorting network.
+//! Rows sorted by keys: by an operation of the protocol, or by a sorting network. Rows shuffled, by an operation alone.
 
 use std::sync::Arc;
 
@@ -9,12 +9,17 @@ use madrigal_operations::{KeyOrder, RowSort};
 use super::circuits::BitOp;
 use super::domain::Domain;
 use super::draft::Operand;
+use super::mix::Mix;
 use super::state::{Lowering, Native, Result};
 use super::steps::Slot;
 use crate::array::{Array, Words};
 use crate::element::Type;
+use crate::error::{Fault, Words as Listed};
 use crate::ir::Node;
 use crate::shape::Shape;
+
+/// The most lists that one shuffle puts into orders of their own.
+const MOST_LISTS: usize = 1 << 12;
 
 impl Lowering<'_> {
     /// The protocol's way to sort rows, if it has one for as many parties.
@@ -34,32 +39,126 @@ impl Lowering<'_> {
             }
             return Ok(());
         };
-        let mut operands = Vec::new();
-        let mut domains = Vec::new();
-        for (place, &input) in node.inputs.iter().enumerate() {
-            let bool = self.element(input).is_bool();
-            let domain = match self.native(input) {
-                Native::Ring
-                    if place >= keys.len()
-                        && !bool
-                        && sort.numbers.contains(&self.sharing(Domain::Ring)) =>
-                {
-                    Domain::Ring
-                }
-                _ => Domain::Bits,
-            };
-            operands.push(self.slot(input, domain)?);
-            domains.push(domain);
-        }
+        let (operands, domains) = self.columns(node, keys.len(), sort)?;
         let orders = keys.iter().zip(&node.inputs);
         let orders = orders.map(|(&descending, &key)| KeyOrder {
             signed: self.element(key).is_signed(),
             descending,
         });
-        let sort = (sort.operation)(orders.collect());
+        let orders: Vec<KeyOrder> = orders.collect();
         self.note_bits();
-        let made = self.chain(vec![sort], &operands)?;
+        let counts = keys.len() == 1
+            && self.width(operands[0]) == 1
+            && length > 1
+            && self.mix.arithmetic_is_in_a_ring()
+            && sort.numbers.contains(&self.mix.ring());
+        let made = match sort.place.filter(|_| counts) {
+            Some(place) => {
+                let places = self.counted(operands[0], keys[0], length)?;
+                let columns = [&[places], &operands[..]].concat();
+                self.chain(vec![place()], &columns)?
+            }
+            None => self.chain(vec![(sort.operation)(orders)], &operands)?,
+        };
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {
+            form.set(domain, slot);
+        }
+        Ok(())
+    }
+
+    /// The place of each row in the order of a bit, where rows with equal bits stay in their order: with p for the ones before row i of n, z
+    /// zeros in all and the bit b, it is i - p + b (z - i + 2 p).
+    fn counted(&mut self, bit: Slot, descending: bool, length: usize) -> Result<Slot> {
+        let minus = |number: u128| number.wrapping_neg() & Type::PLACE.mask();
+        let mut one = self.number_of(bit, Type::PLACE)?;
+        if descending {
+            one = self.linear(&[(one, minus(1))], 1);
+        }
+        let words = Words::collect(Type::PLACE, 0..length as u128);
+        let rows = Array::new(Type::PLACE, Shape::of(vec![length]), words);
+        let ring = Domain::Ring.element(Type::PLACE.bits());
+        let rows = self.public(&rows, Sort::new(Sharing::PUBLIC, ring, length))?;
+        let rows = self.share(rows, Domain::Ring);
+        // With the row itself.
+        let through = self.sums(one, [1, length, 1], true)?;
+        let all = self.strided(through, [length], [0], length - 1);
+        let terms = [
+            (all, minus(1)),
+            (rows, minus(1)),
+            (through, 2),
+            (one, minus(2)),
+        ];
+        let up = self.linear(&terms, length as u128);
+        let mut product = self.bit_times(bit, up)?;
+        if descending {
+            product = self.linear(&[(up, 1), (product, minus(1))], 0);
+        }
+        let terms = [(rows, 1), (through, minus(1)), (one, 1), (product, 1)];
+        Ok(self.linear(&terms, 0))
+    }
+
+    /// The values of a node as columns that the protocol moves, the first ones as bits.
+    fn columns(
+        &mut self,
+        node: &Node,
+        keys: usize,
+        sort: &RowSort,
+    ) -> Result<(Vec<Slot>, Vec<Domain>)> {
+        let mut operands = Vec::new();
+        let mut domains = Vec::new();
+        for (place, &input) in node.inputs.iter().enumerate() {
+            let numbers = place >= keys
+                && !self.element(input).is_bool()
+                && sort.numbers.contains(&self.sharing(Domain::Ring));
+            let wants = self.wants[self.number][place];
+            let domain = match self.native(input) {
+                Native::Ring if numbers => Domain::Ring,
+                // What is nowhere yet goes where its users want it.
+                Native::Free if numbers && wants.ring && !wants.bits => Domain::Ring,
+                _ => Domain::Bits,
+            };
+            operands.push(self.slot(input, domain)?);
+            domains.push(domain);
+        }
+        Ok((operands, domains))
+    }
+
+    /// Lowers a shuffle: one operation for each list, as no two may have the same order.
+    pub(super) fn shuffle(&mut self, number: usize, node: &Node) -> Result<()> {
+        let Some(sort) = self.row_sort() else {
+            return Err(self.fault(Fault::NoShuffle {
+                mix: self.mix.to_string(),
+                parties: self.parties,
+                have: Listed(Mix::that_shuffle()),
+            }));
+        };
+        let shape = self.shape(node.inputs[0]);
+        let [lists, length, _] = shape.around(shape.rank() - 1);
+        if lists > MOST_LISTS && length > 1 {
+            let what = format!("{lists} lists, each in an order of its own; at most {MOST_LISTS}");
+            let operator = self.operator.clone();
+            return Err(self.fault(Fault::Lengths { operator, what }));
+        }
+        let (mut columns, domains) = self.columns(node, 0, sort)?;
+        self.note_bits();
+        if length > 1 {
+            let mut parts = vec![Vec::new(); columns.len()];
+            for list in 0..lists {
+                let own = columns.iter().map(|&column| match lists {
+                    1 => column,
+                    _ => self.strided(column, [length], [1], list * length),
+                });
+                let own: Vec<Slot> = own.collect();
+                let made = self.chain(vec![(sort.shuffle)()], &own)?;
+                for (part, slot) in parts.iter_mut().zip(made) {
+                    part.push(slot);
+                }
+            }
+            if lists > 0 {
+                columns = parts.iter().map(|parts| self.join(parts, 1)).collect();
+            }
+        }
+        for ((form, slot), domain) in self.forms[number].iter_mut().zip(columns).zip(domains) {
             form.set(domain, slot);
         }
         Ok(())
@@ -88,7 +187,13 @@ impl Lowering<'_> {
             .zip(&node.inputs)
             .map(|(&descending, &key)| (self.element(key), descending))
             .collect();
-        for layer in sorting_network(length) {
+        // Without lists there is nothing to exchange.
+        let layers = if rows == 0 {
+            Vec::new()
+        } else {
+            sorting_network(length)
+        };
+        for layer in layers {
             let low: Vec<usize> = layer.iter().map(|&(low, _)| low).collect();
             let high: Vec<usize> = layer.iter().map(|&(_, high)| high).collect();
             let mut operands = Vec::new();

@@ -110,7 +110,7 @@ impl Search<'_> {
             // Where the program names another sharing, it is in that one alone.
             let planned = match self.in_one(single, home) {
                 Err(ExecuteError::Program(ProgramError {
-                    fault: Fault::NotInMix { .. },
+                    fault: Fault::NotInMix { .. } | Fault::NoShuffle { .. },
                     ..
                 })) if mix != single => self.in_one(mix, home),
                 planned => planned,

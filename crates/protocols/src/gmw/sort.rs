@@ -7,22 +7,24 @@
 //! | operation, n rows, keys of b bits with the row's number | rounds | sent by each |
 //! |---|---|---|
 //! | [`sort`](BooleanGmw::sort) | 2, and for each of the course's comparisons an adder's and 1 | a shuffle; for each comparison 2 bits for each AND of an adder of b bits, and 1 |
+//! | [`place`](BooleanGmw::place), n shuffled rows | 1 | 32 bits for each row |
 //!
 //! A sort of 100,000 rows takes about 20 comparisons of each ([`Course`]): with keys of 64 bits 81 triples each as ripples, 190 as trees.
 //!
 //! # Security
-//! As of the shuffle and of ANDs: what is opened are results of comparisons of rows in an order that neither party knows.
+//! As of the shuffle and of ANDs: what is opened are results of comparisons of rows in an order that neither party knows, or places of
+//! such rows, a permutation that is uniform.
 
 use madrigal_circuit::{CarryBit, CarryStep, Passing, carry_network};
 use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::BitTriples;
-use madrigal_kernels as kernels;
-use madrigal_net::{Error, Result};
+use madrigal_kernels::{self as kernels, marks};
+use madrigal_net::{Channel, Error, Result};
 
 use super::table::planes;
 use super::{BooleanGmw, LEADER, Shuffle, Table};
 use crate::replicated::Depth;
-use crate::sorting::{self, Comparing, Course, Step, Unsorted, index_bits};
+use crate::sorting::{self, Comparing, Course, Step, Unsorted, index_bits, inverse};
 
 impl BooleanGmw {
     /// Sorts rows by their lowest `key_bits` bits, in ascending order; of these the lowest [`index_bits`] must be zero, and hold
@@ -73,6 +75,43 @@ impl BooleanGmw {
             Err(Unsorted::Failed(error)) => return Err(error),
         }
         Ok(Some(table))
+    }
+}
+
+impl BooleanGmw {
+    /// Puts each row at the place that a number of 32 bits of its says, and tells all places to both parties: the rows must have been
+    /// [shuffled](Self::shuffle) together with them. One round, 4 bytes for each row sent by each.
+    ///
+    /// # Errors
+    /// [`Error`] of the network, and places of which two are alike.
+    ///
+    /// # Panics
+    /// If there is no such number, or there are more or fewer than two parties.
+    pub async fn place(&mut self, table: &mut Table, number: usize) -> Result<()> {
+        let own = table.number::<u32>(number);
+        if own.is_empty() {
+            return Ok(());
+        }
+        let mut message: Vec<u8> = own.iter().flat_map(|place| place.to_le_bytes()).collect();
+        // The sum of both messages is told, and nothing else.
+        marks::public(&mut message[..]);
+        let expected = message.len();
+        let [channel] = &mut self.channels[..] else {
+            panic!("two parties place rows")
+        };
+        let Channel { tx, rx } = channel;
+        let theirs = madrigal_net::exchange_one(tx, message, rx, expected).await?;
+        let (theirs, _) = theirs.as_chunks::<4>();
+        let both = own.iter().zip(theirs);
+        let mut places: Vec<u32> = both
+            .map(|(own, theirs)| own.wrapping_add(u32::from_le_bytes(*theirs)))
+            .collect();
+        marks::public(&mut places[..]);
+        let Some(order) = inverse(&places) else {
+            return Err(channel.refuse("two rows with the same place, or one beyond the last"));
+        };
+        table.reorder(&order);
+        Ok(())
     }
 }
 

@@ -168,7 +168,7 @@ pub(super) fn gather<T: Ring>(
 
 impl ReplicatedBits {
     /// [`ReplicatedRings::inject`], for a block.
-    async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
+    pub(super) async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let me = self.context.me();
         let count = bits.rows * bits.count;
         let u = self.put_in(known_to_first::<T>(me, bits), count).await?;
@@ -261,7 +261,7 @@ pub(super) fn unpack<T: Ring>(rows: &[u8], shape: &BitShares, elements: &mut [T]
 impl BitShares {
     /// The rows of a block of elements that begins at a multiple of 8, with rows of zeros up to
     /// `rows`.
-    fn block(&self, block: Range<usize>, rows: usize) -> Self {
+    pub(super) fn block(&self, block: Range<usize>, rows: usize) -> Self {
         let mut part = Self::zeros(rows, block.len());
         let (from_stride, stride) = (self.stride().max(1), part.stride().max(1));
         for (to, from) in part.components.iter_mut().zip(&self.components) {

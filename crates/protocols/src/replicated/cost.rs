@@ -7,6 +7,7 @@ use madrigal_core::{Party, PhaseCost, Ring, bits};
 use madrigal_correlations::Width;
 
 use super::carries::and_rows;
+use super::counting::{self, COUNTED};
 use super::flow::PIECE;
 use super::rings::blocks;
 use super::sort::compared;
@@ -284,8 +285,33 @@ impl Tally {
         }
     }
 
+    /// The places of rows in the order of keys of `bits` bits, few.
+    pub fn places(&mut self, rows: usize, bits: usize) {
+        let values = counting::values(bits);
+        self.in_blocks(rows, values * u32::BITS as usize, |tally, block, _| {
+            for ands in counting::and_layers(bits) {
+                tally.and(ands, block);
+            }
+            tally.share::<u32>([values * block, 0, 0]);
+            tally.sum_of_two::<u32>(1, values * block);
+        });
+        self.mul::<u32>(rows);
+    }
+
     /// A sort of rows by keys of `bits` bits, with columns of elements of these widths.
     pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
+        if bits == 0 {
+            return;
+        }
+        if bits <= COUNTED {
+            self.places(rows, bits);
+            self.draw_shuffle(rows);
+            let first = [Width::W32, Width::W8].into_iter();
+            self.shuffle(first.chain(columns.iter().copied()), rows);
+            let all: Vec<Party> = Party::all(PARTIES).collect();
+            self.open::<u32>(rows, &all);
+            return;
+        }
         let bits = bits + index_bits(rows);
         let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));
         self.draw_shuffle(rows);

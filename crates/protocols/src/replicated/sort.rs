@@ -1,4 +1,5 @@
-//! Sorts of shuffled rows by comparisons that are opened ([`sorting`](crate::sorting)).
+//! Sorts of shuffled rows by comparisons that are opened ([`sorting`](crate::sorting)), or by keys of few bits without any
+//! (`counting.rs`).
 //!
 //! Keys are unsigned numbers of any number of bits, shared bit by bit. Each gets the number of its row as lowest bits before the rows
 //! are shuffled, so that no two are alike and equal ones stay in their order. x < y is the last carry of the sum of the inverse of x
@@ -6,7 +7,7 @@
 //!
 //! | operation, n rows, keys of b bits | rounds | sent by each |
 //! |---|---|---|
-//! | [`sort`](ReplicatedRings::sort) | 2, and for each of the course's comparisons an adder's and 1 | a shuffle of keys and columns; an adder of b + log2 n bits and a bit for each comparison |
+//! | [`sort`](ReplicatedRings::sort), b > [`COUNTED`] | 2, and for each of the course's comparisons an adder's and 1 | a shuffle of keys and columns; an adder of b + log2 n bits and a bit for each comparison |
 //!
 //! A million rows take about 20 comparisons each ([`Course`]), as ripples of 84 bits for keys of 64: 215 bytes.
 
@@ -19,6 +20,7 @@ use madrigal_net::{Error, Result};
 
 use super::carries::{Addends, ComponentRows, Second};
 use super::compare::rows_of;
+use super::counting::COUNTED;
 use super::rings::blocks_of;
 use super::shuffle::{gather, gather_into};
 use super::{
@@ -33,8 +35,8 @@ const LIMB: usize = u64::BITS as usize;
 /// XOR, and bits beyond the highest one are zero. Wiped when dropped.
 #[derive(Clone)]
 pub struct Keys {
-    limbs: Vec<RingShares<u64>>,
-    bits: usize,
+    pub(super) limbs: Vec<RingShares<u64>>,
+    pub(super) bits: usize,
 }
 
 impl fmt::Debug for Keys {
@@ -207,8 +209,8 @@ pub(super) fn compared(count: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl ReplicatedRings {
-    /// Sorts rows by their keys, in ascending order; rows with equal keys stay in their order. Gives nothing in the case of bad luck
-    /// that [`sorting`] speaks of.
+    /// Sorts rows by their keys, in ascending order; rows with equal keys stay in their order. Keys of up to [`COUNTED`] bits are
+    /// not compared. Gives nothing in the case of bad luck that [`sorting`] speaks of.
     ///
     /// # Errors
     /// [`Error`] of the network.
@@ -217,6 +219,15 @@ impl ReplicatedRings {
     /// If columns and keys differ in their number of rows, or there are 2^32 rows or more.
     pub async fn sort(&mut self, keys: &Keys, columns: Vec<Column>) -> Result<Option<Sorted>> {
         let rows = keys.rows();
+        match keys.bits() {
+            // All keys are equal.
+            0 => {
+                let keys = keys.clone();
+                return Ok(Some(Sorted { keys, columns }));
+            }
+            1..=COUNTED => return self.counted_sort(keys, columns).await.map(Some),
+            _ => {}
+        }
         let shuffle = self.draw_shuffle(rows);
         let numbered = keys.numbered(self.me());
         let (bits, limbs) = (numbered.bits, numbered.limbs.len());

@@ -190,10 +190,11 @@ fn casted(one: &Expr, to: &DataType) -> Result<Expression> {
         DataType::UInt16 => whole(16, false),
         DataType::UInt32 => whole(32, false),
         DataType::UInt64 => whole(64, false),
-        DataType::Decimal128(precision, scale)
-        | DataType::Decimal64(precision, scale)
-        | DataType::Decimal32(precision, scale) => match u8::try_from(*scale) {
-            Ok(scale) if *precision <= 38 => Kind::decimal((*precision).into(), scale),
+        // Ranges are known more exactly than by digits, so a number of digits is no limit.
+        DataType::Decimal128(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal32(_, scale) => match u8::try_from(*scale) {
+            Ok(scale) if scale <= 38 => Kind::decimal(38, scale),
             _ => return unsupported(format!("the type {to}")),
         },
         DataType::Date32 => Kind::date(),

@@ -26,10 +26,7 @@ impl Side {
         if let Expression::Column(name) = value {
             return Ok(name);
         }
-        let name = format!(
-            "key {number} of {}",
-            self.names.first().map_or("", String::as_str)
-        );
+        let name = format!("key {number} of {}", self.names.first().map_or("", String::as_str));
         self.frame = self.frame.with_columns([(name.clone(), value)])?;
         Ok(name)
     }
@@ -137,10 +134,10 @@ impl Steps<'_> {
 
     /// Every row with the only row of the other table.
     fn beside(&self, left: Side, right: Side, how: How) -> Result<Frame> {
-        Ok(match left.frame.beside(&right.frame) {
+        Ok(match left.frame.beside(&right.frame, how) {
             Ok(frame) => frame,
             Err(fault) => match how {
-                How::Inner => right.frame.beside(&left.frame).map_err(|_| fault)?,
+                How::Inner => right.frame.beside(&left.frame, how).map_err(|_| fault)?,
                 _ => return Err(fault.into()),
             },
         })
@@ -190,9 +187,7 @@ impl Steps<'_> {
                     false if left.has(&other) && right.has(&one) => {
                         (*other, flipped(operator), *one)
                     }
-                    false => {
-                        return unsupported(format!("a subquery with the condition {condition}"));
-                    }
+                    false => return unsupported(format!("a subquery with the condition {condition}")),
                 };
                 if compared.is_some() {
                     return unsupported("a subquery that is compared in two columns");
@@ -264,28 +259,19 @@ impl Steps<'_> {
             Vec::<String>::new(),
             vec![
                 (all.into(), madrigal_tables::count_rows()),
-                (
-                    there.into(),
-                    madrigal_tables::count(expression(bare(other))?),
-                ),
+                (there.into(), madrigal_tables::count(expression(bare(other))?)),
             ],
         )?;
-        let none = || {
-            Expression::Literal(Literal {
-                value: Value::Number(0),
-                ..Literal::integer(0)
-            })
-        };
-        let keep = col(all)
-            .equals(none())
-            .or((!expression(bare(own))?.is_null()).and(col(all).equals(col(there))));
-        let kept = anti.beside(&counts)?.filter(keep)?;
+        let none = || Expression::Literal(Literal {
+            value: Value::Number(0),
+            ..Literal::integer(0)
+        });
+        let keep = col(all).equals(none()).or(
+            (!expression(bare(own))?.is_null()).and(col(all).equals(col(there))),
+        );
+        let kept = anti.beside(&counts, How::Inner)?.filter(keep)?;
         let names = anti.columns().iter().map(|column| column.name.clone());
-        Ok(kept.select(
-            names
-                .map(|name| (name.clone(), col(name)))
-                .collect::<Vec<_>>(),
-        )?)
+        Ok(kept.select(names.map(|name| (name.clone(), col(name))).collect::<Vec<_>>())?)
     }
 }
 

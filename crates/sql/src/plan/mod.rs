@@ -16,7 +16,6 @@ use datafusion_optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion_optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
 use datafusion_optimizer::eliminate_cross_join::EliminateCrossJoin;
 use datafusion_optimizer::eliminate_duplicated_expr::EliminateDuplicatedExpr;
-use datafusion_optimizer::eliminate_filter::EliminateFilter;
 use datafusion_optimizer::eliminate_outer_join::EliminateOuterJoin;
 use datafusion_optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion_optimizer::push_down_filter::PushDownFilter;
@@ -104,7 +103,9 @@ pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
 
 /// The plan without subqueries, with joins where conditions name the keys.
 fn simplified(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let options = ConfigOptions::default();
+    let mut options = ConfigOptions::default();
+    // A subquery of one row is joined, as all others are.
+    options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
     let analyzed = Analyzer::new().execute_and_check(plan, &options, |_, _| {})?;
     let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
         Arc::new(SimplifyExpressions::new()),
@@ -114,7 +115,6 @@ fn simplified(plan: LogicalPlan) -> Result<LogicalPlan> {
         Arc::new(DecorrelateLateralJoin::new()),
         Arc::new(ExtractEquijoinPredicate::new()),
         Arc::new(EliminateDuplicatedExpr::new()),
-        Arc::new(EliminateFilter::new()),
         Arc::new(EliminateCrossJoin::new()),
         Arc::new(EliminateOuterJoin::new()),
         Arc::new(PushDownFilter::new()),

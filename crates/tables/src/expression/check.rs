@@ -209,7 +209,7 @@ fn cast_kind(from: Option<&Kind>, to: &Kind) -> Kind {
             ascii: *ascii,
         },
         (Some(Kind::Number(from)), Kind::Number(to)) => {
-            let moved = |end: i128| rescaled(end, from.unit, to.unit);
+            let moved = |end: i128| rounded(end, from.unit, to.unit);
             match (moved(from.least), moved(from.greatest)) {
                 (Some(least), Some(greatest)) => {
                     let least = least.clamp(to.least, to.greatest);
@@ -231,6 +231,20 @@ pub(crate) fn rescaled(value: i128, from: Unit, to: Unit) -> Option<i128> {
     match from <= to {
         true => value.checked_mul(ten(to - from)?),
         false => Some(value / ten(from - to)?),
+    }
+}
+
+/// A number in another unit, rounded where that has fewer digits, halves away from zero; `None` beyond 128 bits.
+pub(crate) fn rounded(value: i128, from: Unit, to: Unit) -> Option<i128> {
+    let (Some(a), Some(b)) = (from.digits(), to.digits()) else {
+        return Some(value);
+    };
+    match a <= b {
+        true => rescaled(value, from, to),
+        false => {
+            let half = ten(a - b)? / 2;
+            rescaled(value.checked_add(if value < 0 { -half } else { half })?, from, to)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::kind::{Kind, Number, Unit};
 pub(crate) use check::{Typed, both, comparable, divided, find, product, typed};
 pub(crate) use dates::calendar;
 pub use dates::{DatePart, days_of};
-pub(crate) use secret::{Cell, Scope, constant, fit, text_of_codes};
+pub(crate) use secret::{Cell, Scope, constant, fit, text_of_codes, widest};
 
 /// What is computed of the columns of each row. Missing values are treated as in SQL: what is computed of one is missing, but for `and`,
 /// `or`, tests for missing values, and `case`.
@@ -47,8 +47,8 @@ pub enum Expression {
     Piece(Box<Self>, usize, usize),
     /// The first value that is not missing.
     Coalesce(Vec<Self>),
-    /// The number with another kind: digits after the point that are not in it are cut off, towards zero. A number that the kind's range does not hold ends the
-    /// query with an error that tells that alone.
+    /// The number with another kind: rounded to its digits after the point, halves away from zero. A number that the kind's range does not
+    /// hold ends the query with an error that tells that alone.
     Cast(Box<Self>, Kind),
 }
 

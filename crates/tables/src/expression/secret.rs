@@ -64,6 +64,18 @@ fn both_present(one: &Option<Tensor>, other: &Option<Tensor>) -> Option<Tensor> 
     }
 }
 
+/// A type like `element` that is as wide as the widest of tensors.
+pub(crate) fn widest<'a>(element: Type, tensors: impl IntoIterator<Item = &'a Tensor>) -> Type {
+    let bits = tensors.into_iter().map(|tensor| tensor.element().bits()).max();
+    let bits = bits.unwrap_or(0).max(element.bits());
+    let types = match element.is_signed() {
+        true => [i8::TYPE, i16::TYPE, i32::TYPE, i64::TYPE, i128::TYPE],
+        false => [u8::TYPE, u16::TYPE, u32::TYPE, u64::TYPE, u128::TYPE],
+    };
+    let wide = types.into_iter().find(|wide| wide.bits() == bits);
+    wide.unwrap_or(element)
+}
+
 /// The elements in another type of integers, which holds them.
 pub(crate) fn fit(tensor: &Tensor, element: Type) -> Tensor {
     match tensor.element() == element {
@@ -213,8 +225,13 @@ impl Scope<'_> {
 
     /// `yes` where a condition is true, else `no`, which is of the same kind.
     fn choice(&mut self, when: &Tensor, yes: &Cell, no: &Cell) -> Cell {
-        let parts = yes.parts.iter().zip(&no.parts);
-        let parts = parts.map(|(yes, no)| when.select(yes, no)).collect();
+        let parts = yes.parts.iter().zip(&no.parts).zip(yes.kind.elements());
+        let parts = parts
+            .map(|((yes, no), element)| {
+                let element = widest(element, [yes, no]);
+                when.select(&fit(yes, element), &fit(no, element))
+            })
+            .collect();
         let present = match (&yes.present, &no.present) {
             (None, None) => None,
             (Some(yes), None) => Some(when.not().or(yes)),
@@ -832,12 +849,23 @@ impl Scope<'_> {
                 (self.moved(numbers, from, to.unit, element), range)
             }
             false => {
-                let element = from.element();
                 let unit = ten(a - b).ok_or_else(|| Fault::mixed(from, to))?;
+                let half = Number::new(from.unit, -unit / 2, unit / 2);
+                let element = check::sum(from, &half, false)?.element();
+                let numbers = fit(numbers, element);
+                let up = self.constant(element, (unit / 2) as u128);
+                let moved = match from.least < 0 {
+                    true => {
+                        let zero = self.constant(element, 0);
+                        let down = self.constant(element, (-unit / 2) as u128);
+                        numbers.plus(&numbers.less(&zero).select(&down, &up))
+                    }
+                    false => numbers.plus(&up),
+                };
                 let unit = self.constant(element, unit as u128);
-                let cut = |end: i128| check::rescaled(end, from.unit, to.unit).unwrap_or(0);
-                let range = Number::new(to.unit, cut(from.least), cut(from.greatest));
-                (fit(numbers, element).over(&unit), range)
+                let round = |end: i128| check::rounded(end, from.unit, to.unit).unwrap_or(0);
+                let range = Number::new(to.unit, round(from.least), round(from.greatest));
+                (moved.over(&unit), range)
             }
         };
         if !(to.contains(range.least) && to.contains(range.greatest)) {

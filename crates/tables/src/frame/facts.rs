@@ -63,8 +63,9 @@ impl Facts {
             }
             Node::Select(input, columns) => input.facts.selected(columns),
             Node::Lookup(one, other, lookup) => Self::of_lookup(one, other, lookup),
-            Node::Beside(one, other) => {
+            Node::Beside(one, other, outer) => {
                 let mut facts = (*one.facts).clone();
+                facts.is_one_row &= *outer || other.facts.is_one_row;
                 facts.least_group = facts.least_group.max(other.facts.least_group);
                 // The same in all rows.
                 facts.decided.push((

@@ -254,19 +254,27 @@ impl Frame {
         )
     }
 
-    /// Every row with the only row of another table, as a number that was told of a whole table is.
+    /// Every row with the only row of another table, as a number that was told of a whole table is. Where that has no row, there is none, or
+    /// with [`Join::Left`] all rows with missing values.
     ///
     /// # Errors
-    /// A table that may have another number of rows, and columns of one name.
-    pub fn beside(&self, other: &Self) -> Result<Self> {
-        if !other.facts.is_one_row {
+    /// A table that may have several rows, columns of one name, and other joins than inner and left ones.
+    pub fn beside(&self, other: &Self, join: Join) -> Result<Self> {
+        if other.facts.most > 1 {
             return Err(Fault::Other(
-                "rows are put beside a table of exactly one row alone, as totals are".into(),
+                "rows are put beside a table of one row alone, as totals are".into(),
             ));
         }
-        let columns = self.columns.iter().chain(other.columns.iter());
-        let columns = columns.cloned().collect();
-        Self::new(Node::Beside(self.clone(), other.clone()), columns)
+        let outer = match join {
+            Join::Inner => false,
+            Join::Left => true,
+            _ => return Err(Fault::Other("rows are put beside others by an inner or a left join".into())),
+        };
+        let nullable = outer && !other.facts.is_one_row;
+        let others = other.columns.iter().cloned();
+        let others = others.map(|column| if nullable { column.nullable() } else { column });
+        let columns = self.columns.iter().cloned().chain(others).collect();
+        Self::new(Node::Beside(self.clone(), other.clone(), outer), columns)
     }
 
     /// Checks that columns of two tables may be joined by.

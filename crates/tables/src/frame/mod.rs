@@ -43,8 +43,8 @@ pub(crate) enum Node {
     Select(Frame, Vec<(String, Expression)>),
     /// Rows with the row of another table that has the same keys.
     Lookup(Frame, Frame, Lookup),
-    /// Rows with the only row of another table.
-    Beside(Frame, Frame),
+    /// Rows with the only row of another table, which may have none: then rows go, or stay with missing values if that is said.
+    Beside(Frame, Frame, bool),
     /// A row for each group.
     Group(Frame, Groups),
     /// Rows in an order.
@@ -207,7 +207,7 @@ impl Frame {
             | Node::Sort(one, _)
             | Node::First(one, _)
             | Node::Bound(one, _) => vec![one],
-            Node::Lookup(one, other, _) | Node::Beside(one, other) => vec![one, other],
+            Node::Lookup(one, other, _) | Node::Beside(one, other, _) => vec![one, other],
             Node::Union(all) => all.iter().collect(),
         }
     }

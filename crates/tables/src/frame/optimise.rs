@@ -24,7 +24,9 @@ impl Frame {
             Node::Lookup(_, _, lookup) => {
                 Self::new(Node::Lookup(next(), next(), lookup.clone()), columns())
             }
-            Node::Beside(..) => Self::new(Node::Beside(next(), next()), columns()),
+            Node::Beside(_, _, outer) => {
+                Self::new(Node::Beside(next(), next(), *outer), columns())
+            }
             Node::Group(_, groups) => Self::new(Node::Group(next(), groups.clone()), columns()),
             Node::Sort(_, keys) => Self::new(Node::Sort(next(), keys.clone()), columns()),
             Node::First(_, rows) => Self::new(Node::First(next(), *rows), columns()),
@@ -78,7 +80,7 @@ impl Frame {
                 let inputs = vec![one.with_filters(left)?, other.with_filters(right)?];
                 self.with_inputs(inputs)?.filtered(rest)
             }
-            Node::Beside(one, other) => {
+            Node::Beside(one, other, _) => {
                 let (left, rest) = conditions.into_iter().partition(|one_| below(one_, one));
                 let inputs = vec![one.with_filters(left)?, other.with_filters(Vec::new())?];
                 self.with_inputs(inputs)?.filtered(rest)

@@ -273,7 +273,7 @@ impl Lowering<'_> {
                         made.push(none.collect());
                         continue;
                     }
-                    let all = self.masked(cell, valid, |element| end(element, !greatest));
+                    let all = self.masked(cell, valid, |element| end(element, greatest));
                     let one = reduce(all, &|one, other| extreme(one, other, greatest));
                     one.iter().map(|part| part.at(0, 0)).collect()
                 }
@@ -434,8 +434,8 @@ impl Lowering<'_> {
                 }
                 Part::Extreme(measure, greatest) => {
                     let greatest = *greatest;
-                    let all = self.masked(&measures[*measure].cell, None, |element| end(element, !greatest));
-                    let other = constant(self.program, all[0].element(), end(all[0].element(), !greatest));
+                    let all = self.masked(&measures[*measure].cell, None, |element| end(element, greatest));
+                    let other = constant(self.program, all[0].element(), end(all[0].element(), greatest));
                     if rows == 0 {
                         made.push(vec![full(&other, count)]);
                         continue;
@@ -619,7 +619,7 @@ impl Lowering<'_> {
                 Part::Extreme(measure, greatest) => {
                     let greatest = *greatest;
                     let all = self.masked(&value_cells[*measure], mask.as_ref(), |element| {
-                        end(element, !greatest)
+                        end(element, greatest)
                     });
                     let scanned = scan(&group_starts, &all, &|one, other| {
                         extreme(one, other, greatest)

@@ -12,7 +12,7 @@ use madrigal_program::{Plain, Program, Tensor, Type};
 
 use crate::column::Column;
 use crate::error::Fault;
-use crate::expression::{Cell, Expression, Scope, fit};
+use crate::expression::{Cell, Expression, Scope, fit, widest};
 use crate::frame::{Frame, Join, Node};
 use crate::kind::Kind;
 use crate::table::Table;
@@ -98,11 +98,12 @@ impl<'a> Lowering<'a> {
                 self.begin();
                 self.find(frame, left, right, lookup, needs, may_spread)?
             }
-            Node::Beside(one, other) => {
+            Node::Beside(one, other, outer) => {
                 let left = self.lower(one, &needs.among(&one.columns), may_spread)?;
                 let right = self.lower(other, &needs.among(&other.columns), false)?;
                 self.begin();
-                left.beside(&right)
+                let right = right.bounded(self.program, 1, "one row to put beside others");
+                left.beside(self.program, &right, *outer)
             }
             Node::Group(input, groups) => {
                 let more = needs::of_group(needs, groups);
@@ -291,8 +292,7 @@ impl<'a> Lowering<'a> {
             let elements = column.kind.elements();
             let joined = (0..elements.len()).map(|part| {
                 let all: Vec<&Tensor> = parts.iter().map(|parts| &parts[part]).collect();
-                let widest = all.iter().map(|one| one.element()).max_by_key(|one| one.bits());
-                let element = widest.unwrap_or(elements[part]);
+                let element = widest(elements[part], all.iter().copied());
                 let all: Vec<Tensor> = all.into_iter().map(|one| fit(one, element)).collect();
                 Tensor::concat(&all.iter().collect::<Vec<_>>(), 0).expect("a table at least")
             });

@@ -1,8 +1,8 @@
 //! Rows opened.
 
-use madrigal_program::{Array, Program, Receivers};
+use madrigal_program::{Array, Program, Receivers, Tensor};
 
-use super::relation::{Relation, full, shuffled};
+use super::relation::{Relation, full};
 use crate::column::{Column, Value};
 use crate::error::Fault;
 use crate::expression::{constant, text_of_codes};
@@ -48,7 +48,7 @@ impl Relation {
             column.kind = cell.kind.clone();
         }
         if !relation.is_canonical && relation.rows > 1 {
-            let tensors = shuffled(&relation.tensors());
+            let tensors = Tensor::shuffle(&relation.tensors());
             relation = relation.with_tensors(tensors, relation.rows);
         }
         let mut columns = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use madrigal_program::{Program, Tensor};
+use madrigal_program::{Plain, Program, Tensor};
 
 use super::needs::Needs;
 use crate::column::Column;
@@ -229,23 +229,40 @@ impl Relation {
         let front = self.compacted();
         let fits = match &front.valid {
             Some(valid) => valid.at(0, bound).not(),
-            None => constant(program, <bool as madrigal_program::Plain>::TYPE, 0),
+            None => constant(program, <bool as Plain>::TYPE, 0),
         };
         program.require_named(name, &fits.typed::<bool>());
         front.first(bound)
     }
 
-    /// Every row with the only one of another table.
-    pub(super) fn beside(mut self, other: &Self) -> Self {
+    /// Every row with the only one of another table, if it has one.
+    pub(super) fn beside(mut self, program: &mut Program, other: &Self, outer: bool) -> Self {
+        let found = match (&other.valid, other.rows) {
+            (None, 1) => None,
+            (Some(valid), 1) => Some(valid.at(0, 0)),
+            _ => Some(constant(program, <bool as Plain>::TYPE, 0)),
+        };
         for (column, cell) in other.columns.iter().zip(&other.cells) {
             let mut one = cell.clone();
             for part in one.parts.iter_mut().chain(&mut one.present) {
-                *part = part.at(0, 0);
+                *part = match other.rows {
+                    1 => part.at(0, 0),
+                    _ => constant(program, part.element(), 0),
+                };
+            }
+            if outer {
+                one.present = match (one.present, &found) {
+                    (Some(present), Some(found)) => Some(present.and(found)),
+                    (one, found) => one.or_else(|| found.clone()),
+                };
             }
             self.columns.push(column.clone());
             self.cells.push(one.full(self.rows));
         }
-        self
+        match found {
+            Some(found) if !outer => self.filtered(&found),
+            _ => self,
+        }
     }
 }
 
@@ -253,9 +270,4 @@ impl Relation {
 pub(super) fn sort(keys: &[(&Tensor, bool)], others: &[&Tensor], stable: bool) -> Vec<Tensor> {
     let _ = stable;
     Tensor::sort_by(keys, others)
-}
-
-/// Columns in an order that nobody knows.
-pub(super) fn shuffled(columns: &[&Tensor]) -> Vec<Tensor> {
-    columns.iter().map(|&column| column.clone()).collect()
 }

@@ -209,8 +209,10 @@ impl Tensor {
     /// others of the same shape, which go where the keys go: the keys first. Where the first key is equal, the second one decides,
     /// and so on; elements with equal keys stay in their order.
     ///
-    /// In R, lists of one row are shuffled and sorted by comparisons whose results are opened, which tell nothing to
-    /// servers that follow the protocol, as all orders are equally likely: some 20 comparisons for each of a million elements. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4` for each.
+    /// In R, and between two parties in mixes with B, lists of one row are shuffled and sorted by comparisons whose results are opened, which
+    /// tell nothing to servers that follow the protocol, as all orders are equally likely: some 20 comparisons for each of a million elements.
+    /// In R keys of up to 4 bits in all are not compared at all, nor is a key of one bit in A+B. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4`
+    /// comparisons for each.
     ///
     /// # Panics
     /// If there is no key.
@@ -225,6 +227,41 @@ impl Tensor {
             .chain(others.iter().copied())
             .collect();
         first.results(op, &rest, 1 + rest.len() as u32, at)
+    }
+
+    /// Tensors of one shape along their last axis in an order that nobody knows, the same for all of them; of tensors with more axes
+    /// each list has an order of its own. All orders are equally likely, and two shuffles have nothing to do with each other. In a loop's body
+    /// values from outside are shuffled once.
+    ///
+    /// In the clear, where no test could tell one order from another, rows stay as they are. Three parties shuffle in R, two in mixes
+    /// with B: in others that is an error.
+    ///
+    /// ```
+    /// use madrigal_circuit::Goal;
+    /// use madrigal_program::lower::Mix;
+    /// use madrigal_program::{Everyone, Inputs, Party, Program, Tensor};
+    /// let mut p = Program::new(3);
+    /// let votes = p.input::<u8>(Party::new(0), [4]).untyped();
+    /// let weights = p.input::<u8>(Party::new(1), [4]).untyped();
+    /// let shuffled = Tensor::shuffle(&[&votes, &weights]);
+    /// let votes = p.open(shuffled[0].typed::<u8>(), Everyone);
+    /// let weights = p.open(shuffled[1].typed::<u8>(), Everyone);
+    /// let inputs = Inputs::new().with([1u8, 2, 3, 4]).with([10u8, 20, 30, 40]);
+    /// let program = p.finish()?;
+    /// let planned = program.plan(Mix::R, Some(Goal::Size), &|_| {})?;
+    /// let outputs = &planned.run_locally(&program, &inputs)?[0].outputs;
+    /// let mut rows: Vec<(u8, u8)> = outputs.get(votes).into_iter().zip(outputs.get(weights)).collect();
+    /// rows.sort();
+    /// assert_eq!(rows, [(1, 10), (2, 20), (3, 30), (4, 40)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no tensor.
+    #[track_caller]
+    pub fn shuffle(values: &[&Self]) -> Vec<Self> {
+        let (first, rest) = values.split_first().expect("a tensor to shuffle");
+        first.results(Op::Shuffle, rest, values.len() as u32, Source::here())
     }
 
     /// The entries of the table at these places of its first axis; zeros where there is none.
