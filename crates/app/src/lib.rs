@@ -33,6 +33,7 @@ pub mod numbers;
 pub mod over;
 pub mod paths;
 pub mod present;
+pub mod processes;
 pub mod progress;
 pub mod provenance;
 mod public_numbers;

@@ -180,12 +180,13 @@ fn tell<H>(
             false => Err(Failure::bug("parties got different outputs")),
         }
     };
-    let mut outputs = Vec::new();
+    let (mut outputs, mut is_any) = (Vec::new(), false);
     for (place, port) in ports.iter().enumerate() {
         let name = port.name.clone().unwrap_or_else(|| place.to_string());
         let Some(array) = first(place)? else {
             continue;
         };
+        is_any = true;
         let elsewhere = made.sink.map_or(Ok(false), |sink| sink(&name, array))?;
         if !elsewhere {
             outputs.push((name, array));
@@ -210,7 +211,7 @@ fn tell<H>(
     }
     if !flags.quiet {
         let _ = writeln!(crate::terminal::stderr(), "{}", costs(&parties));
-        if outputs.is_empty() {
+        if !is_any {
             let _ = writeln!(crate::terminal::stderr(), "{}: no output here", made.name);
         }
     }

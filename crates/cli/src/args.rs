@@ -79,7 +79,18 @@ pub enum Command {
     /// Run benchmarks on this machine: the program madrigal-lab, with all that follows
     #[command(after_help = EXIT_STATUS, disable_help_flag = true)]
     Bench {
-        /// Arguments of madrigal-lab; `--help` lists them
+        /// Arguments of madrigal-lab, or after `tpch` of madrigal-sql; `--help` lists them
+        #[arg(
+            value_name = "ARGUMENTS",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<OsString>,
+    },
+    /// Queries in SQL on tables that several parties hold: the program madrigal-sql, with all that follows
+    #[command(after_help = EXIT_STATUS, disable_help_flag = true)]
+    Sql {
+        /// Arguments of madrigal-sql; `--help` lists them
         #[arg(
             value_name = "ARGUMENTS",
             trailing_var_arg = true,

@@ -44,6 +44,10 @@ pub enum Usage {
         "benchmarks are the program madrigal-lab, which is neither beside this program nor on PATH: run `cargo run --release -p madrigal-lab -- ARGUMENTS` in Madrigal's repository"
     )]
     NoLab,
+    #[error(
+        "queries are the program madrigal-sql, which is neither beside this program nor on PATH: run `cargo run --release -p madrigal-sql -- ARGUMENTS` in Madrigal's repository"
+    )]
+    NoSql,
     #[error("party {party} owns input values of {} ({values} on each line) but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
     NoInput {
         party: usize,

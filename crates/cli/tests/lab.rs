@@ -1,4 +1,4 @@
-//! `bench` leads to the program `madrigal-lab`, where that is.
+//! `bench` and `sql` lead to the programs `madrigal-lab` and `madrigal-sql`, where those are.
 
 use crate::command::madrigal;
 
@@ -10,9 +10,9 @@ fn without_the_laboratory_benchmarks_say_how_to_run_it() {
     let path = directory.path();
     let program = path.join(format!("madrigal{}", std::env::consts::EXE_SUFFIX));
     std::fs::hard_link(env!("CARGO_BIN_EXE_madrigal"), &program).unwrap();
-    let run = |folders: &str| {
+    let run_words = |folders: &str, words: &[&str]| {
         let mut command = std::process::Command::new(&program);
-        command.args(["bench", "aes", "--help", "-N", "3"]);
+        command.args(words);
         let output = command.env("PATH", folders).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
@@ -21,6 +21,12 @@ fn without_the_laboratory_benchmarks_say_how_to_run_it() {
             text(output.stderr),
         )
     };
+    let run = |folders: &str| run_words(folders, &["bench", "aes", "--help", "-N", "3"]);
+    for words in [&["sql", "run", "--help"][..], &["bench", "tpch"]] {
+        let (status, _, told) = run_words("nowhere", words);
+        assert_eq!(status, Some(2), "{told}");
+        assert!(told.contains("madrigal-sql -- "), "{told}");
+    }
     let (status, _, told) = run("nowhere");
     assert_eq!(status, Some(2), "{told}");
     assert!(
@@ -38,5 +44,13 @@ fn without_the_laboratory_benchmarks_say_how_to_run_it() {
         symlink("/bin/echo", path.join("madrigal-lab")).unwrap();
         let (status, told, _) = run(folder.to_str().unwrap());
         assert_eq!((status, &*told), (Some(0), "aes --help -N 3\n"));
+        symlink("/bin/echo", path.join("madrigal-sql")).unwrap();
+        for (words, expected) in [
+            (&["sql", "run", "--local", "3"][..], "run --local 3\n"),
+            (&["bench", "tpch", "--json"], "tpch --json\n"),
+        ] {
+            let (status, told, _) = run_words("nowhere", words);
+            assert_eq!((status, &*told), (Some(0), expected));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `bench`: the program `madrigal-lab` in place of this one, where it is found.
+//! `bench` and `sql`: the programs `madrigal-lab` and `madrigal-sql` in place of this one, where they are found.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -8,21 +8,37 @@ use std::process::Command;
 use crate::exit::{Failure, Result, Usage};
 
 const LAB: &str = "madrigal-lab";
+const SQL: &str = "madrigal-sql";
+/// The benchmark that the program for queries has.
+const TPCH: &str = "tpch";
 
-/// Runs the laboratory with these arguments: the one beside this program, or else the first on PATH.
+/// Runs the laboratory with these arguments, or of benchmarks the one of queries.
 pub fn run(arguments: &[OsString]) -> Result<()> {
-    let places = beside_this_program().into_iter().chain([LAB.into()]);
+    match arguments.first() {
+        Some(first) if first == TPCH => sql(arguments),
+        _ => run_other(LAB, arguments, Usage::NoLab),
+    }
+}
+
+/// Runs the program for queries in SQL with these arguments.
+pub fn sql(arguments: &[OsString]) -> Result<()> {
+    run_other(SQL, arguments, Usage::NoSql)
+}
+
+/// Runs a program: the one beside this program, or else the first on PATH.
+fn run_other(name: &str, arguments: &[OsString], missing: Usage) -> Result<()> {
+    let places = beside_this_program(name).into_iter().chain([name.into()]);
     for place in places {
         let error = in_place_of_this(Command::new(place).args(arguments));
         if error.kind() != ErrorKind::NotFound {
-            return Err(Failure::system("cannot start madrigal-lab")(error));
+            return Err(Failure::system("cannot start the other program")(error));
         }
     }
-    Err(Usage::NoLab.into())
+    Err(missing.into())
 }
 
-fn beside_this_program() -> Option<PathBuf> {
-    let name = format!("{LAB}{}", std::env::consts::EXE_SUFFIX);
+fn beside_this_program(name: &str) -> Option<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let own = std::env::current_exe().ok()?;
     // Links are followed: the other program lies beside what was built.
     let own = own.canonicalize().unwrap_or(own);

@@ -39,6 +39,7 @@ pub fn run(command: Command) -> Result<()> {
         Command::Demo(args) => demo::run(args),
         Command::Dealer(args) => dealer::run(args),
         Command::Bench { arguments } => bench::run(&arguments),
+        Command::Sql { arguments } => bench::sql(&arguments),
         Command::Precompute(args) => precompute::run(*args),
         Command::Store(args) => store::run(args),
         Command::Completions { shell } => pages::completions(shell),

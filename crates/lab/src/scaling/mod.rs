@@ -11,7 +11,6 @@ mod network;
 mod party;
 mod plots;
 pub(crate) mod processes;
-mod processor;
 mod row;
 pub(crate) mod workloads;
 

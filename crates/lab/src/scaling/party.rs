@@ -1,23 +1,16 @@
 //! A process of the benchmark: one party over a socket, or all of them over memory.
 
-use std::io::{self, BufRead, Read};
-use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
-use madrigal_app::reach::Way;
+use madrigal_app::processes::{self, Clock, Listening, Ready as Listens, Starter};
 use madrigal_app::threads::Threads;
 use madrigal_circuit::Rows;
 use madrigal_core::Party;
-use madrigal_engine::{Given, Outcome, Shares, run_program};
+use madrigal_engine::{Given, Shares, run_program};
 use madrigal_net::Session;
-use madrigal_net::identity::{Identity, Validity};
-use madrigal_net::roster::Roster;
-use madrigal_net::tls::TlsParty;
-use madrigal_net::transport::Security;
 use madrigal_operations::{Circuit, Variants, input_bits_of, run_rows};
 
-use super::messages::{Assignment, Done, Event, Figures, Meeting, Used, receive, send};
-use super::processor::Clock;
+use super::messages::{Assignment, Done, Figures, Used};
 use super::workloads::{Kind, RECEIVER, Work, Workload, all};
 use crate::args::{Patience, TransportArg};
 use crate::everyone::everyone;
@@ -54,23 +47,10 @@ enum Outputs {
 
 /// Computes what the starter says, and tells it the outcome.
 pub fn run() -> Result<()> {
-    let told = match take_part() {
-        Ok(done) => Event::Done(done),
-        Err(failure) => Event::Failed {
-            status: failure.status(),
-            message: failure.to_string(),
-            echo: failure.is_echo(),
-        },
-    };
-    let told = send(&mut io::stdout().lock(), &told);
-    told.map_err(Failure::system("the starter has gone"))
+    processes::take_part(compute)
 }
 
-fn take_part() -> Result<Done> {
-    let lost = Failure::system("this command is started by `madrigal-lab scaling` alone");
-    let mut input = io::stdin().lock();
-    let assignment: Option<Assignment> = receive(&mut input).map_err(lost)?;
-    let assignment = assignment.ok_or_else(|| Failure::bug("a process without a task"))?;
+fn compute(assignment: Assignment, starter: Starter) -> Result<Done> {
     let mut all = all().into_iter().chain(crate::tables::workloads());
     let workload = all.find(|workload| workload.name == assignment.workload);
     let workload = workload.ok_or_else(|| Failure::bug("a workload that nobody knows"))?;
@@ -83,7 +63,7 @@ fn take_part() -> Result<Done> {
     let (results, used) = match parties[..] {
         [me] => {
             let party = Listening::new(assignment.transport)?;
-            let meeting = begin(input, &party.ready())?;
+            let meeting = starter.begin(party.ready())?;
             let work = async |session: &Session| {
                 let clock = Clock::start();
                 let result = prepared.work(session, 0).await?;
@@ -93,13 +73,7 @@ fn take_part() -> Result<Done> {
             (vec![result], used)
         }
         _ => {
-            begin(
-                input,
-                &Event::Ready {
-                    address: None,
-                    key: None,
-                },
-            )?;
+            starter.begin(Listens::default())?;
             let clock = Clock::start();
             let results = everyone(
                 TransportArg::Memory,
@@ -131,17 +105,6 @@ fn take_part() -> Result<Done> {
         parties: results.into_iter().map(|(figures, _)| figures).collect(),
         used,
     })
-}
-
-/// Tells the starter that all is ready, and waits until it says where the parties are.
-fn begin(mut input: impl BufRead, ready: &Event) -> Result<Meeting> {
-    let told = send(&mut io::stdout().lock(), ready);
-    told.map_err(Failure::system("the starter has gone"))?;
-    let meeting = receive(&mut input).map_err(Failure::system("cannot read the addresses"))?;
-    let meeting = meeting.ok_or_else(|| Failure::bug("a process without addresses"))?;
-    drop(input);
-    end_with_the_starter();
-    Ok(meeting)
 }
 
 impl Prepared {
@@ -199,11 +162,11 @@ impl Prepared {
                     ..Given::default()
                 };
                 let outcome = run_program(session, 1, &ready.plan, given, None, &|_| {}).await?;
-                Ok((figures(&outcome), Outputs::Shares(outcome.outputs)))
+                Ok((Figures::from(&outcome), Outputs::Shares(outcome.outputs)))
             }
             (Planned::Circuit(planned), Brought::Rows(rows)) => {
                 let outcome = run_rows(session, 1, &planned.plan, rows, None, &|_| {}).await?;
-                Ok((figures(&outcome), Outputs::Rows(outcome.outputs)))
+                Ok((Figures::from(&outcome), Outputs::Rows(outcome.outputs)))
             }
             _ => Err(Failure::bug("inputs of another kind")),
         }
@@ -244,18 +207,6 @@ fn is_that_of(circuit: &Circuit, inputs: &Rows, found: &Rows) -> Result<bool> {
     Ok(expected == found)
 }
 
-fn figures<T>(outcome: &Outcome<T>) -> Figures {
-    let spent = outcome.setup.spent + outcome.online.spent;
-    Figures {
-        seconds: outcome.total.as_secs_f64(),
-        setup_seconds: outcome.setup.time.as_secs_f64(),
-        online_seconds: outcome.online.time.as_secs_f64(),
-        bytes_sent: spent.bytes_sent,
-        aes_blocks: spent.aes_blocks,
-        rounds: spent.rounds,
-    }
-}
-
 /// A party's own rows.
 fn own(planned: &PlannedCircuit, me: Party, inputs: &Rows) -> Rows {
     let job = &planned.job;
@@ -271,86 +222,4 @@ fn own(planned: &PlannedCircuit, me: Party, inputs: &Rows) -> Rows {
         from += width as usize;
     }
     own
-}
-
-/// A party that others can reach.
-struct Listening {
-    listener: TcpListener,
-    address: String,
-    /// A key for this run alone; it never leaves this process.
-    identity: Option<Identity>,
-}
-
-impl Listening {
-    fn new(transport: TransportArg) -> Result<Self> {
-        // Port 0: the system gives a free one, and it stays ours.
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-        let listener =
-            listener.map_err(Failure::system("cannot listen on the loopback interface"))?;
-        let address = listener.local_addr();
-        let address = address.map_err(Failure::system("cannot listen"))?;
-        let identity = match transport {
-            TransportArg::Tls => Some(Identity::generate(Validity::days(1)?)?),
-            TransportArg::Tcp | TransportArg::Memory => None,
-        };
-        Ok(Self {
-            listener,
-            address: address.to_string(),
-            identity,
-        })
-    }
-
-    fn ready(&self) -> Event {
-        let key = self
-            .identity
-            .as_ref()
-            .map(|identity| identity.fingerprint());
-        Event::Ready {
-            address: Some(self.address.clone()),
-            key: key.map(|key| key.to_string()),
-        }
-    }
-
-    fn meet<T>(
-        self,
-        me: Party,
-        meeting: &Meeting,
-        threads: usize,
-        work: impl AsyncFnOnce(&Session) -> Result<T>,
-    ) -> Result<T> {
-        let security = match &self.identity {
-            None => Security::Clear,
-            Some(identity) => Security::Tls(TlsParty::new(identity, Arc::new(roster(meeting)?))?),
-        };
-        let way = Way {
-            me,
-            addresses: &meeting.addresses,
-            listener: self.listener,
-            security: &security,
-            network: Network::new(None),
-            patience: &Patience::default(),
-            threads,
-            name: "",
-            observe: &|_| {},
-        };
-        way.in_session(work)
-    }
-}
-
-fn roster(meeting: &Meeting) -> Result<Roster> {
-    let mut parties = Vec::new();
-    for (address, key) in meeting.addresses.iter().zip(&meeting.keys) {
-        let address = address.parse().map_err(Failure::bug)?;
-        let key = key.parse().map_err(Failure::bug)?;
-        parties.push((address, key));
-    }
-    Ok(Roster::local(parties)?)
-}
-
-/// Ends this process when its standard input does: the starter keeps it open as long as it lives.
-fn end_with_the_starter() {
-    std::thread::spawn(|| {
-        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
-        std::process::exit(1);
-    });
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
+use madrigal_app::flags::{TransportArg, threads};
 use madrigal_app::from_file::ProgramFlags;
 use madrigal_app::receivers::Receivers;
 
@@ -22,6 +23,11 @@ pub enum Command {
     Run(Box<Run>),
     /// Propose the schema of a file, for its owner to narrow and to hand to all parties: madrigal-sql schema claims.csv > claims.toml
     Schema(Schema),
+    /// Compute the queries of TPC-H among three parties on this machine, and compare their results with those of DuckDB
+    Tpch(Tpch),
+    /// A process of `tpch`, which starts it.
+    #[command(hide = true, after_help = EXIT_STATUS)]
+    TpchParty,
 }
 
 #[derive(Args, Debug)]
@@ -75,6 +81,50 @@ pub struct Schema {
     /// List all texts of a column, which everybody learns then: comparing them costs least
     #[arg(long = "choice", value_name = "COLUMN")]
     pub choices: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Tpch {
+    /// Scale of the tables: at 1, six million lines of orders
+    #[arg(long, value_name = "F", value_parser = scale, default_value = "0.01")]
+    pub scale: f64,
+
+    /// Compute these queries alone
+    #[arg(long, value_name = "q1,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// memory: all parties in one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tls")]
+    pub transport: TransportArg,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// Number of runs; the median, the least and the most are reported
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Interpreter of Python with the module duckdb, which results are compared with
+    #[arg(long, value_name = "PYTHON", default_value = "python3", value_hint = ValueHint::CommandName)]
+    pub python: PathBuf,
+
+    /// Do not compare results
+    #[arg(long)]
+    pub skip_check: bool,
+
+    /// Print JSON: one object per line for each query
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: Option<f64> = text.parse().ok();
+    let fits = |scale: &f64| (0.001..=1000.0).contains(scale);
+    scale
+        .filter(fits)
+        .ok_or_else(|| "expected a factor from 0.001 to 1000".to_owned())
 }
 
 /// `--table NAME=FILE[:OWNER]`

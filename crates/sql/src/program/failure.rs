@@ -20,6 +20,12 @@ pub enum Unfit {
     Schema { name: String },
     #[error("--out {0}: write a name that ends in .csv or .parquet")]
     Format(String),
+    #[error("--only {0}: queries are named q1 to q22")]
+    NoQuery(String),
+    #[error("DuckDB gives no results ({0}); give another --python, or --skip-check")]
+    Duckdb(String),
+    #[error("results that are not those of DuckDB: {0}")]
+    Wrong(String),
     #[error("the result has {0}, which Parquet does not hold: write it as .csv")]
     Result(String),
 }
@@ -28,6 +34,7 @@ impl Fault for Unfit {
     fn status(&self) -> Status {
         match self {
             Self::File(_) => Status::File,
+            Self::Wrong(_) => Status::Internal,
             _ => Status::Usage,
         }
     }

@@ -5,6 +5,7 @@ mod failure;
 mod query;
 mod schema;
 mod told;
+mod tpch;
 
 use madrigal_app::failure::Result;
 
@@ -14,5 +15,7 @@ pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Run(mut args) => query::run(&mut args),
         Command::Schema(args) => schema::run(&args),
+        Command::Tpch(args) => tpch::run(&args),
+        Command::TpchParty => tpch::take_part(),
     }
 }

@@ -5,11 +5,13 @@ use std::fmt::{Display, Write as _};
 use madrigal_tables::{Data, DataBuilder, Fault, Table, ValueRef};
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
+use tpchgen::distribution::Distributions;
 use tpchgen::generators::{
     Customer, CustomerGenerator, LineItem, LineItemGenerator, Nation, NationGenerator, Order,
     OrderGenerator, Part, PartGenerator, PartSupp, PartSuppGenerator, Region, RegionGenerator,
     Supplier, SupplierGenerator,
 };
+use tpchgen::text::TextPool;
 
 use super::tables::columns;
 
@@ -71,17 +73,44 @@ pub fn data(table: &Table, scale: f64) -> Result<Data, Fault> {
             }
         };
     }
+    let has_texts = table
+        .columns()
+        .iter()
+        .any(|column| column.name.ends_with("_comment"));
+    let pool = pool(has_texts);
+    let lists = Distributions::static_default();
+    macro_rules! made {
+        ($generator:ident) => {
+            $generator::new_with_distributions_and_text_pool(scale, 1, 1, lists, &pool)
+        };
+    }
     match table.name() {
-        "lineitem" => fill!(LineItemGenerator::new(scale, 1, 1), line),
-        "orders" => fill!(OrderGenerator::new(scale, 1, 1), order),
-        "customer" => fill!(CustomerGenerator::new(scale, 1, 1), customer),
-        "part" => fill!(PartGenerator::new(scale, 1, 1), part),
-        "partsupp" => fill!(PartSuppGenerator::new(scale, 1, 1), offer),
-        "supplier" => fill!(SupplierGenerator::new(scale, 1, 1), supplier),
-        "nation" => fill!(NationGenerator::new(scale, 1, 1), nation),
-        _ => fill!(RegionGenerator::new(scale, 1, 1), region),
+        "lineitem" => fill!(made!(LineItemGenerator), line),
+        "orders" => fill!(made!(OrderGenerator), order),
+        "customer" => fill!(made!(CustomerGenerator), customer),
+        "part" => fill!(made!(PartGenerator), part),
+        "partsupp" => fill!(
+            PartSuppGenerator::new_with_text_pool(scale, 1, 1, &pool),
+            offer
+        ),
+        "supplier" => fill!(made!(SupplierGenerator), supplier),
+        "nation" => fill!(
+            NationGenerator::new_with_distributions_and_text_pool(lists, &pool),
+            nation
+        ),
+        _ => fill!(
+            RegionGenerator::new_with_distributions_and_text_pool(lists, &pool),
+            region
+        ),
     }
     builder.finish()
+}
+
+/// The text that comments are cut out of, as long as the specification has it (4.2.2.10), or where nobody reads them, short: the generator's
+/// own one stays in memory for good.
+fn pool(has_texts: bool) -> TextPool {
+    let bytes = if has_texts { 300 << 20 } else { 1 << 16 };
+    TextPool::new(bytes, Distributions::static_default())
 }
 
 // Values by the places of their columns, the last one for all that follow.

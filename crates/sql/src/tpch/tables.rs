@@ -2,9 +2,11 @@
 
 use madrigal_core::Party;
 use madrigal_tables::{Column, Kind, Number, Table, Unit};
+use tpchgen::distribution::Distributions;
 use tpchgen::generators::{
     CustomerGenerator, LineItemGenerator, OrderGenerator, PartGenerator, SupplierGenerator,
 };
+use tpchgen::text::TextPool;
 
 /// Names of the tables.
 pub const TABLES: [&str; 8] = [
@@ -204,7 +206,14 @@ pub fn columns(table: &str, scale: f64) -> Vec<Column> {
 pub fn row_count(table: &str, scale: f64) -> usize {
     let count = match table {
         // An order has 1 to 7 lines, as it comes.
-        "lineitem" => return LineItemGenerator::new(scale, 1, 1).iter().count(),
+        "lineitem" => {
+            let lists = Distributions::static_default();
+            // No text is read, and a short one to cut them out of is made at once.
+            let pool = TextPool::new(1 << 16, lists);
+            let lines =
+                LineItemGenerator::new_with_distributions_and_text_pool(scale, 1, 1, lists, &pool);
+            return lines.iter().count();
+        }
         "orders" => OrderGenerator::calculate_row_count(scale, 1, 1),
         "customer" => CustomerGenerator::calculate_row_count(scale, 1, 1),
         "part" => PartGenerator::calculate_row_count(scale, 1, 1),

@@ -25,14 +25,15 @@ enum Place {
 }
 
 /// Processor time of this process's threads, from when this is made.
-pub(super) struct Clock {
+#[derive(Debug)]
+pub struct Clock {
     before: Option<f64>,
     stop: Sender<()>,
     looker: JoinHandle<Threads>,
 }
 
 /// Threads that were seen, by the system's number.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Threads {
     seen: BTreeMap<u32, Seen>,
     /// The thread that looks.
@@ -40,7 +41,7 @@ struct Threads {
 }
 
 /// A thread as it was last seen.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Seen {
     place: Place,
     /// Processor seconds before the clock started.
@@ -55,7 +56,8 @@ impl Seen {
 }
 
 impl Clock {
-    pub(super) fn start() -> Self {
+    /// Starts the clock.
+    pub fn start() -> Self {
         let (stop, stopped) = mpsc::channel();
         let mut threads = Threads::default();
         threads.look(true);
@@ -76,7 +78,7 @@ impl Clock {
     }
 
     /// Gives what was used since the start.
-    pub(super) fn stop(self) -> Used {
+    pub fn stop(self) -> Used {
         let connections = connections();
         // Dropped: the thread sees that nobody is there any more.
         drop(self.stop);
