@@ -3,3 +3,4 @@
 mod files;
 mod schema;
 mod tpch;
+mod guide;
