@@ -63,8 +63,10 @@ class Table:
 def table(r: random.Random, name: str, owner: int, unique: bool) -> Table:
     """A table of no rows, one or some: with a key ``k``, each once if it is unique."""
     own = columns(r)
-    count = r.choice([0, 1, 2, 5, 9, 14])
-    keys = r.sample(range(-4, 30), count) if unique else [r.choice([-4, 0, 1, 2, 3, 7, 29]) for _ in range(count)]
+    # Tables of more than 32 rows are found in by sorting, shorter ones by comparing all; a table of more than four times as many rows
+    # has the other's rows between its own.
+    count = r.choice([0, 1, 2, 5, 9, 14, 36] if unique else [0, 1, 2, 5, 9, 14, 14, 150])
+    keys = r.sample(range(-4, 60), count) if unique else [r.choice([-4, 0, 1, 2, 3, 7, 29, 41]) for _ in range(count)]
     named = {"k": Column(integer(-4, 1000), "integer", "int", [])} | own
     rows: dict[str, list[Any]] = {"k": keys}
     for column_name, column in own.items():

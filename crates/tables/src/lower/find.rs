@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use madrigal_program::{Plain, Tensor, Type};
 
 use super::needs::Needs;
-use super::relation::{Relation, full, sort};
+use super::relation::{Relation, full};
 use super::{Lowering, Result, takes};
 use crate::column::Column;
 use crate::expression::{self, Cell, Expression, constant, fit};
@@ -254,7 +254,7 @@ impl Lowering<'_> {
         let by: Vec<(&Tensor, bool)> = by.iter().map(|(key, down)| (key, *down)).collect();
         let sorted = match rows {
             0 => by.iter().map(|key| key.0.clone()).chain(columns.iter().cloned()).collect(),
-            _ => sort(&by, &columns.iter().collect::<Vec<_>>(), false),
+            _ => Tensor::sort_by(&by, &columns.iter().collect::<Vec<_>>()),
         };
         let (keys_sorted, moved) = sorted.split_at(by.len());
         let key_tensors = &keys_sorted[..key_parts];
@@ -354,7 +354,7 @@ impl Lowering<'_> {
     /// The rows without those of the other table, in their order.
     fn without_others(&mut self, relation: Relation, others: &Tensor, rows: usize) -> Relation {
         let (sorted, steady) = (relation.sorted.clone(), relation.steady.clone());
-        let (made, _) = relation.ordered(vec![(others.clone(), false)], false, true);
+        let (made, _) = relation.ordered(vec![(others.clone(), false)], false);
         let mut made = made.first(rows);
         made.sorted = sorted;
         made.steady = steady;

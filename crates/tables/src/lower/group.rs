@@ -302,7 +302,7 @@ impl Lowering<'_> {
         let value = Cell::new(cell.kind.clone(), cell.parts.clone(), None);
         let alone = Relation::new(vec![column], vec![value], counts, relation.rows);
         let by = cell.parts.iter().map(|part| (part.clone(), false)).collect();
-        let (sorted, keys) = alone.ordered(by, true, false);
+        let (sorted, keys) = alone.ordered(by, true);
         let starts = starts(self.program, &keys, relation.rows);
         let first = match &sorted.valid {
             Some(valid) => starts.and(valid),
@@ -544,7 +544,7 @@ impl Lowering<'_> {
             true => (table, key_parts),
             false => {
                 let by = key_parts.into_iter().map(|part| (part, false)).collect();
-                table.ordered(by, true, false)
+                table.ordered(by, true)
             }
         };
         groups_by = groups_by.min(keys.len());

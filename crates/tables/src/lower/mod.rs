@@ -248,8 +248,10 @@ impl<'a> Lowering<'a> {
         Ok(selected)
     }
 
-    /// Rows in an order, those that count first.
+    /// Rows in an order, those that count first. Rows with equal keys would stay in their order, which may tell of what is not opened: they
+    /// are shuffled before.
     fn sort(&mut self, relation: Relation, keys: &[crate::SortKey]) -> Result<Relation> {
+        let relation = relation.shuffled();
         let mut by: Vec<(Tensor, bool)> = Vec::new();
         for key in keys {
             let mut scope = relation.scope(self.program);

@@ -1,6 +1,6 @@
 //! Rows opened.
 
-use madrigal_program::{Array, Program, Receivers, Tensor};
+use madrigal_program::{Array, Program, Receivers};
 
 use super::relation::{Relation, full};
 use crate::column::{Column, Value};
@@ -47,10 +47,7 @@ impl Relation {
             *cell = divided.full(rows);
             column.kind = cell.kind.clone();
         }
-        if !relation.is_canonical && relation.rows > 1 {
-            let tensors = Tensor::shuffle(&relation.tensors());
-            relation = relation.with_tensors(tensors, relation.rows);
-        }
+        let relation = relation.shuffled();
         let mut columns = Vec::new();
         for (column, cell) in relation.columns.iter().zip(&relation.cells) {
             let counts = match (&cell.present, &relation.valid) {

@@ -145,9 +145,9 @@ impl Relation {
         made
     }
 
-    /// Rows in the order of keys, which may be any tensors; those that count first if `front` says so. Rows with equal keys come in any order.
+    /// Rows in the order of keys, which may be any tensors; those that count first if `front` says so. Rows with equal keys stay in their order.
     pub(super) fn sorted(&self, keys: Vec<(Tensor, bool)>, front: bool) -> Self {
-        self.ordered(keys, front, false).0
+        self.ordered(keys, front).0
     }
 
     /// Rows in the order of keys, and the keys in that order. Tensors that are keys do not move along once more.
@@ -155,7 +155,6 @@ impl Relation {
         &self,
         keys: Vec<(Tensor, bool)>,
         front: bool,
-        stable: bool,
     ) -> (Self, Vec<Tensor>) {
         let mut by: Vec<(Tensor, bool)> = Vec::new();
         let first = self.valid.iter().filter(|_| front).map(|valid| (valid.clone(), true));
@@ -182,7 +181,7 @@ impl Relation {
             .map(|one| *one.0)
             .collect();
         let by: Vec<(&Tensor, bool)> = by.iter().map(|(key, down)| (key, *down)).collect();
-        let moved = sort(&by, &others, stable);
+        let moved = Tensor::sort_by(&by, &others);
         let (keys, others) = moved.split_at(by.len());
         let mut others = others.iter();
         let all = places.iter().map(|place| match place {
@@ -192,6 +191,19 @@ impl Relation {
         let mut made = made.with_tensors(all.collect(), self.rows);
         made.is_front |= self.valid.is_none();
         (made, keys[skipped..].to_vec())
+    }
+
+    /// Rows in an order that nobody knows, unless it tells nothing already.
+    pub(super) fn shuffled(self) -> Self {
+        if self.is_canonical || self.rows < 2 {
+            return self;
+        }
+        let moved = Tensor::shuffle(&self.tensors());
+        let mut made = self.with_tensors(moved, self.rows);
+        made.sorted.clear();
+        made.steady.clear();
+        made.is_front = false;
+        made
     }
 
     /// Rows that are in an order that tells of nothing else, as they have just been sorted by what they contain.
@@ -206,7 +218,7 @@ impl Relation {
             return self;
         }
         let (sorted, steady) = (self.sorted.clone(), self.steady.clone());
-        let mut made = self.ordered(Vec::new(), true, true).0;
+        let mut made = self.ordered(Vec::new(), true).0;
         made.sorted = sorted;
         made.steady = steady;
         made
@@ -264,10 +276,4 @@ impl Relation {
             _ => self,
         }
     }
-}
-
-/// Columns in the order of keys.
-pub(super) fn sort(keys: &[(&Tensor, bool)], others: &[&Tensor], stable: bool) -> Vec<Tensor> {
-    let _ = stable;
-    Tensor::sort_by(keys, others)
 }
