@@ -1,6 +1,10 @@
 //! Queries in SQL, and files of tables.
 
+// A failed unwrap is a failed test with a location.
+#![allow(clippy::unwrap_used)]
+
 mod files;
+mod program;
 mod schema;
 mod tpch;
 mod guide;

@@ -3,6 +3,7 @@
 use madrigal_core::Party;
 use madrigal_program::Everyone;
 use madrigal_sql::files::{Schema, read};
+use madrigal_sql::plan;
 use madrigal_sql::tpch::{
     COUNT, TABLES, columns, data, query, read_by, row_count, table, write_csv,
 };
@@ -13,15 +14,18 @@ const SCALE: f64 = 0.002;
 
 #[test]
 fn all_rows_are_within_the_kinds_of_the_specification() {
-    for name in TABLES {
-        let all: Vec<String> = columns(name, SCALE)
-            .into_iter()
-            .map(|column| column.name)
-            .collect();
-        let rows = row_count(name, SCALE);
-        let table = table(name, SCALE, &all, rows, 3);
-        // Values, their number and the unique key are checked there.
-        data(&table, SCALE).unwrap();
+    // At the smaller one some parts have a supplier twice.
+    for scale in [SCALE, 0.01] {
+        for name in TABLES {
+            let all = columns(name, scale).into_iter().map(|column| column.name);
+            // The text that comments are cut out of takes a second: those that are changed afterwards are enough.
+            let has_texts = name == "supplier" && scale == SCALE;
+            let is_read = |column: &String| has_texts || !column.ends_with("_comment");
+            let all: Vec<String> = all.filter(is_read).collect();
+            let table = table(name, scale, &all, row_count(name, scale), 3);
+            // Values, their number and the unique key are checked there.
+            data(&table, scale).unwrap();
+        }
     }
     assert_eq!(row_count("orders", 1.0), 1_500_000);
     assert_eq!(row_count("partsupp", SCALE), 1600);
@@ -77,4 +81,25 @@ fn queries_name_the_columns_that_they_read() {
     assert_eq!(six, [("lineitem", names.map(String::from).into())]);
     assert!(query(11, 0.01).unwrap().contains("* 0.01\n"));
     assert!(query(11, 30.0).unwrap().contains("* 0.000003333333\n"));
+}
+
+#[test]
+fn all_queries_are_steps_on_tables() {
+    let scale = 0.01;
+    let lines = row_count("lineitem", scale);
+    for number in 1..=COUNT {
+        let text = query(number, scale).unwrap();
+        let frame = |(name, columns): (&str, Vec<String>)| {
+            let rows = match name {
+                "lineitem" => lines,
+                _ => row_count(name, scale),
+            };
+            let table = table(name, scale, &columns, rows, 3);
+            (name.to_owned(), Frame::table(table).unwrap())
+        };
+        let frames: Vec<(String, Frame)> = read_by(&text).into_iter().map(frame).collect();
+        if let Err(error) = plan(&text, &frames) {
+            panic!("q{number}: {error}");
+        }
+    }
 }

@@ -125,11 +125,8 @@ pub(super) fn time(text: &str) -> Option<i128> {
 pub(super) fn truth(text: &str) -> Option<bool> {
     const YES: [&str; 3] = ["true", "t", "1"];
     const NO: [&str; 3] = ["false", "f", "0"];
-    let is = |one: &&str| text.eq_ignore_ascii_case(one);
-    match (
-        YES.iter().any(|one| is(&one)),
-        NO.iter().any(|one| is(&one)),
-    ) {
+    let is = |one: &str| text.eq_ignore_ascii_case(one);
+    match (YES.iter().any(|one| is(one)), NO.iter().any(|one| is(one))) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,

@@ -26,7 +26,10 @@ impl Side {
         if let Expression::Column(name) = value {
             return Ok(name);
         }
-        let name = format!("key {number} of {}", self.names.first().map_or("", String::as_str));
+        let name = format!(
+            "key {number} of {}",
+            self.names.first().map_or("", String::as_str)
+        );
         self.frame = self.frame.with_columns([(name.clone(), value)])?;
         Ok(name)
     }
@@ -187,7 +190,9 @@ impl Steps<'_> {
                     false if left.has(&other) && right.has(&one) => {
                         (*other, flipped(operator), *one)
                     }
-                    false => return unsupported(format!("a subquery with the condition {condition}")),
+                    false => {
+                        return unsupported(format!("a subquery with the condition {condition}"));
+                    }
                 };
                 if compared.is_some() {
                     return unsupported("a subquery that is compared in two columns");
@@ -259,19 +264,28 @@ impl Steps<'_> {
             Vec::<String>::new(),
             vec![
                 (all.into(), madrigal_tables::count_rows()),
-                (there.into(), madrigal_tables::count(expression(bare(other))?)),
+                (
+                    there.into(),
+                    madrigal_tables::count(expression(bare(other))?),
+                ),
             ],
         )?;
-        let none = || Expression::Literal(Literal {
-            value: Value::Number(0),
-            ..Literal::integer(0)
-        });
-        let keep = col(all).equals(none()).or(
-            (!expression(bare(own))?.is_null()).and(col(all).equals(col(there))),
-        );
+        let none = || {
+            Expression::Literal(Literal {
+                value: Value::Number(0),
+                ..Literal::integer(0)
+            })
+        };
+        let keep = col(all)
+            .equals(none())
+            .or((!expression(bare(own))?.is_null()).and(col(all).equals(col(there))));
         let kept = anti.beside(&counts, How::Inner)?.filter(keep)?;
         let names = anti.columns().iter().map(|column| column.name.clone());
-        Ok(kept.select(names.map(|name| (name.clone(), col(name))).collect::<Vec<_>>())?)
+        Ok(kept.select(
+            names
+                .map(|name| (name.clone(), col(name)))
+                .collect::<Vec<_>>(),
+        )?)
     }
 }
 

@@ -105,7 +105,9 @@ pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
 fn simplified(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut options = ConfigOptions::default();
     // A subquery of one row is joined, as all others are.
-    options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
+    options
+        .optimizer
+        .enable_physical_uncorrelated_scalar_subquery = false;
     let analyzed = Analyzer::new().execute_and_check(plan, &options, |_, _| {})?;
     let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![
         Arc::new(SimplifyExpressions::new()),

@@ -1,0 +1,248 @@
+//! The program `madrigal-sql`, as a user meets it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+
+use madrigal_net::identity::{Identity, IdentityFiles, Validity};
+use madrigal_testkit::command::{Ended, Running};
+use tempfile::TempDir;
+
+const CLAIMS: &str = "patient,amount\n3,10.50\n7,2.50\n7,1.00\n9,-0.75\n55,9.00\n3,0.01\n";
+const PATIENTS: &str = "id,ward\n7,surgery\n3,\"a, b\"\n9,surgery\n11,ear\n";
+const QUERY: &str = "select ward, count(*) as n, sum(amount) as total\n\
+    from claims join patients on patient = id\n\
+    group by ward order by total desc";
+const RESULT: &str = "ward,n,total\n\"a, b\",2,10.51\nsurgery,3,2.75\n";
+
+fn start(folder: &Path, line: &str) -> Running {
+    Running::start(env!("CARGO_BIN_EXE_madrigal-sql"), folder, line)
+}
+
+fn run(folder: &Path, line: &str) -> Ended {
+    start(folder, line).end()
+}
+
+/// A folder with two tables, their schemas, and a query.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("claims.csv", CLAIMS);
+    write("patients.csv", PATIENTS);
+    write("q.sql", QUERY);
+    for name in ["claims", "patients"] {
+        let proposed = run(folder.path(), &format!("schema {name}.csv")).good();
+        write(&format!("{name}.toml"), &proposed.stdout);
+    }
+    let patients = fs::read_to_string(folder.path().join("patients.toml")).unwrap();
+    let unique = patients.replacen("rows = 4", "rows = 4\nunique = [[\"id\"]]", 1);
+    write("patients.toml", &unique);
+    folder
+}
+
+const TABLES: &str = "run @q.sql -t claims=claims.csv:1 -t patients=patients.csv:0";
+
+#[test]
+fn all_parties_here_answer_a_query() {
+    let folder = folder();
+    let path = folder.path();
+    let told = run(path, &format!("{TABLES} --local 3")).good();
+    for part in ["| a, b", "10.51 |", "2 rows"] {
+        assert!(told.stdout.contains(part), "{told}");
+    }
+    for part in [
+        "claims of party 1: it has 6 rows",
+        "result, 4 rows at most",
+        "ward, n, total",
+    ] {
+        assert!(told.stderr.contains(part), "{told}");
+    }
+    let told = run(path, &format!("{TABLES} --local 3 --csv -q")).good();
+    assert_eq!((&*told.stdout, &*told.stderr), (RESULT, ""));
+    let told = run(
+        path,
+        &format!("{TABLES} --local 3 --json -q --transport memory"),
+    )
+    .good();
+    let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(
+        json["rows"],
+        serde_json::json!([["a, b", 2, "10.51"], ["surgery", 3, "2.75"]])
+    );
+    assert_eq!(json["columns"][1]["name"], "n");
+    assert_eq!(json["mix"], "R");
+    // A result is a table again.
+    let told = run(path, &format!("{TABLES} --local 3 -q --out result.parquet")).good();
+    assert_eq!(told.stdout, "");
+    let proposed = run(path, "schema result.parquet --choice ward").good();
+    assert!(
+        proposed.stdout.contains("ward = [\"a, b\", \"surgery\"]"),
+        "{proposed}"
+    );
+    fs::write(path.join("result.toml"), proposed.stdout).unwrap();
+    fs::write(path.join("n.sql"), "select sum(n) as n from r").unwrap();
+    let told = run(path, "run @n.sql -t r=result.parquet:1 --local 2 -q --csv").good();
+    assert_eq!(told.stdout, "n\n5\n");
+}
+
+#[test]
+fn explaining_a_query_reads_schemas_alone() {
+    let folder = folder();
+    let path = folder.path();
+    fs::remove_file(path.join("claims.csv")).unwrap();
+    fs::remove_file(path.join("patients.csv")).unwrap();
+    let told = run(path, &format!("{TABLES} --explain")).good();
+    for part in ["inner join", "group by", "mix R", "online: about"] {
+        assert!(told.stdout.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_status() {
+    let folder = folder();
+    let path = folder.path();
+    let write = |name: &str, text: &str| fs::write(path.join(name), text).unwrap();
+    let local = format!("{TABLES} --local 3 -q");
+    write("claims.csv", &CLAIMS.replace("9.00", "x"));
+    run(path, &local).bad(3, &["claims.csv, line 6", "\"amount\""]);
+    write("claims.csv", CLAIMS);
+    run(path, "run @q.sql -t claims=claims.csv --local 3").bad(2, &["patients"]);
+    run(path, &format!("{TABLES} --local 3 --out result.txt")).bad(2, &[".parquet"]);
+    run(path, &format!("{TABLES} --local 1 -q")).bad(2, &[]);
+    run(
+        path,
+        "run @q.sql -t claims=claims.csv:3 -t patients=patients.csv --local 3 -q",
+    )
+    .bad(2, &["--table claims", "3 parties"]);
+    run(path, &format!("{local} --schema others=claims.toml")).bad(2, &["--schema others"]);
+    run(path, &format!("{local} --input a=1")).bad(2, &["--input"]);
+    run(path, "run @none.sql -t claims=claims.csv --local 3").bad(3, &["none.sql"]);
+    run(path, "schema none.csv").bad(3, &["none.csv"]);
+    let claims = fs::read_to_string(path.join("claims.toml")).unwrap();
+    write(
+        "claims.toml",
+        &claims.replace(
+            "patient = \"i8\"",
+            "patient = { kind = \"i8\", right = \"never\" }",
+        ),
+    );
+    run(path, &local).bad(2, &["claims.patient", "may not be used"]);
+    write("claims.toml", &claims.replace("\"i8\"", "\"i9\""));
+    run(path, &local).bad(3, &["claims.toml", "i9"]);
+}
+
+/// A port that is free now, below those that a system hands out, and another one for each call.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() * 16 + NEXT.fetch_add(1, Relaxed);
+        let port = 11_000 + (number % 9000) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// A list of three parties, with their keys.
+fn parties(folder: &Path) {
+    let mut text = String::new();
+    for party in 0..3 {
+        let identity = Identity::generate(Validity::days(1).unwrap()).unwrap();
+        let name = format!("p{party}");
+        identity
+            .save(&IdentityFiles::in_directory(folder, &name))
+            .unwrap();
+        let (port, key) = (free_port(), identity.fingerprint());
+        let _ = writeln!(
+            text,
+            "[[party]]\nname = \"{name}\"\naddress = \"127.0.0.1:{port}\"\nkey = \"{key}\"\n"
+        );
+    }
+    fs::write(folder.join("parties.toml"), text).unwrap();
+}
+
+/// Folders of three parties, each with the schemas and with its own table alone.
+fn machines() -> Vec<TempDir> {
+    let all = folder();
+    parties(all.path());
+    let machine = |party: usize| {
+        let own = TempDir::new().unwrap();
+        let mut names: Vec<String> = ["claims.toml", "patients.toml", "q.sql", "parties.toml"]
+            .map(String::from)
+            .into();
+        names.extend(["key", "crt"].map(|end| format!("p{party}.{end}")));
+        names.extend(
+            ["patients.csv", "claims.csv"]
+                .get(party)
+                .map(ToString::to_string),
+        );
+        for name in names {
+            fs::copy(all.path().join(&name), own.path().join(&name)).unwrap();
+        }
+        own
+    };
+    (0..3).map(machine).collect()
+}
+
+#[test]
+fn three_machines_have_one_table_each_and_the_third_gets_the_result() {
+    let machines = machines();
+    let run = |party: usize| {
+        let line = format!("{TABLES} --party {party} --parties parties.toml --to 2 -q --csv");
+        start(machines[party].path(), &line)
+    };
+    let running: Vec<Running> = (0..3).map(run).collect();
+    let ended: Vec<Ended> = running.into_iter().map(|one| one.end().good()).collect();
+    let told: Vec<&str> = ended.iter().map(|one| &*one.stdout).collect();
+    assert_eq!(told, ["", "", RESULT]);
+}
+
+#[test]
+fn parties_with_other_schemas_compute_nothing() {
+    let machines = machines();
+    // As many bits, and another meaning: the programs are the same.
+    let path = machines[2].path().join("patients.toml");
+    let schema = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        schema.replace("ward = \"text(8, ascii)\"", "ward = \"text(8)\""),
+    )
+    .unwrap();
+    let run = |party: usize| {
+        let line = format!("{TABLES} --party {party} --parties parties.toml -q --csv");
+        start(machines[party].path(), &line)
+    };
+    let running: Vec<Running> = (0..3).map(run).collect();
+    for ended in running.into_iter().map(Running::end) {
+        assert_ne!(ended.status, 0, "{ended}");
+        assert_eq!(ended.stdout, "", "{ended}");
+        assert!(ended.stderr.contains("the schema of patients"), "{ended}");
+    }
+}
+
+#[test]
+fn queries_of_tpch_are_computed_in_processes_of_their_own() {
+    let folder = TempDir::new().unwrap();
+    for (transport, only) in [("tls", "q6"), ("memory", "q1,q6")] {
+        let line =
+            format!("tpch --scale 0.001 --only {only} --transport {transport} --json --skip-check");
+        let told = run(folder.path(), &line).good();
+        let rows = told.stdout.lines().map(serde_json::from_str);
+        let rows: Vec<serde_json::Value> = rows.collect::<Result<_, _>>().unwrap();
+        let names: Vec<_> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+        assert_eq!(names.join(","), only);
+        for row in rows {
+            assert!(row["seconds"].as_f64() > Some(0.0), "{row}");
+            assert!(row["bytes"].as_u64() > Some(100_000), "{row}");
+            assert!(row["right"].is_null(), "{row}");
+        }
+    }
+    run(folder.path(), "tpch --only q23").bad(2, &["q1 to q22"]);
+    // Without the other system all but the comparison is there.
+    let alone = "tpch --scale 0.001 --only q6 --python nothing --transport memory";
+    let told = run(folder.path(), alone).good();
+    assert!(told.stderr.contains("pip install duckdb"), "{told}");
+}
