@@ -149,7 +149,7 @@ class Expr:
 
     def is_between(self, least: Any, greatest: Any) -> Expr:
         """Whether the value is from one to another, both included."""
-        return (self >= least) & (self <= greatest)
+        return self._two("at_least", least)._two("and", self._two("at_most", greatest))
 
     def like(self, pattern: str) -> Expr:
         """Whether a text is like a pattern: ``%`` stands for any characters, ``_`` for one, one after a backslash for itself."""

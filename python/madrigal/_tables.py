@@ -237,7 +237,7 @@ class Frame:
 
     def agg(self, **told: Told) -> Frame:
         """Numbers that are told of all rows together."""
-        return Groups(self, ()).agg(**told)
+        return Groups(self, ())._told(told)
 
     def unique(self) -> Frame:
         """Rows that differ: of equal ones one."""
@@ -278,7 +278,8 @@ class Frame:
     def run_local(self, *, parties: int = 3, protocol: str | None = None, **how: Any) -> Answer:
         """Computes with all parties in this process, by the real protocols: in R among three unless told otherwise. ``how`` is as for
         :meth:`Bound.run_local`."""
-        return self.query(parties=parties, protocol=protocol).run_local(**how)
+        answer: Answer = self.query(parties=parties, protocol=protocol).run_local(**how)
+        return answer
 
     def __repr__(self) -> str:
         return str(self._native).rstrip("\n")
@@ -299,6 +300,9 @@ class Groups:
             at_least: Groups of fewer rows are left out before anything is opened.
             told: Numbers by name, as ``total=col("amount").sum()``.
         """
+        return self._told(told, bound, at_least)
+
+    def _told(self, told: Mapping[str, Told], bound: int | None = None, at_least: int = 1) -> Frame:
         parts = [one._parts(name) for name, one in told.items()]
         return self._frame._with(self._frame._native.group(self._keys, parts, bound, at_least))
 
@@ -398,19 +402,19 @@ class Answer(Sequence[Any]):
 
     def to_arrow(self) -> Any:
         """The rows as a table of pyarrow."""
-        import pyarrow
+        import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         return pyarrow.table(self._columns)
 
     def to_pandas(self) -> Any:
         """The rows as a frame of pandas."""
-        import pandas
+        import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         return pandas.DataFrame(self._columns)
 
     def to_polars(self) -> Any:
         """The rows as a frame of polars."""
-        import polars
+        import polars  # type: ignore[import-not-found, unused-ignore]
 
         return polars.DataFrame(self._columns)
 
@@ -473,9 +477,10 @@ def table(
         {"name": column, "kind": kind._node, "nullable": kind.null, "right": kind.right} for column, kind in columns.items()
     ]
     keys = [[unique]] if isinstance(unique, str) else [[key] if isinstance(key, str) else list(key) for key in unique]
-    public = _native.Table(
-        name, _who(owner), int(at_most if rows is None else rows), rows is None, json.dumps(described), keys, least_group
-    )
+    padded = rows is None
+    most = at_most if rows is None else rows
+    assert most is not None
+    public = _native.Table(name, _who(owner), int(most), padded, json.dumps(described), keys, least_group)
     given = {}
     if values is not None:
         missing = [column for column in columns if column not in values]

@@ -3,9 +3,12 @@
 use madrigal_core::Party;
 use madrigal_program::{Array, Client, Holder};
 use madrigal_tables::{
-    Column, Expression, Fault, Frame as Inner, Join, Literal, Operator, Query as InnerQuery, SortKey, Value,
+    Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance,
 };
-use madrigal_tables::{Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance};
+use madrigal_tables::{
+    Column, Expression, Fault, Frame as Inner, Join, Literal, Operator, Query as InnerQuery,
+    SortKey, Value,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -120,7 +123,9 @@ impl Data {
                 Given::Values(values) => values.into_iter().map(value_of).collect(),
             });
         }
-        madrigal_tables::Data::new(&table.0, all).map(Self).map_err(fault)
+        madrigal_tables::Data::new(&table.0, all)
+            .map(Self)
+            .map_err(fault)
     }
 }
 
@@ -150,7 +155,12 @@ impl Frame {
     fn columns(&self) -> PyResult<Vec<(String, String, String, bool)>> {
         let columns = self.0.columns().iter().map(|column| {
             let kind = serde_json::to_string(&column.kind).map_err(value_error)?;
-            Ok((column.name.clone(), column.kind.to_string(), kind, column.nullable))
+            Ok((
+                column.name.clone(),
+                column.kind.to_string(),
+                kind,
+                column.nullable,
+            ))
         });
         columns.collect()
     }
@@ -186,7 +196,10 @@ impl Frame {
 
     fn join(&self, other: &Self, on: Vec<(String, String)>, how: &str) -> PyResult<Self> {
         let on: Vec<(&str, &str)> = on.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        self.0.join(&other.0, &on, join_of(how)?).map(Self).map_err(fault)
+        self.0
+            .join(&other.0, &on, join_of(how)?)
+            .map(Self)
+            .map_err(fault)
     }
 
     fn join_where(
@@ -200,12 +213,17 @@ impl Frame {
     ) -> PyResult<Self> {
         let on: Vec<(&str, &str)> = on.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         let operator: Operator = of_json(operator)?;
-        let joined = self.0.join_where(&other.0, &on, (own, operator, others), join_of(how)?);
+        let joined = self
+            .0
+            .join_where(&other.0, &on, (own, operator, others), join_of(how)?);
         joined.map(Self).map_err(fault)
     }
 
     fn beside(&self, other: &Self) -> PyResult<Self> {
-        self.0.beside(&other.0, Join::Inner).map(Self).map_err(fault)
+        self.0
+            .beside(&other.0, Join::Inner)
+            .map(Self)
+            .map_err(fault)
     }
 
     /// Groups; each number that is told of them is a name, a function, and an expression.
@@ -237,7 +255,10 @@ impl Frame {
                 },
             ));
         }
-        let grouped = self.0.group_within(keys, aggregates, bound).map_err(fault)?;
+        let grouped = self
+            .0
+            .group_within(keys, aggregates, bound)
+            .map_err(fault)?;
         match at_least {
             0 | 1 => Ok(Self(grouped)),
             least => grouped.with_least_group(least).map(Self).map_err(fault),
@@ -245,11 +266,13 @@ impl Frame {
     }
 
     fn sort(&self, keys: Vec<(String, bool, bool)>) -> PyResult<Self> {
-        let keys = keys.into_iter().map(|(column, descending, nulls_first)| SortKey {
-            column,
-            descending,
-            nulls_first,
-        });
+        let keys = keys
+            .into_iter()
+            .map(|(column, descending, nulls_first)| SortKey {
+                column,
+                descending,
+                nulls_first,
+            });
         self.0.sort(keys).map(Self).map_err(fault)
     }
 
@@ -274,7 +297,9 @@ pub fn sql(text: &str, tables: Vec<(String, PyRef<'_, Frame>)>) -> PyResult<Fram
         .into_iter()
         .map(|(name, frame)| (name, frame.0.clone()))
         .collect();
-    madrigal_sql::plan(text, &tables).map(Frame).map_err(value_error)
+    madrigal_sql::plan(text, &tables)
+        .map(Frame)
+        .map_err(value_error)
 }
 
 /// A query made into a program.
@@ -295,7 +320,9 @@ impl Query {
     #[new]
     fn new(frame: &Frame, parties: usize, to: Vec<Who>) -> PyResult<Self> {
         let to: Vec<Holder> = to.into_iter().map(Who::holder).collect();
-        InnerQuery::new(&frame.0, parties, to).map(Self).map_err(value_error)
+        InnerQuery::new(&frame.0, parties, to)
+            .map(Self)
+            .map_err(value_error)
     }
 
     #[getter]
@@ -335,7 +362,10 @@ impl Query {
     ) -> PyResult<Option<Vec<(String, String, Vec<Shown>)>>> {
         let mut arrays: Vec<(String, Array)> = Vec::new();
         for (name, element, axes, bytes) in outputs {
-            arrays.push((name, array_of(type_of(&element)?, shape_of(&axes)?, &bytes)?));
+            arrays.push((
+                name,
+                array_of(type_of(&element)?, shape_of(&axes)?, &bytes)?,
+            ));
         }
         let ports = self.0.computation().outputs().iter();
         let found: Vec<Option<&Array>> = ports

@@ -26,12 +26,25 @@ fn the_first_query_of_the_page_gives_what_it_shows() {
         shell.output().unwrap()
     };
     let shown = run(query);
-    assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
-    assert_eq!(String::from_utf8(shown.stdout).unwrap().trim_end(), texts[0]);
+    assert!(
+        shown.status.success(),
+        "{}",
+        String::from_utf8_lossy(&shown.stderr)
+    );
+    assert_eq!(
+        String::from_utf8(shown.stdout).unwrap().trim_end(),
+        texts[0]
+    );
     let told = String::from_utf8(shown.stderr).unwrap();
     assert!(told.contains("claims of party 1: it has 6 rows"), "{told}");
     let (command, answer) = texts[1].split_once('\n').unwrap();
-    let refused = run(&format!("cd examples/tables && {}", command.trim_start_matches("$ ")));
-    assert_eq!(String::from_utf8(refused.stderr).unwrap().trim_end(), answer);
+    let refused = run(&format!(
+        "cd examples/tables && {}",
+        command.trim_start_matches("$ ")
+    ));
+    assert_eq!(
+        String::from_utf8(refused.stderr).unwrap().trim_end(),
+        answer
+    );
     assert!(!refused.status.success() && refused.stdout.is_empty());
 }

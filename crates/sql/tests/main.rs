@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod files;
+mod guide;
 mod program;
 mod schema;
 mod tpch;
-mod guide;

@@ -47,7 +47,9 @@ impl Column {
 }
 
 /// What queries may tell of a column's values. It is checked when a query is made into a program, before anything is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
     /// Nothing is told of them; a query that uses the column is refused.

@@ -43,7 +43,10 @@ pub enum Fault {
         other: String,
     },
     /// A value could leave 128 bits.
-    #[error("{}a value could be beyond 128 bits: declare narrower ranges of the columns that it is made of", within(what))]
+    #[error(
+        "{}a value could be beyond 128 bits: declare narrower ranges of the columns that it is made of",
+        within(what)
+    )]
     Range {
         /// The expression; empty if it is not known.
         what: String,
@@ -55,7 +58,10 @@ pub enum Fault {
         what: String,
     },
     /// Rows are joined by keys that neither table has once only.
-    #[error("neither table is known to have each of the keys {} once: declare a unique key, or a bound of the joined rows", list(keys))]
+    #[error(
+        "neither table is known to have each of the keys {} once: declare a unique key, or a bound of the joined rows",
+        list(keys)
+    )]
     ManyToMany {
         /// The keys.
         keys: Vec<String>,

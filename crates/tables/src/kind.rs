@@ -279,6 +279,10 @@ impl fmt::Display for Decimal {
         }
         let unit = 10_u128.pow(u32::from(digits));
         let (whole, rest) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
-        write!(f, "{sign}{whole}.{rest:0width$}", width = usize::from(digits))
+        write!(
+            f,
+            "{sign}{whole}.{rest:0width$}",
+            width = usize::from(digits)
+        )
     }
 }

@@ -44,9 +44,7 @@ mod table;
 pub use column::{Column, Right, Value};
 pub use data::{Data, DataBuilder, ValueRef};
 pub use error::Fault;
-pub use expression::{
-    DatePart, Expression, Literal, Operator, col, date, days_of, decimal, lit,
-};
+pub use expression::{DatePart, Expression, Literal, Operator, col, date, days_of, decimal, lit};
 pub use frame::{
     Aggregate, Frame, Join, SortKey, count, count_distinct, count_rows, greatest, least, mean, sum,
     variance,

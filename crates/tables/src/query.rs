@@ -9,11 +9,11 @@ use madrigal_program::{
 };
 
 use crate::column::{Column, Right, Value};
+use crate::data::Data;
 use crate::error::Fault;
 use crate::frame::{Frame, Node};
 use crate::kind::{Decimal, Kind, Unit};
 use crate::lower::{Input, Lowering, Needs, Opened, Port};
-use crate::data::Data;
 
 /// A query made into a program, which parties run like any other.
 #[derive(Debug)]
@@ -65,7 +65,9 @@ impl Query {
         let mut twice = None;
         frame.visit(&mut |step| {
             if let Node::Table(table) = &*step.node
-                && names.insert(&table.name, table).is_some_and(|other| other != &**table)
+                && names
+                    .insert(&table.name, table)
+                    .is_some_and(|other| other != &**table)
             {
                 twice = Some(table.name.clone());
             }
@@ -119,10 +121,13 @@ impl Query {
             };
             let array = match port.what {
                 Input::Valid => data.valid.clone(),
-                Input::Present(column) => data.columns.get(column).and_then(|own| own.present.clone()),
+                Input::Present(column) => {
+                    data.columns.get(column).and_then(|own| own.present.clone())
+                }
                 Input::Part(column, part) => {
                     let own = data.columns.get(column);
-                    own.and_then(|own| own.parts.get(part)).map(|own| widened(own, port))
+                    own.and_then(|own| own.parts.get(part))
+                        .map(|own| widened(own, port))
                 }
             };
             if let Some(array) = array {
@@ -233,7 +238,10 @@ impl fmt::Display for Answer {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
             false => text,
         };
-        let names = self.columns.iter().map(|column| quoted(column.name.clone()));
+        let names = self
+            .columns
+            .iter()
+            .map(|column| quoted(column.name.clone()));
         writeln!(f, "{}", names.collect::<Vec<_>>().join(","))?;
         for row in 0..self.rows.len() {
             let values = (0..self.columns.len()).map(|column| quoted(self.text(row, column)));

@@ -50,7 +50,8 @@ impl Table {
     /// The table, of which no two rows are equal in these columns. Its owner checks that before anything is sent.
     #[must_use]
     pub fn unique(mut self, columns: &[&str]) -> Self {
-        self.unique.push(columns.iter().map(|&name| name.into()).collect());
+        self.unique
+            .push(columns.iter().map(|&name| name.into()).collect());
         self
     }
 

@@ -1,17 +1,25 @@
 //! Queries on tables.
 
+use madrigal_engine::evaluate_program;
+use madrigal_net::Error;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Everyone, Inputs, Party};
+use madrigal_program::{Everyone, Party};
 use madrigal_tables::{
-    Column, Data, Frame, Join, Kind, Query, SortKey, Table, Value, col, count_rows, decimal, greatest, mean, sum,
+    Column, Data, Frame, Join, Kind, Query, SortKey, Table, Value, col, count_rows, decimal,
+    greatest, mean, sum,
 };
+use madrigal_testkit::seed;
+use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
 
 fn numbers(values: &[i128]) -> Vec<Value> {
     values.iter().map(|&value| Value::Number(value)).collect()
 }
 
 fn texts(values: &[&str]) -> Vec<Value> {
-    values.iter().map(|&value| Value::Text(value.into())).collect()
+    values
+        .iter()
+        .map(|&value| Value::Text(value.into()))
+        .collect()
 }
 
 #[test]
@@ -22,7 +30,13 @@ fn claims_of_patients_are_joined_and_grouped() {
         4,
         vec![
             Column::new("id", Kind::integer(0, 1000)),
-            Column::new("ward", Kind::Text { bytes: 20, ascii: true }),
+            Column::new(
+                "ward",
+                Kind::Text {
+                    bytes: 20,
+                    ascii: true,
+                },
+            ),
         ],
     )
     .unique(&["id"]);
@@ -37,7 +51,10 @@ fn claims_of_patients_are_joined_and_grouped() {
     );
     let patient_data = Data::new(
         &patients,
-        [numbers(&[7, 3, 9, 11]), texts(&["surgery", "cardiology", "surgery", "ear, nose and throat"])],
+        [
+            numbers(&[7, 3, 9, 11]),
+            texts(&["surgery", "cardiology", "surgery", "ear, nose and throat"]),
+        ],
     )
     .unwrap();
     let claim_data = Data::new(
@@ -68,7 +85,6 @@ fn claims_of_patients_are_joined_and_grouped() {
         .sort([SortKey::down("total")])
         .unwrap();
     let query = Query::new(&frame, 3, Everyone).unwrap();
-    println!("{}", query.frame());
     let inputs = query.inputs([("patients", &patient_data), ("claims", &claim_data)]);
     let outputs = query.computation().simulate(&inputs).unwrap();
     let answer = query.result(&outputs).unwrap();
@@ -80,5 +96,201 @@ fn claims_of_patients_are_joined_and_grouped() {
     for party in planned.run_locally(query.computation(), &inputs).unwrap() {
         assert_eq!(query.result(&party.outputs).unwrap(), answer);
     }
-    let _ = Inputs::new();
+}
+
+/// A table of a key and a number, and one of names of keys.
+fn tables(rows: usize) -> [Table; 2] {
+    let numbers = vec![
+        Column::new("key", Kind::integer(0, 999)),
+        Column::new("amount", Kind::decimal(9, 2)),
+    ];
+    let names = vec![
+        Column::new("id", Kind::integer(0, 999)),
+        Column::new(
+            "name",
+            Kind::Text {
+                bytes: 3,
+                ascii: true,
+            },
+        )
+        .nullable(),
+    ];
+    [
+        Table::new("numbers", Party::new(0), rows, numbers).padded(),
+        Table::new("names", Party::new(1), rows, names).unique(&["id"]),
+    ]
+}
+
+/// What a party receives is independent of what the others' tables contain, as long as what everybody knows is the same: here of all rows
+/// being equal or different, found or not, kept or not, and of how many rows there are below the bound.
+#[test]
+fn what_a_party_receives_is_independent_of_the_tables() {
+    const ROWS: usize = 36;
+    let seed = seed();
+    must_see_a_leak();
+    let [many, one] = tables(ROWS);
+    let frames = [&many, &one].map(|table| Frame::table(table.clone()).unwrap());
+    let frame = frames[0]
+        .filter(col("amount").greater(decimal(0, 2)))
+        .unwrap()
+        .join(&frames[1], &[("key", "id")], Join::Left)
+        .unwrap()
+        .group(
+            ["name"],
+            vec![
+                ("total".into(), sum(col("amount"))),
+                ("n".into(), count_rows()),
+            ],
+        )
+        .unwrap()
+        .sort([SortKey::down("total")])
+        .unwrap();
+    let query = Query::new(&frame, 3, Party::new(2)).unwrap();
+    let planned = query.computation().plan(Mix::R, None, &|_| {}).unwrap();
+    let known = Data::new(
+        &one,
+        [
+            numbers(&(0..ROWS as i128).map(|row| 7 * row).collect::<Vec<_>>()),
+            (0..ROWS)
+                .map(|row| {
+                    if row % 3 == 0 {
+                        Value::Null
+                    } else {
+                        Value::Text(format!("{}", row % 5))
+                    }
+                })
+                .collect(),
+        ],
+    )
+    .unwrap();
+    let ones = |keys: &[i128], amounts: &[i128], seed: u64| {
+        let data = Data::new(&many, [numbers(keys), numbers(amounts)]).unwrap();
+        let inputs = query.inputs([("numbers", &data), ("names", &known)]);
+        let (query, planned, inputs) = (&query, &planned, &inputs);
+        ones_of(3, Party::new(1), seed, async |context, _| {
+            let given = planned
+                .given(query.computation(), inputs, context.me())
+                .unwrap();
+            let ended = evaluate_program(&context, &planned.plan, given, &|_| {}).await;
+            ended.map_err(|error| Error::bug(error.to_string()))?;
+            Ok(Vec::new())
+        })
+    };
+    let same = ones(&[7; ROWS], &[99_999_999; ROWS], seed);
+    let keys: Vec<i128> = (0..20).map(|row| 13 * row).collect();
+    let amounts: Vec<i128> = (0..20).map(|row| 5 * (row % 7) - 15).collect();
+    let different = ones(&keys, &amounts, !seed);
+    must_agree(&same, &different, &format!("a query, seed {seed}"));
+}
+
+/// A bound that is too small ends the run at all parties, and tells that alone, whatever way groups and rows are found.
+#[test]
+fn bounds_of_queries_are_kept() {
+    let [many, one] = tables(40);
+    let data = Data::new(&many, [numbers(&[1, 2, 3]), numbers(&[5, 5, 6])]).unwrap();
+    let keys: Vec<i128> = (0..40).collect();
+    let names = (0..40).map(|row| Value::Text(format!("{row}"))).collect();
+    let named = Data::new(&one, [numbers(&keys), names]).unwrap();
+    let frames = [many, one].map(|table| Frame::table(table).unwrap());
+    let found = frames[0]
+        .join(&frames[1], &[("key", "id")], Join::Inner)
+        .unwrap();
+    let few = found.with_columns([("few", col("key").less(3))]).unwrap();
+    for (frame, told) in [
+        (frames[0].bound(2).unwrap(), "at most 2 rows"),
+        (
+            found.group_within(["key"], Vec::new(), Some(2)).unwrap(),
+            "at most 2 groups by key",
+        ),
+        (
+            found.group_within(["amount"], Vec::new(), Some(1)).unwrap(),
+            "at most 1 groups by amount",
+        ),
+        (
+            few.group_within(["few"], Vec::new(), Some(1)).unwrap(),
+            "at most 1 groups by few",
+        ),
+    ] {
+        let query = Query::new(&frame, 3, Everyone).unwrap();
+        let inputs = query.inputs([("numbers", &data), ("names", &named)]);
+        let simulated = query
+            .computation()
+            .simulate(&inputs)
+            .unwrap_err()
+            .to_string();
+        let planned = query.computation().plan(Mix::R, None, &|_| {}).unwrap();
+        let run = planned
+            .run_locally(query.computation(), &inputs)
+            .unwrap_err()
+            .to_string();
+        for text in [simulated, run] {
+            assert!(text.contains(told), "{text}");
+        }
+    }
+}
+
+/// A group that follows a join by its key is not sorted again, and gives what it gives without the join's order.
+#[test]
+fn groups_after_joins_take_the_joins_order() {
+    let [many, one] = tables(200);
+    let unsorted = many.clone();
+    let data = Data::new(
+        &many,
+        [
+            numbers(&(0..150).map(|row| row * 17 % 61).collect::<Vec<_>>()),
+            numbers(&(0..150).map(|row| row - 75).collect::<Vec<_>>()),
+        ],
+    )
+    .unwrap();
+    let keys: Vec<i128> = (0..200).rev().map(|row| 2 * row).collect();
+    let names = (0..200)
+        .map(|row| {
+            if row % 9 == 0 {
+                Value::Null
+            } else {
+                Value::Text(format!("{}", row % 40))
+            }
+        })
+        .collect();
+    let named = Data::new(&one, [numbers(&keys), names]).unwrap();
+    let frames = [unsorted, one].map(|table| Frame::table(table).unwrap());
+    let told = || {
+        vec![
+            ("total".into(), sum(col("amount"))),
+            ("most".into(), greatest(col("amount"))),
+        ]
+    };
+    let found = frames[0]
+        .filter(col("amount").differs(decimal(7, 2)))
+        .unwrap()
+        .join(&frames[1], &[("key", "id")], Join::Inner)
+        .unwrap();
+    let fused = found.group(["key", "name"], told()).unwrap();
+    // A column that nothing is known of has the same groups.
+    let apart = found
+        .with_columns([("key", col("key") + col("key") - col("key"))])
+        .unwrap()
+        .group(["key", "name"], told())
+        .unwrap();
+    let mut rows = Vec::new();
+    let mut sorts = Vec::new();
+    for frame in [fused, apart] {
+        let query = Query::new(&frame, 3, Everyone).unwrap();
+        let inputs = query.inputs([("numbers", &data), ("names", &named)]);
+        let answer = query
+            .result(&query.computation().simulate(&inputs).unwrap())
+            .unwrap();
+        let mut all = answer.rows;
+        all.sort_by_key(|row| format!("{row:?}"));
+        rows.push(all);
+        let described = query.computation().describe();
+        sorts.push(
+            described
+                .iter()
+                .filter(|line| line.contains("sort by keys"))
+                .count(),
+        );
+    }
+    assert_eq!(rows[0], rows[1]);
+    assert!(rows[0].len() > 20 && sorts[0] < sorts[1], "{sorts:?}");
 }

@@ -183,7 +183,8 @@ pub(crate) fn typed(expression: &Expression, columns: &[Column]) -> Result<Typed
                 (None, _) => true,
                 (Some(Kind::Bool), Kind::Number(number)) => number.unit.digits().is_some(),
                 (Some(Kind::Number(from)), Kind::Number(to)) => {
-                    from.unit == to.unit || from.unit.digits().is_some() && to.unit.digits().is_some()
+                    from.unit == to.unit
+                        || from.unit.digits().is_some() && to.unit.digits().is_some()
                 }
                 (Some(Kind::Ratio(..)), Kind::Number(to)) => to.unit.digits().is_some(),
                 (Some(Kind::Choice(_) | Kind::Text { .. }), Kind::Text { .. }) => true,
@@ -243,7 +244,11 @@ pub(crate) fn rounded(value: i128, from: Unit, to: Unit) -> Option<i128> {
         true => rescaled(value, from, to),
         false => {
             let half = ten(a - b)? / 2;
-            rescaled(value.checked_add(if value < 0 { -half } else { half })?, from, to)
+            rescaled(
+                value.checked_add(if value < 0 { -half } else { half })?,
+                from,
+                to,
+            )
         }
     }
 }
@@ -380,7 +385,10 @@ fn arithmetic(operator: Operator, one: &Kind, other: &Kind) -> Result<Kind> {
     Ok(match operator {
         Operator::Plus | Operator::Minus => {
             let (ad, cb) = (product(&a, &d)?, product(&c, &b)?);
-            Kind::Ratio(sum(&ad, &cb, operator == Operator::Minus)?, product(&b, &d)?)
+            Kind::Ratio(
+                sum(&ad, &cb, operator == Operator::Minus)?,
+                product(&b, &d)?,
+            )
         }
         Operator::Times => Kind::Ratio(product(&a, &c)?, product(&b, &d)?),
         Operator::Over => quotient(one, other)?,

@@ -21,7 +21,20 @@ pub fn days_of(year: i32, month: u32, day: u32) -> Option<i32> {
     }
     let lengths = |year: i32| {
         let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        [31, 28 + u32::from(leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        [
+            31,
+            28 + u32::from(leap),
+            31,
+            30,
+            31,
+            30,
+            31,
+            31,
+            30,
+            31,
+            30,
+            31,
+        ]
     };
     let lengths = lengths(year);
     if !(1..=lengths[month as usize - 1]).contains(&day) {

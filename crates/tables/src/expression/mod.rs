@@ -310,9 +310,7 @@ impl Expression {
             Self::Part(part, one) => Self::Part(*part, boxed(one)),
             Self::Piece(one, from, length) => Self::Piece(boxed(one), *from, *length),
             Self::Cast(one, kind) => Self::Cast(boxed(one), kind.clone()),
-            Self::Binary(operator, one, other) => {
-                Self::Binary(*operator, boxed(one), boxed(other))
-            }
+            Self::Binary(operator, one, other) => Self::Binary(*operator, boxed(one), boxed(other)),
             Self::Case(branches, otherwise) => Self::Case(
                 branches
                     .iter()
@@ -320,7 +318,9 @@ impl Expression {
                     .collect(),
                 otherwise.as_deref().map(boxed),
             ),
-            Self::Coalesce(all) => Self::Coalesce(all.iter().map(|one| one.replaced(find)).collect()),
+            Self::Coalesce(all) => {
+                Self::Coalesce(all.iter().map(|one| one.replaced(find)).collect())
+            }
         }
     }
 
@@ -328,7 +328,11 @@ impl Expression {
     pub(crate) fn times_read(&self, name: &str) -> usize {
         match self {
             Self::Column(own) => usize::from(own == name),
-            other => other.parts().into_iter().map(|part| part.times_read(name)).sum(),
+            other => other
+                .parts()
+                .into_iter()
+                .map(|part| part.times_read(name))
+                .sum(),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use madrigal_program::{Array, Plain, Program, Secret, Shape, Tensor, Type};
 
-use super::check::{self, Typed, aligned, divided, divided_unit, fraction, product, product_of, ten};
+use super::check::{
+    self, Typed, aligned, divided, divided_unit, fraction, product, product_of, ten,
+};
 use super::pattern::{self, Runs};
 use super::{DatePart, Expression, Literal, Operator, days_of};
 use crate::column::{Column, Value};
@@ -66,7 +68,10 @@ fn both_present(one: &Option<Tensor>, other: &Option<Tensor>) -> Option<Tensor> 
 
 /// A type like `element` that is as wide as the widest of tensors.
 pub(crate) fn widest<'a>(element: Type, tensors: impl IntoIterator<Item = &'a Tensor>) -> Type {
-    let bits = tensors.into_iter().map(|tensor| tensor.element().bits()).max();
+    let bits = tensors
+        .into_iter()
+        .map(|tensor| tensor.element().bits())
+        .max();
     let bits = bits.unwrap_or(0).max(element.bits());
     let types = match element.is_signed() {
         true => [i8::TYPE, i16::TYPE, i32::TYPE, i64::TYPE, i128::TYPE],
@@ -280,12 +285,13 @@ impl Scope<'_> {
         let times = |x: &Tensor, y: &Tensor, element: Type| fit(x, element).times(&fit(y, element));
         let is_one = |number: &Number| (number.least, number.greatest) == (1, 1);
         // A factor of 1 is left out.
-        let product = |x: (&Tensor, &Number), y: (&Tensor, &Number), element: Type| {
-            match (is_one(x.1) && x.1.unit == Unit::One, is_one(y.1) && y.1.unit == Unit::One) {
-                (true, _) => fit(y.0, element),
-                (_, true) => fit(x.0, element),
-                _ => times(x.0, y.0, element),
-            }
+        let product = |x: (&Tensor, &Number), y: (&Tensor, &Number), element: Type| match (
+            is_one(x.1) && x.1.unit == Unit::One,
+            is_one(y.1) && y.1.unit == Unit::One,
+        ) {
+            (true, _) => fit(y.0, element),
+            (_, true) => fit(x.0, element),
+            _ => times(x.0, y.0, element),
         };
         let parts = match operator {
             Operator::Times => vec![
@@ -315,7 +321,11 @@ impl Scope<'_> {
                     down = is_zero.select(&one, &down);
                     present = both_present(&present, &Some(is_zero.not()));
                 }
-                return Ok(Cell::new(kind.clone(), vec![up, fit(&down, below_type)], present));
+                return Ok(Cell::new(
+                    kind.clone(),
+                    vec![up, fit(&down, below_type)],
+                    present,
+                ));
             }
             _ => {
                 let pair = |x: (&Tensor, &Number), y: (&Tensor, &Number)| {
@@ -389,7 +399,11 @@ impl Scope<'_> {
             return self.compared_texts(operator, one, other);
         }
         if one.kind == Kind::Bool {
-            return Ok(ordered(operator, &[one.one().clone()], &[other.one().clone()]));
+            return Ok(ordered(
+                operator,
+                &[one.one().clone()],
+                &[other.one().clone()],
+            ));
         }
         let [x, y] = self.same_numbers(&one, &other)?;
         Ok(ordered(operator, &[x], &[y]))
@@ -581,7 +595,10 @@ impl Scope<'_> {
         let from_march = doy.times(&number(5)).plus(&number(2)).over(&number(153));
         let made = match part {
             DatePart::Day => {
-                let before = from_march.times(&number(153)).plus(&number(2)).over(&number(5));
+                let before = from_march
+                    .times(&number(153))
+                    .plus(&number(2))
+                    .over(&number(5));
                 doy.minus(&before).plus(&number(1))
             }
             DatePart::Month | DatePart::Year => {
@@ -602,7 +619,7 @@ impl Scope<'_> {
     /// The bytes of a text, `[bytes, rows]`.
     fn bytes(&mut self, cell: &Cell) -> Vec<Tensor> {
         let (length, _) = check::text_size(&cell.kind);
-        let all = cell.parts.iter().flat_map(|part| bytes_of(part));
+        let all = cell.parts.iter().flat_map(bytes_of);
         all.take(length).collect()
     }
 
@@ -611,7 +628,11 @@ impl Scope<'_> {
         let mut parts = Vec::new();
         for (at, element) in kind.elements().into_iter().enumerate() {
             let size = (element.bits() / 8) as usize;
-            let own = bytes.iter().skip(at * PART).take(size.min(PART)).enumerate();
+            let own = bytes
+                .iter()
+                .skip(at * PART)
+                .take(size.min(PART))
+                .enumerate();
             let mut sum: Option<Tensor> = None;
             for (place, byte) in own {
                 let shifted = shifted_left(byte, element, 8 * (size - 1 - place) as u32);
@@ -820,7 +841,11 @@ impl Scope<'_> {
                         if to < bytes {
                             let zero = self.constant(u8::TYPE, 0);
                             let fits = own[*to].equals(&zero);
-                            self.must("a text is as short as its cast says", &fits, present.as_ref());
+                            self.must(
+                                "a text is as short as its cast says",
+                                &fits,
+                                present.as_ref(),
+                            );
                         }
                         let own = &own[..own.len().min(*to)];
                         self.text(own, kind)
@@ -897,13 +922,22 @@ impl Scope<'_> {
         let (_, up) = divided_unit(&above, &below);
         let factor = ten(up).expect("a range that was checked");
         let scaled = product(&above, &Number::new(Unit::One, factor, factor))?;
-        let element = scaled.with(&Number { unit: scaled.unit, ..below }).element();
+        let element = scaled
+            .with(&Number {
+                unit: scaled.unit,
+                ..below
+            })
+            .element();
         let factor = self.constant(element, factor as u128);
         let quotient = fit(&cell.parts[0], element)
             .times(&factor)
             .over(&fit(&cell.parts[1], element));
         let quotient = fit(&quotient, number.element());
-        Ok(Cell::new(Kind::Number(number), vec![quotient], cell.present))
+        Ok(Cell::new(
+            Kind::Number(number),
+            vec![quotient],
+            cell.present,
+        ))
     }
 }
 
@@ -925,7 +959,11 @@ fn logic(operator: Operator, one: &Cell, other: &Cell) -> Cell {
     }
     // An operand that is there decides if it is false, or true for `or`.
     let decides = |cell: &Cell| {
-        let decisive = if is_and { cell.one().not() } else { cell.one().clone() };
+        let decisive = if is_and {
+            cell.one().not()
+        } else {
+            cell.one().clone()
+        };
         match &cell.present {
             Some(present) => decisive.and(present),
             None => decisive,
@@ -942,7 +980,9 @@ fn logic(operator: Operator, one: &Cell, other: &Cell) -> Cell {
 fn ordered(operator: Operator, one: &[Tensor], other: &[Tensor]) -> Tensor {
     let equal = || {
         let pairs = one.iter().zip(other).map(|(one, other)| one.equals(other));
-        pairs.reduce(|one, other| one.and(&other)).expect("an element")
+        pairs
+            .reduce(|one, other| one.and(&other))
+            .expect("an element")
     };
     let less = |one: &[Tensor], other: &[Tensor]| {
         let mut found: Option<Tensor> = None;
@@ -1075,11 +1115,7 @@ pub(crate) fn constant(p: &mut Program, element: Type, code: u128) -> Tensor {
 }
 
 /// Public elements, in a row.
-fn public(
-    p: &mut Program,
-    element: Type,
-    codes: impl ExactSizeIterator<Item = u128>,
-) -> Tensor {
+fn public(p: &mut Program, element: Type, codes: impl ExactSizeIterator<Item = u128>) -> Tensor {
     let shape = Shape::checked(&[codes.len()]).expect("a length in memory");
     let array = Array::from_codes(element, &shape, codes);
     p.tensor_constant(array.expect("as many elements"))

@@ -83,7 +83,9 @@ impl Facts {
                         all.checked_mul(input.facts.values_of(name).max(1))
                     })
                     .unwrap_or(usize::MAX);
-                let most = most.min(input.facts.most).min(groups.bound.unwrap_or(usize::MAX));
+                let most = most
+                    .min(input.facts.most)
+                    .min(groups.bound.unwrap_or(usize::MAX));
                 let most = if groups.keys.is_empty() { 1 } else { most };
                 let values = groups
                     .keys
@@ -112,7 +114,11 @@ impl Facts {
                 most: all
                     .iter()
                     .fold(0_usize, |sum, frame| sum.saturating_add(frame.facts.most)),
-                least_group: all.iter().map(|frame| frame.facts.least_group).max().unwrap_or(1),
+                least_group: all
+                    .iter()
+                    .map(|frame| frame.facts.least_group)
+                    .max()
+                    .unwrap_or(1),
                 ..Self::default()
             },
         }
@@ -129,9 +135,10 @@ impl Facts {
             facts
                 .values
                 .extend(values.map(|(name, count)| (name.clone(), count.saturating_add(missing))));
-            facts
-                .decided
-                .push((own.clone(), names(other.columns.iter().map(|column| &column.name))));
+            facts.decided.push((
+                own.clone(),
+                names(other.columns.iter().map(|column| &column.name)),
+            ));
             // Where there is no partner all is missing, which the other table's facts say nothing of.
             if lookup.join == Join::Inner {
                 facts.decided.extend(other.facts.decided.iter().cloned());
@@ -175,11 +182,17 @@ impl Facts {
         let mut decided: Vec<(Names, Names)> = self
             .decided
             .iter()
-            .filter_map(|(from, to)| Some((moved_all(from)?, to.iter().filter_map(moved).collect())))
+            .filter_map(|(from, to)| {
+                Some((moved_all(from)?, to.iter().filter_map(moved).collect()))
+            })
             .collect();
         // What is computed of columns is decided by them.
         for (new, value) in columns {
-            let read: Option<Names> = value.columns().into_iter().map(|name| moved(&name.into())).collect();
+            let read: Option<Names> = value
+                .columns()
+                .into_iter()
+                .map(|name| moved(&name.into()))
+                .collect();
             if let Some(read) = read
                 && !read.contains(new)
             {
@@ -242,7 +255,10 @@ impl Facts {
             if rest.is_empty() {
                 continue;
             }
-            let unique = self.unique.iter().any(|key| key.is_subset(&self.closure(&rest)));
+            let unique = self
+                .unique
+                .iter()
+                .any(|key| key.is_subset(&self.closure(&rest)));
             if unique || self.closure(&rest).contains(name) {
                 kept.retain(|one| one != name);
             }

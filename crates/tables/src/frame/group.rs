@@ -154,7 +154,9 @@ impl Frame {
             });
         }
         if columns.is_empty() {
-            return Err(Fault::Other("a group has a key or a number that is told of it".into()));
+            return Err(Fault::Other(
+                "a group has a key or a number that is told of it".into(),
+            ));
         }
         let groups = Groups {
             keys,
@@ -217,7 +219,9 @@ impl Frame {
                 Kind::Ratio(above, below) => {
                     (Kind::Number(expression::divided(&above, &below)?), nullable)
                 }
-                Kind::Text { .. } | Kind::Bool | Kind::Number(_) | Kind::Choice(_) => (kind, nullable),
+                Kind::Text { .. } | Kind::Bool | Kind::Number(_) | Kind::Choice(_) => {
+                    (kind, nullable)
+                }
             },
         })
     }
@@ -228,7 +232,9 @@ impl Frame {
     /// A frame that is no group.
     pub fn with_least_group(&self, rows: usize) -> Result<Self> {
         let Node::Group(input, groups) = &*self.node else {
-            return Err(Fault::Other("only groups have a least number of rows".into()));
+            return Err(Fault::Other(
+                "only groups have a least number of rows".into(),
+            ));
         };
         let groups = Groups {
             at_least: groups.at_least.max(rows),
@@ -241,7 +247,12 @@ impl Frame {
     ///
     /// # Errors
     /// In the same cases as [`filter`](Self::filter).
-    pub fn compare(&self, column: &str, operator: Operator, value: impl Into<Expression>) -> Result<Self> {
+    pub fn compare(
+        &self,
+        column: &str,
+        operator: Operator,
+        value: impl Into<Expression>,
+    ) -> Result<Self> {
         self.filter(col(column).binary(operator, value))
     }
 }

@@ -45,7 +45,9 @@ impl Frame {
             .map(|&(own, others)| (own.to_owned(), others.to_owned()))
             .collect();
         if on.is_empty() {
-            return Err(Fault::Other("a join needs a pair of columns at least".into()));
+            return Err(Fault::Other(
+                "a join needs a pair of columns at least".into(),
+            ));
         }
         for (own, others) in &on {
             self.comparable(other, own, others)?;
@@ -72,7 +74,9 @@ impl Frame {
         let mut renamed: Vec<(String, String)> = Vec::new();
         let mut dropped = Vec::new();
         for column in other.columns.iter() {
-            let partner = on.iter().any(|pair| pair.0 == pair.1 && pair.1 == column.name);
+            let partner = on
+                .iter()
+                .any(|pair| pair.0 == pair.1 && pair.1 == column.name);
             let taken = |name: &str| {
                 self.columns.iter().any(|own| own.name == name)
                     || renamed.iter().any(|other| other.1 == name)
@@ -119,7 +123,8 @@ impl Frame {
     /// A join of tables whose columns all have different names.
     fn joined(&self, other: &Self, on: &[(String, String)], join: Join) -> Result<Self> {
         let keys = |side: fn(&(String, String)) -> &String| on.iter().map(side).cloned().collect();
-        let (own, others): (Vec<String>, Vec<String>) = (keys(|pair| &pair.0), keys(|pair| &pair.1));
+        let (own, others): (Vec<String>, Vec<String>) =
+            (keys(|pair| &pair.0), keys(|pair| &pair.1));
         let names: Vec<String> = self
             .columns
             .iter()
@@ -130,7 +135,8 @@ impl Frame {
             .iter()
             .map(|(own, others)| (others.clone(), own.clone()))
             .collect();
-        let in_order = |frame: &Self| frame.select(names.iter().map(|name| (name.clone(), col(name))));
+        let in_order =
+            |frame: &Self| frame.select(names.iter().map(|name| (name.clone(), col(name))));
         let one_of_others = other.facts.is_unique(&others);
         let one_of_own = self.facts.is_unique(&own);
         if !one_of_others && !one_of_own {
@@ -139,11 +145,9 @@ impl Frame {
         // Rows of a table that found no partner, with nothing in the other table's columns.
         let alone = |frame: &Self, partner: &Self, on: &[(String, String)]| -> Result<Self> {
             let alone = frame.lookup(partner, on.to_vec(), Join::Anti)?;
-            alone.with_nulls(&partner.columns)?.select(
-                names
-                    .iter()
-                    .map(|name| (name.clone(), col(name))),
-            )
+            alone
+                .with_nulls(&partner.columns)?
+                .select(names.iter().map(|name| (name.clone(), col(name))))
         };
         match join {
             Join::Inner if one_of_others => self.lookup(other, on.to_vec(), Join::Inner),
@@ -194,7 +198,11 @@ impl Frame {
         let wanted = match join {
             Join::Semi => true,
             Join::Anti => false,
-            _ => return Err(Fault::Other("a join with a comparison is semi or anti".into())),
+            _ => {
+                return Err(Fault::Other(
+                    "a join with a comparison is semi or anti".into(),
+                ));
+            }
         };
         if operator == Operator::Equal {
             let more: Vec<(&str, &str)> = on.iter().copied().chain([(own, others)]).collect();
@@ -268,7 +276,11 @@ impl Frame {
         let outer = match join {
             Join::Inner => false,
             Join::Left => true,
-            _ => return Err(Fault::Other("rows are put beside others by an inner or a left join".into())),
+            _ => {
+                return Err(Fault::Other(
+                    "rows are put beside others by an inner or a left join".into(),
+                ));
+            }
         };
         let nullable = outer && !other.facts.is_one_row;
         let others = other.columns.iter().cloned();

@@ -16,7 +16,9 @@ use crate::kind::Kind;
 use crate::table::Table;
 
 pub(crate) use facts::Facts;
-pub use group::{Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance};
+pub use group::{
+    Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance,
+};
 pub use join::Join;
 pub(crate) use join::Lookup;
 
@@ -108,7 +110,10 @@ impl Frame {
     pub fn table(table: Table) -> Result<Self> {
         table.checked()?;
         if table.columns.is_empty() {
-            return Err(Fault::Other(format!("table {:?} has no columns", table.name)));
+            return Err(Fault::Other(format!(
+                "table {:?} has no columns",
+                table.name
+            )));
         }
         let columns = table.columns.clone();
         Self::new(Node::Table(Arc::new(table)), columns)
@@ -166,7 +171,9 @@ impl Frame {
         let may = match column.right {
             Right::Never => "may not be used",
             Right::JoinKey => "may decide which rows are joined, and nothing else",
-            Right::Aggregate => "may go into totals, conditions and joins, and may neither name groups nor be shown",
+            Right::Aggregate => {
+                "may go into totals, conditions and joins, and may neither name groups nor be shown"
+            }
             Right::Group => "may name groups, and may not be shown row by row",
             Right::Shown => "may be shown",
         };
@@ -227,10 +234,7 @@ impl Frame {
             });
         }
         self.allowed(&condition, Right::Aggregate, "has it in a condition")?;
-        Self::new(
-            Node::Filter(self.clone(), condition),
-            self.columns.to_vec(),
-        )
+        Self::new(Node::Filter(self.clone(), condition), self.columns.to_vec())
     }
 
     /// These columns alone, computed of the row's, under these names.
@@ -358,7 +362,11 @@ impl Frame {
     /// # Errors
     /// Columns that may not name groups.
     pub fn distinct(&self) -> Result<Self> {
-        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
         self.group(names, Vec::new())
     }
 }

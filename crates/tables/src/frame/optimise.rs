@@ -21,7 +21,8 @@ impl Frame {
         let is_same = |((name, value), own): (&(String, Expression), &Column)| {
             *name == own.name && *value == col(name)
         };
-        if columns.len() == input.columns.len() && columns.iter().zip(&*input.columns).all(is_same) {
+        if columns.len() == input.columns.len() && columns.iter().zip(&*input.columns).all(is_same)
+        {
             return Ok(input.clone());
         }
         let Node::Select(below, inner) = &*input.node else {
@@ -30,8 +31,9 @@ impl Frame {
         // What is computed is computed once.
         let is_plain = |name: &str| {
             let found = inner.iter().find(|column| column.0 == name);
-            let computed =
-                found.is_some_and(|one| !matches!(one.1, Expression::Column(_) | Expression::Literal(_)));
+            let computed = found.is_some_and(|one| {
+                !matches!(one.1, Expression::Column(_) | Expression::Literal(_))
+            });
             let read = columns.iter().map(|(_, value)| value.times_read(name));
             !computed || read.sum::<usize>() <= 1
         };
@@ -42,8 +44,12 @@ impl Frame {
             let found = inner.iter().find(|column| column.0 == name);
             found.map(|column| column.1.clone())
         };
-        let merged = columns.iter().map(|(name, value)| (name.clone(), value.replaced(&find)));
-        below.select(merged.collect::<Vec<_>>())?.with_fewer_selections()
+        let merged = columns
+            .iter()
+            .map(|(name, value)| (name.clone(), value.replaced(&find)));
+        below
+            .select(merged.collect::<Vec<_>>())?
+            .with_fewer_selections()
     }
 
     /// The step with other inputs, in the order of [`inputs`](Self::inputs).
@@ -59,9 +65,7 @@ impl Frame {
             Node::Lookup(_, _, lookup) => {
                 Self::new(Node::Lookup(next(), next(), lookup.clone()), columns())
             }
-            Node::Beside(_, _, outer) => {
-                Self::new(Node::Beside(next(), next(), *outer), columns())
-            }
+            Node::Beside(_, _, outer) => Self::new(Node::Beside(next(), next(), *outer), columns()),
             Node::Group(_, groups) => Self::new(Node::Group(next(), groups.clone()), columns()),
             Node::Sort(_, keys) => Self::new(Node::Sort(next(), keys.clone()), columns()),
             Node::First(_, rows) => Self::new(Node::First(next(), *rows), columns()),
@@ -124,7 +128,9 @@ impl Frame {
                 let on_keys = |condition: &Expression| {
                     let names = condition.columns();
                     !names.is_empty()
-                        && names.into_iter().all(|name| keys.iter().any(|key| key == name))
+                        && names
+                            .into_iter()
+                            .all(|name| keys.iter().any(|key| key == name))
                 };
                 let (early, late) = conditions.into_iter().partition(on_keys);
                 self.with_inputs(vec![input.with_filters(early)?])?
@@ -207,7 +213,10 @@ impl Frame {
             let Some(made) = input.looked_up_within(other, &inner)? else {
                 return Ok(None);
             };
-            let others = other.columns.iter().map(|column| (column.name.clone(), col(&column.name)));
+            let others = other
+                .columns
+                .iter()
+                .map(|column| (column.name.clone(), col(&column.name)));
             let all: Vec<(String, Expression)> = columns.iter().cloned().chain(others).collect();
             return made.select(all).map(Some);
         }
@@ -246,10 +255,18 @@ impl Frame {
 
     /// The columns in another order.
     fn reordered(&self, columns: &[Column]) -> Result<Self> {
-        let same = self.columns.iter().zip(columns).all(|(a, b)| a.name == b.name);
+        let same = self
+            .columns
+            .iter()
+            .zip(columns)
+            .all(|(a, b)| a.name == b.name);
         match same {
             true => Ok(self.clone()),
-            false => self.select(columns.iter().map(|column| (column.name.clone(), col(&column.name)))),
+            false => self.select(
+                columns
+                    .iter()
+                    .map(|column| (column.name.clone(), col(&column.name))),
+            ),
         }
     }
 }

@@ -47,9 +47,7 @@ impl Lowering<'_> {
     ) -> Result<Relation> {
         let keys = self.keys(&left, &right, lookup)?;
         let wanted: Vec<usize> = (0..right.columns.len())
-            .filter(|&column| {
-                takes(lookup.join) && needs.of(&right.columns[column].name).is_some()
-            })
+            .filter(|&column| takes(lookup.join) && needs.of(&right.columns[column].name).is_some())
             .collect();
         let found = match right.rows <= FEW && left.rows > 0 {
             true => self.compare_all(left, &right, keys, lookup, &wanted, needs),
@@ -162,13 +160,21 @@ impl Lowering<'_> {
         for &column in wanted {
             let cell = &right.cells[column];
             let wide = needs.of(&right.columns[column].name) == Some(true);
-            let parts = cell.parts.iter().map(|part| pick(part, wide, self.program)).collect();
-            let mut present = cell.present.as_ref().map(|flag| pick(flag, false, self.program));
+            let parts = cell
+                .parts
+                .iter()
+                .map(|part| pick(part, wide, self.program))
+                .collect();
+            let mut present = cell
+                .present
+                .as_ref()
+                .map(|flag| pick(flag, false, self.program));
             if lookup.join == Join::Left {
                 present = Some(present.unwrap_or_else(|| matched.clone()));
             }
             left.columns.push(right.columns[column].clone());
-            left.cells.push(Cell::new(cell.kind.clone(), parts, present));
+            left.cells
+                .push(Cell::new(cell.kind.clone(), parts, present));
         }
         match lookup.join {
             Join::Left => left,
@@ -191,7 +197,8 @@ impl Lowering<'_> {
         let rows = left.rows + right.rows;
         let [own_present, others_present] = keys.present;
         let counts = and(right.valid.clone(), others_present);
-        let flag = |p: &mut madrigal_program::Program, yes: bool, rows: usize| filled(p, yes, [rows]);
+        let flag =
+            |p: &mut madrigal_program::Program, yes: bool, rows: usize| filled(p, yes, [rows]);
         let ours = flag(p, false, right.rows).join(&flag(p, true, left.rows), 0);
         // A row of the other table that does not count comes before one that does, as the last one is found.
         let theirs = match &counts {
@@ -253,7 +260,11 @@ impl Lowering<'_> {
         let columns = slots.columns(p);
         let by: Vec<(&Tensor, bool)> = by.iter().map(|(key, down)| (key, *down)).collect();
         let sorted = match rows {
-            0 => by.iter().map(|key| key.0.clone()).chain(columns.iter().cloned()).collect(),
+            0 => by
+                .iter()
+                .map(|key| key.0.clone())
+                .chain(columns.iter().cloned())
+                .collect(),
             _ => Tensor::sort_by(&by, &columns.iter().collect::<Vec<_>>()),
         };
         let (keys_sorted, moved) = sorted.split_at(by.len());
@@ -273,7 +284,10 @@ impl Lowering<'_> {
         values.extend(taken.iter().map(|&slot| moved[slot].clone()));
         let found = first_of_group(&starts.or(&ours.not()), &values);
         let found_slot = |slot: usize| {
-            let at = taken.iter().position(|one| *one == slot).expect("a slot that is taken");
+            let at = taken
+                .iter()
+                .position(|one| *one == slot)
+                .expect("a slot that is taken");
             found[at + 1].clone()
         };
         let mut counted = ours.clone();
@@ -403,9 +417,10 @@ impl Slots {
         let element = |slot: &[Option<Tensor>; 2]| -> Option<Type> {
             slot[1 - side].as_ref().map(Tensor::element)
         };
-        let free = self.columns.iter().position(|slot| {
-            slot[side].is_none() && element(slot) == Some(tensor.element())
-        });
+        let free = self
+            .columns
+            .iter()
+            .position(|slot| slot[side].is_none() && element(slot) == Some(tensor.element()));
         let at = free.unwrap_or_else(|| {
             self.columns.push([None, None]);
             self.columns.len() - 1

@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::expression::{Cell, Expression, constant, fit};
 use crate::frame::{Aggregate, Frame, Groups};
 use crate::kind::Kind;
-use crate::rows::{filled, scan};
+use crate::rows::{Combine, filled, scan};
 
 /// Groups up to which each row is compared with the keys of each, if these are few and public.
 const FEW: usize = 64;
@@ -66,7 +66,9 @@ impl Lowering<'_> {
             let cell = scope.value(value)?;
             let cell = scope.divided(cell)?;
             let cell = match cell.kind {
-                Kind::Bool if !matches!(aggregate, Aggregate::Least(_) | Aggregate::Greatest(_)) => {
+                Kind::Bool
+                    if !matches!(aggregate, Aggregate::Least(_) | Aggregate::Greatest(_)) =>
+                {
                     scope.converted(cell, &Kind::integer(0, 1))?
                 }
                 _ => cell,
@@ -78,7 +80,10 @@ impl Lowering<'_> {
         }
         let place = |aggregate: &Aggregate| {
             let value = aggregate.value().expect("a value that is told of");
-            measures.iter().position(|measure| measure.value == *value).expect("a measure")
+            measures
+                .iter()
+                .position(|measure| measure.value == *value)
+                .expect("a measure")
         };
         // Parts that several numbers are made of are there once.
         let mut parts: Vec<Part> = Vec::new();
@@ -140,7 +145,11 @@ impl Lowering<'_> {
         let mut ordered = made.clone();
         ordered.columns.clear();
         ordered.cells.clear();
-        for column in frame.columns.iter().filter(|column| needs.of(&column.name).is_some()) {
+        for column in frame
+            .columns
+            .iter()
+            .filter(|column| needs.of(&column.name).is_some())
+        {
             if let Some(at) = made.columns.iter().position(|own| own.name == column.name) {
                 ordered.columns.push(column.clone());
                 ordered.cells.push(made.cells[at].clone());
@@ -150,7 +159,9 @@ impl Lowering<'_> {
         if ordered.columns.is_empty() {
             let one = constant(self.program, bool::TYPE, 1);
             ordered.columns.push(hidden("row", Kind::Bool));
-            ordered.cells.push(Cell::new(Kind::Bool, vec![full(&one, made.rows)], None));
+            ordered
+                .cells
+                .push(Cell::new(Kind::Bool, vec![full(&one, made.rows)], None));
         }
         Ok(ordered)
     }
@@ -207,7 +218,9 @@ impl Lowering<'_> {
                 let (sum, squares) = (next().remove(0), next().remove(0));
                 let wide = above.element();
                 let n = fit(&count, wide);
-                let scattered = n.times(&fit(&squares, wide)).minus(&fit(&sum, wide).square());
+                let scattered = n
+                    .times(&fit(&squares, wide))
+                    .minus(&fit(&sum, wide).square());
                 let n = fit(&count, below.element());
                 let one = constant(self.program, n.element(), 1);
                 let several = one.less(&n);
@@ -219,7 +232,12 @@ impl Lowering<'_> {
     }
 
     /// A measure's elements where a row counts and the value is there, else others.
-    fn masked(&mut self, cell: &Cell, valid: Option<&Tensor>, other: impl Fn(Type) -> u128) -> Vec<Tensor> {
+    fn masked(
+        &mut self,
+        cell: &Cell,
+        valid: Option<&Tensor>,
+        other: impl Fn(Type) -> u128,
+    ) -> Vec<Tensor> {
         let counts = match (&cell.present, valid) {
             (Some(present), Some(valid)) => Some(present.and(valid)),
             (Some(one), None) => Some(one.clone()),
@@ -301,7 +319,11 @@ impl Lowering<'_> {
         let column = hidden("value", cell.kind.clone());
         let value = Cell::new(cell.kind.clone(), cell.parts.clone(), None);
         let alone = Relation::new(vec![column], vec![value], counts, relation.rows);
-        let by = cell.parts.iter().map(|part| (part.clone(), false)).collect();
+        let by = cell
+            .parts
+            .iter()
+            .map(|part| (part.clone(), false))
+            .collect();
         let (sorted, keys) = alone.ordered(by, true);
         let starts = starts(self.program, &keys, relation.rows);
         let first = match &sorted.valid {
@@ -373,7 +395,10 @@ impl Lowering<'_> {
         let mut flags: Vec<Option<Tensor>> = vec![relation.valid.clone()];
         let mut cells = Vec::new();
         for (key, codes) in groups.keys.iter().zip(&keys) {
-            let at = relation.columns.iter().position(|column| column.name == *key);
+            let at = relation
+                .columns
+                .iter()
+                .position(|column| column.name == *key);
             let cell = relation.cells[at.expect("a column that groups are named by")].clone();
             let element = cell.kind.elements()[0];
             let narrow = fit(&cell.parts[0], element);
@@ -382,7 +407,8 @@ impl Lowering<'_> {
                 .map(|code| match (code, &cell.present) {
                     (None, Some(present)) => present.not(),
                     (code, present) => {
-                        let code = constant(self.program, element, code.unwrap_or(0) & mask(element));
+                        let code =
+                            constant(self.program, element, code.unwrap_or(0) & mask(element));
                         let is = narrow.equals(&code);
                         match present {
                             Some(present) => is.and(present),
@@ -405,7 +431,11 @@ impl Lowering<'_> {
             (names, flags) = (more_names, more_flags);
             cells.push(cell);
         }
-        let flags: Vec<Tensor> = flags.into_iter().flatten().map(|flag| full(&flag, rows)).collect();
+        let flags: Vec<Tensor> = flags
+            .into_iter()
+            .flatten()
+            .map(|flag| full(&flag, rows))
+            .collect();
         let count = names.len();
         let stacked: Vec<Tensor> = flags.iter().map(|flag| flag.expand(0)).collect();
         let stacked = Tensor::concat(&stacked.iter().collect::<Vec<_>>(), 0).expect("a group");
@@ -427,7 +457,10 @@ impl Lowering<'_> {
                     }
                 },
                 Part::Sum(measure, squared, element) => {
-                    let value = fit(&self.masked(&measures[*measure].cell, None, |_| 0)[0], *element);
+                    let value = fit(
+                        &self.masked(&measures[*measure].cell, None, |_| 0)[0],
+                        *element,
+                    );
                     let value = if *squared { value.square() } else { value };
                     // Products of the groups' flags, as numbers, and the column.
                     let ones = stacked.cast(*element);
@@ -435,14 +468,24 @@ impl Lowering<'_> {
                 }
                 Part::Extreme(measure, greatest) => {
                     let greatest = *greatest;
-                    let all = self.masked(&measures[*measure].cell, None, |element| end(element, greatest));
-                    let other = constant(self.program, all[0].element(), end(all[0].element(), greatest));
+                    let all = self.masked(&measures[*measure].cell, None, |element| {
+                        end(element, greatest)
+                    });
+                    let other = constant(
+                        self.program,
+                        all[0].element(),
+                        end(all[0].element(), greatest),
+                    );
                     if rows == 0 {
                         made.push(vec![full(&other, count)]);
                         continue;
                     }
                     let all = stacked.select(&all[0].expand(0).broadcast_to([count, rows]), &other);
-                    vec![if greatest { all.greatest(1) } else { all.least(1) }]
+                    vec![if greatest {
+                        all.greatest(1)
+                    } else {
+                        all.least(1)
+                    }]
                 }
                 Part::Distinct(_) => return Err(Fault::Other("groups that are sorted".into())),
             });
@@ -454,7 +497,9 @@ impl Lowering<'_> {
         for (at, (key, cell)) in groups.keys.iter().zip(cells).enumerate() {
             let column = relation.columns.iter().find(|column| column.name == *key);
             let element = cell.kind.elements()[0];
-            let codes = names.iter().map(|name| name[at].unwrap_or(0) & mask(element));
+            let codes = names
+                .iter()
+                .map(|name| name[at].unwrap_or(0) & mask(element));
             let part = codes_of(self.program, element, codes.collect());
             let present = cell.present.is_some().then(|| {
                 let there = names.iter().map(|name| u128::from(name[at].is_some()));
@@ -494,9 +539,8 @@ impl Lowering<'_> {
         }
         // Rows that are in the order of the keys, from a join, need not be sorted again.
         let is_sorted = distinct.is_empty() && relation.sorted.len() == reduced.len() && {
-            let placed = |key: &String| {
-                relation.sorted.iter().position(|names| names.contains(key))
-            };
+            let placed =
+                |key: &String| relation.sorted.iter().position(|names| names.contains(key));
             let places: Vec<Option<usize>> = reduced.iter().map(placed).collect();
             (0..reduced.len()).all(|place| places.contains(&Some(place)))
         };
@@ -647,13 +691,16 @@ impl Lowering<'_> {
         let mut ends = ends.bounded(self.program, bound, &name);
         let mut sums: Parts = Vec::new();
         for (cell, is_sum) in ends.cells.split_off(keys_end).into_iter().zip(prefix) {
-            let parts = cell.parts.into_iter().map(|part| match is_sum && ends.rows > 1 {
-                true => {
-                    let rest = part.slice(0, 1..).minus(&part.slice(0, ..ends.rows - 1));
-                    part.slice(0, ..1).join(&rest, 0)
-                }
-                false => part,
-            });
+            let parts = cell
+                .parts
+                .into_iter()
+                .map(|part| match is_sum && ends.rows > 1 {
+                    true => {
+                        let rest = part.slice(0, 1..).minus(&part.slice(0, ..ends.rows - 1));
+                        part.slice(0, ..1).join(&rest, 0)
+                    }
+                    false => part,
+                });
             sums.push(parts.collect());
         }
         ends.columns.truncate(keys_end);
@@ -687,14 +734,22 @@ const fn mask(element: Type) -> u128 {
 
 /// The least element of a type, or the greatest.
 fn end(element: Type, least: bool) -> u128 {
-    let sign = if element.is_signed() { 1 << (element.bits() - 1) } else { 0 };
+    let sign = if element.is_signed() {
+        1 << (element.bits() - 1)
+    } else {
+        0
+    };
     if least { sign } else { mask(element) ^ sign }
 }
 
 /// The lesser of two values of several elements, or the greater.
 fn extreme(one: &[Tensor], other: &[Tensor], greatest: bool) -> Vec<Tensor> {
     if let ([one], [other]) = (one, other) {
-        return vec![if greatest { one.max(other) } else { one.min(other) }];
+        return vec![if greatest {
+            one.max(other)
+        } else {
+            one.min(other)
+        }];
     }
     let mut less: Option<Tensor> = None;
     for (a, b) in one.iter().zip(other).rev() {
@@ -706,11 +761,14 @@ fn extreme(one: &[Tensor], other: &[Tensor], greatest: bool) -> Vec<Tensor> {
     }
     let less = less.expect("an element");
     let take_one = if greatest { less.not() } else { less };
-    one.iter().zip(other).map(|(a, b)| take_one.select(a, b)).collect()
+    one.iter()
+        .zip(other)
+        .map(|(a, b)| take_one.select(a, b))
+        .collect()
 }
 
 /// All rows combined in pairs, down to one.
-fn reduce(mut all: Vec<Tensor>, combine: &dyn Fn(&[Tensor], &[Tensor]) -> Vec<Tensor>) -> Vec<Tensor> {
+fn reduce(mut all: Vec<Tensor>, combine: Combine<'_>) -> Vec<Tensor> {
     loop {
         let rows = all[0].shape().elements();
         if rows == 1 {
@@ -723,7 +781,11 @@ fn reduce(mut all: Vec<Tensor>, combine: &dyn Fn(&[Tensor], &[Tensor]) -> Vec<Te
         let mut made = combine(&part(0, half), &part(half, 2 * half));
         if rows % 2 == 1 {
             let rest = part(rows - 1, rows);
-            made = made.iter().zip(&rest).map(|(one, rest)| one.join(rest, 0)).collect();
+            made = made
+                .iter()
+                .zip(&rest)
+                .map(|(one, rest)| one.join(rest, 0))
+                .collect();
         }
         all = made;
     }

@@ -65,7 +65,12 @@ impl<'a> Lowering<'a> {
 
     /// The rows of a step, with the columns that are needed; `may_spread` says whether rows of other tables may lie between them that do
     /// not count.
-    pub(crate) fn lower(&mut self, frame: &Frame, needs: &Needs, may_spread: bool) -> Result<Relation> {
+    pub(crate) fn lower(
+        &mut self,
+        frame: &Frame,
+        needs: &Needs,
+        may_spread: bool,
+    ) -> Result<Relation> {
         let relation = match &*frame.node {
             Node::Table(table) => {
                 self.begin();
@@ -121,7 +126,11 @@ impl<'a> Lowering<'a> {
             Node::First(input, rows) => {
                 let relation = self.lower(input, needs, true)?;
                 self.begin();
-                let front = if relation.is_front { relation } else { relation.compacted() };
+                let front = if relation.is_front {
+                    relation
+                } else {
+                    relation.compacted()
+                };
                 let rows = front.rows.min(*rows);
                 front.first(rows)
             }
@@ -202,16 +211,17 @@ impl<'a> Lowering<'a> {
             }
             Input::Valid => format!("{}, rows", table.name),
         };
-        let name = match self.ports.iter().any(|other| other.what == what && other.table == port.table) {
+        let name = match self
+            .ports
+            .iter()
+            .any(|other| other.what == what && other.table == port.table)
+        {
             true => format!("{name}, {element}"),
             false => name,
         };
-        let tensor = self.program.tensor_input(
-            Some(&name),
-            table.owner.clone(),
-            element,
-            &[table.rows],
-        );
+        let tensor =
+            self.program
+                .tensor_input(Some(&name), table.owner.clone(), element, &[table.rows]);
         self.ports.push(port.clone());
         self.brought.insert(port, tensor.clone());
         tensor
@@ -240,7 +250,9 @@ impl<'a> Lowering<'a> {
             cells.push(cell);
         }
         let renamed = |name: &String| -> Vec<String> {
-            let of = columns.iter().filter(|one| one.1 == Expression::Column(name.clone()));
+            let of = columns
+                .iter()
+                .filter(|one| one.1 == Expression::Column(name.clone()));
             of.map(|one| one.0.clone()).collect()
         };
         let mut selected = relation.with_cells(made, cells);
@@ -303,8 +315,10 @@ impl<'a> Lowering<'a> {
             columns.push(column.clone());
             cells.push(Cell::new(column.kind.clone(), joined, present));
         }
-        let valid: Vec<Option<Tensor>> =
-            relations.iter().map(|relation| relation.valid.clone()).collect();
+        let valid: Vec<Option<Tensor>> = relations
+            .iter()
+            .map(|relation| relation.valid.clone())
+            .collect();
         let valid = self.flags(&relations, &valid);
         Ok(Relation::new(columns, cells, valid, rows))
     }

@@ -14,7 +14,12 @@ pub(crate) struct Needs(BTreeMap<String, bool>);
 impl Needs {
     /// All columns.
     pub(crate) fn all(columns: &[Column]) -> Self {
-        Self(columns.iter().map(|column| (column.name.clone(), false)).collect())
+        Self(
+            columns
+                .iter()
+                .map(|column| (column.name.clone(), false))
+                .collect(),
+        )
     }
 
     /// Whether a needed column is computed with.
@@ -88,7 +93,10 @@ pub(super) fn of_lookup(
 /// What the input of groups must give.
 pub(super) fn of_group(needs: &Needs, groups: &Groups) -> Needs {
     let mut more = Needs::default();
-    groups.keys.iter().for_each(|key| more.read(&col(key), false));
+    groups
+        .keys
+        .iter()
+        .for_each(|key| more.read(&col(key), false));
     for (name, aggregate) in &groups.aggregates {
         if needs.of(name).is_none() {
             continue;

@@ -56,7 +56,8 @@ impl Relation {
             };
             let mut parts = Vec::new();
             // Elements are as narrow as the kind lets them be.
-            for (number, (part, element)) in cell.parts.iter().zip(cell.kind.elements()).enumerate() {
+            for (number, (part, element)) in cell.parts.iter().zip(cell.kind.elements()).enumerate()
+            {
                 let part = crate::expression::fit(part, element);
                 let shown = match &counts {
                     Some(counts) => {
@@ -110,8 +111,11 @@ impl Opened {
         let mut rows: Vec<Vec<Value>> = Vec::new();
         rows.resize_with(count, Vec::new);
         for column in &self.columns {
-            let parts: Vec<Vec<u128>> =
-                column.parts.iter().map(|&place| codes(place)).collect::<Option<_>>()?;
+            let parts: Vec<Vec<u128>> = column
+                .parts
+                .iter()
+                .map(|&place| codes(place))
+                .collect::<Option<_>>()?;
             let present = match column.present {
                 Some(place) => Some(codes(place)?),
                 None => None,
@@ -120,7 +124,11 @@ impl Opened {
             for (made, row) in rows.iter_mut().zip(places) {
                 let there = present.as_ref().is_none_or(|present| present[row] == 1);
                 let own: Vec<u128> = parts.iter().map(|part| part[row]).collect();
-                made.push(if there { value(&column.kind, &own) } else { Value::Null });
+                made.push(if there {
+                    value(&column.kind, &own)
+                } else {
+                    Value::Null
+                });
             }
         }
         Some(rows)

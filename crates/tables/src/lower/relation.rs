@@ -127,7 +127,10 @@ impl Relation {
 
     /// All tensors of the columns, one after the other, and whether the rows count at last.
     pub(super) fn tensors(&self) -> Vec<&Tensor> {
-        let cells = self.cells.iter().flat_map(|cell| cell.parts.iter().chain(&cell.present));
+        let cells = self
+            .cells
+            .iter()
+            .flat_map(|cell| cell.parts.iter().chain(&cell.present));
         cells.chain(&self.valid).collect()
     }
 
@@ -138,7 +141,9 @@ impl Relation {
         let mut made = self.clone();
         for cell in &mut made.cells {
             cell.parts.iter_mut().for_each(|part| *part = next());
-            cell.present.iter_mut().for_each(|present| *present = next());
+            cell.present
+                .iter_mut()
+                .for_each(|present| *present = next());
         }
         made.valid.iter_mut().for_each(|valid| *valid = next());
         made.rows = rows;
@@ -151,16 +156,19 @@ impl Relation {
     }
 
     /// Rows in the order of keys, and the keys in that order. Tensors that are keys do not move along once more.
-    pub(super) fn ordered(
-        &self,
-        keys: Vec<(Tensor, bool)>,
-        front: bool,
-    ) -> (Self, Vec<Tensor>) {
+    pub(super) fn ordered(&self, keys: Vec<(Tensor, bool)>, front: bool) -> (Self, Vec<Tensor>) {
         let mut by: Vec<(Tensor, bool)> = Vec::new();
-        let first = self.valid.iter().filter(|_| front).map(|valid| (valid.clone(), true));
+        let first = self
+            .valid
+            .iter()
+            .filter(|_| front)
+            .map(|valid| (valid.clone(), true));
         by.extend(first);
         let skipped = by.len();
-        by.extend(keys.into_iter().map(|(key, descending)| (full(&key, self.rows), descending)));
+        by.extend(
+            keys.into_iter()
+                .map(|(key, descending)| (full(&key, self.rows), descending)),
+        );
         let mut made = self.clone();
         made.sorted.clear();
         made.steady.clear();
@@ -229,7 +237,10 @@ impl Relation {
         if rows >= self.rows {
             return self.clone();
         }
-        let cut = self.tensors().into_iter().map(|tensor| tensor.slice(0, ..rows));
+        let cut = self
+            .tensors()
+            .into_iter()
+            .map(|tensor| tensor.slice(0, ..rows));
         self.with_tensors(cut.collect(), rows)
     }
 

@@ -2,8 +2,8 @@
 
 use madrigal_program::{Program, Tensor};
 
-use super::{Rows, filled, zeros};
 use super::scan::first_of_group;
+use super::{Rows, filled, zeros};
 
 /// Rows that a join gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
