@@ -9,7 +9,7 @@ use crate::process::{cargo, run, target_folder, works};
 use crate::{Outcome, root};
 
 /// Packages of PyPI that the tests need: the package itself needs NumPy alone.
-const NEEDED: [&str; 7] = [
+const NEEDED: [&str; 8] = [
     "numpy>=1.26",
     "pytest>=8",
     "hypothesis>=6",
@@ -18,6 +18,8 @@ const NEEDED: [&str; 7] = [
     // Notebooks are run as Jupyter runs them, in a process with an event loop.
     "nbclient>=0.10",
     "ipykernel>=6",
+    // Results of random queries on tables are compared with its own.
+    "duckdb>=1.3",
 ];
 
 /// An interpreter in an environment of its own that has all that the tests need.

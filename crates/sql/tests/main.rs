@@ -7,3 +7,4 @@ mod files;
 mod program;
 mod schema;
 mod tpch;
+mod guide;

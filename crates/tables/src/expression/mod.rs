@@ -324,6 +324,14 @@ impl Expression {
         }
     }
 
+    /// Number of times that it reads a column.
+    pub(crate) fn times_read(&self, name: &str) -> usize {
+        match self {
+            Self::Column(own) => usize::from(own == name),
+            other => other.parts().into_iter().map(|part| part.times_read(name)).sum(),
+        }
+    }
+
     /// Names of the columns that it reads, each once, in the order of their first use.
     pub fn columns(&self) -> Vec<&str> {
         let mut names = Vec::new();

@@ -8,7 +8,42 @@ impl Frame {
     /// The query with filters as early as they can be, and with each lookup at the smallest table that has its keys.
     pub(crate) fn optimised(&self) -> Result<Self> {
         let filtered = self.with_filters(Vec::new())?;
-        filtered.with_early_lookups()
+        filtered.with_early_lookups()?.with_fewer_selections()
+    }
+
+    /// Selections of selected columns are one, and those that change nothing are none.
+    fn with_fewer_selections(&self) -> Result<Self> {
+        let inputs = self.inputs().into_iter().map(Self::with_fewer_selections);
+        let frame = self.with_inputs(inputs.collect::<Result<_>>()?)?;
+        let Node::Select(input, columns) = &*frame.node else {
+            return Ok(frame);
+        };
+        let is_same = |((name, value), own): (&(String, Expression), &Column)| {
+            *name == own.name && *value == col(name)
+        };
+        if columns.len() == input.columns.len() && columns.iter().zip(&*input.columns).all(is_same) {
+            return Ok(input.clone());
+        }
+        let Node::Select(below, inner) = &*input.node else {
+            return Ok(frame);
+        };
+        // What is computed is computed once.
+        let is_plain = |name: &str| {
+            let found = inner.iter().find(|column| column.0 == name);
+            let computed =
+                found.is_some_and(|one| !matches!(one.1, Expression::Column(_) | Expression::Literal(_)));
+            let read = columns.iter().map(|(_, value)| value.times_read(name));
+            !computed || read.sum::<usize>() <= 1
+        };
+        if !inner.iter().all(|column| is_plain(&column.0)) {
+            return Ok(frame);
+        }
+        let find = |name: &str| {
+            let found = inner.iter().find(|column| column.0 == name);
+            found.map(|column| column.1.clone())
+        };
+        let merged = columns.iter().map(|(name, value)| (name.clone(), value.replaced(&find)));
+        below.select(merged.collect::<Vec<_>>())?.with_fewer_selections()
     }
 
     /// The step with other inputs, in the order of [`inputs`](Self::inputs).

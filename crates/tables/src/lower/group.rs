@@ -355,7 +355,8 @@ impl Lowering<'_> {
             }
             all.push(codes);
         }
-        Ok(Some(all))
+        // A bound that is declared is told of, whatever the way.
+        Ok((groups.bound.is_none_or(|bound| bound >= count)).then_some(all))
     }
 
     /// Numbers of groups that have public keys: each row is compared with each.
