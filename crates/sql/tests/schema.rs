@@ -1,6 +1,7 @@
 //! Schemas: what is written, and what is wrong.
 
-use madrigal_sql::files::{RowCount, Schema};
+use madrigal_core::Party;
+use madrigal_sql::files::{RowCount, Schema, infer, read};
 use madrigal_tables::{Kind, Number, Right, Unit};
 
 const ALL: &str = r#"
@@ -146,4 +147,69 @@ fn what_is_wrong_says_what_to_write() {
             "{text}\n{problem}\nlacks {expected}"
         );
     }
+}
+
+/// A text with a few bytes changed, left out or doubled.
+fn changed(text: &str, random: &mut impl FnMut(usize) -> usize) -> String {
+    const ODD: &[u8] = b"\"'{}[]()=.,-+0129#\\\n\xff\0 aT:Z";
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + random(2) {
+        let at = random(bytes.len());
+        match random(4) {
+            0 => bytes[at] = ODD[random(ODD.len())],
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, ODD[random(ODD.len())]),
+            _ => {
+                let to = (at + 1 + random(30)).min(bytes.len());
+                bytes.extend_from_within(at..to);
+            }
+        }
+        if bytes.is_empty() {
+            bytes.push(b'a');
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn changed_schemas_and_files_are_refused_or_read() {
+    let mut state = madrigal_testkit::seed() | 1;
+    let mut random = move |below: usize| {
+        // xorshift: any numbers will do.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("t.csv");
+    let (mut read_schemas, mut read_files) = (0, 0);
+    for _ in 0..4000 {
+        if let Ok(schema) = Schema::parse(&changed(ALL, &mut random)) {
+            read_schemas += 1;
+            let text = schema.to_toml();
+            assert_eq!(Schema::parse(&text).as_ref(), Ok(&schema), "{text}");
+        }
+    }
+    let known = Schema::parse(
+        "name = \"t\"\nat_most = 5\nunique = [[\"a\"]]\n[columns]\na = \"i8\"\nb = \"text(9)\"\n\
+         c = { kind = \"decimal(4, 2)\", nullable = true }\nd = \"date\"\ne = \"time\"",
+    )
+    .unwrap();
+    let rows = "a,b,c,d,e\n1,\"x, \"\"y\"\"\",1.5,2024-02-29,2024-02-29 12:30:00\n-128,é,,0001-01-01,9999-12-31 23:59:59.999999\n";
+    for _ in 0..500 {
+        std::fs::write(&path, changed(rows, &mut random)).unwrap();
+        read_files += usize::from(read(&path, &known, Party::new(0)).is_ok());
+        // A proposal goes with the file that it was made of.
+        if let Ok(inferred) = infer(&path, &["b".into()]) {
+            let schema = Schema::parse(&inferred.to_toml()).unwrap();
+            if let Err(error) = read(&path, &schema, Party::new(0)) {
+                let content = std::fs::read_to_string(&path).unwrap();
+                panic!("{error}\n{content}\n{}", inferred.to_toml());
+            }
+        }
+    }
+    // Changes that go unnoticed, and that are told.
+    assert!((100..3900).contains(&read_schemas), "{read_schemas}");
+    assert!((5..480).contains(&read_files), "{read_files}");
 }

@@ -45,9 +45,9 @@ pub(crate) fn once(assignment: &Assignment, parties: usize) -> Result<Once> {
     let ops = all.first().map_or(0, |done| done.ops);
     let used: Vec<Used> = all.iter().map(|done| done.used).collect();
     let ends = used.iter().map(|used| used.connections);
-    // Where the system does not tell, each pair has one.
+    // Where the system does not tell, each pair has one. A party that is late to look no longer sees those of others that have gone.
     let connections = match ends.sum::<Option<usize>>() {
-        Some(ends) => ends / 2,
+        Some(ends) => ends.div_ceil(2),
         None => parties * (parties - 1) / 2,
     };
     Ok(Once {

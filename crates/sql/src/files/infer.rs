@@ -156,6 +156,12 @@ impl Seen {
 
     /// Sees a text; of a file without types it may be anything.
     fn text(&mut self, text: &str, is_typed: bool) -> Result<(), String> {
+        if text.contains('\0') {
+            return Err(format!(
+                "column {:?} has a text with a zero byte, which texts cannot hold",
+                self.name
+            ));
+        }
         self.values += 1;
         self.bytes = self.bytes.max(text.len());
         self.is_ascii &= text.is_ascii();

@@ -17,10 +17,8 @@ use serde::Serialize;
 use super::args::Tpch;
 use super::failure::Unfit;
 pub use party::run as take_part;
-use party::{Done, Task};
+use party::{Done, PARTIES, Task};
 
-/// Number of parties.
-const PARTIES: usize = 3;
 /// The command of a process of this benchmark.
 pub const COMMAND: &str = "tpch-party";
 

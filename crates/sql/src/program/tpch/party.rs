@@ -16,8 +16,9 @@ use madrigal_tables::{Data, Frame, Query, Table};
 use serde::{Deserialize, Serialize};
 
 use super::super::failure::Unfit;
-use super::PARTIES;
 
+/// Number of parties.
+pub const PARTIES: usize = 3;
 /// Number of the job in its session.
 const JOB: u32 = 1;
 
