@@ -139,6 +139,8 @@ def _encoded(kind: Kind, values: Any) -> Any:
         if value is None:
             made.append(None)
             continue
+        if isinstance(value, (str, bytes, bool, np.bool_)):
+            raise ValueError(f"a value is no number, and its column is {kind!r}")
         units, own = number_of(float(value) if isinstance(value, np.floating) else value)
         own_digits = own["decimal"] if isinstance(own, dict) else 0
         if isinstance(own, str) and own != "one" and own != unit or own_digits > digits:

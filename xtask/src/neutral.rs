@@ -10,7 +10,13 @@ pub(crate) fn neutral() -> Outcome {
     for path in sources(&root().join("crates"))? {
         let name = path.strip_prefix(root()).unwrap_or(&path).to_path_buf();
         let folders = ["examples", "benches"];
-        let of_commands = ["crates/cli", "crates/models", "crates/app", "crates/lab"];
+        let of_commands = [
+            "crates/cli",
+            "crates/models",
+            "crates/app",
+            "crates/lab",
+            "crates/sql",
+        ];
         let of_commands = of_commands.iter().any(|folder| name.starts_with(folder));
         if of_commands || folders.iter().any(|f| name.iter().any(|n| n == *f)) {
             continue;

@@ -27,6 +27,8 @@ pub(crate) fn interpreter() -> Result<PathBuf, Box<dyn Error>> {
     environment("python", &NEEDED)
 }
 
+/// The feature of the package that tests need and newcomers do not wait for.
+const SQL: &str = "--features=madrigal-python/sql";
 /// Has the native module built with the features that cargo gives the tests of all crates: after these, little is left to build.
 const AS_TESTS: &str = "--as-tests";
 
@@ -38,8 +40,8 @@ pub(crate) fn python(words: &[&str]) -> Outcome {
     let (as_tests, words): (Vec<&str>, Vec<&str>) =
         words.iter().partition(|word| **word == AS_TESTS);
     let what: &[&str] = match as_tests[..] {
-        [] => &["--package=madrigal-python", "--package=madrigal-cli"],
-        _ => &["--workspace", "--tests", "--lib"],
+        [] => &["--package=madrigal-python", "--package=madrigal-cli", SQL],
+        _ => &["--workspace", "--tests", "--lib", SQL],
     };
     run(cargo().arg("build").args(what))?;
     let built = target.join("debug/lib_native.so");

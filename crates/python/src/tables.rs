@@ -297,9 +297,19 @@ pub fn sql(text: &str, tables: Vec<(String, PyRef<'_, Frame>)>) -> PyResult<Fram
         .into_iter()
         .map(|(name, frame)| (name, frame.0.clone()))
         .collect();
-    madrigal_sql::plan(text, &tables)
-        .map(Frame)
-        .map_err(value_error)
+    planned(text, &tables).map(Frame)
+}
+
+#[cfg(feature = "sql")]
+fn planned(text: &str, tables: &[(String, Inner)]) -> PyResult<Inner> {
+    madrigal_sql::plan(text, tables).map_err(value_error)
+}
+
+#[cfg(not(feature = "sql"))]
+fn planned(_: &str, _: &[(String, Inner)]) -> PyResult<Inner> {
+    Err(value_error(
+        "this build of the package has no SQL: build it with its feature `sql`, or write the query step by step",
+    ))
 }
 
 /// A query made into a program.

@@ -9,12 +9,12 @@ use crate::kind::Kind;
 pub struct Column {
     /// The name, which no other column of the table has.
     pub name: String,
-    /// What its values are.
+    /// Kind of its values.
     pub kind: Kind,
     /// Whether values may be missing; which are, is a secret.
     #[serde(default)]
     pub nullable: bool,
-    /// What may be told of its values.
+    /// Right of queries to tell of its values.
     #[serde(default)]
     pub right: Right,
 }
@@ -46,7 +46,7 @@ impl Column {
     }
 }
 
-/// What queries may tell of a column's values. It is checked when a query is made into a program, before anything is sent.
+/// Right of queries to tell of a column's values. It is checked when a query is made into a program, before anything is sent.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

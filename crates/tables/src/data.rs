@@ -82,7 +82,7 @@ impl Data {
         builder.finish()
     }
 
-    /// The values of all columns, of which so many rows are there, once its keys are found to be unique.
+    /// The values of all columns, of which `rows` rows are there, once its keys are found to be unique.
     pub(crate) fn checked(
         table: &Table,
         columns: Vec<Encoded>,

@@ -27,7 +27,7 @@ pub enum Fault {
     Kind {
         /// The expression.
         what: String,
-        /// What it takes.
+        /// Kind that it takes.
         wanted: &'static str,
         /// The kind that was found.
         found: String,
@@ -73,9 +73,9 @@ pub enum Fault {
         table: String,
         /// The column.
         column: String,
-        /// What the right lets queries do.
+        /// Use that the right allows.
         may: &'static str,
-        /// What the query would do.
+        /// Use that the query would make of it.
         does: String,
     },
     /// Something else that is wrong with a query or a table.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use madrigal_program::{Plain, Type};
 use serde::{Deserialize, Serialize};
 
-/// What a number counts.
+/// Unit that a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -101,7 +101,7 @@ impl Number {
     }
 }
 
-/// What the values of a column are.
+/// Kind of a column's values.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

@@ -7,7 +7,7 @@ use madrigal_program::Holder;
 use crate::column::Column;
 use crate::error::Fault;
 
-/// What everybody knows of a table: its owner, its columns, and a number of rows.
+/// A table as everybody knows it: its owner, its columns, and a number of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
     pub(crate) name: String,
@@ -55,7 +55,7 @@ impl Table {
         self
     }
 
-    /// The table, of which results tell nothing but of groups of so many rows or more: smaller ones are left out before results are opened.
+    /// The table, of which results tell nothing but of groups of `rows` rows or more: smaller ones are left out before results are opened.
     #[must_use]
     pub fn with_least_group(self, rows: usize) -> Self {
         Self {

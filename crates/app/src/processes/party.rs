@@ -97,7 +97,7 @@ impl Listening {
         })
     }
 
-    /// What the others need to reach this party.
+    /// Address and key by which the others reach this party.
     pub fn ready(&self) -> Ready {
         let key = self
             .identity

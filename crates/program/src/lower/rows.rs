@@ -113,7 +113,7 @@ impl Lowering<'_> {
             let wants = self.wants[self.number][place];
             let domain = match self.native(input) {
                 Native::Ring if numbers => Domain::Ring,
-                // What is nowhere yet goes where its users want it.
+                // A value that is nowhere yet goes where its users want it.
                 Native::Free if numbers && wants.ring && !wants.bits => Domain::Ring,
                 _ => Domain::Bits,
             };

@@ -5,7 +5,7 @@ use crate::column::{Column, Value};
 use crate::error::Fault;
 use crate::kind::{DIGITS, Kind, Number, Unit};
 
-/// What an expression is: of no kind if it is missing in all rows.
+/// Kind of an expression: none if it is missing in all rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Typed {
     pub(crate) kind: Option<Kind>,

@@ -18,7 +18,7 @@ pub(crate) use dates::calendar;
 pub use dates::{DatePart, days_of};
 pub(crate) use secret::{Cell, Scope, constant, fit, text_of_codes, widest};
 
-/// What is computed of the columns of each row. Missing values are treated as in SQL: what is computed of one is missing, but for `and`,
+/// Value computed of the columns of each row. Missing values are treated as in SQL: what is computed of one is missing, but for `and`,
 /// `or`, tests for missing values, and `case`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -75,7 +75,7 @@ pub enum Operator {
     Over,
     /// The quotient of integers cut off towards zero, missing where the divisor is 0.
     WholeOver,
-    /// What [`WholeOver`](Self::WholeOver) leaves, with the sign of the first.
+    /// The rest that [`WholeOver`](Self::WholeOver) leaves, with the sign of the first.
     Rest,
     /// Whether they are equal.
     Equal,
@@ -131,7 +131,7 @@ impl Literal {
         }
     }
 
-    /// What the literal is; `None` for a missing value, which is of any kind.
+    /// Kind of the literal; `None` for a missing value, which is of any kind.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match &self.value {
             Value::Null => None,

@@ -436,7 +436,7 @@ impl Scope<'_> {
     }
 
     fn compared_texts(&mut self, operator: Operator, one: Cell, other: Cell) -> Result<Tensor> {
-        // Of a public text and one of several, the places before and up to it say all.
+        // Places in the list say how a public text compares with one of several.
         if let (Kind::Choice(texts), Some(literal)) = (&one.kind, &other.literal) {
             let Value::Text(text) = &literal.value else {
                 return Ok(self.yes_or_no(false));

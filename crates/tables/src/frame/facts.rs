@@ -9,7 +9,7 @@ use crate::expression::Expression;
 /// Columns by name.
 type Names = BTreeSet<String>;
 
-/// What everybody knows about rows that count.
+/// Facts that everybody knows about rows that count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Facts {
     /// The most rows.
@@ -67,7 +67,7 @@ impl Facts {
                 let mut facts = (*one.facts).clone();
                 facts.is_one_row &= *outer || other.facts.is_one_row;
                 facts.least_group = facts.least_group.max(other.facts.least_group);
-                // The same in all rows.
+                // All rows have equal values there.
                 facts.decided.push((
                     Names::new(),
                     names(other.columns.iter().map(|column| &column.name)),
@@ -106,7 +106,7 @@ impl Facts {
                         })
                         .collect(),
                     values: values.collect(),
-                    // What is told of groups may be told.
+                    // Numbers of groups may be told.
                     least_group: 1,
                 }
             }
@@ -186,7 +186,7 @@ impl Facts {
                 Some((moved_all(from)?, to.iter().filter_map(moved).collect()))
             })
             .collect();
-        // What is computed of columns is decided by them.
+        // Columns decide the values that are computed of them.
         for (new, value) in columns {
             let read: Option<Names> = value
                 .columns()

@@ -33,7 +33,7 @@ pub(crate) struct Lookup {
 impl Frame {
     /// Rows of this table with rows of another one that are equal in pairs of columns. Missing values are equal to nothing.
     ///
-    /// Of the other table's columns those come along that have another name than the key that they are equal to; where a name is taken,
+    /// The other table's columns come along, but for keys of the name that their partner has; where a name is taken,
     /// `_right` follows it. One of the tables must be known to have each key once, by a declared key or by grouping; semi- and anti-joins
     /// need no such thing.
     ///
@@ -103,7 +103,7 @@ impl Frame {
         if dropped.is_empty() {
             return Ok(joined);
         }
-        // Of a key that only the other table has in a row, that table's value remains.
+        // The other table's value of a key remains where that table alone has the row.
         let kept = joined.columns.iter().filter_map(|column| {
             if dropped.iter().any(|one| one.0 == column.name) {
                 return None;

@@ -55,7 +55,7 @@ pub(crate) enum Node {
     First(Frame, usize),
     /// The rows of several tables.
     Union(Vec<Frame>),
-    /// Rows that are declared to be so many at most.
+    /// Rows of which a greatest number is declared.
     Bound(Frame, usize),
 }
 
@@ -145,7 +145,7 @@ impl Frame {
         self.facts.most
     }
 
-    /// What an expression on the columns is, and the right that those it reads leave.
+    /// Kind of an expression on the columns, and the right that those it reads leave.
     pub(crate) fn typed(&self, expression: &Expression) -> Result<(Typed, Right)> {
         let typed = expression::typed(expression, &self.columns)?;
         let mut right = Right::Shown;
@@ -322,8 +322,8 @@ impl Frame {
         Self::new(Node::First(self.clone(), rows), self.columns.to_vec())
     }
 
-    /// The rows, which are declared to be so many at most. Where there are more the query ends with an error that tells that alone; what
-    /// follows works on so many rows.
+    /// The rows, which are declared to be `rows` at most. Where there are more the query ends with an error that tells that alone; what
+    /// follows works on that number of rows.
     ///
     /// # Errors
     /// None today.

@@ -28,7 +28,7 @@ impl Frame {
         let Node::Select(below, inner) = &*input.node else {
             return Ok(frame);
         };
-        // What is computed is computed once.
+        // A value that is computed is computed once.
         let is_plain = |name: &str| {
             let found = inner.iter().find(|column| column.0 == name);
             let computed = found.is_some_and(|one| {
@@ -92,7 +92,7 @@ impl Frame {
                     let found = columns.iter().find(|column| column.0 == name);
                     found.map(|column| column.1.clone())
                 };
-                // What takes more than a comparison is not computed twice.
+                // A condition on computed values stays above them, so that these are not computed twice.
                 let (early, late): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|one| {
                     one.columns().into_iter().all(|name| {
                         matches!(
@@ -243,7 +243,7 @@ impl Frame {
                 .map(Some);
         }
         if has(first) {
-            // The same number of rows, but something within may be smaller.
+            // The rows are as many, but a table within may be smaller.
             if let Some(made) = first.looked_up_within(other, lookup)? {
                 return made
                     .lookup(second, before.on.clone(), Join::Inner)

@@ -36,7 +36,7 @@ enum Part {
     Distinct(usize),
 }
 
-/// What is added up of rows, in the order of [`Part`]s; results are the elements of each, one for each group.
+/// Elements of each [`Part`], in their order, one for each group.
 type Parts = Vec<Vec<Tensor>>;
 
 impl Lowering<'_> {
@@ -333,7 +333,7 @@ impl Lowering<'_> {
         Ok(self.number_of(Some(&first), relation.rows))
     }
 
-    /// How many flags are true; all are without any.
+    /// Number of flags that are true; all are without any.
     fn number_of(&mut self, flags: Option<&Tensor>, rows: usize) -> Tensor {
         match flags {
             Some(flags) => flags.cast(u32::TYPE).sum(0),

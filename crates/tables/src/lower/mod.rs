@@ -31,7 +31,7 @@ pub(crate) struct Port {
     pub(crate) element: Type,
 }
 
-/// What an input brings.
+/// Part of a table that an input brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Input {
     /// An element of each value of a column, by their numbers.
@@ -354,7 +354,7 @@ pub(crate) const fn takes(join: Join) -> bool {
 }
 
 impl Relation {
-    /// What expressions on the columns are computed of.
+    /// Scope of expressions on the columns.
     pub(crate) fn scope<'a>(&'a self, program: &'a mut Program) -> Scope<'a> {
         Scope {
             program,

@@ -31,7 +31,7 @@ impl Needs {
         *self.0.entry(name.to_owned()).or_default() |= wide;
     }
 
-    /// Those of a table's columns.
+    /// Needed columns of a table.
     pub(crate) fn among(&self, columns: &[Column]) -> Self {
         let has = |name: &String| columns.iter().any(|column| column.name == *name);
         let own = self.0.iter().filter(|one| has(one.0));
@@ -71,7 +71,7 @@ impl Needs {
     }
 }
 
-/// What both tables of a lookup must give.
+/// Columns that both tables of a lookup must give.
 pub(super) fn of_lookup(
     needs: &Needs,
     one: &Frame,
@@ -90,7 +90,7 @@ pub(super) fn of_lookup(
     (own, others)
 }
 
-/// What the input of groups must give.
+/// Columns that the input of groups must give.
 pub(super) fn of_group(needs: &Needs, groups: &Groups) -> Needs {
     let mut more = Needs::default();
     groups

@@ -134,7 +134,7 @@ impl Relation {
         cells.chain(&self.valid).collect()
     }
 
-    /// The same columns, of other tensors in the order of [`tensors`](Self::tensors).
+    /// Columns of other tensors, in the order of [`tensors`](Self::tensors).
     pub(super) fn with_tensors(&self, tensors: Vec<Tensor>, rows: usize) -> Self {
         let mut tensors = tensors.into_iter();
         let mut next = || tensors.next().expect("a tensor for each column");
@@ -179,7 +179,7 @@ impl Relation {
             return (made, by.into_iter().map(|one| one.0).collect());
         }
         let tensors = self.tensors();
-        // What is a key already is taken from the sorted keys.
+        // A tensor that is a key is taken from the sorted keys.
         let place = |tensor: &Tensor| by.iter().position(|key| key.0.is_same(tensor));
         let places: Vec<Option<usize>> = tensors.iter().map(|tensor| place(tensor)).collect();
         let others: Vec<&Tensor> = tensors
