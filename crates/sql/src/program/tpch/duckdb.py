@@ -1,5 +1,9 @@
-import json, sys
+import json, os, sys
 import duckdb
+
+# Bars of progress, which go to standard output, are no results.
+out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 
 folder = sys.argv[1]
 key, money, text, date = "bigint", "decimal(15, 2)", "varchar", "date"
@@ -17,6 +21,7 @@ tables = {
         l_receiptdate=date, l_shipinstruct=text, l_shipmode=text, l_comment=text),
 }
 connection = duckdb.connect()
+connection.execute("set enable_progress_bar = false")
 for name, columns in tables.items():
     path = f"{folder}/{name}.csv".replace("'", "''")
     listed = ", ".join(f"{column} {kind}" for column, kind in columns.items())
@@ -34,4 +39,5 @@ results = []
 for query in json.load(sys.stdin):
     rows = connection.execute(query).fetchall()
     results.append([[told(value) for value in row] for row in rows])
-json.dump(results, sys.stdout)
+json.dump(results, out)
+out.close()
