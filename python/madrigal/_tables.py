@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import decimal
 import json
+import os
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -77,6 +79,60 @@ def times() -> Kind:
 def truth() -> Kind:
     """True or false."""
     return Kind("bool")
+
+
+def _cell(cell: str) -> Any:
+    """A value of a CSV file, by how it is written."""
+    if cell == "":
+        return None
+    if cell.lower() in ("true", "false"):
+        return cell.lower() == "true"
+    for made in (int, decimal.Decimal, datetime.date.fromisoformat, datetime.datetime.fromisoformat):
+        try:
+            return made(cell)
+        except (ValueError, decimal.InvalidOperation):
+            pass
+    return cell
+
+
+def _read(path: str | os.PathLike[str]) -> Any:
+    """The columns of a CSV or Parquet file. Of a CSV file, a column has one kind, or its values are texts."""
+    name = os.fspath(path)
+    if name.endswith(".parquet"):
+        try:
+            import polars  # type: ignore[import-not-found, unused-ignore]
+
+            return polars.read_parquet(name)
+        except ImportError:
+            pass
+        try:
+            import pyarrow.parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+            return pyarrow.parquet.read_table(name)
+        except ImportError:
+            raise MadrigalError(f"{name}: Parquet files are read by polars or pyarrow: install one of them") from None
+    if not name.endswith(".csv"):
+        raise MadrigalError(f"{name}: tables are files that end in .csv or .parquet")
+    with open(name, newline="", encoding="utf-8") as file:
+        lines = csv.reader(file)
+        names = next(lines, [])
+        columns: list[list[str]] = [[] for _ in names]
+        for line in lines:
+            if not line:
+                continue
+            if len(line) != len(names):
+                raise MadrigalError(f"{name}, line {lines.line_num}: {len(line)} values, and the table has {len(names)} columns")
+            for column, cell in zip(columns, line):
+                column.append(cell)
+    found = {}
+    for column_name, cells in zip(names, columns):
+        values = [_cell(cell) for cell in cells]
+        types = {type(value) for value in values if value is not None}
+        alike = len(types) <= 1 or types <= {int, decimal.Decimal} or types <= {datetime.date, datetime.datetime}
+        if types == {datetime.date, datetime.datetime}:
+            values = [datetime.datetime(*value.timetuple()[:3]) if type(value) is datetime.date else value for value in values]
+        found[column_name] = values if alike else [cell or None for cell in cells]
+    return found
 
 
 def _columns_of(data: Any) -> dict[str, list[Any] | Any]:
@@ -442,10 +498,11 @@ class Answer(Sequence[Any]):
 
 
 def table(
-    name: str,
+    name: str | None = None,
     *,
     owner: Holder = 0,
     data: Any = None,
+    path: str | os.PathLike[str] | None = None,
     columns: Mapping[str, Kind] | None = None,
     rows: int | None = None,
     at_most: int | None = None,
@@ -457,15 +514,24 @@ def table(
     Everybody knows its name, owner, columns with their kinds, and number of rows; the values stay with the owner, who alone gives ``data``.
 
     Args:
-        name: The name, as SQL has it too.
+        name: The name; that of the file without its ending where it is not given.
         owner: Number of the party, or a :func:`client`.
         data: Values: a mapping of columns, or a frame of polars, pandas or pyarrow; of whoever holds the table.
+        path: A file of CSV or Parquet in the place of ``data``.
         columns: Kinds of the columns; those of ``data`` where they are not given, with ranges of whole types.
         rows: Number of rows; that of ``data`` where it is not given.
         at_most: A bound instead, where the number itself is a secret: rows that do not count fill the table up.
         unique: A column, or several such keys (a list of names is one of several columns), that has each value once.
         least_group: Results tell nothing but of groups of so many rows or more.
     """
+    if name is None:
+        if path is None:
+            raise TypeError("a table needs a name")
+        name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
+    if path is not None:
+        if data is not None:
+            raise TypeError("a table has data=... or path=..., not both")
+        data = _read(path)
     values = None if data is None else _columns_of(data)
     if columns is None:
         if values is None:

@@ -151,6 +151,20 @@ def test_values_that_a_column_does_not_hold_are_refused_by_their_owner() -> None
         mg.table("t", columns={"x": integer(0, 5)}, data={"x": [1, 2, 1]}, unique="x")
 
 
+def test_tables_are_read_from_files(tmp_path: pathlib.Path) -> None:
+    folder = ROOT / "examples/tables"
+    claims, patients = mg.table(owner=1, path=folder / "claims.csv"), mg.table(owner=0, path=folder / "patients.csv", unique="id")
+    assert claims.schema["patient"] == "integer(-128..=127)" and claims.schema["day"] == "date"
+    query = "select ward, sum(amount) as total from claims join patients on patient = id group by ward order by ward"
+    assert rows_of(mg.sql(query, claims=claims, patients=patients).simulate()) == [("cardiology", Decimal("10.51")), ("surgery", Decimal("2.75"))]
+    (tmp_path / "mixed.csv").write_text('a,b\n1,x\n"",true\n2.5,"y, z"\n')
+    mixed = mg.table(path=tmp_path / "mixed.csv")
+    assert rows_of(mixed.sort("b").simulate()) == [(None, "true"), (Decimal("1.0"), "x"), (Decimal("2.5"), "y, z")]
+    (tmp_path / "short.csv").write_text("a,b\n1\n")
+    with pytest.raises(mg.MadrigalError, match="line 2: 1 values, and the table has 2 columns"):
+        mg.table(path=tmp_path / "short.csv")
+
+
 def test_the_page_of_tables_does_what_it_says() -> None:
     page = (ROOT / "docs/TABLES.md").read_text()
     for block in re.findall(r"```python\n(.*?)```", page, re.S):
