@@ -84,7 +84,23 @@ fn unlisted(package: &Path) -> Result<Vec<String>, std::io::Error> {
     let library = manifest.split("\n[").find(|part| part.starts_with("lib]"));
     if library.is_some_and(|part| part.contains("\ntest = false")) {
         let source = package.join("src");
+        // Modules of a program are tested with it.
+        let program = std::fs::read_to_string(source.join("main.rs")).unwrap_or_default();
+        let of_program = |file: &Path| {
+            let own = file
+                .strip_prefix(&source)
+                .unwrap_or(file)
+                .components()
+                .next();
+            own.is_some_and(|first| {
+                let name = Path::new(first.as_os_str()).with_extension("");
+                program.contains(&format!("mod {};", name.display()))
+            })
+        };
         for file in crate::domains::sources(&source)? {
+            if of_program(&file) {
+                continue;
+            }
             if std::fs::read_to_string(&file)?.contains("#[cfg(test)]") {
                 let file = file.display();
                 wrong.push(format!(

@@ -73,10 +73,7 @@ fn binary(left: &Expr, sign: Sign, right: &Expr) -> Result<Expression> {
         other => unsupported(format!("a pattern that is not public, {other},")),
     };
     Ok(match sign {
-        Sign::Divide => match is_whole(left) && is_whole(right) {
-            true => one.whole_over(other),
-            false => one / other,
-        },
+        Sign::Divide => one / other,
         Sign::IntegerDivide => one.whole_over(other),
         // Equal, where two missing values are equal, too.
         Sign::IsNotDistinctFrom | Sign::IsDistinctFrom => {
@@ -97,17 +94,6 @@ fn binary(left: &Expr, sign: Sign, right: &Expr) -> Result<Expression> {
             None => return unsupported(format!("the operator {sign}")),
         },
     })
-}
-
-/// Whether an operand is an integer by how it is written: a column's kind is looked at where the quotient is made.
-fn is_whole(expr: &Expr) -> bool {
-    match expr {
-        Expr::Literal(value, _) => value.data_type().is_integer(),
-        Expr::Cast(cast) => cast.field.data_type().is_integer(),
-        Expr::Alias(alias) => is_whole(&alias.expr),
-        Expr::Negative(one) => is_whole(one),
-        _ => false,
-    }
 }
 
 fn case(case: &Case) -> Result<Expression> {
@@ -177,9 +163,8 @@ fn casted(one: &Expr, to: &DataType) -> Result<Expression> {
         Kind::integer(if signed { -greatest - 1 } else { 0 }, greatest)
     };
     let kind = match to {
-        DataType::Boolean | DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            return Ok(value);
-        }
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => return Ok(value),
+        DataType::Boolean => Kind::Bool,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return Ok(value),
         DataType::Dictionary(_, to) => return casted(one, to),
         DataType::Int8 => whole(8, true),
@@ -286,10 +271,11 @@ fn function(function: &ScalarFunction) -> Result<Expression> {
             .clone()
             .like(format!("%{}%", escaped(text(1).unwrap_or_default()))),
         ("coalesce", _) => Expression::Coalesce(arguments),
-        ("nullif", [one, other]) => Expression::Case(
-            vec![(one.clone().differs(other.clone()), one.clone())],
-            None,
-        ),
+        ("nullif", [one, other]) => {
+            let null = Expression::Literal(Literal::NULL);
+            let equal = Expression::Coalesce(vec![one.clone().equals(other.clone()), lit(false)]);
+            Expression::Case(vec![(equal, null)], Some(Box::new(one.clone())))
+        }
         (name, _) => return unsupported(format!("the function {name}")),
     })
 }

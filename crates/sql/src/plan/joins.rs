@@ -1,11 +1,12 @@
 //! Joins of plans.
 
+use arrow::datatypes::DataType;
 use datafusion_common::{JoinType, NullEquality};
 use datafusion_expr::logical_plan::Join;
 use datafusion_expr::{BinaryExpr, Expr, LogicalPlan, Operator as Sign};
-use madrigal_tables::{Expression, Frame, Join as How, Literal, Operator, Value, col, lit};
+use madrigal_tables::{Expression, Frame, Join as How, Kind, Literal, Operator, Value, col, lit};
 
-use super::expression::expression;
+use super::expression::{expression, name_of};
 use super::steps::{Steps, names};
 use super::{Result, unsupported};
 
@@ -35,11 +36,31 @@ impl Side {
     }
 }
 
-/// A key without casts, which comparisons do by themselves.
-fn bare(expr: &Expr) -> &Expr {
+/// A key without casts that change no value, which comparisons do by themselves.
+fn bare<'a>(expr: &'a Expr, frame: &Frame) -> &'a Expr {
     match expr {
-        Expr::Cast(cast) => bare(&cast.expr),
-        Expr::Alias(alias) => bare(&alias.expr),
+        Expr::Alias(alias) => bare(&alias.expr, frame),
+        Expr::Cast(cast) => {
+            let inner = bare(&cast.expr, frame);
+            let Expr::Column(column) = inner else {
+                return expr;
+            };
+            let name = name_of(column);
+            let found = frame.columns().iter().find(|column| column.name == name);
+            let kept = match (found.map(|column| &column.kind), cast.field.data_type()) {
+                (Some(Kind::Number(number)), to) => match (number.unit.digits(), to) {
+                    (Some(_), to) if to.is_floating() => true,
+                    (Some(digits), DataType::Decimal128(_, scale)) => {
+                        i16::from(digits as i8) <= i16::from(*scale)
+                    }
+                    (Some(0), to) => *to == DataType::Int64,
+                    _ => false,
+                },
+                (Some(Kind::Text { .. } | Kind::Choice(_)), to) => to.is_string(),
+                _ => false,
+            };
+            if kept { inner } else { expr }
+        }
         other => other,
     }
 }
@@ -154,8 +175,8 @@ impl Steps<'_> {
     ) -> Result<Vec<(String, String)>> {
         let mut keys = Vec::new();
         for (number, (own, others)) in on.iter().enumerate() {
-            let own = left.column(expression(bare(own))?, number)?;
-            let others = right.column(expression(bare(others))?, number)?;
+            let own = left.column(expression(bare(own, &left.frame))?, number)?;
+            let others = right.column(expression(bare(others, &right.frame))?, number)?;
             keys.push((own, others));
         }
         Ok(keys)
@@ -243,6 +264,23 @@ impl Steps<'_> {
             }
         }
         let keys = self.keys(&mut left, &mut right, on)?;
+        let nullable = |frame: &Frame, name: &str| {
+            frame
+                .columns()
+                .iter()
+                .any(|column| column.name == name && column.nullable)
+        };
+        if keys
+            .iter()
+            .any(|(own, others)| nullable(&left.frame, own) || nullable(&right.frame, others))
+        {
+            return unsupported(
+                "a condition beside others on a subquery whose values may be missing",
+            );
+        }
+        if right.frame.least_group() > 1 {
+            return unsupported("a subquery on rows of which nothing is told but of groups");
+        }
         let (own, others): (Vec<&str>, Vec<&str>) =
             keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).unzip();
         let found = format!("{mark} found");
@@ -256,9 +294,16 @@ impl Steps<'_> {
 
     /// `not in`, which is true of no row if a value that is compared is missing, unless there is none to compare with.
     fn not_in(&self, join: &Join, anti: Frame) -> Result<Frame> {
-        let (_, other) = &join.on[0];
-        let (own, _) = &join.on[0];
+        if join.on.len() > 1 || join.filter.is_some() {
+            return unsupported(
+                "not in (...) with values that may be missing and a subquery bound to its row",
+            );
+        }
+        let (own, other) = &join.on[0];
         let right = self.frame(&join.right)?;
+        if right.least_group() > 1 {
+            return unsupported("a subquery on rows of which nothing is told but of groups");
+        }
         let (all, there) = ("number of rows", "number of values");
         let counts = right.group(
             Vec::<String>::new(),
@@ -266,7 +311,7 @@ impl Steps<'_> {
                 (all.into(), madrigal_tables::count_rows()),
                 (
                     there.into(),
-                    madrigal_tables::count(expression(bare(other))?),
+                    madrigal_tables::count(expression(bare(other, &right))?),
                 ),
             ],
         )?;
@@ -278,7 +323,7 @@ impl Steps<'_> {
         };
         let keep = col(all)
             .equals(none())
-            .or((!expression(bare(own))?.is_null()).and(col(all).equals(col(there))));
+            .or((!expression(bare(own, &anti))?.is_null()).and(col(all).equals(col(there))));
         let kept = anti.beside(&counts, How::Inner)?.filter(keep)?;
         let names = anti.columns().iter().map(|column| column.name.clone());
         Ok(kept.select(

@@ -10,7 +10,9 @@ mod steps;
 
 use datafusion_common::DataFusionError;
 use datafusion_common::config::ConfigOptions;
-use datafusion_expr::LogicalPlan;
+use datafusion_common::tree_node::{Transformed, TreeNode};
+use datafusion_expr::utils::merge_schema;
+use datafusion_expr::{BinaryExpr, Distinct, Expr, ExprSchemable, LogicalPlan, Operator as Sign};
 use datafusion_optimizer::analyzer::Analyzer;
 use datafusion_optimizer::decorrelate_lateral_join::DecorrelateLateralJoin;
 use datafusion_optimizer::decorrelate_predicate_subquery::DecorrelatePredicateSubquery;
@@ -84,6 +86,30 @@ pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T> {
 /// # Errors
 /// A text that is no such query, and one that [`Frame`] refuses.
 pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
+    if sql.len() > LONGEST {
+        return unsupported(format!(
+            "a query of {} bytes (at most {LONGEST})",
+            sql.len()
+        ));
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let planned = thread.spawn_scoped(scope, || planned(sql, tables));
+        match planned.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(planned)) => planned,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => unsupported(format!("a query without a thread for it ({error})")),
+        }
+    })
+}
+
+/// Bytes of the longest query.
+const LONGEST: usize = 1 << 16;
+/// Bytes of the stack for what is nested in a query of that length: the parser, the planner and its rules call themselves for each level. A system
+/// gives memory for those that are used.
+const STACK: usize = 1 << 30;
+
+fn planned(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
     let statements = Parser::parse_sql(&GenericDialect {}, sql)?;
     let [statement] = &statements[..] else {
         return Err(SqlError::Statements(statements.len()));
@@ -96,9 +122,44 @@ pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
     };
     let planner = SqlToRel::new_with_options(&context, options);
     let logical = planner.sql_statement_to_plan(statement.clone())?;
-    let logical = simplified(logical)?;
+    let is_first_of =
+        |step: &LogicalPlan| Ok(matches!(step, LogicalPlan::Distinct(Distinct::On(_))));
+    if logical.exists(is_first_of)? {
+        return unsupported("distinct on");
+    }
+    let logical = with_whole_quotients(simplified(logical)?)?;
     let frame = steps::Steps { tables }.frame(&logical)?;
     with_plain_names(&frame, &logical)
+}
+
+/// The plan with quotients of integers as such, by the types that the planner knows.
+fn with_whole_quotients(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let changed = plan.transform_up(|step| {
+        let schema = merge_schema(&step.inputs());
+        step.map_expressions(|expr| {
+            expr.transform_up(|one| {
+                let Expr::BinaryExpr(BinaryExpr {
+                    left,
+                    op: Sign::Divide,
+                    right,
+                }) = &one
+                else {
+                    return Ok(Transformed::no(one));
+                };
+                let whole =
+                    |side: &Expr| Ok::<_, DataFusionError>(side.get_type(&schema)?.is_integer());
+                match whole(left)? && whole(right)? {
+                    false => Ok(Transformed::no(one)),
+                    true => Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr {
+                        left: left.clone(),
+                        op: Sign::IntegerDivide,
+                        right: right.clone(),
+                    }))),
+                }
+            })
+        })
+    })?;
+    Ok(changed.data)
 }
 
 /// The plan without subqueries, with joins where conditions name the keys.

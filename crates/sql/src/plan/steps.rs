@@ -202,6 +202,9 @@ fn told_of(expr: &Expr) -> Result<Told> {
         other => return unsupported(format!("{other}")),
     };
     let AggregateFunction { func, params } = function;
+    if params.args.len() > 1 {
+        return unsupported(format!("{}(...) of several values", func.name()));
+    }
     let argument = match params.args.first() {
         Some(argument) => expression(argument)?,
         None => Expression::Literal(Literal::integer(1)),

@@ -53,6 +53,14 @@ pub(crate) fn typed(expression: &Expression, columns: &[Column]) -> Result<Typed
             let column = find(columns, name)?;
             Typed::of(column.kind.clone(), column.nullable)
         }
+        Expression::Literal(Literal {
+            value: Value::Text(text),
+            ..
+        }) if text.contains('\0') => {
+            return Err(Fault::Other(
+                "a text has a zero byte, which texts of tables never have".into(),
+            ));
+        }
         Expression::Literal(literal) => Typed {
             kind: literal.kind(),
             nullable: literal.value == Value::Null,
@@ -193,8 +201,27 @@ pub(crate) fn typed(expression: &Expression, columns: &[Column]) -> Result<Typed
             if !goes {
                 return Err(wrong(&found, "a value that can be cast so"));
             }
-            Typed::of(cast_kind(from.as_ref(), to), found.nullable)
+            let nullable = found.nullable || may_not_fit(from.as_ref(), to)?;
+            Typed::of(cast_kind(from.as_ref(), to), nullable)
         }
+    })
+}
+
+/// Whether a cast may meet values that its kind does not hold.
+fn may_not_fit(from: Option<&Kind>, to: &Kind) -> Result<bool> {
+    Ok(match (from, to) {
+        (Some(Kind::Number(from)), Kind::Number(to)) => {
+            let within =
+                |end: i128| rounded(end, from.unit, to.unit).is_some_and(|end| to.contains(end));
+            !(within(from.least) && within(from.greatest))
+        }
+        (Some(Kind::Ratio(above, below)), to) => {
+            return may_not_fit(Some(&Kind::Number(divided(above, below)?)), to);
+        }
+        (Some(from @ (Kind::Text { .. } | Kind::Choice(_))), Kind::Text { bytes, .. }) => {
+            text_size(from).0 > *bytes
+        }
+        _ => false,
     })
 }
 
@@ -321,8 +348,7 @@ pub(crate) fn in_unit(number: &Number, unit: Unit) -> Result<Number> {
 pub(crate) fn sum(one: &Number, other: &Number, minus: bool) -> Result<Number> {
     let unit = match (one.unit, other.unit, minus) {
         (Unit::Day, Unit::Day, true) | (Unit::Microsecond, Unit::Microsecond, true) => Unit::One,
-        (unit @ (Unit::Day | Unit::Microsecond), Unit::One, _) => unit,
-        (Unit::One, unit @ (Unit::Day | Unit::Microsecond), false) => unit,
+        (Unit::Day, Unit::One, _) | (Unit::One, Unit::Day, false) => Unit::Day,
         (a, b, _) => match (a.digits(), b.digits()) {
             (Some(a), Some(b)) => Unit::with_digits(a.max(b)),
             _ => return Err(Fault::mixed(one, other)),
@@ -339,7 +365,11 @@ pub(crate) fn product(one: &Number, other: &Number) -> Result<Number> {
     let (Some(a), Some(b)) = (one.unit.digits(), other.unit.digits()) else {
         return Err(Fault::mixed(one, other));
     };
-    corners(one, other, Unit::with_digits(a + b), i128::checked_mul)
+    let digits = a
+        .checked_add(b)
+        .filter(|digits| *digits <= 38)
+        .ok_or_else(beyond)?;
+    corners(one, other, Unit::with_digits(digits), i128::checked_mul)
 }
 
 /// Numerator and denominator of a number or a ratio.

@@ -48,7 +48,7 @@ pub enum Expression {
     /// The first value that is not missing.
     Coalesce(Vec<Self>),
     /// The number with another kind: rounded to its digits after the point, halves away from zero. A number that the kind's range does not
-    /// hold ends the query with an error that tells that alone.
+    /// hold is missing, as is a text that is longer: an error would tell all parties of it.
     Cast(Box<Self>, Kind),
 }
 
@@ -322,6 +322,16 @@ impl Expression {
                 Self::Coalesce(all.iter().map(|one| one.replaced(find)).collect())
             }
         }
+    }
+
+    /// Number of levels of expressions within each other.
+    pub(crate) fn depth(&self) -> usize {
+        let (mut level, mut deepest) = (vec![self], 0);
+        while !level.is_empty() {
+            level = level.into_iter().flat_map(Self::parts).collect();
+            deepest += 1;
+        }
+        deepest
     }
 
     /// Number of times that it reads a column.

@@ -30,8 +30,6 @@ pub(crate) struct Scope<'a> {
     pub(crate) program: &'a mut Program,
     pub(crate) columns: &'a [Column],
     pub(crate) cells: &'a [Cell],
-    /// Whether each row counts.
-    pub(crate) valid: Option<&'a Tensor>,
 }
 
 impl Cell {
@@ -128,10 +126,10 @@ impl Scope<'_> {
                 Cell::bool(one.one().not(), one.present)
             }
             Expression::Negate(one) => {
-                let one = self.value(one)?;
-                let mut one = self.converted(one, &kind)?;
-                one.parts[0] = one.parts[0].negate();
-                one
+                let mut one = self.value(one)?;
+                let element = kind.elements()[0];
+                one.parts[0] = fit(&one.parts[0], element).negate();
+                Cell::new(kind, one.parts, one.present)
             }
             Expression::IsNull(one) => {
                 let one = self.value(one)?;
@@ -142,6 +140,11 @@ impl Scope<'_> {
                 Cell::bool(missing, None)
             }
             Expression::Binary(operator, one, other) => {
+                let known = |side: &Expression| check::typed(side, self.columns);
+                let (first, second) = (known(one)?.kind, known(other)?.kind);
+                if operator.flipped().is_some() && (first.is_none() || second.is_none()) {
+                    return Ok(self.missing(Kind::Bool));
+                }
                 let (one, other) = (self.value(one)?, self.value(other)?);
                 self.binary(*operator, one, other, &kind)?
             }
@@ -185,6 +188,9 @@ impl Scope<'_> {
                     _ => self.like(&one, &pattern::runs(&parts)),
                 };
                 Cell::bool(found, one.present)
+            }
+            Expression::Among(one, _) if check::typed(one, self.columns)?.kind.is_none() => {
+                self.missing(Kind::Bool)
             }
             Expression::Among(one, values) => {
                 let one = self.value(one)?;
@@ -561,7 +567,10 @@ impl Scope<'_> {
         let element = range.element();
         // Dates beyond the calendar count as its ends.
         let (first, last) = (-719_162_i128, 2_932_896);
-        let (least, greatest) = (days.least.max(first), days.greatest.min(last));
+        let (least, greatest) = (
+            days.least.clamp(first, last),
+            days.greatest.clamp(first, last),
+        );
         if part == DatePart::Year && range.greatest - range.least <= 64 {
             let day_type = days.element();
             let mut year = self.constant(element, range.least as u128);
@@ -575,7 +584,11 @@ impl Scope<'_> {
         }
         // Days are cut into cycles of 400, 100, 4 and 1 years that begin in March (the calendar repeats after 146,097 days), and days of such
         // a year into months of 153 days in five.
-        let wide = i64::TYPE;
+        let wide = if days.element().bits() > 64 {
+            i128::TYPE
+        } else {
+            i64::TYPE
+        };
         let mut number = |value: i128| self.constant(wide, value as u128);
         let days = fit(one.one(), wide);
         let days = match (least, greatest) {
@@ -771,16 +784,23 @@ impl Scope<'_> {
         if cell.kind == *kind {
             return Ok(cell);
         }
+        // A public value that the kind holds as it is.
+        let is_held = |literal: &Literal| match (&literal.value, kind) {
+            (Value::Number(value), Kind::Number(to)) => {
+                let same = |value| check::rescaled(value, to.unit, literal.unit);
+                check::rescaled(*value, literal.unit, to.unit)
+                    .is_some_and(|moved| to.contains(moved) && same(moved) == Some(*value))
+            }
+            _ => true,
+        };
         if let Some(literal) = &cell.literal
+            && is_held(literal)
             && let Some(code) = literal.in_kind(kind)
         {
             let part = self.constant(kind.elements()[0], code);
-            return Ok(Cell {
-                literal: Some(literal.clone()),
-                ..Cell::new(kind.clone(), vec![part], cell.present)
-            });
+            return Ok(Cell::new(kind.clone(), vec![part], cell.present));
         }
-        let present = cell.present.clone();
+        let mut present = cell.present.clone();
         let parts = match (&cell.kind, kind) {
             (Kind::Bool, Kind::Number(to)) => {
                 let from = Number::new(Unit::One, 0, 1);
@@ -791,7 +811,9 @@ impl Scope<'_> {
                 return Ok(self.missing(kind.clone()).with_present(present));
             }
             (Kind::Number(from), Kind::Number(to)) => {
-                vec![self.renumbered(cell.one(), present.as_ref(), from, to)?]
+                let (numbers, fits) = self.renumbered(cell.one(), from, to)?;
+                present = both_present(&present, &fits);
+                vec![numbers]
             }
             (Kind::Ratio(above, below), Kind::Ratio(to_above, to_below)) => vec![
                 self.moved(&cell.parts[0], above, to_above.unit, to_above.element()),
@@ -807,7 +829,9 @@ impl Scope<'_> {
             (Kind::Ratio(..), Kind::Number(to)) => {
                 let divided = self.divided(cell)?;
                 let from = divided.kind.number().expect("a number");
-                vec![self.renumbered(divided.one(), present.as_ref(), &from, to)?]
+                let (numbers, fits) = self.renumbered(divided.one(), &from, to)?;
+                present = both_present(&present, &fits);
+                vec![numbers]
             }
             (Kind::Choice(texts), Kind::Choice(others)) => {
                 let place = |text: &String| others.binary_search(text).unwrap_or(0);
@@ -841,11 +865,7 @@ impl Scope<'_> {
                         if to < bytes {
                             let zero = self.constant(u8::TYPE, 0);
                             let fits = own[*to].equals(&zero);
-                            self.must(
-                                "a text is as short as its cast says",
-                                &fits,
-                                present.as_ref(),
-                            );
+                            present = both_present(&present, &Some(fits));
                         }
                         let own = &own[..own.len().min(*to)];
                         self.text(own, kind)
@@ -857,14 +877,13 @@ impl Scope<'_> {
         Ok(Cell::new(kind.clone(), parts, present))
     }
 
-    /// Numbers in another unit and range; one that the range does not hold ends the program.
+    /// Numbers in another unit and range, and which of them the range holds, if it may not hold all.
     fn renumbered(
         &mut self,
         numbers: &Tensor,
-        present: Option<&Tensor>,
         from: &Number,
         to: &Number,
-    ) -> Result<Tensor> {
+    ) -> Result<(Tensor, Option<Tensor>)> {
         let digits = |unit: Unit| unit.digits().unwrap_or(0);
         let (a, b) = (digits(from.unit), digits(to.unit));
         let (made, range) = match a <= b {
@@ -876,7 +895,9 @@ impl Scope<'_> {
             false => {
                 let unit = ten(a - b).ok_or_else(|| Fault::mixed(from, to))?;
                 let half = Number::new(from.unit, -unit / 2, unit / 2);
-                let element = check::sum(from, &half, false)?.element();
+                // The unit itself has room, too.
+                let range = check::sum(from, &half, false)?;
+                let element = range.with(&Number::new(from.unit, -unit, unit)).element();
                 let numbers = fit(numbers, element);
                 let up = self.constant(element, (unit / 2) as u128);
                 let moved = match from.least < 0 {
@@ -899,18 +920,10 @@ impl Scope<'_> {
             let least = self.constant(element, to.least as u128);
             let greatest = self.constant(element, to.greatest as u128);
             let fits = wide.less(&least).or(&greatest.less(&wide)).not();
-            self.must("a number is in the range of its cast", &fits, present);
+            let narrow = fit(&made, to.element());
+            return Ok((narrow, Some(fits)));
         }
-        Ok(fit(&made, to.element()))
-    }
-
-    /// Requires a condition of all rows that count and have a value.
-    fn must(&mut self, name: &str, condition: &Tensor, present: Option<&Tensor>) {
-        let mut condition = condition.clone();
-        for counts in [self.valid, present].into_iter().flatten() {
-            condition = condition.or(&counts.not());
-        }
-        self.program.require_named(name, &condition.typed::<bool>());
+        Ok((fit(&made, to.element()), None))
     }
 
     /// A ratio as a number with digits after the point, the rest cut off; anything else as it is.

@@ -133,14 +133,23 @@ impl Frame {
         bound: Option<usize>,
     ) -> Result<Self> {
         let keys: Vec<String> = keys.into_iter().map(Into::into).collect();
+        if bound.is_some() {
+            self.may_be_bound()?;
+        }
         let mut columns = Vec::new();
         for key in &keys {
             let column = expression::find(&self.columns, key)?;
             if column.right < Right::Group {
                 return Err(self.refused(column, "groups by it"));
             }
+            // A quotient that names groups is divided.
+            let kind = match &column.kind {
+                Kind::Ratio(above, below) => Kind::Number(expression::divided(above, below)?),
+                kind => kind.clone(),
+            };
             columns.push(Column {
                 right: Right::Shown,
+                kind,
                 ..column.clone()
             });
         }
@@ -176,7 +185,8 @@ impl Frame {
         let (typed, _) = self.typed(value)?;
         self.allowed(value, Right::Aggregate, "tells a total of it")?;
         let kind = typed.kind.unwrap_or(Kind::integer(0, 0));
-        let nullable = typed.nullable || of_all;
+        // Numbers of fewer rows than may be told of are missing.
+        let nullable = typed.nullable || of_all || self.facts.least_group > 1;
         let wrong = |wanted: &'static str| Fault::Kind {
             what: aggregate.to_string(),
             wanted,

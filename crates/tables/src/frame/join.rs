@@ -5,6 +5,7 @@ use crate::column::{Column, Right};
 use crate::error::Fault;
 use crate::expression::{self, Expression, Literal, Operator, col, lit};
 use crate::frame::greatest;
+use crate::kind::Kind;
 
 /// Rows that a join gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -209,6 +210,12 @@ impl Frame {
             return self.join(other, &more, join);
         }
         self.comparable(other, own, others)?;
+        if other.facts.least_group > 1 {
+            return Err(Fault::Other(format!(
+                "rows of {} are compared one by one, and nothing is told of them but of groups",
+                other.sources().join(", ")
+            )));
+        }
         // A partner that differs, or is less or greater, is there if the least or greatest of the group is such a one.
         let (least_name, greatest_name) = ("least\u{0}", "greatest\u{0}");
         let keys: Vec<String> = on.iter().map(|pair| pair.1.to_owned()).collect();
@@ -297,6 +304,17 @@ impl Frame {
             if column.right < Right::JoinKey {
                 return Err(frame.refused(column, "joins by it"));
             }
+        }
+        if let (Kind::Ratio(..), _) | (_, Kind::Ratio(..)) = (&a.kind, &b.kind) {
+            return Err(Fault::Kind {
+                what: format!("a join by {own} and {others}"),
+                wanted: "numbers, texts and truth values, and no quotients",
+                found: if matches!(a.kind, Kind::Ratio(..)) {
+                    a.kind.to_string()
+                } else {
+                    b.kind.to_string()
+                },
+            });
         }
         expression::comparable(&a.kind, &b.kind)
             .map_err(|fault| fault.within(&col(own).equals(col(others))))

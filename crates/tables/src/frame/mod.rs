@@ -102,6 +102,9 @@ impl SortKey {
 
 type Result<T> = std::result::Result<T, Fault>;
 
+/// Levels of an expression within another one: each takes some of the stack.
+const DEEPEST: usize = 250;
+
 impl Frame {
     /// A table.
     ///
@@ -147,6 +150,12 @@ impl Frame {
 
     /// Kind of an expression on the columns, and the right that those it reads leave.
     pub(crate) fn typed(&self, expression: &Expression) -> Result<(Typed, Right)> {
+        if expression.depth() > DEEPEST {
+            return Err(Fault::Other(format!(
+                "an expression is nested {} levels deep, and {DEEPEST} are the most: compute it in several steps",
+                expression.depth()
+            )));
+        }
         let typed = expression::typed(expression, &self.columns)?;
         let mut right = Right::Shown;
         for name in expression.columns() {
@@ -307,8 +316,8 @@ impl Frame {
         let keys: Vec<SortKey> = keys.into_iter().collect();
         for key in &keys {
             let column = expression::find(&self.columns, &key.column)?;
-            if column.right < Right::Aggregate {
-                return Err(self.refused(column, "sorts by it"));
+            if column.right < Right::Shown {
+                return Err(self.refused(column, "sorts what it shows by it"));
             }
         }
         Self::new(Node::Sort(self.clone(), keys), self.columns.to_vec())
@@ -322,12 +331,29 @@ impl Frame {
         Self::new(Node::First(self.clone(), rows), self.columns.to_vec())
     }
 
+    /// Checks that all parties may learn whether there are more rows than a number.
+    pub(crate) fn may_be_bound(&self) -> Result<()> {
+        match self.facts.least_group {
+            0 | 1 => Ok(()),
+            least => Err(Fault::Other(format!(
+                "whether a bound holds would be told of rows of {}, of which nothing is told but of groups of {least} rows or more",
+                self.sources().join(", ")
+            ))),
+        }
+    }
+
+    /// The fewest rows of a group that something may be told of.
+    pub fn least_group(&self) -> usize {
+        self.facts.least_group
+    }
+
     /// The rows, which are declared to be `rows` at most. Where there are more the query ends with an error that tells that alone; what
     /// follows works on that number of rows.
     ///
     /// # Errors
-    /// None today.
+    /// Rows of which nothing is told but of groups.
     pub fn bound(&self, rows: usize) -> Result<Self> {
+        self.may_be_bound()?;
         Self::new(Node::Bound(self.clone(), rows), self.columns.to_vec())
     }
 

@@ -131,14 +131,15 @@ impl Lowering<'_> {
             Some(counts) => equal.and(&counts.expand(1).broadcast_to([right.rows, left.rows])),
             None => equal,
         };
+        // A row without a key finds nobody.
+        let equal = match &own_present {
+            Some(present) => equal.and(&present.expand(0).broadcast_to([right.rows, left.rows])),
+            None => equal,
+        };
         let matched = match right.rows {
             0 => filled(self.program, false, [left.rows]),
             _ if takes(lookup.join) => equal.parity(0),
             _ => equal.any(0),
-        };
-        let matched = match own_present {
-            Some(present) => matched.and(&present),
-            None => matched,
         };
         let rows = left.rows;
         let pick = |tensor: &Tensor, is_wide: bool, program: &mut madrigal_program::Program| {
@@ -354,8 +355,13 @@ impl Lowering<'_> {
             relation.sorted.push(names);
         }
         relation.steady = steady;
-        // Keys that were missing lie among others.
-        if own_present.is_some() {
+        // A key that is compared in another form moves along with its rows, and rows of the other table have none; keys that are missing lie
+        // among others.
+        let moved_key = |(column, cell): (&Column, &Cell)| {
+            let is_key = lookup.on.iter().any(|pair| pair.0 == column.name);
+            is_key && key_of(&column.name, &cell.kind, 0).is_none()
+        };
+        if own_present.is_some() || left.columns.iter().zip(&left.cells).any(moved_key) {
             relation.sorted.clear();
             relation.steady.clear();
         }

@@ -65,12 +65,9 @@ impl Lowering<'_> {
             let mut scope = relation.scope(self.program);
             let cell = scope.value(value)?;
             let cell = scope.divided(cell)?;
+            // Truth values are counted, added up and compared as numbers.
             let cell = match cell.kind {
-                Kind::Bool
-                    if !matches!(aggregate, Aggregate::Least(_) | Aggregate::Greatest(_)) =>
-                {
-                    scope.converted(cell, &Kind::integer(0, 1))?
-                }
+                Kind::Bool => scope.converted(cell, &Kind::integer(0, 1))?,
                 _ => cell,
             };
             measures.push(Measure {
@@ -95,7 +92,10 @@ impl Lowering<'_> {
             match aggregate {
                 Aggregate::CountRows => parts.push(Part::Rows),
                 Aggregate::Count(_) => parts.push(Part::Values(place(aggregate))),
-                Aggregate::CountDistinct(_) => parts.push(Part::Distinct(place(aggregate))),
+                Aggregate::CountDistinct(_) => {
+                    parts.push(Part::Values(place(aggregate)));
+                    parts.push(Part::Distinct(place(aggregate)));
+                }
                 Aggregate::Least(_) | Aggregate::Greatest(_) => {
                     let greatest = matches!(aggregate, Aggregate::Greatest(_));
                     parts.push(Part::Values(place(aggregate)));
@@ -138,10 +138,12 @@ impl Lowering<'_> {
             made.is_canonical = canonical;
         }
         for (column, aggregate) in told {
-            let cell = self.told_cell(column, aggregate, &mut next)?;
+            let cell = self.told_cell(column, aggregate, at_least, &mut next)?;
             made.columns.push(column.clone());
             made.cells.push(cell.full(made.rows));
         }
+        // The order of groups tells of keys that go.
+        made.is_canonical &= groups.keys.iter().all(|key| needs.of(key).is_some());
         let mut ordered = made.clone();
         ordered.columns.clear();
         ordered.cells.clear();
@@ -166,32 +168,54 @@ impl Lowering<'_> {
         Ok(ordered)
     }
 
-    /// A number of each group, of its parts in their order.
+    /// A number of each group, of its parts in their order. Numbers of fewer values than `at_least` are not told: they are missing, or 0 where
+    /// they count.
     fn told_cell(
         &mut self,
         column: &Column,
         aggregate: &Aggregate,
+        at_least: usize,
         next: &mut dyn FnMut() -> Vec<Tensor>,
     ) -> Result<Cell> {
-        let some = |scope: &mut Self, count: &Tensor| {
-            let zero = constant(scope.program, count.element(), 0);
-            zero.less(count)
+        let enough = |scope: &mut Self, count: &Tensor| {
+            let least = constant(scope.program, count.element(), at_least as u128);
+            count.less(&least).not()
         };
         let kind = column.kind.clone();
         let at = |kind: &Kind, part: usize, tensor: &Tensor| fit(tensor, kind.elements()[part]);
         Ok(match aggregate {
-            Aggregate::CountRows | Aggregate::Count(_) | Aggregate::CountDistinct(_) => {
+            Aggregate::CountRows => {
                 let count = at(&kind, 0, &next()[0]);
                 Cell::new(kind, vec![count], None)
             }
+            Aggregate::Count(_) | Aggregate::CountDistinct(_) => {
+                let values = next().remove(0);
+                let counted = match aggregate {
+                    Aggregate::Count(_) => values.clone(),
+                    _ => next().remove(0),
+                };
+                let shown = match at_least {
+                    0 | 1 => counted,
+                    _ => {
+                        let zero = constant(self.program, counted.element(), 0);
+                        enough(self, &values).select(&counted, &zero)
+                    }
+                };
+                Cell::new(kind.clone(), vec![at(&kind, 0, &shown)], None)
+            }
             Aggregate::Least(_) | Aggregate::Greatest(_) => {
                 let count = next().remove(0);
-                let present = column.nullable.then(|| some(self, &count));
-                Cell::new(kind, next(), present)
+                let present = column.nullable.then(|| enough(self, &count));
+                let mut parts = next();
+                if kind == Kind::Bool {
+                    let zero = constant(self.program, parts[0].element(), 0);
+                    parts = vec![zero.less(&parts[0])];
+                }
+                Cell::new(kind, parts, present)
             }
             Aggregate::Sum(_) => {
                 let count = next().remove(0);
-                let present = column.nullable.then(|| some(self, &count));
+                let present = column.nullable.then(|| enough(self, &count));
                 let sum = at(&kind, 0, &next()[0]);
                 Cell::new(kind, vec![sum], present)
             }
@@ -199,7 +223,7 @@ impl Lowering<'_> {
                 let count = next().remove(0);
                 let sum = at(&kind, 0, &next()[0]);
                 let count = at(&kind, 1, &count);
-                let present = column.nullable.then(|| some(self, &count));
+                let present = column.nullable.then(|| enough(self, &count));
                 let count = match &present {
                     // No quotient is by 0.
                     Some(present) => {
@@ -226,7 +250,8 @@ impl Lowering<'_> {
                 let several = one.less(&n);
                 let pairs = n.times(&n.minus(&one));
                 let pairs = several.select(&pairs, &one);
-                Cell::new(kind, vec![scattered, pairs], Some(several))
+                let present = several.and(&enough(self, &count));
+                Cell::new(kind, vec![scattered, pairs], Some(present))
             }
         })
     }
@@ -372,7 +397,7 @@ impl Lowering<'_> {
             let missing = cell.present.is_some().then_some(None);
             let codes: Vec<Option<u128>> = codes.chain(missing).collect();
             count = count.saturating_mul(codes.len());
-            if count > FEW {
+            if count > FEW || count == 0 {
                 return Ok(None);
             }
             all.push(codes);

@@ -126,6 +126,8 @@ impl<'a> Lowering<'a> {
             Node::First(input, rows) => {
                 let relation = self.lower(input, needs, true)?;
                 self.begin();
+                // The first of rows without an order are any, and not those that come first in a table.
+                let relation = relation.shuffled();
                 let front = if relation.is_front {
                     relation
                 } else {
@@ -256,6 +258,14 @@ impl<'a> Lowering<'a> {
             of.map(|one| one.0.clone()).collect()
         };
         let mut selected = relation.with_cells(made, cells);
+        // An order that follows from columns that go tells of these.
+        let kept = |column: &Column| {
+            let own = Expression::Column(column.name.clone());
+            columns
+                .iter()
+                .any(|(name, value)| *value == own && needs.of(name).is_some())
+        };
+        selected.is_canonical &= selected.is_asked || relation.columns.iter().all(kept);
         selected.rename(renamed);
         Ok(selected)
     }
@@ -360,7 +370,6 @@ impl Relation {
             program,
             columns: &self.columns,
             cells: &self.cells,
-            valid: self.valid.as_ref(),
         }
     }
 }

@@ -40,7 +40,6 @@ impl Relation {
                 program: &mut *program,
                 columns: &[],
                 cells: &[],
-                valid: None,
             };
             let divided = scope.divided(cell.clone())?;
             let rows = relation.rows;

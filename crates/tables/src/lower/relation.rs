@@ -24,6 +24,8 @@ pub(crate) struct Relation {
     pub(crate) is_front: bool,
     /// Whether the order of rows, and which places count, follow from what the rows that count contain.
     pub(crate) is_canonical: bool,
+    /// Whether the query asks for the order.
+    pub(crate) is_asked: bool,
 }
 
 impl Cell {
@@ -75,6 +77,7 @@ impl Relation {
             steady: BTreeSet::new(),
             is_front: false,
             is_canonical: false,
+            is_asked: false,
         }
     }
 
@@ -174,6 +177,7 @@ impl Relation {
         made.steady.clear();
         made.is_front |= front;
         made.is_canonical = false;
+        made.is_asked = false;
         if by.is_empty() || self.rows == 0 {
             made.is_front |= self.valid.is_none() || self.rows == 0;
             return (made, by.into_iter().map(|one| one.0).collect());
@@ -217,6 +221,7 @@ impl Relation {
     /// Rows that are in an order that tells of nothing else, as they have just been sorted by what they contain.
     pub(super) fn in_order(mut self) -> Self {
         self.is_canonical = true;
+        self.is_asked = true;
         self
     }
 
