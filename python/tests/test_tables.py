@@ -151,6 +151,63 @@ def test_values_that_a_column_does_not_hold_are_refused_by_their_owner() -> None
         mg.table("t", columns={"x": integer(0, 5)}, data={"x": [1, 2, 1]}, unique="x")
 
 
+def test_what_reviews_found_stays_right() -> None:
+    def told(query: str, **tables: mg.Frame) -> list[tuple[Any, ...]]:
+        return rows_of(mg.sql(query, **tables).simulate())
+
+    # A missing key has no partner, in short tables too.
+    left = mg.table("l", data={"k": [0, 1, None], "v": [1, 2, 3]})
+    right = mg.table("r", data={"k": [0, 1], "w": [10, None]}, unique="k")
+    assert told("select v, w from l left join r on l.k = r.k order by v", l=left, r=right) == [(1, 10), (2, None), (3, None)]
+    # Keys that are compared in another form move along, and order no rows of the other table.
+    many = mg.table("m", columns={"x": integer(0, 1000), "v": integer(0, 9)}, data={"x": [row % 2 for row in range(140)], "v": [1] * 140})
+    names = {"y": [Decimal(row) for row in range(33)], "name": [f"n{row}" for row in range(33)], "c": [7, 0, *range(2, 33)]}
+    few = mg.table("f", columns={"y": decimals(6, 2), "name": text(5), "c": integer(0, 99)}, data=names, unique="y")
+    grouped = "select x, name, c, sum(v) as s from m join f on x = y group by x, name, c order by x"
+    assert told(grouped, m=many, f=few) == [(0, "n0", 7, 70), (1, "n1", 0, 70)]
+    # A quotient that named groups is a number.
+    q = mg.table("q", data={"a": [1, 3], "b": [2, 4], "t": [True, False], "n": [None, 3]})
+    assert told("select r * 2 as z from (select distinct a * 1.0 / b as r from q) order by z", q=q) == [(Decimal("1.000000"),), (Decimal("1.500000"),)]
+    assert told("select b / a as x, nullif(a, n) as y, sum(b) / count(*) as z from q group by a, b, n order by x", q=q) == [(1, None, 4), (2, 1, 2)]
+    assert told("select max(t) as x, count(t) as n from q", q=q) == [(True, 2)]
+    assert told("select -a as x, cast(a * 100 as tinyint) as y from q order by x", q=q) == [(-3, None), (-1, 100)]
+    assert rows_of(q.select(x=(-lit(5)).fill_null(0) + col("a")).sort("x").simulate()) == [(-4,), (-2,)]
+    assert rows_of(q.filter(col("a") == None).simulate()) == []  # noqa: E711
+    # Rounding by as many digits as a number has.
+    long = mg.table("t", data={"x": [Decimal("0.4000000000000000000"), Decimal("0.6")]})
+    assert told("select cast(x as int) as y from t order by y", t=long) == [(0,), (1,)]
+    one = mg.table("o", data={"x": [Decimal("1.6")]})
+    two = mg.table("p", data={"y": [2]}, unique="y")
+    assert told("select y from o join p on cast(x as int) = y", o=one, p=two) == [(2,)]
+    for refused in [
+        "select a from q where not (n in (select n from q as p)) or b = 2",
+        "select n from q where n not in (select n from q as p where p.a = q.b)",
+        "select count(distinct a, b) from q",
+        "select distinct on (a) a, b from q",
+        "select 1 where true",
+    ]:
+        with pytest.raises(mg.MadrigalError, match="yet"):
+            mg.sql(refused, q=q)
+    with pytest.raises(mg.MadrigalError, match="levels deep"):
+        mg.sql("select a from q where " + " or ".join(f"a * a = {number}" for number in range(300)), q=q)
+
+
+def test_small_groups_are_told_of_in_no_way() -> None:
+    people = mg.table("p", data={"id": list(range(12)), "pay": [100 * row for row in range(12)]}, least_group=10)
+    query = "select sum(pay) filter (where id = 5) as s, max(case when id = 5 then pay end) as m, count(case when id = 5 then 1 end) as c from p"
+    assert rows_of(mg.sql(query, p=people).simulate()) == [(None, None, 0)]
+    assert rows_of(people.agg(s=col("pay").sum()).simulate()) == [(6600,)]
+    with pytest.raises(ValueError, match="whether a bound holds"):
+        people.filter(col("id") == 5).bound(0)
+    others = mg.table("m", data={"k": [1, 2]})
+    with pytest.raises(mg.MadrigalError, match="nothing is told"):
+        mg.sql("select k from m where not exists (select 1 from p where id = k and pay <> k)", m=others, p=people)
+    # The first rows of a table without an order are any.
+    rows_in = mg.table("z", data={"v": list(range(64))})
+    first = {rows_of(rows_in.head(1).run_local(progress=False))[0] for _ in range(6)}
+    assert len(first) > 1
+
+
 def test_tables_are_read_from_files(tmp_path: pathlib.Path) -> None:
     folder = ROOT / "examples/tables"
     claims, patients = mg.table(owner=1, path=folder / "claims.csv"), mg.table(owner=0, path=folder / "patients.csv", unique="id")
