@@ -1,34 +1,42 @@
-//! Tables of secret rows: sorted, grouped, joined and compacted, as programs on secrets.
+//! Tables that several parties hold, and queries on them, as programs on secrets.
 //!
-//! [`Rows`] are columns of one length with a secret bit for each row that says whether it counts. All that is done with them is
-//! recorded in a [`Program`](madrigal_program::Program), and runs in every mix of protocols that sorts: fastest in R, among three parties.
+//! A [`Table`] is what everybody knows: columns with their [kinds](Kind), rows, unique keys, and what may be told. Its owner alone has the values,
+//! [`Data`]. A [`Frame`] is a query, written down step by step; a [`Query`] is the program that it becomes, which parties run like any other: fastest in
+//! R, among three. `docs/TABLES.md` leads through it in SQL and in Python.
 //!
 //! ```
-//! use madrigal_program::{Everyone, Inputs, Party, Program};
-//! use madrigal_tables::Rows;
-//! use madrigal_tables::rows::Aggregate;
+//! use madrigal_program::{Everyone, Party};
+//! use madrigal_tables::{Column, Data, Frame, Join, Kind, Query, SortKey, Table, Value, col, count_rows, decimal, sum};
 //!
-//! // Who was treated where, and what it cost: clinics hold rows, and only totals are opened.
-//! let mut p = Program::new(3);
-//! let ward = p.input::<u16>(Party::new(0), [4]);
-//! let cost = p.input::<u64>(Party::new(0), [4]);
-//! let rows = Rows::new(vec![ward.untyped(), cost.untyped()]);
-//! let groups = rows.group(&mut p, &[0], &[Aggregate::Count, Aggregate::Sum(1)], Some(2));
-//! let opened = groups.open(&mut p, Everyone);
-//! let inputs = Inputs::new().with(([4], vec![7u16, 3, 7, 7])).with(([4], vec![10u64, 20, 30, 40]));
-//! let outputs = p.finish()?.simulate(&inputs)?;
-//! let table = opened.rows(&outputs).expect("opened to all");
-//! assert_eq!(table, [[3, 1, 20], [7, 3, 80]]);
+//! // A hospital has patients, an insurer has claims: what do they come to, ward by ward?
+//! let patients = Table::new("patients", Party::new(0), 3, vec![
+//!     Column::new("id", Kind::integer(0, 9999)),
+//!     Column::new("ward", Kind::choice(["cardiology", "surgery"])),
+//! ])
+//! .unique(&["id"]);
+//! let claims = Table::new("claims", Party::new(1), 4, vec![
+//!     Column::new("patient", Kind::integer(0, 9999)),
+//!     Column::new("amount", Kind::decimal(9, 2)),
+//! ]);
+//! let totals = Frame::table(claims.clone())?
+//!     .filter(col("amount").greater(decimal(0, 2)))?
+//!     .join(&Frame::table(patients.clone())?, &[("patient", "id")], Join::Inner)?
+//!     .group(["ward"], vec![("claims".into(), count_rows()), ("total".into(), sum(col("amount")))])?
+//!     .sort([SortKey::down("total")])?;
+//! let query = Query::new(&totals, 3, Everyone)?;
+//!
+//! // Each owner brings its values; here all of them, to compute in the clear what the query means.
+//! let numbers = |values: &[i128]| values.iter().map(|&value| Value::Number(value)).collect::<Vec<_>>();
+//! let texts = |values: &[&str]| values.iter().map(|&text| Value::Text(text.into())).collect::<Vec<_>>();
+//! let patients = Data::new(&patients, [numbers(&[7, 3, 9]), texts(&["surgery", "cardiology", "surgery"])])?;
+//! let claims = Data::new(&claims, [numbers(&[3, 7, 9, 55]), numbers(&[1050, 250, -75, 900])])?;
+//! let inputs = query.inputs([("patients", &patients), ("claims", &claims)]);
+//! let answer = query.result(&query.computation().simulate(&inputs)?).expect("opened to all");
+//! assert_eq!(answer.to_string(), "ward,claims,total\ncardiology,1,10.50\nsurgery,1,2.50\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | operation on n rows | sorts | besides |
-//! |---|---|---|
-//! | [`filter`](Rows::filter) | 0 | an AND for each row |
-//! | [`sort`](Rows::sort) | 1 | |
-//! | [`compact`](Rows::compact) | 1, by one bit | |
-//! | [`group`](Rows::group) | 2, one by a bit | a comparison for each row and key; for each least or greatest 2 comparisons a row, in 2 log2 n rounds |
-//! | [`join`](Rows::join) | 2 of the rows of both, one by a bit | a comparison for each row and key; 2 multiplexers a row and column taken over, in 2 log2 n rounds |
+//! [`rows`] has what all this rests on, for programs that need no names and kinds.
 
 mod column;
 mod data;
