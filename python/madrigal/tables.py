@@ -1,8 +1,12 @@
-"""Kinds of columns, and numbers that are told of groups, for :func:`madrigal.table`::
+"""Kinds of columns, and numbers that are told of groups, for :func:`madrigal.table`.
 
-    from madrigal.tables import choice, integer, rows, text
+For example, what everybody knows of a table that party 1 holds::
+
+    from madrigal.tables import choice, integer
 
     patients = mg.table("patients", columns={"id": integer(0, 10**6), "ward": choice("a", "b")}, rows=1000, unique="id", owner=1)
+
+A number that is told of groups is :func:`rows`, or a method of an expression, such as :meth:`madrigal.Expr.sum`.
 """
 
 from ._expressions import Told, rows
