@@ -47,7 +47,7 @@ impl Table {
         }
     }
 
-    /// The table, of which no two rows are equal in these columns. Its owner checks that before anything is sent.
+    /// Declares that no two rows of the table are equal in these columns. Its owner checks that before anything is sent.
     #[must_use]
     pub fn unique(mut self, columns: &[&str]) -> Self {
         self.unique

@@ -170,7 +170,7 @@ impl Seen {
         {
             if texts.len() == CHOICES {
                 return Err(format!(
-                    "column {:?} has more than {CHOICES} texts: no choice lists so many",
+                    "column {:?} has more than {CHOICES} texts, and a choice lists no more",
                     self.name
                 ));
             }

@@ -32,7 +32,7 @@
 //! | `decimal(0.00..=99.95)` | decimal numbers in a range, with as many digits as its ends have | `12.5` |
 //! | `date`, `date(2000-01-01..=2030-12-31)` | days of the years 1 to 9999, or in a range | `2024-02-29` |
 //! | `time` | microseconds of the years 1 to 9999 | `2024-02-29 12:30:00.5` |
-//! | `text(20)`, `text(20, ascii)` | texts of so many bytes as UTF-8, or so many characters of one byte | as it is |
+//! | `text(20)`, `text(20, ascii)` | texts of at most 20 bytes as UTF-8, or of at most 20 characters of one byte | as it is |
 //! | `["A", "N", "R"]` | one of these texts, which everybody learns | as it is |
 //!
 //! Columns of a file that its schema does not name are not read. An empty field of a CSV file is a missing value in a column that is

@@ -86,7 +86,7 @@ impl Steps<'_> {
         })
     }
 
-    /// The same columns under the plan's names.
+    /// Renames the columns as the plan does.
     pub(super) fn renamed(&self, frame: &Frame, plan: &LogicalPlan) -> Result<Frame> {
         let columns = names(plan).into_iter().zip(frame.columns());
         let columns: Vec<(String, Expression)> = columns

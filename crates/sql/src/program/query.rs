@@ -168,7 +168,7 @@ impl Asked {
         })
     }
 
-    /// The query of so many parties.
+    /// The query as a program of `parties` parties.
     fn query(&self, parties: usize) -> Result<Query> {
         let mut tables = Vec::new();
         for (table, schema) in self.tables.iter().zip(&self.schemas) {

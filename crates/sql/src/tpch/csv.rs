@@ -17,7 +17,7 @@ use super::tables::TABLES;
 /// Writes the tables at a scale into a folder, each as `NAME.csv` with all of its columns.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub fn write_csv(scale: f64, folder: &Path) -> io::Result<()> {
     for name in TABLES {
         let mut file = BufWriter::new(File::create(folder.join(format!("{name}.csv")))?);

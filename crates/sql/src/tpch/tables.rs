@@ -243,7 +243,7 @@ fn key(table: &str) -> &'static [&'static str] {
 /// Suppliers of each part.
 const OFFERS: i64 = 4;
 
-/// Whether the suppliers of each part differ: by 4.2.3 they are so many steps apart, in a circle, which is short at small scales.
+/// Whether the suppliers of each part differ: by 4.2.3 they stand apart by a fixed number of steps in a circle, which is short at small scales.
 fn offers_differ(scale: f64) -> bool {
     let suppliers = SupplierGenerator::calculate_row_count(scale, 1, 1).max(1);
     let parts = PartGenerator::calculate_row_count(scale, 1, 1);
@@ -261,7 +261,7 @@ fn owner(table: &str) -> usize {
     }
 }
 
-/// A table at a scale, some columns of it, spread over so many parties. Its key is unique where all of its columns are there.
+/// A table at a scale, with the columns that are wanted, held by one of `parties` parties. Its key is unique where all columns of the key are there.
 pub fn table(name: &str, scale: f64, wanted: &[String], rows: usize, parties: usize) -> Table {
     let mut columns = columns(name, scale);
     columns.retain(|column| wanted.contains(&column.name));
