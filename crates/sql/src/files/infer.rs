@@ -249,7 +249,8 @@ impl Seen {
         }
         // As many digits as fit into 16, 32, 64 and 128 bits.
         let precision = self.whole + self.digits;
-        let precision = [4, 9, 18].into_iter().find(|&most| precision <= most);
+        // With 28 digits there is room for sums of 10^10 rows.
+        let precision = [4, 9, 18, 28].into_iter().find(|&most| precision <= most);
         Kind::decimal(precision.unwrap_or(38), self.digits as u8)
     }
 }
