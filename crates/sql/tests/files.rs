@@ -390,7 +390,7 @@ fn sums_of_proposed_decimals_have_room() {
         "-9223372036854775808",
         "123456789012345678901234.5678",
     ] {
-        let path = file(&folder, "t.csv", &format!("pay,more\n{number},0.5\n"));
+        let path = file(&folder, "t.csv", format!("pay,more\n{number},0.5\n"));
         let schema = infer(&path, &[]).unwrap().schema;
         let frame = Frame::table(schema.table(Party::new(0)).padded()).unwrap();
         let query = "select sum(pay) from t";
