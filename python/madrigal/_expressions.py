@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import fractions
 import json
-from typing import Any, Iterable, Union
+from typing import Any, Iterable, Sequence, Union
 
 _EPOCH = datetime.date(1970, 1, 1)
 _EPOCH_TIME = datetime.datetime(1970, 1, 1)
@@ -159,6 +160,14 @@ class Expr:
         """Characters of a text: from a place, counted from 0, as many."""
         return Expr({"piece": [self._node, start, length]})
 
+    def sqrt(self) -> Expr:
+        """The square root, with six digits after the point where 128 bits have room for them; missing of a negative number."""
+        return Expr({"root": self._node})
+
+    def abs(self) -> Expr:
+        """The number without its sign."""
+        return when(self < 0, -self, self)
+
     def year(self) -> Expr:
         """The year of a date."""
         return Expr({"part": ["year", self._node]})
@@ -199,20 +208,111 @@ class Expr:
         """Number of different values of a group, without missing ones."""
         return Told("n_unique", self)
 
+    def std(self) -> Told:
+        """The standard deviation of a sample: the root of :meth:`var`."""
+        return Told("std", self)
+
+    def median(self) -> Told:
+        """The value in the middle, or the number between the two in the middle."""
+        return self.quantile(0.5)
+
+    def quantile(self, place: Any, interpolation: str = "linear") -> Told:
+        """The value at a place from 0 (the least) to 1 (the greatest), which has six digits at most.
+
+        Args:
+            place: The place.
+            interpolation: ``linear`` gives a number between two values in proportion; ``inverted_cdf`` gives the first value that has at least
+                this part of all up to it, of texts and dates too.
+        """
+        part = fractions.Fraction(str(place))
+        if interpolation not in ("linear", "inverted_cdf"):
+            raise ValueError(f"interpolation is linear or inverted_cdf, and not {interpolation!r}")
+        if not 0 <= part <= 1 or part.denominator > 1_000_000:
+            raise ValueError(f"a quantile is at a place from 0 to 1 with six digits at most, and not at {place!r}")
+        return Told("quantile", self, (part.numerator, part.denominator, interpolation == "linear"))
+
+    def first(self) -> Told:
+        """The value of the first row, of the rows around each: it needs :meth:`Told.over`."""
+        return Told("first", self)
+
+    def last(self) -> Told:
+        """The value of the last row, of the rows around each: it needs :meth:`Told.over`."""
+        return Told("last", self)
+
+    def shift(self, places: int = 1) -> Told:
+        """The value of the row so many places before, or after if the number is negative; missing if there is none. It needs :meth:`Told.over`."""
+        return Told("lag" if places >= 0 else "lead", self, places=abs(places))
+
 
 class Told:
-    """A number that is told of each group."""
+    """A number that is told of each group, or of the rows around each by :meth:`over`."""
 
-    __slots__ = ("_function", "_value")
+    __slots__ = ("_function", "_place", "_places", "_value")
 
-    def __init__(self, function: str, value: Expr | None) -> None:
-        self._function, self._value = function, value
+    def __init__(self, function: str, value: Expr | None, place: tuple[int, int, bool] | None = None, places: int = 0) -> None:
+        self._function, self._value, self._place, self._places = function, value, place, places
 
-    def _parts(self, name: str) -> tuple[str, str, str | None]:
-        return name, self._function, None if self._value is None else self._value._json()
+    def _json(self) -> str | None:
+        return None if self._value is None else self._value._json()
+
+    def _parts(self, name: str) -> tuple[str, str, str | None, tuple[int, int, bool] | None]:
+        return name, self._function, self._json(), self._place
+
+    def over(
+        self,
+        *partition: str,
+        order_by: str | Sequence[str] = (),
+        descending: bool | Sequence[bool] = False,
+        nulls_first: bool = False,
+        rows: tuple[int | None, int | None] | None = None,
+    ) -> Over:
+        """The number for each row, of the rows that are equal to it in some columns: for ``with_columns``.
+
+        Args:
+            partition: The columns; without any, all rows are together.
+            order_by: Columns that put the rows in order. Rows that are equal in all of them come in an order that nobody knows.
+            descending: Whether the greatest come first, for all of these columns or one by one.
+            nulls_first: Whether rows without a value come first.
+            rows: How many rows before and after it count; ``None`` for all on that side. Without it all rows do: a running total is
+                ``col("amount").sum().over("patient", order_by="day", rows=(None, 0))``.
+        """
+        names = [order_by] if isinstance(order_by, str) else list(order_by)
+        down = [descending] * len(names) if isinstance(descending, bool) else list(descending)
+        order = tuple((name, bool(one), nulls_first) for name, one in zip(names, down, strict=True))
+        return Over(self, partition, order, rows)
 
 
-ExprLike = Union[Expr, Any]
+class Over:
+    """A number for each row, of those around it: a value of ``with_columns``."""
+
+    __slots__ = ("_function", "_shared", "_value")
+
+    def __init__(
+        self,
+        told: Told,
+        partition: tuple[str, ...],
+        order: tuple[tuple[str, bool, bool], ...],
+        rows: tuple[int | None, int | None] | None,
+    ) -> None:
+        self._shared = (partition, order)
+        self._function = (told._function, told._json(), told._places, rows)
+        if told._place is not None:
+            raise TypeError("a quantile is told of groups, and not of the rows around each")
+
+
+def row_number() -> Told:
+    """The row's place among those of :meth:`Told.over`, from 1. Rows that are equal in the order come in one that nobody knows."""
+    return Told("row_number", None)
+
+
+def rank() -> Told:
+    """Number of rows that come before among those of :meth:`Told.over`, and 1."""
+    return Told("rank", None)
+
+
+def dense_rank() -> Told:
+    """Number of different places before among those of :meth:`Told.over`, and 1."""
+    return Told("dense_rank", None)
 
 
 def as_expr(value: Any) -> Expr:

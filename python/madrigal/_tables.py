@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _native
 from ._errors import MadrigalError
-from ._expressions import Expr, Told, as_expr, col, number_of
+from ._expressions import Expr, Over, Told, as_expr, col, lit, number_of
 from ._program import Bound, Client, Holder, _who
 
 
@@ -251,8 +251,18 @@ class Frame:
         return self._with(self._native.select(self._named(columns, named)))
 
     def with_columns(self, **named: Any) -> Frame:
-        """The columns, and others computed of them."""
-        return self._with(self._native.with_columns(self._named((), named)))
+        """The columns, and others computed of them: of the row's columns alone, or by :meth:`Told.over` of the rows around each."""
+        shared: dict[Any, list[Any]] = {}
+        for name, value in named.items():
+            if isinstance(value, Over):
+                function, node, places, reach = value._function
+                shared.setdefault(value._shared, []).append((f"{name}\x00", function, node, places, reach))
+        native = self._native
+        for (partition, order), functions in shared.items():
+            native = native.window(list(partition), list(order), functions)
+        made = {name: col(f"{name}\x00") if isinstance(value, Over) else value for name, value in named.items()}
+        told = self._with(native.with_columns(self._named((), made)))
+        return told.drop(*[name for name in told.columns if name.endswith("\x00")]) if shared else told
 
     def rename(self, names: Mapping[str, str]) -> Frame:
         """The columns with other names."""
@@ -270,20 +280,23 @@ class Frame:
         left_on: str | Sequence[str] | None = None,
         right_on: str | Sequence[str] | None = None,
         how: str = "inner",
+        pairs: int | None = None,
     ) -> Frame:
         """Rows with rows of another table that are equal in some columns. One of both tables must have each key once: by ``unique``
-        of :func:`table`, or by grouping; semi- and anti-joins need no such thing.
+        of :func:`table`, or by grouping; or the number of pairs of rows is declared. Semi- and anti-joins need no such thing.
 
         Args:
             other: The other table.
             on: Columns that both have; or ``left_on`` and ``right_on``.
             how: ``inner``, ``left``, ``full``, ``semi`` or ``anti``.
+            pairs: Where both tables may have a key many times: the most rows that the join has. If there are more, the run ends with
+                :class:`UnmetError`, and all learn that.
         """
         own, others = (on, on) if on is not None else (left_on, right_on)
         if own is None or others is None:
             raise TypeError("a join needs on=..., or left_on=... and right_on=...")
-        pairs = list(zip([own] if isinstance(own, str) else own, [others] if isinstance(others, str) else others, strict=True))
-        return self._with(self._native.join(other._native, pairs, how), other)
+        on_pairs = list(zip([own] if isinstance(own, str) else own, [others] if isinstance(others, str) else others, strict=True))
+        return self._with(self._native.join(other._native, on_pairs, how, pairs), other)
 
     def beside(self, other: Frame) -> Frame:
         """Every row with the only row of another table, such as a total."""
@@ -309,7 +322,11 @@ class Frame:
 
     def head(self, rows: int) -> Frame:
         """The first rows of sorted ones, or any of others."""
-        return self._with(self._native.first(rows))
+        return self.slice(0, rows)
+
+    def slice(self, offset: int, length: int | None = None) -> Frame:
+        """Rows of sorted ones from a place on, counted from 0; any of others."""
+        return self._with(self._native.slice(offset, length))
 
     def bound(self, rows: int) -> Frame:
         """The rows, which are declared to be so many at most: what follows takes less work. If there are more, the run ends with
@@ -363,6 +380,20 @@ class Groups:
     def _told(self, told: Mapping[str, Told], bound: int | None = None, at_least: int = 1) -> Frame:
         parts = [one._parts(name) for name, one in told.items()]
         return self._frame._with(self._frame._native.group(self._keys, parts, bound, at_least))
+
+
+    def pivot(self, on: str, values: Iterable[Any], **told: Told) -> Frame:
+        """A row for each group, with columns for public values of another column: each number is told of the rows that have the value. Columns are
+        named by the value alone where there is one number, else by the value, a ``_`` and the number's name.
+
+        Args:
+            on: The column.
+            values: Its values that get columns.
+            told: Numbers by name.
+        """
+        literals = json.dumps([lit(value)._node["literal"] for value in values])
+        parts = [one._parts(name) for name, one in told.items()]
+        return self._frame._with(self._frame._native.pivot(self._keys, on, literals, parts))
 
 
 class Query(Bound):
@@ -558,14 +589,20 @@ def table(
     return Frame(public.frame(), given)
 
 
-def sql(query: str, **tables: Frame) -> Frame:
+def sql(query: str, /, *, pairs: int | None = None, **tables: Frame) -> Frame:
     """A query in SQL on tables by name: ``sql("select ... from claims", claims=claims)``.
 
-    Joins, subqueries, grouping, ordering, limits and common table expressions are there. Numbers such as 0.05 are exact decimals, and
-    the quotient of integers is cut off, as in PostgreSQL.
+    Joins, subqueries, grouping, window functions, ordering, limits and common table expressions are there. Numbers such as 0.05 are exact
+    decimals, and the quotient of integers is cut off, as in PostgreSQL.
+
+    Args:
+        query: The query.
+        pairs: The most rows of a join of tables of which neither has each key once. If there are more, the run ends with :class:`UnmetError`, and
+            all learn that.
+        tables: The tables.
     """
     try:
-        native = _native.sql(query, [(name, frame._native) for name, frame in tables.items()])
+        native = _native.sql(query, [(name, frame._native) for name, frame in tables.items()], pairs)
     except ValueError as error:
         raise MadrigalError(str(error)) from None
     data: dict[str, Any] = {}

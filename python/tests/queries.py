@@ -181,7 +181,13 @@ class Queries:
 
     def told(self, scope: list[Table]) -> str:
         """A number that is told of groups."""
-        r, pick = self.r, self.r.randrange(8)
+        r, pick = self.r, self.r.randrange(10)
+        if pick == 8:
+            place = r.choice(["0", "0.25", "0.5", "0.9", "1"])
+            value = f"cast({self.of('number', scope)} as double)"  # DuckDB rounds quantiles of decimals.
+            return r.choice([f"median({value})", f"percentile_cont({place}) within group (order by {value})"])
+        if pick == 9:
+            return r.choice([f"stddev({self.of('dec', scope)})", f"count(distinct {self.of(r.choice(['int', 'text', 'date']), scope)})"])
         if pick == 0:
             return "count(*)"
         if pick == 1:
@@ -196,6 +202,32 @@ class Queries:
             return f"sum(case when {self.condition(scope, 1)} then 1 else 0 end)"
         return f"{r.choice(['min', 'max'])}({self.number(scope, 1)})"
 
+    def window(self, scope: list[Table]) -> str:
+        """A number that is told of the rows around each, which no order of equal rows changes."""
+        r = self.r
+        partition = [self.of(r.choice(["int", "text", "bool", "date"]), scope) for _ in range(r.randrange(3))]
+        words = f"partition by {', '.join(map(str, partition))}" if partition else ""
+        order = f"order by {self.of(r.choice(['int', 'dec', 'text', 'date', 'wide']), scope)} {r.choice(['asc', 'desc'])} nulls {r.choice(['first', 'last'])}"
+        pick = r.randrange(4)
+        if pick == 0:
+            return f"{r.choice(['rank', 'dense_rank'])}() over ({words} {order})"
+        told = r.choice([
+            "count(*)", f"count({self.of('text', scope)})", f"sum({self.of('number', scope)})", f"avg({self.of('int', scope)})",
+            f"min({self.of(r.choice(['number', 'text', 'date', 'wide']), scope)})", f"max({self.of(r.choice(['number', 'wide']), scope)})",
+        ])
+        if pick == 1:
+            return f"{told} over ({words})"
+        if pick == 2:
+            return f"{told} over ({words} {order})"
+        # Keys decide the order of rows, where they are one each.
+        keys = ", ".join(f"{one.name}_k" for one in scope)
+        frame = r.choice(["", "rows between 2 preceding and current row", "rows between 1 preceding and 2 following", "rows between current row and unbounded following"])
+        value = self.of(r.choice(["number", "text", "date"]), scope)
+        moving = r.choice([f"{told}", f"first_value({value})", f"last_value({value})"])
+        function = r.choice([f"row_number() over ({words} order by {keys})", f"lag({value}, {r.randrange(4)}) over ({words} order by {keys})",
+                             f"lead({value}) over ({words} order by {keys})", f"{moving} over ({words} order by {keys} {frame})"])
+        return f"{told} over ({words})" if any(one.name == "a" for one in scope) else function
+
     def rows(self) -> tuple[str, list[Table]]:
         """Tables, joined, and conditions."""
         r = self.r
@@ -208,6 +240,8 @@ class Queries:
             if r.random() < 0.4:
                 words += f" {r.choice(['', 'left '])}join c on {r.choice(['a_i', 'b_i', 'a_k'])} = c_k"
                 scope.append(c)
+        elif r.random() < 0.3:
+            words, scope = r.choice([("a join b on a_i = b_i", [a, b]), ("a left join b on a_b = b_b and a_i = b_i", [a, b]), ("b full join c on b_i = c_i", [b, c])])
         elif r.random() < 0.3:
             words, scope = r.choice([("b left join a on b_k = a_k", [b, a]), ("b full join c on b_k = c_k", [b, c]), ("b join c on b_i = c_k", [b, c])])
         conditions = []
@@ -235,7 +269,7 @@ class Queries:
         pick = r.randrange(10)
         if pick < 3:
             count = r.randrange(1, 4)
-            values = [f"{self.value(scope)} as o{number}" for number in range(count)]
+            values = [f"{self.window(scope) if r.random() < 0.25 else self.value(scope)} as o{number}" for number in range(count)]
             made = f"select {r.choice(['', '', 'distinct '])}{', '.join(values)} from {words}"
         elif pick < 5:
             count = r.randrange(1, 4)
@@ -257,7 +291,7 @@ class Queries:
             if r.random() < 0.3:
                 names = [value.rsplit(' as ', 1)[1] for value in values]
                 order = ", ".join(f"{name} {r.choice(['asc', 'desc'])} nulls {r.choice(['first', 'last'])}" for name in names)
-                made += f" order by {order} limit {r.choice([0, 1, 3, 100])}"
+                made += f" order by {order} limit {r.choice([0, 1, 3, 100])}{r.choice(['', '', ' offset 1', ' offset 40'])}"
             return made
         if r.random() < 0.3:
             names = [f"o{number}" for number in range(count)]
@@ -274,6 +308,11 @@ class Queries:
             if rows:
                 marks = ", ".join("?" * len(one.columns))
                 connection.executemany(f"insert into {one.name} values ({marks})", rows)
+
+    def pairs(self) -> int:
+        """The most pairs of rows of two tables."""
+        a, b, c = (len(next(iter(one.rows.values()))) for one in self.tables)
+        return max(a * b, b * c, 1)
 
     def frames(self) -> dict[str, mg.Frame]:
         """The tables as frames."""

@@ -45,7 +45,7 @@ def test_random_queries_give_what_duckdb_gives() -> None:
             except duckdb.Error:
                 continue  # DuckDB finds dates and numbers, say, no equals.
             try:
-                frame = mg.sql(query, **queries.frames())
+                frame = mg.sql(query, pairs=queries.pairs(), **queries.frames())
             except mg.MadrigalError as refused:
                 assert "yet" in str(refused) or "one row" in str(refused), (query, refused)
                 continue

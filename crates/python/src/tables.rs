@@ -3,11 +3,11 @@
 use madrigal_core::Party;
 use madrigal_program::{Array, Client, Holder};
 use madrigal_tables::{
-    Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance,
+    Aggregate, count, count_distinct, count_rows, deviation, greatest, least, mean, sum, variance,
 };
 use madrigal_tables::{
-    Column, Expression, Fault, Frame as Inner, Join, Literal, Operator, Query as InnerQuery,
-    SortKey, Value,
+    Column, Expression, Extent, Fault, Frame as Inner, Join, Literal, Operator, Quantile,
+    Query as InnerQuery, SortKey, Value, Window,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -148,6 +148,62 @@ fn join_of(how: &str) -> PyResult<Join> {
     })
 }
 
+/// A number that is told of rows: its name, the function, an expression, and the place of a quantile.
+type Told = (String, String, Option<String>, Option<(u32, u32, bool)>);
+
+/// Places before and after a row that a window reaches to; without them it is the whole partition.
+type Reach = Option<(Option<usize>, Option<usize>)>;
+
+fn value_or_one(value: Option<String>) -> PyResult<Expression> {
+    match value {
+        Some(value) => of_json(&value),
+        None => Ok(Expression::Literal(Literal::integer(1))),
+    }
+}
+
+fn aggregate(
+    function: &str,
+    value: Expression,
+    place: Option<(u32, u32, bool)>,
+) -> PyResult<Aggregate> {
+    Ok(match (function, place) {
+        ("rows", _) => count_rows(),
+        ("count", _) => count(value),
+        ("n_unique", _) => count_distinct(value),
+        ("sum", _) => sum(value),
+        ("mean", _) => mean(value),
+        ("var", _) => variance(value),
+        ("std", _) => deviation(value),
+        ("min", _) => least(value),
+        ("max", _) => greatest(value),
+        ("quantile", Some((numerator, denominator, interpolated))) => {
+            let place = Quantile {
+                numerator,
+                denominator,
+                interpolated,
+            };
+            Aggregate::Quantile(value, place)
+        }
+        (other, _) => return Err(value_error(format!("no function {other}"))),
+    })
+}
+
+fn aggregates(told: Vec<Told>) -> PyResult<Vec<(String, Aggregate)>> {
+    let told = told.into_iter().map(|(name, function, value, place)| {
+        Ok((name, aggregate(&function, value_or_one(value)?, place)?))
+    });
+    told.collect()
+}
+
+fn sort_keys(keys: Vec<(String, bool, bool)>) -> impl Iterator<Item = SortKey> {
+    keys.into_iter()
+        .map(|(column, descending, nulls_first)| SortKey {
+            column,
+            descending,
+            nulls_first,
+        })
+}
+
 #[pymethods]
 impl Frame {
     /// Names, kinds as text, kinds as JSON, and whether values may be missing.
@@ -194,10 +250,16 @@ impl Frame {
         self.0.with_columns(columns).map(Self).map_err(fault)
     }
 
-    fn join(&self, other: &Self, on: Vec<(String, String)>, how: &str) -> PyResult<Self> {
+    fn join(
+        &self,
+        other: &Self,
+        on: Vec<(String, String)>,
+        how: &str,
+        pairs: Option<usize>,
+    ) -> PyResult<Self> {
         let on: Vec<(&str, &str)> = on.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         self.0
-            .join(&other.0, &on, join_of(how)?)
+            .join_within(&other.0, &on, join_of(how)?, pairs)
             .map(Self)
             .map_err(fault)
     }
@@ -226,35 +288,15 @@ impl Frame {
             .map_err(fault)
     }
 
-    /// Groups; each number that is told of them is a name, a function, and an expression.
+    /// Groups, with numbers that are told of them.
     fn group(
         &self,
         keys: Vec<String>,
-        told: Vec<(String, String, Option<String>)>,
+        told: Vec<Told>,
         bound: Option<usize>,
         at_least: usize,
     ) -> PyResult<Self> {
-        let mut aggregates: Vec<(String, Aggregate)> = Vec::new();
-        for (name, function, value) in told {
-            let value: Expression = match value {
-                Some(value) => of_json(&value)?,
-                None => Expression::Literal(Literal::integer(1)),
-            };
-            aggregates.push((
-                name,
-                match &*function {
-                    "rows" => count_rows(),
-                    "count" => count(value),
-                    "n_unique" => count_distinct(value),
-                    "sum" => sum(value),
-                    "mean" => mean(value),
-                    "var" => variance(value),
-                    "min" => least(value),
-                    "max" => greatest(value),
-                    other => return Err(value_error(format!("no function {other}"))),
-                },
-            ));
-        }
+        let aggregates = aggregates(told)?;
         let grouped = self
             .0
             .group_within(keys, aggregates, bound)
@@ -265,19 +307,62 @@ impl Frame {
         }
     }
 
-    fn sort(&self, keys: Vec<(String, bool, bool)>) -> PyResult<Self> {
-        let keys = keys
-            .into_iter()
-            .map(|(column, descending, nulls_first)| SortKey {
-                column,
-                descending,
-                nulls_first,
-            });
-        self.0.sort(keys).map(Self).map_err(fault)
+    /// Groups, with columns for public values of another column.
+    fn pivot(
+        &self,
+        keys: Vec<String>,
+        column: &str,
+        values: &str,
+        told: Vec<Told>,
+    ) -> PyResult<Self> {
+        let values: Vec<Literal> = of_json(values)?;
+        self.0
+            .pivot(keys, column, &values, &aggregates(told)?)
+            .map(Self)
+            .map_err(fault)
     }
 
-    fn first(&self, rows: usize) -> PyResult<Self> {
-        self.0.first(rows).map(Self).map_err(fault)
+    /// The rows with what windows tell of each: a name, a function, an expression, a number of places, and how far it reaches.
+    fn window(
+        &self,
+        partition: Vec<String>,
+        order: Vec<(String, bool, bool)>,
+        functions: Vec<(String, String, Option<String>, usize, Reach)>,
+    ) -> PyResult<Self> {
+        let mut windows = Vec::new();
+        for (name, function, value, places, reach) in functions {
+            let value = value_or_one(value)?;
+            let extent = match reach {
+                None => Extent::Partition,
+                Some((before, after)) => Extent::Rows { before, after },
+            };
+            let window = match &*function {
+                "row_number" => Window::RowNumber,
+                "rank" => Window::Rank,
+                "dense_rank" => Window::DenseRank,
+                "lag" => Window::Lag(value, places),
+                "lead" => Window::Lead(value, places),
+                "first" => Window::First(value, extent),
+                "last" => Window::Last(value, extent),
+                other => Window::Told(aggregate(other, value, None)?, extent),
+            };
+            windows.push((name, window));
+        }
+        self.0
+            .window(partition, sort_keys(order), windows)
+            .map(Self)
+            .map_err(fault)
+    }
+
+    fn sort(&self, keys: Vec<(String, bool, bool)>) -> PyResult<Self> {
+        self.0.sort(sort_keys(keys)).map(Self).map_err(fault)
+    }
+
+    fn slice(&self, skip: usize, rows: Option<usize>) -> PyResult<Self> {
+        self.0
+            .slice(skip, rows.unwrap_or(usize::MAX))
+            .map(Self)
+            .map_err(fault)
     }
 
     fn bound(&self, rows: usize) -> PyResult<Self> {
@@ -292,21 +377,25 @@ impl Frame {
 
 /// A query in SQL on tables by name.
 #[pyfunction]
-pub fn sql(text: &str, tables: Vec<(String, PyRef<'_, Frame>)>) -> PyResult<Frame> {
+pub fn sql(
+    text: &str,
+    tables: Vec<(String, PyRef<'_, Frame>)>,
+    pairs: Option<usize>,
+) -> PyResult<Frame> {
     let tables: Vec<(String, Inner)> = tables
         .into_iter()
         .map(|(name, frame)| (name, frame.0.clone()))
         .collect();
-    planned(text, &tables).map(Frame)
+    planned(text, &tables, pairs).map(Frame)
 }
 
 #[cfg(feature = "sql")]
-fn planned(text: &str, tables: &[(String, Inner)]) -> PyResult<Inner> {
-    madrigal_sql::plan(text, tables).map_err(value_error)
+fn planned(text: &str, tables: &[(String, Inner)], pairs: Option<usize>) -> PyResult<Inner> {
+    madrigal_sql::plan_with_pairs(text, tables, pairs).map_err(value_error)
 }
 
 #[cfg(not(feature = "sql"))]
-fn planned(_: &str, _: &[(String, Inner)]) -> PyResult<Inner> {
+fn planned(_: &str, _: &[(String, Inner)], _: Option<usize>) -> PyResult<Inner> {
     Err(value_error(
         "this build of the package has no SQL: build it with its feature `sql`, or write the query step by step",
     ))

@@ -7,4 +7,4 @@ pub mod files;
 pub mod plan;
 pub mod tpch;
 
-pub use plan::{SqlError, plan};
+pub use plan::{SqlError, plan, plan_with_pairs};

@@ -13,6 +13,7 @@ use datafusion_functions::core::planner::CoreFunctionPlanner;
 use datafusion_functions::datetime::planner::DatetimeFunctionPlanner;
 use datafusion_functions::unicode::planner::UnicodeFunctionPlanner;
 use datafusion_functions_aggregate::planner::AggregateFunctionPlanner;
+use datafusion_functions_window::planner::WindowFunctionPlanner;
 use madrigal_tables::{Frame, Kind, Number, Unit};
 
 /// Tables and functions by name.
@@ -20,6 +21,7 @@ pub(super) struct Tables {
     tables: HashMap<String, Arc<dyn TableSource>>,
     functions: HashMap<String, Arc<ScalarUDF>>,
     aggregates: HashMap<String, Arc<AggregateUDF>>,
+    windows: HashMap<String, Arc<WindowUDF>>,
     planners: Vec<Arc<dyn ExprPlanner>>,
     options: ConfigOptions,
 }
@@ -95,11 +97,16 @@ impl Tables {
                         .map(move |name| (name, Arc::clone(&function)))
                 })
                 .collect(),
+            windows: datafusion_functions_window::all_default_window_functions()
+                .into_iter()
+                .map(|function| (function.name().to_owned(), function))
+                .collect(),
             planners: vec![
                 Arc::new(CoreFunctionPlanner::default()),
                 Arc::new(DatetimeFunctionPlanner),
                 Arc::new(UnicodeFunctionPlanner),
                 Arc::new(AggregateFunctionPlanner),
+                Arc::new(WindowFunctionPlanner),
             ],
             options: ConfigOptions::default(),
         }
@@ -138,8 +145,8 @@ impl ContextProvider for Tables {
         self.aggregates.get(name).cloned()
     }
 
-    fn get_window_meta(&self, _name: &str) -> Option<Arc<WindowUDF>> {
-        None
+    fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        self.windows.get(name).cloned()
     }
 
     fn get_variable_type(&self, _names: &[String]) -> Option<DataType> {
@@ -163,6 +170,6 @@ impl ContextProvider for Tables {
     }
 
     fn udwf_names(&self) -> Vec<String> {
-        Vec::new()
+        self.windows.keys().cloned().collect()
     }
 }

@@ -271,6 +271,8 @@ fn function(function: &ScalarFunction) -> Result<Expression> {
             .clone()
             .like(format!("%{}%", escaped(text(1).unwrap_or_default()))),
         ("coalesce", _) => Expression::Coalesce(arguments),
+        ("sqrt", [value]) => value.clone().root(),
+        ("abs", [value]) => value.clone().less(0).then(-value.clone(), value.clone()),
         ("nullif", [one, other]) => {
             let null = Expression::Literal(Literal::NULL);
             let equal = Expression::Coalesce(vec![one.clone().equals(other.clone()), lit(false)]);

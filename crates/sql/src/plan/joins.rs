@@ -147,7 +147,8 @@ impl Steps<'_> {
                 let keys = self.keys(&mut left, &mut right, on)?;
                 let keys: Vec<(&str, &str)> =
                     keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-                left.frame.join(&right.frame, &keys, how)?
+                left.frame
+                    .join_within(&right.frame, &keys, how, self.pairs)?
             }
         };
         for condition in later {

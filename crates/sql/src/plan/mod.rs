@@ -7,6 +7,8 @@ mod context;
 mod expression;
 mod joins;
 mod steps;
+mod told;
+mod windows;
 
 use datafusion_common::DataFusionError;
 use datafusion_common::config::ConfigOptions;
@@ -40,7 +42,7 @@ pub enum SqlError {
     #[error("this is no SQL: {0}")]
     Parse(#[from] ParserError),
     /// It names what there is not, or mixes types.
-    #[error("{}", told(.0))]
+    #[error("{}", words(.0))]
     Plan(#[from] DataFusionError),
     /// It cannot be done on secrets as it is written.
     #[error(transparent)]
@@ -59,10 +61,10 @@ pub enum SqlError {
 }
 
 /// The error without the words that its origin puts before it.
-fn told(error: &DataFusionError) -> String {
+fn words(error: &DataFusionError) -> String {
     match error {
-        DataFusionError::Context(_, inner) => told(inner),
-        DataFusionError::Diagnostic(_, inner) => told(inner),
+        DataFusionError::Context(_, inner) => words(inner),
+        DataFusionError::Diagnostic(_, inner) => words(inner),
         DataFusionError::SchemaError(error, _) => error.to_string(),
         DataFusionError::Plan(text) => text.clone(),
         other => other.to_string(),
@@ -86,6 +88,19 @@ pub(crate) fn unsupported<T>(what: impl Into<String>) -> Result<T> {
 /// # Errors
 /// A text that is no such query, and one that [`Frame`] refuses.
 pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
+    plan_with_pairs(sql, tables, None)
+}
+
+/// The rows that a query asks for, in which tables may be joined of which neither has each key once: each such join has `pairs` rows at most, and
+/// where there are more the query ends with an error that tells that alone.
+///
+/// # Errors
+/// In the same cases as [`plan()`].
+pub fn plan_with_pairs(
+    sql: &str,
+    tables: &[(String, Frame)],
+    pairs: Option<usize>,
+) -> Result<Frame> {
     if sql.len() > LONGEST {
         return unsupported(format!(
             "a query of {} bytes (at most {LONGEST})",
@@ -94,7 +109,7 @@ pub fn plan(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        let planned = thread.spawn_scoped(scope, || planned(sql, tables));
+        let planned = thread.spawn_scoped(scope, || planned(sql, tables, pairs));
         match planned.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(planned)) => planned,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -109,7 +124,7 @@ const LONGEST: usize = 1 << 16;
 /// gives memory for those that are used.
 const STACK: usize = 1 << 30;
 
-fn planned(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
+fn planned(sql: &str, tables: &[(String, Frame)], pairs: Option<usize>) -> Result<Frame> {
     let statements = Parser::parse_sql(&GenericDialect {}, sql)?;
     let [statement] = &statements[..] else {
         return Err(SqlError::Statements(statements.len()));
@@ -128,7 +143,7 @@ fn planned(sql: &str, tables: &[(String, Frame)]) -> Result<Frame> {
         return unsupported("distinct on");
     }
     let logical = with_whole_quotients(simplified(logical)?)?;
-    let frame = steps::Steps { tables }.frame(&logical)?;
+    let frame = steps::Steps { tables, pairs }.frame(&logical)?;
     with_plain_names(&frame, &logical)
 }
 

@@ -1,19 +1,19 @@
 //! Logical plans as steps on tables.
 
-use datafusion_expr::expr::{AggregateFunction, Sort as SortExpr};
+use datafusion_expr::LogicalPlan;
+use datafusion_expr::expr::Sort as SortExpr;
 use datafusion_expr::logical_plan::{Aggregate, FetchType, Limit, SkipType, Sort};
-use datafusion_expr::{Expr, LogicalPlan};
-use madrigal_tables::{
-    Aggregate as Told, Expression, Frame, Literal, SortKey, Value, col, count, count_distinct,
-    count_rows, greatest, least, mean, sum, variance,
-};
+use madrigal_tables::{Expression, Frame, SortKey, col};
 
 use super::expression::expression;
-use super::{Result, SqlError, unsupported};
+use super::told::told_of;
+use super::{Result, unsupported};
 
 /// Makes steps of plans: columns are named as the plan names them, with their tables.
 pub(super) struct Steps<'a> {
     pub(super) tables: &'a [(String, Frame)],
+    /// The most pairs of rows of a join of many with many.
+    pub(super) pairs: Option<usize>,
 }
 
 /// Names of a plan's columns.
@@ -81,7 +81,7 @@ impl Steps<'_> {
             LogicalPlan::EmptyRelation(_) | LogicalPlan::Values(_) => {
                 return unsupported("a query without a table");
             }
-            LogicalPlan::Window(_) => return unsupported("a window function"),
+            LogicalPlan::Window(window) => self.windows(window, plan)?,
             other => return unsupported(format!("{}", other.display())),
         })
     }
@@ -141,31 +141,7 @@ impl Steps<'_> {
             .iter()
             .map(|column| column.name.clone())
             .collect();
-        let mut more: Vec<(String, Expression)> = Vec::new();
-        let mut keys = Vec::new();
-        for (
-            number,
-            SortExpr {
-                expr,
-                asc,
-                nulls_first,
-            },
-        ) in sort.expr.iter().enumerate()
-        {
-            let column = match expression(expr)? {
-                Expression::Column(name) => name,
-                value => {
-                    let name = format!("order {number}");
-                    more.push((name.clone(), value));
-                    name
-                }
-            };
-            keys.push(SortKey {
-                column,
-                descending: !asc,
-                nulls_first: *nulls_first,
-            });
-        }
+        let (keys, more) = order(&sort.expr)?;
         let sorted = match more.is_empty() {
             true => input.sort(keys)?,
             false => {
@@ -184,47 +160,33 @@ impl Steps<'_> {
         let input = self.frame(&limit.input)?;
         let (skip, fetch) = (limit.get_skip_type()?, limit.get_fetch_type()?);
         match (skip, fetch) {
-            (SkipType::Literal(0), FetchType::Literal(Some(rows))) => Ok(input.first(rows)?),
             (SkipType::Literal(0), FetchType::Literal(None)) => Ok(input),
-            _ => Err(SqlError::Unsupported {
-                what: "offset, or a limit that is no number,".into(),
-                instead: ": ask for more rows and leave the first ones out".into(),
-            }),
+            (SkipType::Literal(skip), FetchType::Literal(rows)) => {
+                Ok(input.slice(skip, rows.unwrap_or(usize::MAX))?)
+            }
+            _ => unsupported("a limit or an offset that is no number"),
         }
     }
 }
 
-/// What an aggregate function tells of groups.
-fn told_of(expr: &Expr) -> Result<Told> {
-    let function = match expr {
-        Expr::Alias(alias) => return told_of(&alias.expr),
-        Expr::AggregateFunction(function) => function,
-        other => return unsupported(format!("{other}")),
-    };
-    let AggregateFunction { func, params } = function;
-    if params.args.len() > 1 {
-        return unsupported(format!("{}(...) of several values", func.name()));
+/// Keys of an order, and the columns among them that are computed first.
+pub(super) fn order(exprs: &[SortExpr]) -> Result<(Vec<SortKey>, Vec<(String, Expression)>)> {
+    let mut more: Vec<(String, Expression)> = Vec::new();
+    let mut keys = Vec::new();
+    for (number, one) in exprs.iter().enumerate() {
+        let column = match expression(&one.expr)? {
+            Expression::Column(name) => name,
+            value => {
+                let name = format!("order {number}");
+                more.push((name.clone(), value));
+                name
+            }
+        };
+        keys.push(SortKey {
+            column,
+            descending: !one.asc,
+            nulls_first: one.nulls_first,
+        });
     }
-    let argument = match params.args.first() {
-        Some(argument) => expression(argument)?,
-        None => Expression::Literal(Literal::integer(1)),
-    };
-    let argument = match &params.filter {
-        Some(filter) => Expression::Case(vec![(expression(filter)?, argument)], None),
-        None => argument,
-    };
-    let is_public =
-        matches!(&argument, Expression::Literal(literal) if literal.value != Value::Null);
-    Ok(match (func.name(), params.distinct) {
-        ("count", false) if is_public => count_rows(),
-        ("count", false) => count(argument),
-        ("count", true) => count_distinct(argument),
-        ("sum", false) => sum(argument),
-        ("avg" | "mean", false) => mean(argument),
-        ("min", _) => least(argument),
-        ("max", _) => greatest(argument),
-        ("var" | "var_samp" | "var_sample", false) => variance(argument),
-        (name, true) => return unsupported(format!("{name}(distinct ...)")),
-        (name, false) => return unsupported(format!("the function {name}")),
-    })
+    Ok((keys, more))
 }

@@ -184,6 +184,18 @@ pub(crate) fn typed(expression: &Expression, columns: &[Column]) -> Result<Typed
                 }
             }
         }
+        Expression::Root(one) => {
+            let found = of(one)?;
+            let (Some(kind), nullable) = (&found.kind, found.nullable) else {
+                return Ok(found);
+            };
+            let Some((above, _)) = fraction(kind).filter(|one| one.0.unit.digits().is_some())
+            else {
+                return Err(wrong(&found, "a number"));
+            };
+            let root = super::root(kind).map_err(|fault| fault.within(expression))?;
+            Typed::of(Kind::Number(root), nullable || above.least < 0)
+        }
         Expression::Cast(one, kind) => {
             let found = of(one)?;
             let (from, to) = (&found.kind, kind);

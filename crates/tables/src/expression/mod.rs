@@ -3,6 +3,7 @@
 mod check;
 pub(crate) mod dates;
 mod pattern;
+mod root;
 mod secret;
 mod show;
 
@@ -16,6 +17,7 @@ use crate::kind::{Kind, Number, Unit};
 pub(crate) use check::{Typed, both, comparable, divided, find, product, typed};
 pub(crate) use dates::calendar;
 pub use dates::{DatePart, days_of};
+pub(crate) use root::root;
 pub(crate) use secret::{Cell, Scope, constant, fit, text_of_codes, widest};
 
 /// Value computed of the columns of each row. Missing values are treated as in SQL: what is computed of one is missing, but for `and`,
@@ -50,6 +52,8 @@ pub enum Expression {
     /// The number with another kind: rounded to its digits after the point, halves away from zero. A number that the kind's range does not
     /// hold is missing, as is a text that is longer: an error would tell all parties of it.
     Cast(Box<Self>, Kind),
+    /// The square root, with as many of six digits after the point as 128 bits have room for, the rest cut off; missing of a negative number.
+    Root(Box<Self>),
 }
 
 /// A public value, with what it is.
@@ -257,6 +261,12 @@ impl Expression {
         self.clone().at_least(least).and(self.at_most(greatest))
     }
 
+    /// The square root: [`Root`](Self::Root).
+    #[must_use]
+    pub fn root(self) -> Self {
+        Self::Root(Box::new(self))
+    }
+
     /// The year of a date.
     #[must_use]
     pub fn year(self) -> Self {
@@ -286,7 +296,8 @@ impl Expression {
             | Self::Among(one, _)
             | Self::Part(_, one)
             | Self::Piece(one, ..)
-            | Self::Cast(one, _) => vec![one],
+            | Self::Cast(one, _)
+            | Self::Root(one) => vec![one],
             Self::Binary(_, one, other) => vec![one, other],
             Self::Case(branches, otherwise) => {
                 let branches = branches.iter().flat_map(|(when, then)| [when, then]);
@@ -310,6 +321,7 @@ impl Expression {
             Self::Part(part, one) => Self::Part(*part, boxed(one)),
             Self::Piece(one, from, length) => Self::Piece(boxed(one), *from, *length),
             Self::Cast(one, kind) => Self::Cast(boxed(one), kind.clone()),
+            Self::Root(one) => Self::Root(boxed(one)),
             Self::Binary(operator, one, other) => Self::Binary(*operator, boxed(one), boxed(other)),
             Self::Case(branches, otherwise) => Self::Case(
                 branches

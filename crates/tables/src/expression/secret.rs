@@ -89,7 +89,7 @@ pub(crate) fn fit(tensor: &Tensor, element: Type) -> Tensor {
 
 impl Scope<'_> {
     /// A public element.
-    fn constant(&mut self, element: Type, code: u128) -> Tensor {
+    pub(super) fn constant(&mut self, element: Type, code: u128) -> Tensor {
         constant(self.program, element, code)
     }
 
@@ -207,6 +207,10 @@ impl Scope<'_> {
             Expression::Cast(one, _) => {
                 let one = self.value(one)?;
                 self.converted(one, &kind)?
+            }
+            Expression::Root(one) => {
+                let one = self.value(one)?;
+                self.root(one)?
             }
         })
     }

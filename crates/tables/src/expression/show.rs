@@ -25,6 +25,23 @@ impl fmt::Display for Literal {
     }
 }
 
+impl Literal {
+    /// The value as the name of a column: a text or a date without quotes.
+    pub(crate) fn title(&self) -> String {
+        match (&self.value, self.unit) {
+            (Value::Text(text), _) => text.clone(),
+            (Value::Number(_), Unit::Day) => {
+                let shown = self.to_string();
+                let date = shown
+                    .strip_prefix("date '")
+                    .map(|text| text.trim_end_matches('\''));
+                date.unwrap_or(&shown).to_owned()
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -61,6 +78,7 @@ impl fmt::Display for Expression {
                 let all: Vec<String> = all.iter().map(Self::to_string).collect();
                 write!(f, "coalesce({})", all.join(", "))
             }
+            Self::Root(one) => write!(f, "sqrt({one})"),
             Self::Cast(one, kind) => write!(f, "cast({one} as {kind})"),
         }
     }

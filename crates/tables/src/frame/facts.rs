@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Frame, Join, Lookup, Node};
+use super::{Extent, Frame, Join, Lookup, Node, Window, Windows};
 use crate::column::Column;
-use crate::expression::Expression;
+use crate::expression::{Expression, Operator};
 
 /// Columns by name.
 type Names = BTreeSet<String>;
@@ -49,11 +49,43 @@ impl Facts {
                     .collect(),
                 least_group: table.least_group,
             },
-            Node::Filter(input, _) | Node::Sort(input, _) => Self {
-                is_one_row: input.facts.is_one_row && matches!(node, Node::Sort(..)),
-                ..(*input.facts).clone()
-            },
-            Node::First(input, rows) | Node::Bound(input, rows) => {
+            Node::Filter(input, condition) => {
+                let mut facts = Self {
+                    is_one_row: false,
+                    ..(*input.facts).clone()
+                };
+                // A column that equals a public value is the same in all rows.
+                for condition in condition.conditions() {
+                    if let Expression::Binary(Operator::Equal, one, other) = condition
+                        && let (Expression::Column(name), Expression::Literal(_))
+                        | (Expression::Literal(_), Expression::Column(name)) = (&**one, &**other)
+                    {
+                        facts.decided.push((Names::new(), names([name])));
+                    }
+                }
+                facts
+            }
+            Node::Sort(input, _) => (*input.facts).clone(),
+            Node::Window(input, windows) => input.facts.with_windows(windows),
+            Node::Copies(input, copies) => {
+                let facts = (*input.facts).clone();
+                let numbered = |key: &Names| key.iter().chain([&copies.number]).cloned().collect();
+                Self {
+                    most: copies.most,
+                    is_one_row: false,
+                    unique: facts.unique.iter().map(numbered).collect(),
+                    ..facts
+                }
+            }
+            Node::Slice(input, skip, rows) => {
+                let facts = (*input.facts).clone();
+                Self {
+                    most: facts.most.saturating_sub(*skip).min(*rows),
+                    is_one_row: facts.is_one_row && *skip == 0 && *rows > 0,
+                    ..facts
+                }
+            }
+            Node::Bound(input, rows) => {
                 let facts = (*input.facts).clone();
                 Self {
                     most: facts.most.min(*rows),
@@ -170,6 +202,26 @@ impl Facts {
         facts
     }
 
+    fn with_windows(&self, windows: &Windows) -> Self {
+        let mut facts = self.clone();
+        let partition = names(&windows.partition);
+        for (name, function) in &windows.functions {
+            match function {
+                Window::RowNumber => {
+                    let mut key = partition.clone();
+                    key.insert(name.clone());
+                    facts.unique.push(key);
+                }
+                // Rows of a partition have one value.
+                Window::Told(_, Extent::Partition) => {
+                    facts.decided.push((partition.clone(), names([name])));
+                }
+                _ => {}
+            }
+        }
+        facts
+    }
+
     fn selected(&self, columns: &[(String, Expression)]) -> Self {
         // The first new name of each column that is taken over as it is.
         let moved = |name: &String| -> Option<String> {
@@ -200,7 +252,11 @@ impl Facts {
             }
         }
         Self {
-            unique: self.unique.iter().filter_map(moved_all).collect(),
+            unique: self
+                .unique
+                .iter()
+                .filter_map(|key| moved_all(&self.least(key)))
+                .collect(),
             values: columns
                 .iter()
                 .map(|(new, value)| {
@@ -237,6 +293,18 @@ impl Facts {
                 return all;
             }
         }
+    }
+
+    /// Some of a key's columns that decide the others.
+    fn least(&self, key: &Names) -> Names {
+        let mut kept = key.clone();
+        for name in key {
+            let rest: Names = kept.iter().filter(|one| *one != name).cloned().collect();
+            if self.closure(&rest).contains(name) {
+                kept = rest;
+            }
+        }
+        kept
     }
 
     /// Whether no two rows are equal in these columns.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Frame, Groups, Node, Result};
 use crate::column::{Column, Right};
 use crate::error::Fault;
-use crate::expression::{self, Expression, Operator, col};
+use crate::expression::{self, Expression, Literal, Operator, col, lit};
 use crate::kind::{Kind, Number, Unit};
 
 /// A number that is told of each group. Missing values are left out.
@@ -25,10 +25,44 @@ pub enum Aggregate {
     /// The variance of a sample: the sum of squared distances from the mean, by the number of values less one; missing if there are fewer than two
     /// values.
     Variance(Expression),
+    /// The standard deviation of a sample: the root of the variance.
+    Deviation(Expression),
+    /// The value at a place among those of the group in their order; missing if there is none.
+    Quantile(Expression, Quantile),
     /// The least value; missing if there is none.
     Least(Expression),
     /// The greatest value; missing if there is none.
     Greatest(Expression),
+}
+
+/// A place among the values of a group in their order: `numerator / denominator` is 0 for the least and 1 for the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Quantile {
+    /// Number of parts that lie before the place.
+    pub numerator: u32,
+    /// Number of parts that the values are cut into: at most [`MOST_PARTS`](Self::MOST_PARTS).
+    pub denominator: u32,
+    /// Whether a place between two values gives a number between them, in proportion; else it gives the first value that has at least this part of
+    /// all up to it.
+    pub interpolated: bool,
+}
+
+impl Quantile {
+    /// The most parts that values are cut into.
+    pub const MOST_PARTS: u32 = 1_000_000;
+
+    fn checked(self) -> Result<Self> {
+        if self.denominator == 0
+            || self.denominator > Self::MOST_PARTS
+            || self.numerator > self.denominator
+        {
+            return Err(Fault::Other(format!(
+                "{} / {} is no place among values: a quantile is a number from 0 to 1, with six digits at most",
+                self.numerator, self.denominator
+            )));
+        }
+        Ok(self)
+    }
 }
 
 macro_rules! aggregates {
@@ -50,6 +84,8 @@ aggregates! {
     mean: Mean;
     /// The variance of a sample.
     variance: Variance;
+    /// The standard deviation of a sample.
+    deviation: Deviation;
     /// The least value.
     least: Least;
     /// The greatest value.
@@ -59,6 +95,21 @@ aggregates! {
 /// Number of rows.
 pub const fn count_rows() -> Aggregate {
     Aggregate::CountRows
+}
+
+/// The value in the middle, or the number between the two in the middle.
+pub fn median(value: impl Into<Expression>) -> Aggregate {
+    quantile(value, 1, 2)
+}
+
+/// The number at `numerator / denominator` of the way from the least value to the greatest, in proportion between two values.
+pub fn quantile(value: impl Into<Expression>, numerator: u32, denominator: u32) -> Aggregate {
+    let quantile = Quantile {
+        numerator,
+        denominator,
+        interpolated: true,
+    };
+    Aggregate::Quantile(value.into(), quantile)
 }
 
 impl Aggregate {
@@ -71,8 +122,30 @@ impl Aggregate {
             | Self::Sum(value)
             | Self::Mean(value)
             | Self::Variance(value)
+            | Self::Deviation(value)
+            | Self::Quantile(value, _)
             | Self::Least(value)
             | Self::Greatest(value) => Some(value),
+        }
+    }
+}
+
+impl Aggregate {
+    /// The number that is told of rows for which a condition is true.
+    fn where_true(&self, condition: &Expression) -> Self {
+        let only =
+            |value: &Expression| Expression::Case(vec![(condition.clone(), value.clone())], None);
+        match self {
+            Self::CountRows => Self::Count(only(&lit(true))),
+            Self::Count(value) => Self::Count(only(value)),
+            Self::CountDistinct(value) => Self::CountDistinct(only(value)),
+            Self::Sum(value) => Self::Sum(only(value)),
+            Self::Mean(value) => Self::Mean(only(value)),
+            Self::Variance(value) => Self::Variance(only(value)),
+            Self::Deviation(value) => Self::Deviation(only(value)),
+            Self::Quantile(value, quantile) => Self::Quantile(only(value), *quantile),
+            Self::Least(value) => Self::Least(only(value)),
+            Self::Greatest(value) => Self::Greatest(only(value)),
         }
     }
 }
@@ -86,6 +159,16 @@ impl fmt::Display for Aggregate {
             Self::Sum(_) => "sum",
             Self::Mean(_) => "avg",
             Self::Variance(_) => "var_samp",
+            Self::Deviation(_) => "stddev_samp",
+            Self::Quantile(value, quantile) => {
+                let Quantile {
+                    numerator,
+                    denominator,
+                    interpolated,
+                } = quantile;
+                let name = if *interpolated { "cont" } else { "disc" };
+                return write!(f, "quantile_{name}({value}, {numerator}/{denominator})");
+            }
             Self::Least(_) => "min",
             Self::Greatest(_) => "max",
         };
@@ -93,6 +176,23 @@ impl fmt::Display for Aggregate {
             Some(value) => write!(f, "{name}({value})"),
             None => f.write_str(name),
         }
+    }
+}
+
+/// Whether a number is the root of another one.
+pub(super) const fn is_root(aggregate: &Aggregate) -> bool {
+    matches!(aggregate, Aggregate::Deviation(_))
+}
+
+/// A number that is no root, with a name, and how the wanted one is computed of it.
+pub(super) fn without_root(name: &str, aggregate: Aggregate) -> ((String, Aggregate), Expression) {
+    match aggregate {
+        Aggregate::Deviation(value) => {
+            let name = format!("{name}\u{0}");
+            let root = col(&name).root();
+            ((name, Aggregate::Variance(value)), root)
+        }
+        aggregate => ((name.to_owned(), aggregate), col(name)),
     }
 }
 
@@ -136,6 +236,9 @@ impl Frame {
         if bound.is_some() {
             self.may_be_bound()?;
         }
+        if aggregates.iter().any(|one| is_root(&one.1)) {
+            return self.group_of_roots(keys, aggregates, bound);
+        }
         let mut columns = Vec::new();
         for key in &keys {
             let column = expression::find(&self.columns, key)?;
@@ -176,6 +279,51 @@ impl Frame {
         Self::new(Node::Group(self.clone(), groups), columns)
     }
 
+    /// A row for each group, with columns for the values of another column: each number is told of the group's rows that have the value. Columns are
+    /// named by the value, a `_` and the number's name, or by the value alone where there is one number.
+    ///
+    /// # Errors
+    /// In the same cases as [`group`](Self::group), and for values that the column does not compare with.
+    pub fn pivot<S: Into<String>>(
+        &self,
+        keys: impl IntoIterator<Item = S>,
+        column: &str,
+        values: &[Literal],
+        aggregates: &[(String, Aggregate)],
+    ) -> Result<Self> {
+        let mut all = Vec::new();
+        for value in values {
+            let holds = col(column).equals(Expression::Literal(value.clone()));
+            for (name, aggregate) in aggregates {
+                let title = value.title();
+                let name = match aggregates.len() {
+                    1 => title,
+                    _ => format!("{title}_{name}"),
+                };
+                all.push((name, aggregate.where_true(&holds)));
+            }
+        }
+        self.group(keys, all)
+    }
+
+    /// Groups of which roots are told: these are computed of what they are roots of.
+    fn group_of_roots(
+        &self,
+        keys: Vec<String>,
+        aggregates: Vec<(String, Aggregate)>,
+        bound: Option<usize>,
+    ) -> Result<Self> {
+        let columns = keys.iter().map(|key| (key.clone(), col(key)));
+        let mut columns: Vec<(String, Expression)> = columns.collect();
+        let aggregates = aggregates.into_iter().map(|(name, aggregate)| {
+            let (aggregate, shown) = without_root(&name, aggregate);
+            columns.push((name, shown));
+            aggregate
+        });
+        let aggregates = aggregates.collect();
+        self.group_within(keys, aggregates, bound)?.select(columns)
+    }
+
     /// The kind of a number that is told of groups, and whether it may be missing.
     pub(crate) fn told(&self, aggregate: &Aggregate, of_all: bool) -> Result<(Kind, bool)> {
         let rows = self.facts.most;
@@ -214,6 +362,9 @@ impl Frame {
                 let count = Number::new(Unit::One, 1, rows.max(1) as i128);
                 (Kind::Ratio(sum, count), nullable)
             }
+            Aggregate::Deviation(_) => {
+                return Err(Fault::Other(format!("{aggregate} is told of groups")));
+            }
             Aggregate::Variance(_) => {
                 let number = number()?;
                 let square = expression::product(&number, &number)?;
@@ -225,6 +376,22 @@ impl Frame {
                 let below = rows.checked_mul(rows - 1).ok_or_else(beyond)?;
                 (Kind::Ratio(above, Number::new(Unit::One, 1, below)), true)
             }
+            Aggregate::Quantile(_, quantile) => match (quantile.checked()?.interpolated, &kind) {
+                (true, _) => {
+                    let number = number()?;
+                    let parts = i128::from(quantile.denominator);
+                    let end = |end: i128| end.checked_mul(parts).ok_or_else(beyond);
+                    let above = Number::new(number.unit, end(number.least)?, end(number.greatest)?);
+                    (
+                        Kind::Ratio(above, Number::new(Unit::One, parts, parts)),
+                        nullable,
+                    )
+                }
+                (false, Kind::Ratio(above, below)) => {
+                    (Kind::Number(expression::divided(above, below)?), nullable)
+                }
+                (false, kind) => (kind.clone(), nullable),
+            },
             Aggregate::Least(_) | Aggregate::Greatest(_) => match kind {
                 Kind::Ratio(above, below) => {
                     (Kind::Number(expression::divided(&above, &below)?), nullable)
@@ -241,10 +408,17 @@ impl Frame {
     /// # Errors
     /// A frame that is no group.
     pub fn with_least_group(&self, rows: usize) -> Result<Self> {
-        let Node::Group(input, groups) = &*self.node else {
-            return Err(Fault::Other(
-                "only groups have a least number of rows".into(),
-            ));
+        let (input, groups) = match &*self.node {
+            Node::Group(input, groups) => (input, groups),
+            // Numbers that are computed of those of groups.
+            Node::Select(grouped, columns) if matches!(&*grouped.node, Node::Group(..)) => {
+                return grouped.with_least_group(rows)?.select(columns.clone());
+            }
+            _ => {
+                return Err(Fault::Other(
+                    "only groups have a least number of rows".into(),
+                ));
+            }
         };
         let groups = Groups {
             at_least: groups.at_least.max(rows),

@@ -1,6 +1,6 @@
 //! Joins.
 
-use super::{Frame, Node, Result, least};
+use super::{Copies, Extent, Frame, Node, Result, Window, Windows, count_rows, least};
 use crate::column::{Column, Right};
 use crate::error::Fault;
 use crate::expression::{self, Expression, Literal, Operator, col, lit};
@@ -41,6 +41,22 @@ impl Frame {
     /// # Errors
     /// Columns that there are not or that cannot be compared, and [`Fault::ManyToMany`].
     pub fn join(&self, other: &Self, on: &[(&str, &str)], join: Join) -> Result<Self> {
+        self.join_within(other, on, join, None)
+    }
+
+    /// A join of many rows with many: pairs of rows are declared to be `most` at most, of a left or full join with the rows that have no partner in the
+    /// other table. Where there are more the query ends with an error that tells that alone. Where one of the tables has each key once the
+    /// declared number is not needed, and not used.
+    ///
+    /// # Errors
+    /// In the same cases as [`join`](Self::join), but for [`Fault::ManyToMany`]; and rows of which nothing is told but of groups.
+    pub fn join_within(
+        &self,
+        other: &Self,
+        on: &[(&str, &str)],
+        join: Join,
+        most: Option<usize>,
+    ) -> Result<Self> {
         let on: Vec<(String, String)> = on
             .iter()
             .map(|&(own, others)| (own.to_owned(), others.to_owned()))
@@ -100,7 +116,7 @@ impl Frame {
             .iter()
             .map(|(own, others)| (own.clone(), name(others)))
             .collect();
-        let joined = self.joined(&other, &on, join)?;
+        let joined = self.joined(&other, &on, join, most)?;
         if dropped.is_empty() {
             return Ok(joined);
         }
@@ -122,7 +138,13 @@ impl Frame {
     }
 
     /// A join of tables whose columns all have different names.
-    fn joined(&self, other: &Self, on: &[(String, String)], join: Join) -> Result<Self> {
+    fn joined(
+        &self,
+        other: &Self,
+        on: &[(String, String)],
+        join: Join,
+        most: Option<usize>,
+    ) -> Result<Self> {
         let keys = |side: fn(&(String, String)) -> &String| on.iter().map(side).cloned().collect();
         let (own, others): (Vec<String>, Vec<String>) =
             (keys(|pair| &pair.0), keys(|pair| &pair.1));
@@ -140,9 +162,6 @@ impl Frame {
             |frame: &Self| frame.select(names.iter().map(|name| (name.clone(), col(name))));
         let one_of_others = other.facts.is_unique(&others);
         let one_of_own = self.facts.is_unique(&own);
-        if !one_of_others && !one_of_own {
-            return Err(Fault::ManyToMany { keys: own });
-        }
         // Rows of a table that found no partner, with nothing in the other table's columns.
         let alone = |frame: &Self, partner: &Self, on: &[(String, String)]| -> Result<Self> {
             let alone = frame.lookup(partner, on.to_vec(), Join::Anti)?;
@@ -150,6 +169,18 @@ impl Frame {
                 .with_nulls(&partner.columns)?
                 .select(names.iter().map(|name| (name.clone(), col(name))))
         };
+        if !one_of_others && !one_of_own {
+            let Some(most) = most else {
+                return Err(Fault::ManyToMany { keys: own });
+            };
+            return match join {
+                Join::Full => {
+                    let left = in_order(&self.pairs(other, on, Join::Left, most)?)?;
+                    left.union(&[alone(other, self, &flipped)?])
+                }
+                join => in_order(&self.pairs(other, on, join, most)?),
+            };
+        }
         match join {
             Join::Inner if one_of_others => self.lookup(other, on.to_vec(), Join::Inner),
             Join::Inner => in_order(&other.lookup(self, flipped, Join::Inner)?),
@@ -168,6 +199,66 @@ impl Frame {
             }
             Join::Semi | Join::Anti => self.lookup(other, on.to_vec(), join),
         }
+    }
+
+    /// Pairs of rows of two tables that may each have many rows of a key. Rows of the other table are numbered key by key; each row of this one is
+    /// there as often as its key is in the other, and finds the row of its copy's number.
+    fn pairs(
+        &self,
+        other: &Self,
+        on: &[(String, String)],
+        join: Join,
+        most: usize,
+    ) -> Result<Self> {
+        self.may_be_bound()?;
+        other.may_be_bound()?;
+        let (number, count, copy) = ("number\u{0}", "count\u{0}", "copy\u{0}");
+        let mut partition: Vec<String> = Vec::new();
+        for (_, others) in on {
+            if !partition.contains(others) {
+                partition.push(others.clone());
+            }
+        }
+        let numbered = other.windowed(Windows {
+            partition: partition.clone(),
+            order: Vec::new(),
+            functions: vec![
+                (number.into(), Window::RowNumber),
+                (count.into(), Window::Told(count_rows(), Extent::Partition)),
+            ],
+        })?;
+        // Every key once, with its number of rows.
+        let is_first = Node::Filter(numbered.clone(), col(number).equals(lit(1)));
+        let first = Self::new(is_first, numbered.columns.to_vec())?;
+        let head = |name: &String| format!("{name} of keys\u{0}");
+        let heads = partition.iter().map(|name| (head(name), col(name)));
+        let heads = heads.chain([(count.to_owned(), col(count))]);
+        let heads = first.selected(heads.collect())?;
+        let on_heads = on.iter().map(|(own, others)| (own.clone(), head(others)));
+        let counted = self.lookup(&heads, on_heads.collect(), join)?;
+        // A row without a partner stays once in a left join.
+        let times = Expression::Coalesce(vec![col(count), lit(1)]);
+        let own = self.columns.iter();
+        let own = own.map(|column| (column.name.clone(), col(&column.name)));
+        let counted = counted.selected(own.chain([(count.to_owned(), times)]).collect())?;
+        let mut columns = counted.columns.to_vec();
+        columns.push(Column::new(copy, Kind::integer(1, most.max(1) as i128)));
+        let copies = Copies {
+            count: count.into(),
+            number: copy.into(),
+            most,
+        };
+        let copied = Self::new(Node::Copies(counted, copies), columns)?;
+        let own = self.columns.iter().map(|column| &column.name);
+        let own = own.map(|name| (name.clone(), col(name)));
+        let copied = copied.selected(own.chain([(copy.to_owned(), col(copy))]).collect())?;
+        let others = other.columns.iter().map(|column| &column.name);
+        let others = others.map(|name| (name.clone(), col(name)));
+        let numbered =
+            numbered.selected(others.chain([(number.to_owned(), col(number))]).collect())?;
+        let mut on = on.to_vec();
+        on.push((copy.into(), number.into()));
+        copied.lookup(&numbered, on, join)
     }
 
     /// The rows with missing values in more columns.

@@ -5,6 +5,7 @@ mod group;
 mod join;
 mod optimise;
 mod show;
+mod window;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +18,13 @@ use crate::table::Table;
 
 pub(crate) use facts::Facts;
 pub use group::{
-    Aggregate, count, count_distinct, count_rows, greatest, least, mean, sum, variance,
+    Aggregate, Quantile, count, count_distinct, count_rows, deviation, greatest, least, mean,
+    median, quantile, sum, variance,
 };
 pub use join::Join;
 pub(crate) use join::Lookup;
+pub(crate) use window::Windows;
+pub use window::{Extent, Window};
 
 /// A table that a query makes of others: written down step by step, and computed when it is made into a
 /// [`Query`](crate::Query).
@@ -51,12 +55,27 @@ pub(crate) enum Node {
     Group(Frame, Groups),
     /// Rows in an order.
     Sort(Frame, Vec<SortKey>),
-    /// The first rows in order, or any where there is none.
-    First(Frame, usize),
+    /// Rows with numbers that are told of those around them.
+    Window(Frame, Windows),
+    /// Each row as many times as a column says, in a table of this many rows; a column says the which of its copies a row is.
+    Copies(Frame, Copies),
+    /// The rows in order from a place on, as many, or any where there is no order.
+    Slice(Frame, usize, usize),
     /// The rows of several tables.
     Union(Vec<Frame>),
     /// Rows of which a greatest number is declared.
     Bound(Frame, usize),
+}
+
+/// How rows are copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// The column that says how many copies there are of a row; it is not missing.
+    pub(crate) count: String,
+    /// The column that counts the copies of a row from 1.
+    pub(crate) number: String,
+    /// The most copies of all rows that are declared.
+    pub(crate) most: usize,
 }
 
 /// How rows are grouped.
@@ -221,7 +240,9 @@ impl Frame {
             | Node::Select(one, _)
             | Node::Group(one, _)
             | Node::Sort(one, _)
-            | Node::First(one, _)
+            | Node::Window(one, _)
+            | Node::Copies(one, _)
+            | Node::Slice(one, ..)
             | Node::Bound(one, _) => vec![one],
             Node::Lookup(one, other, _) | Node::Beside(one, other, _) => vec![one, other],
             Node::Union(all) => all.iter().collect(),
@@ -261,12 +282,19 @@ impl Frame {
         if columns.is_empty() {
             return Err(Fault::Other("a table has a column at least".into()));
         }
-        let mut made = Vec::new();
-        for (name, value) in &columns {
-            let (typed, right) = self.typed(value)?;
+        for (_, value) in &columns {
             if !matches!(value, Expression::Column(_)) {
                 self.allowed(value, Right::Aggregate, "computes with it")?;
             }
+        }
+        self.selected(columns)
+    }
+
+    /// The step itself, whatever the rights of columns are.
+    fn selected(&self, columns: Vec<(String, Expression)>) -> Result<Self> {
+        let mut made = Vec::new();
+        for (name, value) in &columns {
+            let (typed, right) = self.typed(value)?;
             made.push(Column {
                 name: name.clone(),
                 kind: typed.kind.unwrap_or(Kind::Bool),
@@ -328,7 +356,15 @@ impl Frame {
     /// # Errors
     /// None today.
     pub fn first(&self, rows: usize) -> Result<Self> {
-        Self::new(Node::First(self.clone(), rows), self.columns.to_vec())
+        self.slice(0, rows)
+    }
+
+    /// Rows of those that are sorted, from a place on that is counted from 0, or any of others.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn slice(&self, skip: usize, rows: usize) -> Result<Self> {
+        Self::new(Node::Slice(self.clone(), skip, rows), self.columns.to_vec())
     }
 
     /// Checks that all parties may learn whether there are more rows than a number.

@@ -1,6 +1,6 @@
 //! Queries written in another way that takes less work and gives the same rows.
 
-use super::{Frame, Groups, Join, Lookup, Node, Result};
+use super::{Frame, Groups, Join, Lookup, Node, Result, Windows};
 use crate::column::Column;
 use crate::expression::{Expression, Operator, col};
 
@@ -68,7 +68,9 @@ impl Frame {
             Node::Beside(_, _, outer) => Self::new(Node::Beside(next(), next(), *outer), columns()),
             Node::Group(_, groups) => Self::new(Node::Group(next(), groups.clone()), columns()),
             Node::Sort(_, keys) => Self::new(Node::Sort(next(), keys.clone()), columns()),
-            Node::First(_, rows) => Self::new(Node::First(next(), *rows), columns()),
+            Node::Window(_, windows) => Self::new(Node::Window(next(), windows.clone()), columns()),
+            Node::Copies(_, copies) => Self::new(Node::Copies(next(), copies.clone()), columns()),
+            Node::Slice(_, skip, rows) => Self::new(Node::Slice(next(), *skip, *rows), columns()),
             Node::Bound(_, rows) => Self::new(Node::Bound(next(), *rows), columns()),
             Node::Union(_) => Self::new(Node::Union(inputs), columns()),
         }
@@ -124,7 +126,13 @@ impl Frame {
                 let inputs = vec![one.with_filters(left)?, other.with_filters(Vec::new())?];
                 self.with_inputs(inputs)?.filtered(rest)
             }
-            Node::Group(input, Groups { keys, .. }) => {
+            Node::Group(input, Groups { keys, .. })
+            | Node::Window(
+                input,
+                Windows {
+                    partition: keys, ..
+                },
+            ) => {
                 let on_keys = |condition: &Expression| {
                     let names = condition.columns();
                     !names.is_empty()
@@ -147,7 +155,7 @@ impl Frame {
                 });
                 self.with_inputs(inputs.collect::<Result<_>>()?)
             }
-            Node::Table(_) | Node::First(..) | Node::Bound(..) => {
+            Node::Table(_) | Node::Copies(..) | Node::Slice(..) | Node::Bound(..) => {
                 let inputs = self.inputs().into_iter();
                 let inputs = inputs.map(|input| input.with_filters(Vec::new()));
                 self.with_inputs(inputs.collect::<Result<_>>()?)?

@@ -2,7 +2,15 @@
 
 use std::fmt;
 
-use super::{Frame, Join, Node};
+use super::{Frame, Join, Node, SortKey};
+
+fn keys_of(keys: &[SortKey]) -> String {
+    let keys = keys.iter().map(|key| match key.descending {
+        true => format!("{} descending", key.column),
+        false => key.column.clone(),
+    });
+    keys.collect::<Vec<_>>().join(", ")
+}
 
 impl Frame {
     /// The step in words.
@@ -65,17 +73,29 @@ impl Frame {
                     false => format!("{by}{least}: {}", told.join(", ")),
                 }
             }
-            Node::Sort(_, keys) => {
-                let keys: Vec<String> = keys
+            Node::Sort(_, keys) => format!("sort by {}", keys_of(keys)),
+            Node::Window(_, windows) => {
+                let told: Vec<String> = windows
+                    .functions
                     .iter()
-                    .map(|key| match key.descending {
-                        true => format!("{} descending", key.column),
-                        false => key.column.clone(),
-                    })
+                    .map(|(name, function)| format!("{function} as {name}"))
                     .collect();
-                format!("sort by {}", keys.join(", "))
+                let mut over = Vec::new();
+                if !windows.partition.is_empty() {
+                    over.push(format!("partition by {}", names(&windows.partition)));
+                }
+                if !windows.order.is_empty() {
+                    over.push(format!("order by {}", keys_of(&windows.order)));
+                }
+                format!("{} over ({})", told.join(", "), over.join(" "))
             }
-            Node::First(_, rows) => format!("first {rows} rows"),
+            Node::Copies(_, copies) => format!(
+                "as many copies as {} says, at most {}",
+                copies.count, copies.most
+            ),
+            Node::Slice(_, 0, rows) => format!("first {rows} rows"),
+            Node::Slice(_, skip, usize::MAX) => format!("rows after the first {skip}"),
+            Node::Slice(_, skip, rows) => format!("{rows} rows after the first {skip}"),
             Node::Bound(_, rows) => format!("at most {rows} rows"),
             Node::Union(_) => "union of".into(),
         }

@@ -53,21 +53,7 @@ impl Lowering<'_> {
             true => self.compare_all(left, &right, keys, lookup, &wanted, needs),
             false => self.find_sorted(left, &right, keys, lookup, &wanted, may_spread),
         };
-        // Columns in the order of the step.
-        let mut ordered = found.clone();
-        ordered.columns.clear();
-        ordered.cells.clear();
-        for column in frame.columns.iter() {
-            if needs.of(&column.name).is_none() {
-                continue;
-            }
-            let at = found.columns.iter().position(|own| own.name == column.name);
-            if let Some(at) = at {
-                ordered.columns.push(column.clone());
-                ordered.cells.push(found.cells[at].clone());
-            }
-        }
-        Ok(ordered)
+        Ok(found.in_order_of(&frame.columns, needs))
     }
 
     fn keys(&mut self, left: &Relation, right: &Relation, lookup: &Lookup) -> Result<Keys> {

@@ -1,10 +1,12 @@
 //! Queries made into programs on secrets.
 
+mod copies;
 mod find;
 mod group;
 mod needs;
 mod open;
 mod relation;
+mod window;
 
 use std::collections::HashMap;
 
@@ -123,7 +125,20 @@ impl<'a> Lowering<'a> {
                 self.begin();
                 self.sort(relation, keys)?.only(needs)
             }
-            Node::First(input, rows) => {
+            Node::Window(input, windows) => {
+                let more = needs::of_window(needs, input, windows);
+                let relation = self.lower(input, &more, true)?;
+                self.begin();
+                self.window(frame, input, relation, windows, needs)?
+            }
+            Node::Copies(input, copies) => {
+                let mut more = needs.among(&input.columns);
+                more.add(&copies.count, false);
+                let relation = self.lower(input, &more, true)?;
+                self.begin();
+                self.copies(frame, relation, copies, needs)?
+            }
+            Node::Slice(input, skip, rows) => {
                 let relation = self.lower(input, needs, true)?;
                 self.begin();
                 // The first of rows without an order are any, and not those that come first in a table.
@@ -133,8 +148,7 @@ impl<'a> Lowering<'a> {
                 } else {
                     relation.compacted()
                 };
-                let rows = front.rows.min(*rows);
-                front.first(rows)
+                front.slice(*skip..skip.saturating_add(*rows))
             }
             Node::Bound(input, rows) => {
                 let relation = self.lower(input, needs, true)?;
@@ -274,18 +288,28 @@ impl<'a> Lowering<'a> {
     /// are shuffled before.
     fn sort(&mut self, relation: Relation, keys: &[crate::SortKey]) -> Result<Relation> {
         let relation = relation.shuffled();
+        let by = self.places_in_order(&relation, keys)?;
+        Ok(relation.sorted(by, true).in_order())
+    }
+
+    /// The elements that rows are sorted by, and whether the greatest come first.
+    fn places_in_order(
+        &mut self,
+        relation: &Relation,
+        keys: &[crate::SortKey],
+    ) -> Result<Vec<(Tensor, bool)>> {
         let mut by: Vec<(Tensor, bool)> = Vec::new();
         for key in keys {
             let mut scope = relation.scope(self.program);
             let cell = scope.value(&Expression::Column(key.column.clone()))?;
-            let cell = scope.divided(cell)?;
+            let cell = scope.divided(cell)?.full(relation.rows);
             if let Some(present) = &cell.present {
                 by.push((present.clone(), !key.nulls_first));
             }
             let zeroed = cell.zeroed(self.program);
             by.extend(zeroed.into_iter().map(|part| (part, key.descending)));
         }
-        Ok(relation.sorted(by, true).in_order())
+        Ok(by)
     }
 
     fn union(

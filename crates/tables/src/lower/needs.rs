@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::takes;
 use crate::column::Column;
 use crate::expression::{Expression, Operator, col};
-use crate::frame::{Aggregate, Frame, Groups, Lookup};
+use crate::frame::{Aggregate, Frame, Groups, Lookup, Windows};
 
 /// Columns that are needed, and whether numbers are computed with, so that they had better be wide.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +107,28 @@ pub(super) fn of_group(needs: &Needs, groups: &Groups) -> Needs {
                 Aggregate::Sum(_) | Aggregate::Mean(_) | Aggregate::Variance(_)
             );
             more.read(value, wide);
+        }
+    }
+    more
+}
+
+/// Columns that the input of windows must give.
+pub(super) fn of_window(needs: &Needs, input: &Frame, windows: &Windows) -> Needs {
+    let mut more = needs.among(&input.columns);
+    let needed = windows.functions.iter();
+    let needed: Vec<_> = needed.filter(|one| needs.of(&one.0).is_some()).collect();
+    if needed.is_empty() {
+        return more;
+    }
+    let order = windows.order.iter().map(|key| &key.column);
+    windows
+        .partition
+        .iter()
+        .chain(order)
+        .for_each(|key| more.add(key, false));
+    for (_, function) in needed {
+        if let Some(value) = function.value() {
+            more.read(value, false);
         }
     }
     more

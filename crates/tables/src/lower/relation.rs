@@ -128,6 +128,23 @@ impl Relation {
         self
     }
 
+    /// The columns that are needed of these, in their order.
+    pub(super) fn in_order_of(&self, columns: &[Column], needs: &Needs) -> Self {
+        let mut ordered = self.clone();
+        ordered.columns.clear();
+        ordered.cells.clear();
+        for column in columns {
+            if needs.of(&column.name).is_none() {
+                continue;
+            }
+            if let Some(at) = self.columns.iter().position(|own| own.name == column.name) {
+                ordered.columns.push(column.clone());
+                ordered.cells.push(self.cells[at].clone());
+            }
+        }
+        ordered
+    }
+
     /// All tensors of the columns, one after the other, and whether the rows count at last.
     pub(super) fn tensors(&self) -> Vec<&Tensor> {
         let cells = self
@@ -180,26 +197,29 @@ impl Relation {
         made.is_asked = false;
         if by.is_empty() || self.rows == 0 {
             made.is_front |= self.valid.is_none() || self.rows == 0;
-            return (made, by.into_iter().map(|one| one.0).collect());
+            return (
+                made,
+                by.into_iter().skip(skipped).map(|one| one.0).collect(),
+            );
         }
         let tensors = self.tensors();
-        // A tensor that is a key is taken from the sorted keys.
-        let place = |tensor: &Tensor| by.iter().position(|key| key.0.is_same(tensor));
-        let places: Vec<Option<usize>> = tensors.iter().map(|tensor| place(tensor)).collect();
-        let others: Vec<&Tensor> = tensors
+        // A tensor that is a key is taken from the sorted keys, and one that several columns have moves once.
+        let mut moving: Vec<&Tensor> = by.iter().map(|key| &key.0).collect();
+        let places: Vec<usize> = tensors
             .iter()
-            .zip(&places)
-            .filter(|one| one.1.is_none())
-            .map(|one| *one.0)
+            .map(|&tensor| {
+                let known = moving.iter().position(|one| one.is_same(tensor));
+                known.unwrap_or_else(|| {
+                    moving.push(tensor);
+                    moving.len() - 1
+                })
+            })
             .collect();
+        let others = &moving[by.len()..];
         let by: Vec<(&Tensor, bool)> = by.iter().map(|(key, down)| (key, *down)).collect();
-        let moved = Tensor::sort_by(&by, &others);
-        let (keys, others) = moved.split_at(by.len());
-        let mut others = others.iter();
-        let all = places.iter().map(|place| match place {
-            Some(key) => keys[*key].clone(),
-            None => others.next().expect("a column that moved").clone(),
-        });
+        let moved = Tensor::sort_by(&by, others);
+        let keys = &moved[..by.len()];
+        let all = places.iter().map(|&place| moved[place].clone());
         let mut made = made.with_tensors(all.collect(), self.rows);
         made.is_front |= self.valid.is_none();
         (made, keys[skipped..].to_vec())
@@ -239,14 +259,21 @@ impl Relation {
 
     /// The first rows.
     pub(super) fn first(&self, rows: usize) -> Self {
-        if rows >= self.rows {
+        self.slice(0..rows)
+    }
+
+    /// Some of the rows, one after the other.
+    pub(super) fn slice(&self, rows: std::ops::Range<usize>) -> Self {
+        let end = rows.end.min(self.rows);
+        let rows = rows.start.min(end)..end;
+        if rows.len() == self.rows {
             return self.clone();
         }
         let cut = self
             .tensors()
             .into_iter()
-            .map(|tensor| tensor.slice(0, ..rows));
-        self.with_tensors(cut.collect(), rows)
+            .map(|tensor| tensor.slice(0, rows.clone()));
+        self.with_tensors(cut.collect(), rows.len())
     }
 
     /// Rows that count, in a table of `bound` rows; where there are more, nothing is opened.

@@ -40,7 +40,7 @@ use madrigal_program::{Array, Outputs, Plain, Program, Receivers, Secret, Shape,
 
 pub use group::Aggregate;
 pub use join::Join;
-pub(crate) use scan::{Combine, first_of_group, scan};
+pub(crate) use scan::{Combine, first_of_group, last_of_group, scan};
 
 /// A column that rows are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,6 +22,19 @@ pub(crate) fn first_of_group(starts: &Tensor, values: &[Tensor]) -> Columns {
     scan(starts, values, &|earlier, _| earlier.to_vec())
 }
 
+/// The values of the row that ends each row's group; `starts` says which rows start one.
+pub(crate) fn last_of_group(starts: &Tensor, values: &[Tensor]) -> Columns {
+    let rows = starts.shape().elements();
+    if rows == 0 {
+        return values.to_vec();
+    }
+    // A row ends a group if the next one starts another. The last one's flag is not looked at by what goes back.
+    let ends = starts.slice(0, 1..).join(&starts.slice(0, ..1), 0);
+    let back: Columns = values.iter().map(|value| value.reverse(0)).collect();
+    let found = first_of_group(&ends.reverse(0), &back);
+    found.iter().map(|value| value.reverse(0)).collect()
+}
+
 fn join(earlier: &[Tensor], later: &[Tensor], combine: Combine<'_>) -> Columns {
     let starts = &later[0];
     let mut joined = vec![earlier[0].or(starts)];
