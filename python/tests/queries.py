@@ -310,9 +310,9 @@ class Queries:
                 connection.executemany(f"insert into {one.name} values ({marks})", rows)
 
     def pairs(self) -> int:
-        """The most pairs of rows of two tables."""
+        """The most rows that a join of two tables has, with those that have no partner."""
         a, b, c = (len(next(iter(one.rows.values()))) for one in self.tables)
-        return max(a * b, b * c, 1)
+        return max(a * b, b * c) + a + b + c
 
     def frames(self) -> dict[str, mg.Frame]:
         """The tables as frames."""
@@ -331,5 +331,12 @@ def same(one: Any, other: Any) -> bool:
 
 
 def order(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key that sorts rows of any values; quotients are rounded for it."""
-    return tuple((value is None, str(type(value) is str), round(float(value), 3) if isinstance(value, (int, float, decimal.Decimal)) else str(value)) for value in row)
+    """A key that sorts rows of any values: quotients are rounded in it, and rows that are equal then come in the order of their exact values."""
+
+    def keys(digits: int) -> tuple[Any, ...]:
+        number = (int, float, decimal.Decimal)
+        return tuple(
+            (value is None, str(type(value) is str), round(float(value), digits) if isinstance(value, number) else str(value)) for value in row
+        )
+
+    return keys(3) + keys(12)
