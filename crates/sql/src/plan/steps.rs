@@ -141,7 +141,10 @@ impl Steps<'_> {
             .iter()
             .map(|column| column.name.clone())
             .collect();
-        let (keys, more) = order(&sort.expr)?;
+        let Order {
+            keys,
+            computed: more,
+        } = order(&sort.expr)?;
         let sorted = match more.is_empty() {
             true => input.sort(keys)?,
             false => {
@@ -169,16 +172,23 @@ impl Steps<'_> {
     }
 }
 
-/// Keys of an order, and the columns among them that are computed first.
-pub(super) fn order(exprs: &[SortExpr]) -> Result<(Vec<SortKey>, Vec<(String, Expression)>)> {
-    let mut more: Vec<(String, Expression)> = Vec::new();
+/// An order of rows.
+pub(super) struct Order {
+    pub(super) keys: Vec<SortKey>,
+    /// The columns among the keys that are computed first.
+    pub(super) computed: Vec<(String, Expression)>,
+}
+
+/// The order that a query names.
+pub(super) fn order(exprs: &[SortExpr]) -> Result<Order> {
+    let mut computed: Vec<(String, Expression)> = Vec::new();
     let mut keys = Vec::new();
     for (number, one) in exprs.iter().enumerate() {
         let column = match expression(&one.expr)? {
             Expression::Column(name) => name,
             value => {
                 let name = format!("order {number}");
-                more.push((name.clone(), value));
+                computed.push((name.clone(), value));
                 name
             }
         };
@@ -188,5 +198,5 @@ pub(super) fn order(exprs: &[SortExpr]) -> Result<(Vec<SortKey>, Vec<(String, Ex
             nulls_first: one.nulls_first,
         });
     }
-    Ok((keys, more))
+    Ok(Order { keys, computed })
 }

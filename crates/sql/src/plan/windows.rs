@@ -7,7 +7,7 @@ use datafusion_expr::{Expr, LogicalPlan, WindowFrame, WindowFrameBound, WindowFr
 use madrigal_tables::{Expression, Extent, Frame, Literal, Value, Window, col};
 
 use super::expression::expression;
-use super::steps::{Steps, names, order};
+use super::steps::{Order, Steps, names, order};
 use super::told::Call;
 use super::{Result, unsupported};
 
@@ -44,7 +44,10 @@ impl Steps<'_> {
         let mut frame = input;
         for shared in all {
             let mut partition = Vec::new();
-            let (keys, mut more) = order(shared.order)?;
+            let Order {
+                keys,
+                computed: mut more,
+            } = order(shared.order)?;
             for (number, expr) in shared.partition.iter().enumerate() {
                 match expression(expr)? {
                     Expression::Column(name) => partition.push(name),
