@@ -19,6 +19,7 @@ pub use crate::inputs::FileValues;
 use crate::present::Present;
 use crate::public_numbers::Numbers;
 use crate::run::{json, line};
+use crate::steps::Step;
 use crate::{check, explain, inputs, run};
 
 /// The flags of commands that take a program from a file: those of all programs.
@@ -119,9 +120,17 @@ impl FromFile<'_> {
     /// # Errors
     /// [`Failure`]: flags that do not fit the program.
     pub fn explain(self, flags: &mut ProgramFlags) -> Result<String> {
+        self.explain_steps(flags, &[])
+    }
+
+    /// Says what it costs, step by step and operation by operation.
+    ///
+    /// # Errors
+    /// [`Failure`]: flags that do not fit the program.
+    pub fn explain_steps(self, flags: &mut ProgramFlags, steps: &[Step]) -> Result<String> {
         let flags = &mut flags.flags;
         flags.settle(What::Explain)?;
-        explain::explain(&self.flagged(flags, None))
+        explain::explain(&self.flagged(flags, None), steps)
     }
 
     /// Runs all parties here in every mix, and compares what they open with what the program means in the clear, and costs with

@@ -52,6 +52,7 @@ pub mod spread;
 mod staged;
 pub mod start;
 mod status;
+pub mod steps;
 pub mod stop;
 pub mod stores;
 pub mod terminal;

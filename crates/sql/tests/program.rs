@@ -95,8 +95,36 @@ fn explaining_a_query_reads_schemas_alone() {
     fs::remove_file(path.join("claims.csv")).unwrap();
     fs::remove_file(path.join("patients.csv")).unwrap();
     let told = run(path, &format!("{TABLES} --explain")).good();
-    for part in ["inner join", "group by", "mix R", "online: about"] {
+    for part in [
+        "claims of party 1: it has 6 rows",
+        "inner join",
+        "group by",
+        "result opened",
+        "party 2 sends",
+        "mix R",
+        "online: about",
+    ] {
         assert!(told.stdout.contains(part), "{told}");
+    }
+    for (parties, mix) in [(3, "R"), (2, "A+B")] {
+        let line = format!("{TABLES} --explain --json --local {parties} --mix {mix}");
+        let told = run(path, &line).good();
+        let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let steps = json["steps"].as_array().unwrap();
+        assert!(steps.len() > 5, "{told}");
+        let sent = |party: usize| {
+            let sent = steps
+                .iter()
+                .map(|step| step["online_bytes_sent"][party].as_u64());
+            sent.sum::<Option<u64>>()
+        };
+        let most = (0..parties).map(sent).max().unwrap();
+        assert_eq!(most, json["online"]["bytes_sent"].as_u64(), "{told}");
+        let rounds = steps.iter().map(|step| step["online"]["rounds"].as_u64());
+        assert!(
+            rounds.max().unwrap() <= json["online"]["rounds"].as_u64(),
+            "{told}"
+        );
     }
 }
 

@@ -63,7 +63,8 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["out", "json"])]
     pub csv: bool,
 
-    /// Compute nothing: show the steps of the query with the rows that each works on, and what they cost. No file but schemas is read
+    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each. No file but
+    /// schemas is read
     #[arg(long)]
     pub explain: bool,
 

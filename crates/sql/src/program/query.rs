@@ -10,6 +10,7 @@ use madrigal_app::files::{self, Output, write_result};
 use madrigal_app::from_file::FromFile;
 use madrigal_app::read::read_file;
 use madrigal_app::receivers::Receivers;
+use madrigal_app::steps::Step;
 use madrigal_app::terminal::stderr;
 use madrigal_core::Party;
 use madrigal_net::Fact;
@@ -226,12 +227,10 @@ impl Asked {
             inputs: None,
         };
         let json = args.flags.json();
-        let told = program.explain(&mut args.flags)?;
+        let told = program.explain_steps(&mut args.flags, &Step::all(query.steps()))?;
         match json {
             true => print_text_as_json(&told),
-            false => {
-                print(format!("{}\n{}{told}", self.learnt(&query), told::steps(&query)).as_bytes())
-            }
+            false => print(format!("{}\n{told}", self.learnt(&query)).as_bytes()),
         }
     }
 }

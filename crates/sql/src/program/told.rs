@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::json_text;
-use madrigal_app::numbers::{count, counted, table};
+use madrigal_app::numbers::{counted, table};
 use madrigal_core::text::plain;
 use madrigal_sql::files::{RowCount, Schema};
 use madrigal_tables::{Answer, Kind, Query, Unit, Value};
@@ -45,15 +45,6 @@ pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) 
         columns.join(", ")
     );
     text
-}
-
-/// The steps with the rows that each works on.
-pub fn steps(query: &Query) -> String {
-    let mut rows = table(&["step", "rows"]);
-    for (step, length) in query.steps() {
-        rows.add_row([plain(&step).into_owned(), count(length as u64)]);
-    }
-    format!("{rows}\n")
 }
 
 /// The result for people.
