@@ -4,22 +4,59 @@ use std::collections::BTreeMap;
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_program::lower::Mix;
-use madrigal_program::{Everyone, Party};
+use madrigal_program::{Everyone, Inputs, Party};
 use madrigal_tables::{
-    Column, Frame, Join, Kind, Query, SortKey, Table, col, count_rows, decimal, sum,
+    Column, Data, Frame, Join, Kind, Query, SortKey, Table, Value, col, count_rows, decimal, sum,
 };
 
-/// A filter, a join, a group, an order and a first row of tables of a key and a number each.
-fn frame() -> Frame {
-    let columns = |key: &str, number: &str| {
-        vec![
-            Column::new(key, Kind::integer(0, 999)),
-            Column::new(number, Kind::decimal(9, 2)).nullable(),
-        ]
-    };
-    let claims = Table::new("claims", Party::new(1), 40, columns("patient", "amount")).padded();
-    let patients = Table::new("patients", Party::new(0), 36, columns("id", "debt")).unique(&["id"]);
-    let [claims, patients] = [claims, patients].map(|table| Frame::table(table).unwrap());
+/// Tables of a key and a number each: the first of at most so many rows, the second of so many, whose keys are unique.
+pub(crate) struct Case {
+    claims: Table,
+    patients: Table,
+}
+
+impl Case {
+    pub(crate) fn new(claims: usize, patients: usize) -> Self {
+        let columns = |key: &str, number: &str| {
+            vec![
+                Column::new(key, Kind::integer(0, 999)),
+                Column::new(number, Kind::decimal(9, 2)).nullable(),
+            ]
+        };
+        let (own, others) = (columns("patient", "amount"), columns("id", "debt"));
+        Self {
+            claims: Table::new("claims", Party::new(1), claims, own).padded(),
+            patients: Table::new("patients", Party::new(0), patients, others).unique(&["id"]),
+        }
+    }
+
+    /// Values of all rows, of the first table by their numbers; ids are these, and each debt comes twice.
+    pub(crate) fn inputs(&self, query: &Query, claim: impl Fn(i128) -> (i128, i128)) -> Inputs {
+        self.inputs_of(query, self.claims.rows(), claim)
+    }
+
+    /// Values of as many rows of the first table.
+    pub(crate) fn inputs_of(
+        &self,
+        query: &Query,
+        rows: usize,
+        claim: impl Fn(i128) -> (i128, i128),
+    ) -> Inputs {
+        let data = |table: &Table, rows: usize, row: &dyn Fn(i128) -> (i128, i128)| {
+            let (keys, numbers): (Vec<i128>, Vec<i128>) = (0..rows as i128).map(row).unzip();
+            let values = |all: Vec<i128>| all.into_iter().map(Value::Number).collect::<Vec<_>>();
+            Data::new(table, [values(keys), values(numbers)]).unwrap()
+        };
+        let claims = data(&self.claims, rows, &claim);
+        let patients = data(&self.patients, self.patients.rows(), &|row| (row, row / 2));
+        query.inputs([("claims", &claims), ("patients", &patients)])
+    }
+}
+
+/// A filter, a join, a group, an order and the first rows.
+pub(crate) fn frame(case: &Case) -> Frame {
+    let [claims, patients] =
+        [&case.claims, &case.patients].map(|table| Frame::table(table.clone()).unwrap());
     claims
         .filter(col("amount").greater(decimal(500, 2)))
         .unwrap()
@@ -44,7 +81,7 @@ fn frame() -> Frame {
 fn steps_add_up_to_the_query() {
     let (rates, link) = (Rates::ZEN_5, Link::default());
     for (mix, parties) in [(Mix::R, 3), (Mix::AB, 2), (Mix::AB, 3)] {
-        let query = Query::new(&frame(), parties, Everyone).unwrap();
+        let query = Query::new(&frame(&Case::new(40, 36)), parties, Everyone).unwrap();
         let planned = query.computation().plan(mix, None, &|_| {}).unwrap();
         let steps = query.steps();
         assert_eq!(
