@@ -22,6 +22,15 @@ impl Side {
         value.columns().iter().all(own)
     }
 
+    /// Leaves out rows for which those of these conditions that are on this side's columns alone are not true. Gives the other conditions.
+    fn keep(&mut self, conditions: Vec<Expression>) -> Result<Vec<Expression>> {
+        let (own, others): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|one| self.has(one));
+        for condition in own {
+            self.frame = self.frame.filter(condition)?;
+        }
+        Ok(others)
+    }
+
     /// The name of a column with a value, which is computed if there is none.
     fn column(&mut self, value: Expression, number: usize) -> Result<String> {
         if let Expression::Column(name) = value {
@@ -65,16 +74,24 @@ fn bare<'a>(expr: &'a Expr, frame: &Frame) -> &'a Expr {
     }
 }
 
-/// The parts of a condition that must all be true.
-fn conditions(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::BinaryExpr(BinaryExpr {
+/// The parts of a condition that must all be true, but for those that always are.
+fn conditions(expr: Option<&Expr>) -> Result<Vec<Expression>> {
+    Ok(match expr {
+        None => Vec::new(),
+        Some(Expr::BinaryExpr(BinaryExpr {
             left,
             op: Sign::And,
             right,
-        }) => [conditions(left), conditions(right)].concat(),
-        one => vec![one],
-    }
+        })) => [conditions(Some(left))?, conditions(Some(right))?].concat(),
+        Some(one) => {
+            let made = expression(one)?;
+            if made == lit(true) {
+                Vec::new()
+            } else {
+                vec![made]
+            }
+        }
+    })
 }
 
 impl Steps<'_> {
@@ -127,19 +144,13 @@ impl Steps<'_> {
         filter: Option<&Expr>,
         how: How,
     ) -> Result<Frame> {
-        let mut later: Vec<Expression> = Vec::new();
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let condition = expression(condition)?;
-            let is_true = condition == lit(true);
-            match how {
-                _ if is_true => {}
-                How::Inner => later.push(condition),
-                // Rows of the other table that the condition rules out are nobody's partners.
-                How::Left if right.has(&condition) => {
-                    right.frame = right.frame.filter(condition)?;
-                }
-                _ => return unsupported(format!("an outer join with the condition {condition}")),
-            }
+        let mut later = conditions(filter)?;
+        if how == How::Left {
+            // Rows of the other table that a condition rules out are nobody's partners.
+            later = right.keep(later)?;
+        }
+        if let (true, Some(condition)) = (how != How::Inner, later.first()) {
+            return unsupported(format!("an outer join with the condition {condition}"));
         }
         let mut joined = match on.is_empty() {
             true => self.beside(left, right, how)?,
@@ -192,36 +203,25 @@ impl Steps<'_> {
         how: How,
     ) -> Result<Frame> {
         let mut compared: Option<(String, Operator, String)> = None;
-        let mut own_conditions: Vec<Expression> = Vec::new();
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let made = expression(condition)?;
-            if made == lit(true) {
-                continue;
-            }
-            if right.has(&made) {
-                right.frame = right.frame.filter(made)?;
-            } else if left.has(&made) {
-                own_conditions.push(made);
-            } else {
-                let Expression::Binary(operator, one, other) = made else {
-                    return unsupported(format!("a subquery with the condition {condition}"));
-                };
-                let (own, operator, others) = match left.has(&one) && right.has(&other) {
-                    true => (*one, operator, *other),
-                    false if left.has(&other) && right.has(&one) => {
-                        (*other, flipped(operator), *one)
-                    }
-                    false => {
-                        return unsupported(format!("a subquery with the condition {condition}"));
-                    }
-                };
-                if compared.is_some() {
-                    return unsupported("a subquery that is compared in two columns");
+        let rest = right.keep(conditions(filter)?)?;
+        let (own_conditions, both): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|one| left.has(one));
+        for condition in both {
+            let (own, operator, others) = match &condition {
+                Expression::Binary(operator, one, other) if left.has(one) && right.has(other) => {
+                    (one, *operator, other)
                 }
-                let own = left.column(own, 1000)?;
-                let others = right.column(others, 1000)?;
-                compared = Some((own, operator, others));
+                Expression::Binary(operator, one, other) if left.has(other) && right.has(one) => {
+                    (other, flipped(*operator), one)
+                }
+                _ => return unsupported(format!("a subquery with the condition {condition}")),
+            };
+            if compared.is_some() {
+                return unsupported("a subquery that is compared in two columns");
             }
+            let own = left.column((**own).clone(), 1000)?;
+            let others = right.column((**others).clone(), 1000)?;
+            compared = Some((own, operator, others));
         }
         let keys = self.keys(&mut left, &mut right, on)?;
         let keys: Vec<(&str, &str)> = keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -256,12 +256,8 @@ impl Steps<'_> {
         filter: Option<&Expr>,
         mark: &str,
     ) -> Result<Frame> {
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let made = expression(condition)?;
-            match right.has(&made) {
-                true => right.frame = right.frame.filter(made)?,
-                false => return unsupported(format!("a subquery with the condition {condition}")),
-            }
+        if let Some(condition) = right.keep(conditions(filter)?)?.first() {
+            return unsupported(format!("a subquery with the condition {condition}"));
         }
         let keys = self.keys(&mut left, &mut right, on)?;
         let nullable = |frame: &Frame, name: &str| {
