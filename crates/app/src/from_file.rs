@@ -1,6 +1,6 @@
 //! Programs that come from files, as commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use madrigal_core::Party;
@@ -78,6 +78,12 @@ impl ProgramFlags {
     /// The number of parties, where all of them are to run here.
     pub fn local(&self) -> Option<usize> {
         self.flags.who.local
+    }
+
+    /// Has a party take its shares of clients' inputs from a directory, where they have the names that
+    /// [`share_files::write`](crate::share_files::write) gives them.
+    pub fn take_shares_from(&mut self, directory: Option<PathBuf>) {
+        self.flags.clients.directory = directory;
     }
 
     /// Computes a program that is made once it is known how many parties there are, and which of them runs here if not all do. Gives what

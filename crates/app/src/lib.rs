@@ -47,6 +47,7 @@ mod run;
 pub mod runs;
 mod seat;
 pub mod seen;
+pub mod share_files;
 pub mod show;
 pub mod spread;
 mod staged;

@@ -18,6 +18,10 @@ pub enum Unfit {
     Table { name: String, problem: String },
     #[error("--schema {name}=...: no --table has this name; correct it")]
     Schema { name: String },
+    #[error(
+        "--client {client}: no --table names this client as its owner: name one as NAME=FILE:{client}"
+    )]
+    NoTable { client: String },
     #[error("--out {0}: write a name that ends in .csv or .parquet")]
     Format(String),
     #[error("--only {0}: queries are named q1 to q22")]

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 const EXACT: u64 = 1 << 53;
 
 /// What parties learn of the tables and of the result.
-pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) -> String {
+pub fn learnt(tables: &[(&Schema, String)], query: &Query, to: &str, most: usize) -> String {
     let mut text = String::from(
         "All parties learn the query, and of each table its columns' names and kinds, and:\n",
     );
@@ -27,11 +27,7 @@ pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) 
             0 | 1 => String::new(),
             least => format!("; nothing is told of groups of fewer than {least} rows"),
         };
-        let _ = writeln!(
-            text,
-            "  {} of party {owner}: {rows}{least}",
-            plain(&schema.name)
-        );
+        let _ = writeln!(text, "  {} of {owner}: {rows}{least}", plain(&schema.name));
     }
     let columns: Vec<_> = query
         .columns()
