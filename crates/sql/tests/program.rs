@@ -130,6 +130,34 @@ fn explaining_a_query_reads_schemas_alone() {
 }
 
 #[test]
+fn a_hidden_number_of_rows_is_told_as_a_bound() {
+    let folder = folder();
+    let path = folder.path();
+    let hidden = "schema claims.csv --hide-rows epsilon=0.5,delta=1e-3,each=2";
+    let proposed = run(path, hidden).good().stdout;
+    assert!(
+        proposed.contains("\nnoise = { epsilon = 0.5, delta = 1e-3, each = 2 }\n"),
+        "{proposed}"
+    );
+    assert!(!proposed.contains("rows = "), "{proposed}");
+    let bound = proposed
+        .lines()
+        .find_map(|line| line.strip_prefix("at_most = "));
+    let bound: usize = bound.unwrap().parse().unwrap();
+    assert!((6..200).contains(&bound), "{bound}");
+    fs::write(path.join("claims.toml"), &proposed).unwrap();
+    let told = run(path, &format!("{TABLES} --local 3 --csv")).good();
+    assert_eq!(told.stdout, RESULT);
+    let learnt = format!(
+        "it has {bound} rows at most, by a bound that is (0.5, 1e-3)-differentially private for 2 rows"
+    );
+    assert!(told.stderr.contains(&learnt), "{told}");
+    run(path, "schema claims.csv --hide-rows epsilon=1").bad(2, &["--hide-rows", "delta=1e-6"]);
+    let many = "schema claims.csv --hide-rows epsilon=1e-6,delta=1e-15,each=1000000";
+    run(path, many).bad(2, &["rows of noise"]);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_status() {
     let folder = folder();
     let path = folder.path();

@@ -10,7 +10,7 @@ use madrigal_app::from_file::ProgramFlags;
 use madrigal_app::holders::HolderArg;
 use madrigal_app::receivers::{Receivers, client};
 use madrigal_program::lower::Mix;
-use madrigal_sql::files::Format;
+use madrigal_sql::files::{Format, Noise};
 
 /// Queries in SQL on tables that several parties hold, without any of them showing its own
 #[derive(Parser, Debug)]
@@ -122,6 +122,12 @@ pub struct Schema {
     /// List all texts of a column, which everybody learns then: comparing them costs least
     #[arg(long = "choice", value_name = "COLUMN")]
     pub choices: Vec<String>,
+
+    /// Hide the number of rows: add a random number to it, so that the bound that everybody learns is (epsilon, delta)-differentially
+    /// private for tables that differ in one row, or with each=N in the N rows that one person has at most. Each call for the same rows
+    /// spends epsilon and delta again
+    #[arg(long, value_name = "epsilon=E,delta=D")]
+    pub hide_rows: Option<Noise>,
 }
 
 #[derive(Args, Debug)]

@@ -22,6 +22,13 @@ pub fn learnt(tables: &[(&Schema, String)], query: &Query, to: &str, most: usize
         let rows = match schema.rows {
             RowCount::Exactly(rows) => format!("it has {}", counted(rows as u64, "row")),
             RowCount::AtMost(rows) => format!("it has {} at most", counted(rows as u64, "row")),
+            RowCount::Hidden(rows, noise) => format!(
+                "it has {} at most, by a bound that is ({}, {:e})-differentially private for {}",
+                counted(rows as u64, "row"),
+                noise.epsilon(),
+                noise.delta(),
+                counted(noise.each(), "row"),
+            ),
         };
         let least = match schema.least_group {
             0 | 1 => String::new(),
