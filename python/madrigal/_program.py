@@ -136,6 +136,9 @@ def everyone(owner: str) -> bool:
 class Bound:
     """A program whose lengths are all known."""
 
+    #: Steps of a query, with the rows that each gives.
+    _steps: Sequence[tuple[str, int]] = ()
+
     def __init__(self, native: Any, name: str, lengths: Sequence[tuple[str, int]] = ()) -> None:
         self._native, self.name, self._lengths = native, name, list(lengths)
 
@@ -172,7 +175,9 @@ class Bound:
     ) -> tuple[list[Any], str]:
         with listening(self.name, progress, told or what) as ear:
             try:
-                done: tuple[list[Any], str] = self._native.perform(what, self.name, list(words), given, ear, ear.terminal)
+                done: tuple[list[Any], str] = self._native.perform(
+                    what, self.name, list(words), given, ear, ear.terminal, list(self._steps)
+                )
                 return done
             except _native.RunError as error:
                 text, status = error.args

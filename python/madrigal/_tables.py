@@ -15,6 +15,7 @@ from . import _native
 from ._errors import MadrigalError
 from ._expressions import Expr, Over, Told, as_expr, col, lit, number_of
 from ._program import Bound, Client, Holder, _who
+from ._told import Explanation
 
 
 class Kind:
@@ -356,6 +357,10 @@ class Frame:
         answer: Answer = self.query(parties=parties, protocol=protocol).run_local(**how)
         return answer
 
+    def explain(self, *, parties: int = 3, protocol: str | None = None, **how: Any) -> Explanation:
+        """What the query costs before it runs, step by step. ``how`` is as for :meth:`Bound.explain`."""
+        return self.query(parties=parties, protocol=protocol).explain(**how)
+
     def __repr__(self) -> str:
         return str(self._native).rstrip("\n")
 
@@ -402,6 +407,7 @@ class Query(Bound):
     def __init__(self, native: Any, data: Mapping[str, Any], protocol: str | None) -> None:
         super().__init__(native.computation, "query")
         self._query, self._data, self._protocol = native, dict(data), protocol
+        self._steps = native.steps
 
     def _given(self, values: Mapping[str, Any], brings: Callable[[str], bool]) -> list[tuple[str, Any]]:
         if values:
@@ -425,6 +431,10 @@ class Query(Bound):
         protocol = how.pop("protocol", None) or self._protocol or ("R" if self._native.parties == 3 else None)
         return super().run_local(protocol=protocol, **how)
 
+    def explain(self, *, protocol: str | None = None, **how: Any) -> Explanation:
+        """What the query costs before it runs, step by step and operation by operation."""
+        return super().explain(protocol=protocol or self._protocol, **how)
+
     def answer(self) -> Answer:
         """Computes in the clear, of all tables."""
         given = self._given({}, lambda _: True)
@@ -441,7 +451,7 @@ class Query(Bound):
 
     def __str__(self) -> str:
         lines = []
-        for step, rows in self._query.steps:
+        for step, rows in self._steps:
             lines.append(f"{rows:>12,} rows  {step}")
         return "\n".join(lines)
 

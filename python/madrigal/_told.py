@@ -82,7 +82,27 @@ class Explanation(Report):
             for one in all_["operations"]
         ]
         choices = items([*all_["conditionals"], *all_["held"]])
-        return paragraph(head) + _phases(all_) + choices + _long("operations", header, rows)
+        return paragraph(head) + _phases(all_) + choices + self._steps() + _long("operations", header, rows)
+
+    def _steps(self) -> str:
+        """The steps of a query; nothing for other programs."""
+        steps = self.figures["steps"]
+        if not steps:
+            return ""
+        header = ["step", "rows", "setup: sent", "online: sent", "rounds", "setup", "online"]
+        rows = [
+            [
+                one["step"],
+                "" if one["rows"] is None else count(one["rows"]),
+                size(one["setup"]["bytes_sent"]),
+                size(one["online"]["bytes_sent"]),
+                count(one["online"]["rounds"]),
+                seconds(one["setup"]["seconds"]),
+                seconds(one["online"]["seconds"]),
+            ]
+            for one in steps
+        ]
+        return _long("steps", header, rows)
 
 
 class ModelExplanation(Report):

@@ -265,6 +265,11 @@ class Queries:
     def query(self) -> str:
         """A query. Where rows are limited, all columns are in the order, so that the result is one."""
         r = self.r
+        if r.random() < 0.04:
+            one, other = r.sample(self.tables, 2)
+            picked = r.sample(["i", "s", "c", "b", "y", "e"], r.randrange(1, 3))
+            sides = [f"select {', '.join(f'{side.name}_{name}' for name in picked)} from {side.name}" for side in (one, other)]
+            return f" {r.choice(['intersect', 'except'])} ".join(sides)
         words, scope = self.rows()
         pick = r.randrange(10)
         if pick < 3:

@@ -90,6 +90,11 @@ def test_frames_join_group_and_sort() -> None:
     assert answer.stats["mix"] == "R" and "party 1" in str(answer.who_saw)
     two = told.run_local(parties=2, protocol="A+B", progress=False)
     assert rows_of(two) == wanted
+    explained = told.explain(network="wan")
+    steps = explained.figures["steps"]
+    assert [one["step"] for one in steps][-2:] == ["sort by ward", "result opened"] and steps[0]["rows"] == 6
+    assert all(one["step"] in explained._repr_html_() for one in steps[-2:]) and "together" in str(explained)
+    assert told.explain(parties=2, protocol="A+B").figures["mix"] == "A+B"
 
 
 def test_frames_have_what_polars_has() -> None:

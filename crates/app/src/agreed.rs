@@ -178,7 +178,7 @@ impl AgreedFlags {
         let cards = cards.collect::<Vec<_>>();
         let common = self.common(agreeing, &asked, &cards, self.own_threads())?;
         let network = &self.net.network;
-        explain_plan(name, &common.planned, network, json)
+        explain_plan(name, &common.planned, &[], network, json)
     }
 
     fn common<A: Agreeing>(

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -17,10 +16,10 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Client, Computation, Holder, InputShare, Inputs};
 
 use crate::failure::{Failure, Fault, Result, Status};
-use crate::files::Pending;
 use crate::progress::say;
 use crate::remedies::with;
 use crate::remote::{RemoteParty, sealing_file};
+use crate::share_files::{Names, written_to};
 
 /// Flags about clients' inputs and outputs, of one party of several machines.
 #[derive(Args, Debug, Default)]
@@ -43,6 +42,10 @@ pub struct ClientFlags {
     /// whoever has those of all parties has the output
     #[arg(long, value_name = "CLIENT=KEY")]
     pub client_key: Vec<ClientKeyFlag>,
+
+    /// Directory with this party's shares of inputs that no flag names, under the names of [`share_files`](crate::share_files).
+    #[arg(skip)]
+    pub directory: Option<PathBuf>,
 
     /// Our sealing key, which opens share files [default: the file BASE.sealing.key beside our other key]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -102,7 +105,7 @@ enum Problem {
     )]
     OfParty { name: String, owner: Holder },
     #[error(
-        "--shared-input {name}=FILE is missing: {sort} of {owner}, of which this party needs its share"
+        "--shared-input {name}=FILE is missing: {sort} of {owner}, of which this party needs its share; of a query in SQL, --shares DIR has all of them"
     )]
     Missing {
         name: String,
@@ -278,7 +281,8 @@ impl ClientFlags {
 
     /// Whether shares come in or go out.
     pub fn is_used(&self) -> bool {
-        !self.shared_inputs.is_empty() || self.keep_shares.is_some()
+        let comes = !self.shared_inputs.is_empty() || self.directory.is_some();
+        comes || self.keep_shares.is_some()
     }
 
     /// Paths of files that are read.
@@ -375,18 +379,24 @@ impl ClientFlags {
 
     /// Reads this party's share of each client's input.
     fn read(&self, asked: &Asked, server: &Server) -> Result<Vec<Option<InputShare>>> {
-        let mut key = None;
-        let mut of = |input: &AskedInput| {
+        let (mut key, mut names) = (None, Names::default());
+        let mut of = |(place, input): (usize, &AskedInput)| {
             let flags = self.shared_inputs.iter();
             let mut flags = flags.filter(|flag| flag.name == input.name);
-            if input.owner.client().is_none() {
+            let Some(client) = input.owner.client() else {
                 let (name, owner) = (input.name.clone(), input.owner.clone());
                 return match flags.next() {
                     Some(_) => Err(Problem::OfParty { name, owner }.into()),
                     None => Ok(None),
                 };
+            };
+            let usual = names.of(place, &input.name, client.name());
+            let usual = (self.directory.iter()).map(|folder| folder.join(usual(&server.name)));
+            let usual: Vec<PathBuf> = usual.collect();
+            let mut files: Vec<&PathBuf> = flags.flat_map(|flag| &flag.files).collect();
+            if files.is_empty() {
+                files.extend(&usual);
             }
-            let files: Vec<&PathBuf> = flags.flat_map(|flag| &flag.files).collect();
             if files.is_empty() {
                 return Err(Failure::from(Problem::Missing {
                     name: input.name.clone(),
@@ -400,7 +410,7 @@ impl ClientFlags {
             let share = self.share(asked, input, (server.me, key.as_ref()), &files);
             share.map(Some)
         };
-        asked.inputs.iter().map(&mut of).collect()
+        asked.inputs.iter().enumerate().map(&mut of).collect()
     }
 
     /// The key that opens share files.
@@ -520,7 +530,7 @@ impl ClientFlags {
         let Some(directory) = &self.keep_shares else {
             return Ok(());
         };
-        let mut written = BTreeSet::new();
+        let mut names = Names::default();
         for (place, (output, share)) in asked.outputs.iter().zip(shares).enumerate() {
             let Some(share) = share else { continue };
             let name = &output.name;
@@ -544,15 +554,13 @@ impl ClientFlags {
                     .iter()
                     .find(|flag| flag.client == client.name());
                 let key = key.map(|flag| &flag.key);
-                let mut own = file.file_name(&server.name);
-                // Names that differ may be alike as names of files.
-                if !written.insert(own.clone()) {
-                    own = format!("{place}.{own}");
-                }
-                let path = directory.join(own);
+                let own = names.of(place, name, client.name());
+                let path = directory.join(own(&server.name));
                 fs::create_dir_all(directory)
                     .map_err(Failure::file("make the directory", directory))?;
-                write(&path, &file, key)?;
+                let failed = || Failure::file("write the share", &path);
+                let written = written_to(&path, &file, key).map_err(failed())?;
+                written.finish().map_err(failed())?;
                 if !quiet {
                     let how = match key {
                         Some(_) => "sealed for it",
@@ -578,16 +586,4 @@ fn with_shares(program: &Computation, inputs: Inputs, shares: Vec<Option<InputSh
     shares.fold(inputs, |inputs, (place, share)| {
         inputs.with_share_at(program.inputs(), place, share)
     })
-}
-
-fn write(path: &Path, file: &ShareFile, key: Option<&PublicSealingKey>) -> Result<()> {
-    let written = Pending::new(path, &|to| {
-        let written = file.write(to, key);
-        written.map_err(|fault| match fault {
-            ShareFault::File(error) => error.into(),
-            other => io::Error::other(other),
-        })
-    });
-    let failed = || Failure::file("write the share", path);
-    written.map_err(failed())?.finish().map_err(failed())
 }

@@ -254,7 +254,7 @@ impl<H> App<H> {
         match (flags.what, present) {
             (_, Some(present)) => run::run(&made, None, present),
             (What::Check, None) => check::check(&made),
-            (_, None) => explain::explain(&made),
+            (_, None) => explain::explain(&made, &[]),
         }
     }
 }

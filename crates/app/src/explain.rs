@@ -13,6 +13,7 @@ use crate::flagged::FlaggedProgram;
 use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
+use crate::steps::{self, Step, StepCosts};
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -56,6 +57,8 @@ struct Explanation<'a> {
     held: Vec<String>,
     /// The fastest plan with all bits in one sharing, where there were several to choose from.
     single: Option<Single>,
+    /// Steps in their order, of a query on tables; other programs have none.
+    steps: Vec<StepCosts>,
     /// Operations, each at the party that it costs most.
     operations: Vec<Operation>,
 }
@@ -302,17 +305,18 @@ fn short(source: &str) -> &str {
     &source[start..]
 }
 
-pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>) -> Result<String> {
+pub(crate) fn explain<H>(made: &FlaggedProgram<'_, H>, steps: &[Step]) -> Result<String> {
     let flags = made.flags;
     let network = &flags.net.network;
     let planned = made.planner().plan(flags.own_threads())?;
-    explain_plan(made.name, &planned, network, flags.json)
+    explain_plan(made.name, &planned, steps, network, flags.json)
 }
 
-/// Tells the cost of a planned program over a network.
+/// Tells the cost of a planned program over a network, and of its steps if it has some.
 pub(crate) fn explain_plan(
     name: &str,
     planned: &Planned,
+    steps: &[Step],
     network_name: &str,
     as_json: bool,
 ) -> Result<String> {
@@ -372,16 +376,18 @@ pub(crate) fn explain_plan(
         considered: considered.collect(),
         held,
         single,
+        steps: steps::costs(steps, planned, &rates, &link),
         operations: operations(plan, Some((&rates, &link))),
     };
     if as_json {
         return json_text(&explanation);
     }
-    Ok(explanation.text())
+    Ok(explanation.text(&steps::sent_online(planned)))
 }
 
 impl Explanation<'_> {
-    fn text(&self) -> String {
+    /// `sent` is the payload that each party sends online.
+    fn text(&self, sent: &[u64]) -> String {
         let phase = |name: &str, costs: &Costs| {
             let time = costs.seconds.map_or_else(String::new, seconds);
             format!(
@@ -420,11 +426,15 @@ impl Explanation<'_> {
                 bytes(single.bytes_sent),
             );
         }
+        if !self.steps.is_empty() {
+            let whole = [&self.setup, &self.online];
+            choices += &format!("\n{}\n", steps::steps_table(&self.steps, whole, sent));
+        }
         format!(
             "{}: {} parties of {} each, mix {}, circuits of little {}{}{}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
-             Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
-             by side share rounds. Times are estimates for machines like this one.\n",
+             Bytes, messages and rounds are exact; those of an operation or a step are its own, and what is\n\
+             done side by side shares rounds. Times are estimates for machines like this one.\n",
             self.program,
             self.parties,
             counted(self.threads as u64, "thread"),

@@ -1,6 +1,6 @@
 //! Programs that come from files, as commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use madrigal_core::Party;
@@ -19,6 +19,7 @@ pub use crate::inputs::FileValues;
 use crate::present::Present;
 use crate::public_numbers::Numbers;
 use crate::run::{json, line};
+use crate::steps::Step;
 use crate::{check, explain, inputs, run};
 
 /// The flags of commands that take a program from a file: those of all programs.
@@ -79,6 +80,12 @@ impl ProgramFlags {
         self.flags.who.local
     }
 
+    /// Has a party take its shares of clients' inputs from a directory, where they have the names that
+    /// [`share_files::write`](crate::share_files::write) gives them.
+    pub fn take_shares_from(&mut self, directory: Option<PathBuf>) {
+        self.flags.clients.directory = directory;
+    }
+
     /// Computes a program that is made once it is known how many parties there are, and which of them runs here if not all do. Gives what
     /// is to be printed; `sink` gets outputs that go elsewhere.
     ///
@@ -119,9 +126,17 @@ impl FromFile<'_> {
     /// # Errors
     /// [`Failure`]: flags that do not fit the program.
     pub fn explain(self, flags: &mut ProgramFlags) -> Result<String> {
+        self.explain_steps(flags, &[])
+    }
+
+    /// Says what it costs, step by step and operation by operation.
+    ///
+    /// # Errors
+    /// [`Failure`]: flags that do not fit the program.
+    pub fn explain_steps(self, flags: &mut ProgramFlags, steps: &[Step]) -> Result<String> {
         let flags = &mut flags.flags;
         flags.settle(What::Explain)?;
-        explain::explain(&self.flagged(flags, None))
+        explain::explain(&self.flagged(flags, None), steps)
     }
 
     /// Runs all parties here in every mix, and compares what they open with what the program means in the clear, and costs with

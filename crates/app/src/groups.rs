@@ -19,6 +19,8 @@ pub struct Group {
     pub setup: Costs,
     /// Costs of the part online, by itself.
     pub online: Costs,
+    /// Payload that each party sends online, exactly.
+    pub sent: Vec<u64>,
     /// Bytes of the part's correlations and values: more than are there at once.
     pub memory_bytes: u64,
 }
@@ -31,15 +33,17 @@ impl Group {
             sharings: sharings.map(ToString::to_string).collect(),
             setup: Costs::new(&estimate.setup, Some(estimate.setup_time.total)),
             online: Costs::new(&estimate.online, Some(estimate.online_time.total)),
+            sent: vec![estimate.online.bytes_sent],
             memory_bytes: estimate.kept_bytes,
         }
     }
 
-    /// The larger of each.
+    /// The larger of each, and what both parties send.
     fn most(self, other: Self) -> Self {
         Self {
             setup: self.setup.most(other.setup),
             online: self.online.most(other.online),
+            sent: [self.sent, other.sent].concat(),
             memory_bytes: self.memory_bytes.max(other.memory_bytes),
             ..self
         }

@@ -51,20 +51,25 @@ pub struct Preamble {
 }
 
 impl ShareFile {
-    /// The usual name of a file: of the value and the client, and `server`, the name of the server whose share it is.
-    /// Characters that names of parties do not have are `_`.
+    /// The usual name of the file, as [`file_name`] gives it.
     pub fn file_name(&self, server: &str) -> String {
         let names = self.header.named();
-        let plain = |c: char| {
-            if is_name(c.encode_utf8(&mut [0; 4])) {
-                c
-            } else {
-                '_'
-            }
-        };
-        let name: String = names.name.chars().map(plain).collect();
-        format!("{name}.{}.{server}.share", names.client)
+        file_name(&names.name, &names.client, server)
     }
+}
+
+/// The usual name of a file: of the value and the client, and `server`, the name of the server whose share it is.
+/// Characters that names of parties do not have are `_`.
+pub fn file_name(value: &str, client: &str, server: &str) -> String {
+    let plain = |c: char| {
+        if is_name(c.encode_utf8(&mut [0; 4])) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let value: String = value.chars().map(plain).collect();
+    format!("{value}.{client}.{server}.share")
 }
 
 impl fmt::Debug for ShareFile {

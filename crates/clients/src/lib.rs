@@ -58,7 +58,7 @@ mod submission;
 pub use check::Expected;
 pub use error::{ShareFault, ShareFileError};
 pub use field::Field;
-pub use file::{Preamble, ShareFile, fuzz_read, read_file};
+pub use file::{Preamble, ShareFile, file_name, fuzz_read, read_file};
 pub use header::{Header, Named, Purpose, SubmissionId};
 pub use limits::{MAX_HEADER, MAX_TEXT};
 pub use submission::{Received, combine, deal, gather, private_generator};

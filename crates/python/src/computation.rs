@@ -8,6 +8,7 @@ use madrigal_app::figures::json_text;
 use madrigal_app::flags::TransportArg;
 use madrigal_app::from_file::{FromFile, ProgramFlags};
 use madrigal_app::seen::{Place, Seen};
+use madrigal_app::steps::Step;
 use madrigal_program::{Array, Computation as Inner, Inputs, Outputs};
 use madrigal_program_file::{Limits, ProgramFile as File, SaveProgram, choices, general};
 use pyo3::prelude::*;
@@ -135,8 +136,8 @@ impl Computation {
     }
 
     /// Runs it, or says what it costs, as the command line would with these flags; gives outputs by their places, and what
-    /// would be printed.
-    #[pyo3(signature = (what, name, words, given, hear=None, terminal=false))]
+    /// would be printed. `steps` are those of a query, with their rows.
+    #[pyo3(signature = (what, name, words, given, hear=None, terminal=false, steps=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "as Python calls it")]
     fn perform(
         &self,
@@ -147,8 +148,10 @@ impl Computation {
         given: Option<Vec<Given<'_>>>,
         hear: Option<Py<PyAny>>,
         terminal: bool,
+        steps: Vec<(String, usize)>,
     ) -> PyResult<(Vec<(String, Parts)>, String)> {
         let mut flags: ProgramFlags = flags(&words)?;
+        let steps = Step::all(steps);
         let inputs = given.as_deref().map(inputs_of).transpose()?;
         let (program, what) = (self.0.clone(), what.to_owned());
         let work = move || {
@@ -166,7 +169,7 @@ impl Computation {
             };
             let told = match &*what {
                 "run" => program.run(&mut flags, &sink),
-                "explain" => program.explain(&mut flags),
+                "explain" => program.explain_steps(&mut flags, &steps),
                 "check" => program.check(&mut flags),
                 other => Err(Failure::bug(format!("there is no {other}"))),
             }?;

@@ -5,6 +5,7 @@
 
 mod files;
 mod guide;
+mod noise;
 mod program;
 mod schema;
 mod tpch;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
+use madrigal_net::sealing::SealingKey;
 use madrigal_testkit::command::{Ended, Running};
 use tempfile::TempDir;
 
@@ -95,9 +96,65 @@ fn explaining_a_query_reads_schemas_alone() {
     fs::remove_file(path.join("claims.csv")).unwrap();
     fs::remove_file(path.join("patients.csv")).unwrap();
     let told = run(path, &format!("{TABLES} --explain")).good();
-    for part in ["inner join", "group by", "mix R", "online: about"] {
+    for part in [
+        "claims of party 1: it has 6 rows",
+        "inner join",
+        "group by",
+        "result opened",
+        "| together",
+        "mix R",
+        "online: about",
+    ] {
         assert!(told.stdout.contains(part), "{told}");
     }
+    for (parties, mix) in [(3, "R"), (2, "A+B")] {
+        let line = format!("{TABLES} --explain --json --local {parties} --mix {mix}");
+        let told = run(path, &line).good();
+        let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let steps = json["steps"].as_array().unwrap();
+        assert!(steps.len() > 5, "{told}");
+        let sent = |party: usize| {
+            let sent = steps
+                .iter()
+                .map(|step| step["online_bytes_sent"][party].as_u64());
+            sent.sum::<Option<u64>>()
+        };
+        let most = (0..parties).map(sent).max().unwrap();
+        assert_eq!(most, json["online"]["bytes_sent"].as_u64(), "{told}");
+        let rounds = steps.iter().map(|step| step["online"]["rounds"].as_u64());
+        assert!(
+            rounds.max().unwrap() <= json["online"]["rounds"].as_u64(),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_hidden_number_of_rows_is_told_as_a_bound() {
+    let folder = folder();
+    let path = folder.path();
+    let hidden = "schema claims.csv --hide-rows epsilon=0.5,delta=1e-3,each=2";
+    let proposed = run(path, hidden).good().stdout;
+    assert!(
+        proposed.contains("\nnoise = { epsilon = 0.5, delta = 1e-3, each = 2 }\n"),
+        "{proposed}"
+    );
+    assert!(!proposed.contains("rows = "), "{proposed}");
+    let bound = proposed
+        .lines()
+        .find_map(|line| line.strip_prefix("at_most = "));
+    let bound: usize = bound.unwrap().parse().unwrap();
+    assert!((6..200).contains(&bound), "{bound}");
+    fs::write(path.join("claims.toml"), &proposed).unwrap();
+    let told = run(path, &format!("{TABLES} --local 3 --csv")).good();
+    assert_eq!(told.stdout, RESULT);
+    let learnt = format!(
+        "it has {bound} rows at most, by a bound that is (0.5, 1e-3)-differentially private for 2 rows"
+    );
+    assert!(told.stderr.contains(&learnt), "{told}");
+    run(path, "schema claims.csv --hide-rows epsilon=1").bad(2, &["--hide-rows", "delta=1e-6"]);
+    let many = "schema claims.csv --hide-rows epsilon=1e-6,delta=1e-15,each=1000000";
+    run(path, many).bad(2, &["rows of noise"]);
 }
 
 #[test]
@@ -155,10 +212,13 @@ fn parties(folder: &Path) {
         identity
             .save(&IdentityFiles::in_directory(folder, &name))
             .unwrap();
-        let (port, key) = (free_port(), identity.fingerprint());
+        let sealing = SealingKey::generate().unwrap();
+        let file = folder.join(format!("{name}.sealing.key"));
+        sealing.save(&file).unwrap();
+        let (port, key, sealing) = (free_port(), identity.fingerprint(), sealing.public());
         let _ = writeln!(
             text,
-            "[[party]]\nname = \"{name}\"\naddress = \"127.0.0.1:{port}\"\nkey = \"{key}\"\n"
+            "[[party]]\nname = \"{name}\"\naddress = \"127.0.0.1:{port}\"\nkey = \"{key}\"\nsealing = \"{sealing}\"\n"
         );
     }
     fs::write(folder.join("parties.toml"), text).unwrap();
@@ -173,7 +233,7 @@ fn machines() -> Vec<TempDir> {
         let mut names: Vec<String> = ["claims.toml", "patients.toml", "q.sql", "parties.toml"]
             .map(String::from)
             .into();
-        names.extend(["key", "crt"].map(|end| format!("p{party}.{end}")));
+        names.extend(["key", "crt", "sealing.key"].map(|end| format!("p{party}.{end}")));
         names.extend(
             ["patients.csv", "claims.csv"]
                 .get(party)
@@ -198,6 +258,82 @@ fn three_machines_have_one_table_each_and_the_third_gets_the_result() {
     let ended: Vec<Ended> = running.into_iter().map(|one| one.end().good()).collect();
     let told: Vec<&str> = ended.iter().map(|one| &*one.stdout).collect();
     assert_eq!(told, ["", "", RESULT]);
+}
+
+#[test]
+fn clients_who_compute_nothing_bring_tables() {
+    let query = "run @q.sql -t claims=claims.csv:alice -t patients=patients.csv:clinic";
+    let tables = query.strip_prefix("run ").unwrap();
+    // All parties here are told clients' tables in the clear.
+    let all = folder();
+    let told = run(all.path(), &format!("{query} --local 3 -q --csv")).good();
+    assert_eq!(told.stdout, RESULT);
+    let explained = run(all.path(), &format!("{query} --explain")).good();
+    assert!(
+        explained.stdout.contains("claims of client alice"),
+        "{explained}"
+    );
+    let machines = machines();
+    let roster = fs::read_to_string(machines[0].path().join("parties.toml")).unwrap();
+    fs::write(all.path().join("parties.toml"), roster).unwrap();
+    let share = format!("share {tables} --parties parties.toml --out shares --client");
+    for client in ["alice", "clinic"] {
+        let told = run(all.path(), &format!("{share} {client}")).good();
+        for part in ["Shared in R", ".p0.share", ".p2.share"] {
+            assert!(told.stdout.contains(part), "{told}");
+        }
+        for part in ["All parties learn", "client clinic: it has 4 rows"] {
+            assert!(told.stderr.contains(part), "{told}");
+        }
+    }
+    run(all.path(), &format!("{share} bob")).bad(2, &["--client bob", "--table"]);
+    run(all.path(), &format!("{share} 1")).bad(2, &["name of a client"]);
+    // Each machine has its own files alone, and no table.
+    for (party, machine) in machines.iter().enumerate() {
+        let own = machine.path().join("shares");
+        fs::create_dir(&own).unwrap();
+        for file in fs::read_dir(all.path().join("shares")).unwrap() {
+            let file = file.unwrap();
+            let name = file.file_name().into_string().unwrap();
+            if name.ends_with(&format!(".p{party}.share")) {
+                fs::copy(file.path(), own.join(&name)).unwrap();
+            }
+        }
+        for table in ["claims.csv", "patients.csv"] {
+            let _ = fs::remove_file(machine.path().join(table));
+        }
+    }
+    let all_run = |line: &str| -> Vec<Ended> {
+        let run = |party: usize| {
+            let line = format!("{line} --party {party} --parties parties.toml -q --csv");
+            start(machines[party].path(), &line)
+        };
+        let running: Vec<Running> = (0..3).map(run).collect();
+        running.into_iter().map(Running::end).collect()
+    };
+    for ended in all_run(&format!("{query} --shares shares")) {
+        assert_eq!(ended.good().stdout, RESULT);
+    }
+    // Shares are for one query, of tables as they were, for all who were to learn the result.
+    for line in [
+        format!("{query} --shares shares --to 0"),
+        format!("{query} --shares shares").replace("@q.sql", "@other.sql"),
+    ] {
+        for machine in &machines {
+            let other = QUERY.replace("total desc", "total");
+            fs::write(machine.path().join("other.sql"), other).unwrap();
+        }
+        for ended in all_run(&line) {
+            ended.bad(3, &["share", "query-"]);
+        }
+    }
+    // Without shares, or without those of a column.
+    let line = format!("{query} --party 0 --parties parties.toml -q");
+    let alone = machines[0].path();
+    run(alone, &line).bad(2, &["client alice", "--shares"]);
+    fs::remove_file(alone.join("shares/claims.amount.alice.p0.share")).unwrap();
+    run(alone, &format!("{line} --shares shares")).bad(3, &["claims.amount.alice.p0.share"]);
+    run(all.path(), &format!("{query} --local 3 --shares shares")).bad(2, &["--shares"]);
 }
 
 #[test]

@@ -84,6 +84,8 @@ impl Query {
         let mut lowering = Lowering::new(&mut program);
         let relation = lowering.lower(&frame, &Needs::all(&frame.columns), true)?;
         let (ports, rows) = (lowering.ports, lowering.rows);
+        // The last step is that rows are shuffled, divided and opened.
+        program.part(Some(rows.len() as u32));
         let (opened, columns) = relation.open(&mut program, receivers)?;
         program.part(None);
         Ok(Self {
@@ -150,11 +152,15 @@ impl Query {
         })
     }
 
-    /// Steps with the rows that each works on.
+    /// Steps in words, with the rows that each gives; the opening of the result comes last. The place of each is the number of its part
+    /// ([`Program::part`]), by which a plan tells what the step costs.
     pub fn steps(&self) -> Vec<(String, usize)> {
         let mut steps = Vec::new();
         self.frame.visit(&mut |step| steps.push(step.words()));
-        steps.into_iter().zip(self.rows.iter().copied()).collect()
+        let mut steps: Vec<_> = steps.into_iter().zip(self.rows.iter().copied()).collect();
+        let opened = self.rows.last().copied().unwrap_or(0);
+        steps.push(("result opened".into(), opened));
+        steps
     }
 }
 

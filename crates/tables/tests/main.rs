@@ -1,7 +1,10 @@
 //! Tables of secret rows.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+mod costs;
+mod faults;
 mod frames;
+mod messages;
 mod pairs;
 mod quantiles;
 mod random;

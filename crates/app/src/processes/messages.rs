@@ -11,8 +11,20 @@ use crate::failure::Status;
 /// Second line to a process, after its task: where the parties listen, and with TLS, their keys. It begins then.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Meeting {
-    pub(super) addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
     pub(super) keys: Vec<String>,
+}
+
+impl FromIterator<Ready> for Meeting {
+    /// Where the parties listen, of what each of them has told.
+    fn from_iter<I: IntoIterator<Item = Ready>>(ready: I) -> Self {
+        let mut meeting = Self::default();
+        for Ready { address, key } in ready {
+            meeting.addresses.extend(address);
+            meeting.keys.extend(key);
+        }
+        meeting
+    }
 }
 
 /// A line from a process.
@@ -29,7 +41,7 @@ pub(super) enum Event<D> {
 }
 
 /// The inputs and the plan are there, and the party listens; over memory, none does.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ready {
     pub(super) address: Option<String>,
     pub(super) key: Option<String>,
@@ -80,7 +92,7 @@ impl<T> From<&Outcome<T>> for Figures {
     }
 }
 
-pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     to.write_all(&line)?;
@@ -88,7 +100,7 @@ pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
 }
 
 /// Reads the next line; `None` at the end.
-pub(super) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     if from.read_until(b'\n', &mut line)? == 0 {
         return Ok(None);

@@ -3,8 +3,8 @@
 //! A command starts itself once more for each party, over memory once for all of them, with a command of its own that calls
 //! [`take_part`]. The first line that a process reads is its task, and the second one where the others listen.
 
-mod messages;
-mod party;
+pub(crate) mod messages;
+pub(crate) mod party;
 mod processor;
 
 use std::io::{self, BufReader};
@@ -40,28 +40,22 @@ impl Group {
     /// # Errors
     /// [`Failure`]: that of a process.
     pub fn ready(&mut self) -> Result<Meeting> {
-        let mut meeting = Meeting::default();
-        for (party, process) in self.0.iter_mut().enumerate() {
-            match process.hear::<IgnoredAny>()? {
-                Some(Event::Ready(Ready { address, key })) => {
-                    meeting.addresses.extend(address);
-                    meeting.keys.extend(key);
+        let ready = |(party, process): (usize, &mut Process)| match process.hear::<IgnoredAny>()? {
+            Some(Event::Ready(ready)) => Ok(ready),
+            Some(Event::Failed {
+                status, message, ..
+            }) => {
+                let party = Party::new(party);
+                Err(PartyFailure {
+                    party,
+                    status,
+                    message,
                 }
-                Some(Event::Failed {
-                    status, message, ..
-                }) => {
-                    let party = Party::new(party);
-                    return Err(PartyFailure {
-                        party,
-                        status,
-                        message,
-                    }
-                    .into());
-                }
-                Some(Event::Done(_)) | None => return Err(ended(party).into()),
+                .into())
             }
-        }
-        Ok(meeting)
+            Some(Event::Done(_)) | None => Err(ended(party).into()),
+        };
+        self.0.iter_mut().enumerate().map(ready).collect()
     }
 
     /// Tells all processes where the parties listen: they begin.

@@ -120,6 +120,19 @@ impl Listening {
         threads: usize,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
+        let link = (Network::new(None), &Patience::default());
+        self.meet_over(me, meeting, link, threads, work)
+    }
+
+    /// Meets the others over a network that links are made to behave like, with this patience, and does work in their session.
+    pub(crate) fn meet_over<T>(
+        self,
+        me: Party,
+        meeting: &Meeting,
+        (network, patience): (Network, &Patience),
+        threads: usize,
+        work: impl AsyncFnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
         let security = match &self.identity {
             None => Security::Clear,
             Some(identity) => Security::Tls(TlsParty::new(identity, Arc::new(roster(meeting)?))?),
@@ -129,8 +142,8 @@ impl Listening {
             addresses: &meeting.addresses,
             listener: self.listener,
             security: &security,
-            network: Network::new(None),
-            patience: &Patience::default(),
+            network,
+            patience,
             threads,
             name: "",
             observe: &|_| {},
@@ -150,7 +163,7 @@ fn roster(meeting: &Meeting) -> Result<Roster> {
 }
 
 /// Ends this process when its standard input does: the starter keeps it open as long as it lives.
-fn end_with_the_starter() {
+pub(crate) fn end_with_the_starter() {
     std::thread::spawn(|| {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(1);

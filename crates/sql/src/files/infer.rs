@@ -67,17 +67,30 @@ pub fn infer(path: &Path, choices: &[String]) -> Result<Inferred, FileError> {
         least_group: 1,
         columns,
     };
-    // A schema that cannot be read again is of no use: names may be odd.
-    Schema::parse(&schema.to_toml()).map_err(|problem| FileError::content(path, None, problem))?;
-    Ok(Inferred { schema, notes })
+    let inferred = Inferred { schema, notes };
+    let checked = inferred.check();
+    checked.map_err(|problem| FileError::content(path, None, problem))?;
+    Ok(inferred)
 }
 
 impl Inferred {
+    /// Checks that the schema can be read again, or it is of no use: names may be odd.
+    ///
+    /// # Errors
+    /// A text that says what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        Schema::parse(&self.schema.to_toml()).map(|_| ())
+    }
+
     /// The schema as a file, with comments on what everybody learns.
     pub fn to_toml(&self) -> String {
-        let mut text = String::from(
+        let rows = match self.schema.rows {
+            RowCount::Exactly(_) => "the number of rows",
+            RowCount::AtMost(_) | RowCount::Hidden(..) => "the bound of the number of rows",
+        };
+        let mut text = format!(
             "# What all parties know of this table. Hand it to each of them once it says no more than they may know.\n\
-             # Names, kinds, ranges, lengths of texts and the number of rows become known; values do not, but for what queries tell.\n",
+             # Names, kinds, ranges, lengths of texts and {rows} become known; values do not, but for what queries tell.\n",
         );
         let mut columns = self.schema.columns.iter();
         let mut is_column = false;
@@ -92,8 +105,17 @@ impl Inferred {
             let _ = writeln!(text, "{line}");
             if line.starts_with("rows = ") {
                 text.push_str(
-                    "# In place of rows, at_most = N keeps the number of rows a secret: N rows are computed with.\n\
-                     # unique = [[\"id\"]] tells that no two rows have the same id; joins by it cost less.\n\
+                    "# In place of rows, at_most = N keeps the number of rows a secret: N rows are computed with.\n",
+                );
+            }
+            if line.starts_with("noise = ") {
+                text.push_str(
+                    "# The bound is the number of rows and noise. Keep this file: another one with other noise tells more of the same rows.\n",
+                );
+            }
+            if line.starts_with("rows = ") || line.starts_with("noise = ") {
+                text.push_str(
+                    "# unique = [[\"id\"]] tells that no two rows have the same id; joins by it cost less.\n\
                      # least_group = 10 has nothing told of groups of fewer rows.\n",
                 );
             }

@@ -6,7 +6,7 @@
 //! ```
 //! let schema = madrigal_sql::files::Schema::parse(r#"
 //! name = "claims"
-//! ## Everybody learns the number of rows. With `at_most = 2000` in its place they learn a bound.
+//! ## Everybody learns the number of rows. With `at_most = 2000` in its place they learn a bound, which may come from [`Noise`].
 //! rows = 1200
 //! ## Keys that no two rows share: joins by them cost less.
 //! unique = [["id"]]
@@ -40,6 +40,7 @@
 
 mod csv;
 mod infer;
+mod noise;
 mod parquet;
 mod read;
 mod schema;
@@ -50,6 +51,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use infer::{Inferred, infer};
+pub use noise::Noise;
 pub use read::read;
 pub use schema::{RowCount, Schema};
 pub use write::{Format, batch, bytes};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::FileError;
+use super::noise::Noise;
 use super::values;
 
 /// Bytes of the longest file of a schema: choices are long.
@@ -33,6 +34,31 @@ pub enum RowCount {
     Exactly(usize),
     /// A bound; how many there are is a secret.
     AtMost(usize),
+    /// A bound that is the number of rows and noise.
+    Hidden(usize, Noise),
+}
+
+impl RowCount {
+    /// The number, or the bound.
+    pub const fn rows(self) -> usize {
+        match self {
+            Self::Exactly(rows) | Self::AtMost(rows) | Self::Hidden(rows, _) => rows,
+        }
+    }
+
+    /// `rows` rows hidden by noise, drawn of fair words that `random` gives.
+    ///
+    /// # Errors
+    /// Those of `random`.
+    pub fn hidden<E>(
+        rows: usize,
+        noise: Noise,
+        random: impl FnMut() -> Result<u64, E>,
+    ) -> Result<Self, E> {
+        let more = noise.draw(random)?;
+        let more = usize::try_from(more).unwrap_or(usize::MAX);
+        Ok(Self::Hidden(rows.saturating_add(more), noise))
+    }
 }
 
 /// What everybody knows of a table, and what may be told of it.
@@ -57,10 +83,20 @@ struct Written {
     name: String,
     rows: Option<u64>,
     at_most: Option<u64>,
+    noise: Option<WrittenNoise>,
     #[serde(default)]
     unique: Vec<Key>,
     least_group: Option<u64>,
     columns: BTreeMap<Spanned<String>, WrittenColumn>,
+}
+
+/// Noise as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenNoise {
+    epsilon: f64,
+    delta: f64,
+    each: Option<u64>,
 }
 
 /// The columns of a key.
@@ -209,9 +245,20 @@ impl Schema {
     pub fn parse(text: &str) -> Result<Self, String> {
         let written: Written =
             toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let rows = match (written.rows, written.at_most) {
-            (Some(rows), None) => RowCount::Exactly(bounded(rows)?),
-            (None, Some(rows)) => RowCount::AtMost(bounded(rows)?),
+        let noise = match written.noise {
+            None => None,
+            Some(noise) => {
+                let read = Noise::new(noise.epsilon, noise.delta, noise.each.unwrap_or(1));
+                Some(read.map_err(|problem| format!("noise: {problem}"))?)
+            }
+        };
+        let rows = match (written.rows, written.at_most, noise) {
+            (Some(rows), None, None) => RowCount::Exactly(bounded(rows)?),
+            (None, Some(rows), None) => RowCount::AtMost(bounded(rows)?),
+            (None, Some(rows), Some(noise)) => RowCount::Hidden(bounded(rows)?, noise),
+            (Some(_), None, Some(_)) => {
+                return Err("noise says how at_most hides the number of rows, and rows tells it: write at_most, or leave out noise".into());
+            }
             _ => {
                 return Err("say how many rows everybody may know of: either rows = 1200, or at_most = 2000 to keep the number a secret".into());
             }
@@ -292,7 +339,7 @@ impl Schema {
                 .sum::<u128>();
             bytes += u128::from(column.nullable);
         }
-        let (RowCount::Exactly(rows) | RowCount::AtMost(rows)) = self.rows;
+        let rows = self.rows.rows();
         if bytes * rows as u128 > TABLE {
             return Err(format!(
                 "{rows} rows of {bytes} bytes are too much: declare fewer rows, or shorter texts"
@@ -318,10 +365,9 @@ impl Schema {
 
     /// The table of an owner.
     pub fn table(&self, owner: impl Into<Holder>) -> Table {
-        let (RowCount::Exactly(rows) | RowCount::AtMost(rows)) = self.rows;
-        let mut table = Table::new(&self.name, owner, rows, self.columns.clone())
+        let mut table = Table::new(&self.name, owner, self.rows.rows(), self.columns.clone())
             .with_least_group(self.least_group);
-        if matches!(self.rows, RowCount::AtMost(_)) {
+        if !matches!(self.rows, RowCount::Exactly(_)) {
             table = table.padded();
         }
         for key in &self.unique {
@@ -337,6 +383,9 @@ impl Schema {
         let _ = match self.rows {
             RowCount::Exactly(rows) => writeln!(text, "rows = {rows}"),
             RowCount::AtMost(rows) => writeln!(text, "at_most = {rows}"),
+            RowCount::Hidden(rows, noise) => {
+                writeln!(text, "at_most = {rows}\nnoise = {{ {noise} }}")
+            }
         };
         if !self.unique.is_empty() {
             let keys = self.unique.iter().map(|key| list(key));

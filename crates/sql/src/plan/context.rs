@@ -60,6 +60,21 @@ fn data_type(kind: &Kind) -> DataType {
     }
 }
 
+/// Functions by their names and aliases.
+fn named<T>(
+    functions: Vec<Arc<T>>,
+    names: impl Fn(&T) -> (&str, &[String]),
+) -> HashMap<String, Arc<T>> {
+    let mut all = HashMap::new();
+    for function in functions {
+        let (name, aliases) = names(&function);
+        for name in std::iter::once(name).chain(aliases.iter().map(String::as_str)) {
+            all.insert(name.to_owned(), Arc::clone(&function));
+        }
+    }
+    all
+}
+
 impl Tables {
     pub(super) fn new(tables: &[(String, Frame)]) -> Self {
         let source = |frame: &Frame| -> Arc<dyn TableSource> {
@@ -72,35 +87,15 @@ impl Tables {
         };
         let functions = datafusion_functions::all_default_functions();
         let aggregates = datafusion_functions_aggregate::all_default_aggregate_functions();
+        let windows = datafusion_functions_window::all_default_window_functions();
         Self {
             tables: tables
                 .iter()
                 .map(|(name, frame)| (name.clone(), source(frame)))
                 .collect(),
-            functions: functions
-                .into_iter()
-                .flat_map(|function| {
-                    let mut names = vec![function.name().to_owned()];
-                    names.extend(function.aliases().iter().cloned());
-                    names
-                        .into_iter()
-                        .map(move |name| (name, Arc::clone(&function)))
-                })
-                .collect(),
-            aggregates: aggregates
-                .into_iter()
-                .flat_map(|function| {
-                    let mut names = vec![function.name().to_owned()];
-                    names.extend(function.aliases().iter().cloned());
-                    names
-                        .into_iter()
-                        .map(move |name| (name, Arc::clone(&function)))
-                })
-                .collect(),
-            windows: datafusion_functions_window::all_default_window_functions()
-                .into_iter()
-                .map(|function| (function.name().to_owned(), function))
-                .collect(),
+            functions: named(functions, |one| (one.name(), one.aliases())),
+            aggregates: named(aggregates, |one| (one.name(), one.aliases())),
+            windows: named(windows, |one| (one.name(), one.aliases())),
             planners: vec![
                 Arc::new(CoreFunctionPlanner::default()),
                 Arc::new(DatetimeFunctionPlanner),

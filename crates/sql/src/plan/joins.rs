@@ -14,12 +14,42 @@ use super::{Result, unsupported};
 struct Side {
     frame: Frame,
     names: Vec<String>,
+    /// Whether keys that are missing are equal, as `intersect` and `except` have it.
+    nulls_are_equal: bool,
 }
 
 impl Side {
     fn has(&self, value: &Expression) -> bool {
         let own = |name: &&str| self.names.iter().any(|own| own == name);
         value.columns().iter().all(own)
+    }
+
+    /// Leaves out rows for which those of these conditions that are on this side's columns alone are not true. Gives the other conditions.
+    fn keep(&mut self, conditions: Vec<Expression>) -> Result<Vec<Expression>> {
+        let (own, others): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|one| self.has(one));
+        for condition in own {
+            self.frame = self.frame.filter(condition)?;
+        }
+        Ok(others)
+    }
+
+    fn is_nullable(&self, name: &str) -> bool {
+        let found = self.frame.columns().iter().find(|one| one.name == name);
+        found.is_some_and(|column| column.nullable)
+    }
+
+    /// A public value of a column's kind.
+    fn any_value(&self, name: &str) -> Result<Expression> {
+        let found = self.frame.columns().iter().find(|one| one.name == name);
+        Ok(match found.map(|column| &column.kind) {
+            Some(Kind::Bool) => lit(false),
+            Some(Kind::Number(number)) => {
+                Expression::Literal(Literal::number(number.least, number.unit))
+            }
+            Some(Kind::Choice(texts)) => lit(texts.first().map_or("", String::as_str)),
+            Some(Kind::Text { .. }) => lit(""),
+            _ => return unsupported("rows that are compared by quotients that may be missing"),
+        })
     }
 
     /// The name of a column with a value, which is computed if there is none.
@@ -35,6 +65,10 @@ impl Side {
         Ok(name)
     }
 }
+
+/// Numbers of columns that say whether keys are missing, and of those that have others for them.
+const MISSING: usize = 10_000;
+const THERE: usize = 20_000;
 
 /// A key without casts that change no value, which comparisons do by themselves.
 fn bare<'a>(expr: &'a Expr, frame: &Frame) -> &'a Expr {
@@ -65,27 +99,34 @@ fn bare<'a>(expr: &'a Expr, frame: &Frame) -> &'a Expr {
     }
 }
 
-/// The parts of a condition that must all be true.
-fn conditions(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::BinaryExpr(BinaryExpr {
+/// The parts of a condition that must all be true, but for those that always are.
+fn conditions(expr: Option<&Expr>) -> Result<Vec<Expression>> {
+    Ok(match expr {
+        None => Vec::new(),
+        Some(Expr::BinaryExpr(BinaryExpr {
             left,
             op: Sign::And,
             right,
-        }) => [conditions(left), conditions(right)].concat(),
-        one => vec![one],
-    }
+        })) => [conditions(Some(left))?, conditions(Some(right))?].concat(),
+        Some(one) => {
+            let made = expression(one)?;
+            if made == lit(true) {
+                Vec::new()
+            } else {
+                vec![made]
+            }
+        }
+    })
 }
 
 impl Steps<'_> {
     pub(super) fn join(&self, join: &Join, plan: &LogicalPlan) -> Result<Frame> {
-        if join.null_equality == NullEquality::NullEqualsNull && !join.on.is_empty() {
-            return unsupported("a join in which missing values are equal");
-        }
+        let nulls_are_equal = join.null_equality == NullEquality::NullEqualsNull;
         let side = |plan: &LogicalPlan| -> Result<Side> {
             Ok(Side {
                 frame: self.frame(plan)?,
                 names: names(plan),
+                nulls_are_equal,
             })
         };
         let (left, right) = (side(&join.left)?, side(&join.right)?);
@@ -127,19 +168,13 @@ impl Steps<'_> {
         filter: Option<&Expr>,
         how: How,
     ) -> Result<Frame> {
-        let mut later: Vec<Expression> = Vec::new();
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let condition = expression(condition)?;
-            let is_true = condition == lit(true);
-            match how {
-                _ if is_true => {}
-                How::Inner => later.push(condition),
-                // Rows of the other table that the condition rules out are nobody's partners.
-                How::Left if right.has(&condition) => {
-                    right.frame = right.frame.filter(condition)?;
-                }
-                _ => return unsupported(format!("an outer join with the condition {condition}")),
-            }
+        let mut later = conditions(filter)?;
+        if how == How::Left {
+            // Rows of the other table that a condition rules out are nobody's partners.
+            later = right.keep(later)?;
+        }
+        if let (true, Some(condition)) = (how != How::Inner, later.first()) {
+            return unsupported(format!("an outer join with the condition {condition}"));
         }
         let mut joined = match on.is_empty() {
             true => self.beside(left, right, how)?,
@@ -178,7 +213,23 @@ impl Steps<'_> {
         for (number, (own, others)) in on.iter().enumerate() {
             let own = left.column(expression(bare(own, &left.frame))?, number)?;
             let others = right.column(expression(bare(others, &right.frame))?, number)?;
-            keys.push((own, others));
+            let is_nullable = left.is_nullable(&own) || right.is_nullable(&others);
+            if !(left.nulls_are_equal && is_nullable) {
+                keys.push((own, others));
+                continue;
+            }
+            // Whether a key is missing is a key of its own, and a public value stands for one that is.
+            let missing = [(&mut *left, &own), (&mut *right, &others)]
+                .map(|(side, key)| side.column(col(key).is_null(), number + MISSING));
+            let stand_in = left.any_value(&own)?;
+            let there = [(&mut *left, &own), (&mut *right, &others)].map(|(side, key)| {
+                let value = Expression::Coalesce(vec![col(key), stand_in.clone()]);
+                side.column(value, number + THERE)
+            });
+            for pair in [missing, there] {
+                let [own, others] = pair;
+                keys.push((own?, others?));
+            }
         }
         Ok(keys)
     }
@@ -193,36 +244,25 @@ impl Steps<'_> {
         how: How,
     ) -> Result<Frame> {
         let mut compared: Option<(String, Operator, String)> = None;
-        let mut own_conditions: Vec<Expression> = Vec::new();
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let made = expression(condition)?;
-            if made == lit(true) {
-                continue;
-            }
-            if right.has(&made) {
-                right.frame = right.frame.filter(made)?;
-            } else if left.has(&made) {
-                own_conditions.push(made);
-            } else {
-                let Expression::Binary(operator, one, other) = made else {
-                    return unsupported(format!("a subquery with the condition {condition}"));
-                };
-                let (own, operator, others) = match left.has(&one) && right.has(&other) {
-                    true => (*one, operator, *other),
-                    false if left.has(&other) && right.has(&one) => {
-                        (*other, flipped(operator), *one)
-                    }
-                    false => {
-                        return unsupported(format!("a subquery with the condition {condition}"));
-                    }
-                };
-                if compared.is_some() {
-                    return unsupported("a subquery that is compared in two columns");
+        let rest = right.keep(conditions(filter)?)?;
+        let (own_conditions, both): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|one| left.has(one));
+        for condition in both {
+            let (own, operator, others) = match &condition {
+                Expression::Binary(operator, one, other) if left.has(one) && right.has(other) => {
+                    (one, *operator, other)
                 }
-                let own = left.column(own, 1000)?;
-                let others = right.column(others, 1000)?;
-                compared = Some((own, operator, others));
+                Expression::Binary(operator, one, other) if left.has(other) && right.has(one) => {
+                    (other, flipped(*operator), one)
+                }
+                _ => return unsupported(format!("a subquery with the condition {condition}")),
+            };
+            if compared.is_some() {
+                return unsupported("a subquery that is compared in two columns");
             }
+            let own = left.column((**own).clone(), 1000)?;
+            let others = right.column((**others).clone(), 1000)?;
+            compared = Some((own, operator, others));
         }
         let keys = self.keys(&mut left, &mut right, on)?;
         let keys: Vec<(&str, &str)> = keys.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -257,12 +297,8 @@ impl Steps<'_> {
         filter: Option<&Expr>,
         mark: &str,
     ) -> Result<Frame> {
-        for condition in filter.map(conditions).unwrap_or_default() {
-            let made = expression(condition)?;
-            match right.has(&made) {
-                true => right.frame = right.frame.filter(made)?,
-                false => return unsupported(format!("a subquery with the condition {condition}")),
-            }
+        if let Some(condition) = right.keep(conditions(filter)?)?.first() {
+            return unsupported(format!("a subquery with the condition {condition}"));
         }
         let keys = self.keys(&mut left, &mut right, on)?;
         let nullable = |frame: &Frame, name: &str| {

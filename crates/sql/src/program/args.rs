@@ -7,7 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
 use madrigal_app::flags::{TransportArg, threads};
 use madrigal_app::from_file::ProgramFlags;
-use madrigal_app::receivers::Receivers;
+use madrigal_app::holders::HolderArg;
+use madrigal_app::receivers::{Receivers, client};
+use madrigal_program::lower::Mix;
+use madrigal_sql::files::{Format, Noise};
 
 /// Queries in SQL on tables that several parties hold, without any of them showing its own
 #[derive(Parser, Debug)]
@@ -21,6 +24,8 @@ pub struct Cli {
 pub enum Command {
     /// Compute a query, with --local as all parties or with --party as one of them
     Run(Box<Run>),
+    /// Cut the tables of a client, which computes nothing, into sealed files for the parties that will compute this query
+    Share(Box<Share>),
     /// Propose the schema of a file, for its owner to narrow and to hand to all parties: madrigal-sql schema claims.csv > claims.toml
     Schema(Schema),
     /// Compute the queries of TPC-H among three parties on this machine, and compare their results with those of DuckDB
@@ -30,15 +35,16 @@ pub enum Command {
     TpchParty,
 }
 
+/// A query.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS, mut_arg("inputs", |arg| arg.hide(true)))]
-pub struct Run {
+pub struct Ask {
     /// The query, or after an @ a file that has it; the same at all parties
     #[arg(value_name = "SQL")]
     pub query: String,
 
-    /// A table: its name in the query, its file (.csv or .parquet), and after a colon the party that owns it, or else party 0. Beside
-    /// the file stands its schema, claims.toml for claims.csv, which all parties have; of tables of others a party needs the schema alone
+    /// A table: its name in the query, its file (.csv or .parquet), and after a colon the party that owns it, or else party 0, or the
+    /// name of the client that does. Beside the file stands its schema, claims.toml for claims.csv, which all have; of tables of others
+    /// a party needs the schema alone
     #[arg(
         long = "table",
         short = 't',
@@ -55,6 +61,22 @@ pub struct Run {
     #[arg(long, value_name = "PARTIES|all", default_value = "all")]
     pub to: Receivers,
 
+    /// The most rows of each join of two tables that may both have a key many times; the same at all parties. The work follows from it, and
+    /// where a join has more rows the query ends and all parties learn that
+    #[arg(long, value_name = "ROWS", value_parser = rows)]
+    pub pairs: Option<usize>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS, mut_arg("inputs", |arg| arg.hide(true)))]
+pub struct Run {
+    #[command(flatten)]
+    pub ask: Ask,
+
+    /// Directory with this party's share files of clients' tables, which clients have made with `madrigal sql share`
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "local")]
+    pub shares: Option<PathBuf>,
+
     /// Write the result to a file, .csv or .parquet, in place of the terminal
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -63,12 +85,36 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["out", "json"])]
     pub csv: bool,
 
-    /// Compute nothing: show the steps of the query with the rows that each works on, and what they cost. No file but schemas is read
+    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each. No file but
+    /// schemas is read
     #[arg(long)]
     pub explain: bool,
 
     #[command(flatten)]
     pub flags: ProgramFlags,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Share {
+    #[command(flatten)]
+    pub ask: Ask,
+
+    /// The file that lists the parties, each with its sealing key
+    #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath)]
+    pub roster: PathBuf,
+
+    /// Name of this client, whose tables are named in --table: letters, digits, `-`, `_` and `.`
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    pub client: String,
+
+    /// Mix of protocols that the parties compute the query in [default: among three R, else A+B]
+    #[arg(long, value_name = "MIX")]
+    pub mix: Option<Mix>,
+
+    /// Directory for a file for each party and each column that the query reads; created if it does not exist
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -81,6 +127,12 @@ pub struct Schema {
     /// List all texts of a column, which everybody learns then: comparing them costs least
     #[arg(long = "choice", value_name = "COLUMN")]
     pub choices: Vec<String>,
+
+    /// Hide the number of rows: add a random number to it, so that the bound that everybody learns is (epsilon, delta)-differentially
+    /// private for tables that differ in one row, or with each=N in the N rows that one person has at most. Each call for the same rows
+    /// spends epsilon and delta again
+    #[arg(long, value_name = "epsilon=E,delta=D")]
+    pub hide_rows: Option<Noise>,
 }
 
 #[derive(Args, Debug)]
@@ -119,6 +171,16 @@ pub struct Tpch {
     pub json: bool,
 }
 
+/// A number of rows that a join may have.
+fn rows(text: &str) -> Result<usize, String> {
+    let rows: Option<usize> = text.parse().ok();
+    rows.filter(|rows| (1..=MOST_PAIRS).contains(rows))
+        .ok_or_else(|| format!("expected a number of rows from 1 to {MOST_PAIRS}"))
+}
+
+/// The most rows of a join that can be declared: a sort numbers them with 32 bits, beside those of the tables.
+const MOST_PAIRS: usize = 1 << 31;
+
 fn scale(text: &str) -> Result<f64, String> {
     let scale: Option<f64> = text.parse().ok();
     let fits = |scale: &f64| (0.001..=1000.0).contains(scale);
@@ -132,7 +194,7 @@ fn scale(text: &str) -> Result<f64, String> {
 pub struct TableArg {
     pub name: String,
     pub file: PathBuf,
-    pub owner: usize,
+    pub owner: HolderArg,
 }
 
 impl FromStr for TableArg {
@@ -141,10 +203,13 @@ impl FromStr for TableArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = "expected NAME=FILE or NAME=FILE:OWNER, for example claims=claims.csv:1";
         let (name, rest) = text.split_once('=').ok_or(wrong)?;
-        let owned = rest
-            .rsplit_once(':')
-            .and_then(|(file, owner)| Some((file, owner.parse().ok()?)));
-        let (file, owner) = owned.unwrap_or((rest, 0));
+        let owned = rest.rsplit_once(':').and_then(|(file, owner)| {
+            let owner: HolderArg = owner.parse().ok()?;
+            // Colons may be in names of files.
+            let is_owner = owner.party().is_some() || Format::of(file.as_ref()).is_some();
+            is_owner.then_some((file, owner))
+        });
+        let (file, owner) = owned.unwrap_or((rest, HolderArg::Party(0)));
         if name.is_empty() || file.is_empty() {
             return Err(wrong.into());
         }
@@ -190,11 +255,18 @@ mod tests {
 
     #[test]
     fn tables_have_owners() {
-        let of = |text: &str| text.parse::<TableArg>().map(|one| (one.file, one.owner));
-        assert_eq!(of("a=b.csv"), Ok(("b.csv".into(), 0)));
-        assert_eq!(of("a=b.csv:2"), Ok(("b.csv".into(), 2)));
-        assert_eq!(of("a=c:b.csv"), Ok(("c:b.csv".into(), 0)));
-        assert_eq!(of("a=x=y.csv:1"), Ok(("x=y.csv".into(), 1)));
+        let of = |text: &str| {
+            let table: Result<TableArg, String> = text.parse();
+            table.map(|one| (one.file.display().to_string(), one.owner.to_string()))
+        };
+        let owned = |file: &str, owner: &str| Ok((file.to_owned(), owner.to_owned()));
+        assert_eq!(of("a=b.csv"), owned("b.csv", "0"));
+        assert_eq!(of("a=b.csv:2"), owned("b.csv", "2"));
+        assert_eq!(of("a=b.parquet:alice"), owned("b.parquet", "alice"));
+        assert_eq!(of("a=c:b.csv"), owned("c:b.csv", "0"));
+        assert_eq!(of("a=c:b.csv:b.csv"), owned("c:b.csv", "b.csv"));
+        assert_eq!(of("a=b.csv:al/ice"), owned("b.csv:al/ice", "0"));
+        assert_eq!(of("a=x=y.csv:1"), owned("x=y.csv", "1"));
         for wrong in ["a", "a=", "=b", "a=:1"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

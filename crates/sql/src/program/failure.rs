@@ -2,7 +2,7 @@
 
 use madrigal_app::failure::{Fault, Status};
 use madrigal_sql::SqlError;
-use madrigal_sql::files::FileError;
+use madrigal_sql::files::{FileError, Noise};
 use madrigal_tables::QueryError;
 
 /// A query or a table that cannot be computed.
@@ -18,6 +18,14 @@ pub enum Unfit {
     Table { name: String, problem: String },
     #[error("--schema {name}=...: no --table has this name; correct it")]
     Schema { name: String },
+    #[error(
+        "--client {client}: no --table names this client as its owner: name one as NAME=FILE:{client}"
+    )]
+    NoTable { client: String },
+    #[error("the system gives no random numbers: {0}")]
+    Randomness(String),
+    #[error("--hide-rows {noise}: {problem}")]
+    Hidden { noise: Noise, problem: String },
     #[error("--out {0}: write a name that ends in .csv or .parquet")]
     Format(String),
     #[error("--only {0}: queries are named q1 to q22")]
@@ -34,7 +42,7 @@ impl Fault for Unfit {
     fn status(&self) -> Status {
         match self {
             Self::File(_) => Status::File,
-            Self::Wrong(_) => Status::Internal,
+            Self::Wrong(_) | Self::Randomness(_) => Status::Internal,
             _ => Status::Usage,
         }
     }

@@ -4,6 +4,7 @@ mod args;
 mod failure;
 mod query;
 mod schema;
+mod share;
 mod told;
 mod tpch;
 
@@ -14,6 +15,7 @@ use args::{Cli, Command};
 pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Run(mut args) => query::run(&mut args),
+        Command::Share(args) => share::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Tpch(args) => tpch::run(&args),
         Command::TpchParty => tpch::take_part(),

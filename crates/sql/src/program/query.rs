@@ -1,6 +1,7 @@
 //! `run`: a query, computed.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -8,21 +9,23 @@ use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{print, print_bytes, print_text_as_json};
 use madrigal_app::files::{self, Output, write_result};
 use madrigal_app::from_file::FromFile;
+use madrigal_app::holders::HolderArg;
 use madrigal_app::read::read_file;
 use madrigal_app::receivers::Receivers;
+use madrigal_app::share_files::job_of;
+use madrigal_app::steps::Step;
 use madrigal_app::terminal::stderr;
-use madrigal_core::Party;
 use madrigal_net::Fact;
-use madrigal_program::Array;
+use madrigal_program::{Array, Holder};
 use madrigal_sql::files::{Format, Schema, bytes, read};
-use madrigal_sql::plan;
+use madrigal_sql::plan_with_pairs;
 use madrigal_tables::{Answer, Data, Fault, Frame, Query, QueryError};
 
-use super::args::{Run, TableArg};
+use super::args::{Ask, Run, TableArg};
 use super::failure::Unfit;
 use super::told;
 
-/// Name of the program, by which clients' shares are bound to it.
+/// Name of the program where no client brings a table.
 const NAME: &str = "query";
 /// Number of parties where no flag says so.
 const PARTIES: usize = 3;
@@ -40,11 +43,13 @@ pub fn run(args: &mut Run) -> Result<()> {
         action: "write the result",
         path: args.out.as_deref(),
     };
-    files::check(args.tables.iter().map(|table| &*table.file), &[output])?;
-    let asked = Asked::new(args)?;
+    files::check(args.ask.tables.iter().map(|table| &*table.file), &[output])?;
+    let asked = Asked::new(&args.ask)?;
     if args.explain {
         return asked.explain(args);
     }
+    args.flags.take_shares_from(args.shares.take());
+    let job = OnceCell::new();
     let (query, arrays) = (RefCell::new(None), RefCell::new(Vec::new()));
     // Outputs come in their order, and a party gets all of them or none.
     let sink = |_: &str, array: &Array| {
@@ -58,15 +63,11 @@ pub fn run(args: &mut Run) -> Result<()> {
             if !quiet {
                 let _ = write!(stderr(), "{}", asked.learnt(&made));
             }
-            let mut data = Vec::new();
-            for (table, schema) in asked.tables.iter().zip(&asked.schemas) {
-                if me.is_none_or(|me| me.index() == table.owner) {
-                    data.push((&*table.name, values(table, schema)?));
-                }
-            }
+            let is_here = |owner: &HolderArg| me.is_none_or(|me| owner.party() == Some(me.index()));
+            let data = asked.values(parties, is_here)?;
             let inputs = made.inputs(data.iter().map(|(name, data)| (*name, data)));
             let program = FromFile {
-                name: NAME,
+                name: job.get_or_init(|| asked.job(&made)),
                 program: made.computation().clone(),
                 lengths: asked.facts(),
                 inputs: Some(inputs),
@@ -108,23 +109,31 @@ fn tell(
     }
 }
 
-/// A table's values, which its owner has.
-fn values(table: &TableArg, schema: &Schema) -> Result<Data> {
-    let read = read(&table.file, schema, Party::new(table.owner));
-    Ok(read.map_err(Unfit::from)?.1)
+/// The owner of a table, among so many parties.
+fn owner(table: &TableArg, parties: usize) -> Result<Holder> {
+    let holder = table.owner.holder(parties);
+    Ok(holder.map_err(|_| Unfit::Table {
+        name: table.name.clone(),
+        problem: format!(
+            "party {} owns it, and there are {parties} parties, numbered from 0",
+            table.owner
+        ),
+    })?)
 }
 
 /// A query with all that everybody knows of its tables.
-struct Asked {
+pub struct Asked {
     text: String,
-    tables: Vec<TableArg>,
+    pub tables: Vec<TableArg>,
     /// A schema for each, whose table has the name that the query gives it.
     schemas: Vec<Schema>,
     to: Receivers,
+    /// The most rows of a join of many with many.
+    pairs: Option<usize>,
 }
 
 impl Asked {
-    fn new(args: &Run) -> Result<Self> {
+    pub fn new(args: &Ask) -> Result<Self> {
         let text = match args.query.strip_prefix('@') {
             None => args.query.clone(),
             Some(path) => {
@@ -165,37 +174,75 @@ impl Asked {
             tables: args.tables.clone(),
             schemas,
             to: args.to.clone(),
+            pairs: args.pairs,
         })
     }
 
     /// The query as a program of `parties` parties.
-    fn query(&self, parties: usize) -> Result<Query> {
+    pub fn query(&self, parties: usize) -> Result<Query> {
         let mut tables = Vec::new();
         for (table, schema) in self.tables.iter().zip(&self.schemas) {
             let unfit = |problem: String| Unfit::Table {
                 name: table.name.clone(),
                 problem,
             };
-            if table.owner >= parties {
-                return Err(unfit(format!(
-                    "party {} owns it, and there are {parties} parties, numbered from 0",
-                    table.owner
-                ))
-                .into());
-            }
-            let frame = Frame::table(schema.table(Party::new(table.owner)));
+            let frame = Frame::table(schema.table(owner(table, parties)?));
             let frame = frame.map_err(|fault: Fault| unfit(fault.to_string()))?;
             tables.push((table.name.clone(), frame));
         }
-        let frame = plan(&self.text, &tables).map_err(Unfit::from)?;
+        let planned = plan_with_pairs(&self.text, &tables, self.pairs);
+        let frame = planned.map_err(Unfit::from)?;
         let to = self.to.parties(parties)?;
         let query = Query::new(&frame, parties, to);
         Ok(query.map_err(|error: QueryError| Unfit::from(error))?)
     }
 
+    /// The values of tables whose owners are here.
+    pub fn values(
+        &self,
+        parties: usize,
+        is_here: impl Fn(&HolderArg) -> bool,
+    ) -> Result<Vec<(&str, Data)>> {
+        let tables = self.tables.iter().zip(&self.schemas);
+        let here = tables.filter(|(table, _)| is_here(&table.owner));
+        let values = here.map(|(table, schema)| {
+            let read = read(&table.file, schema, owner(table, parties)?);
+            Ok((&*table.name, read.map_err(Unfit::from)?.1))
+        });
+        values.collect()
+    }
+
+    /// Name of the program. Where clients bring tables it is that of this query on tables of these schemas and for these receivers alone:
+    /// clients' shares are bound to it, and serve no other query.
+    pub fn job(&self, query: &Query) -> String {
+        if self
+            .tables
+            .iter()
+            .all(|table| table.owner.client().is_none())
+        {
+            return NAME.to_owned();
+        }
+        let mut facts = self.facts();
+        let outputs = query.computation().outputs().iter();
+        let to = outputs.flat_map(|port| port.to.iter().map(ToString::to_string));
+        let to: BTreeSet<String> = to.collect();
+        facts.push((
+            "--to".to_owned(),
+            to.into_iter().collect::<Vec<_>>().join(", "),
+        ));
+        facts.push((
+            "parties".to_owned(),
+            query.computation().parties().to_string(),
+        ));
+        job_of(NAME, &facts)
+    }
+
     /// What parties compare before they compute: a program alone does not tell what its numbers mean.
     fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![("the query".to_owned(), self.text.clone())];
+        if let Some(pairs) = self.pairs {
+            facts.push(("--pairs".to_owned(), pairs.to_string()));
+        }
         for (table, schema) in self.tables.iter().zip(&self.schemas) {
             facts.push((format!("--table {}", table.name), table.owner.to_string()));
             facts.push((format!("the schema of {}", table.name), schema.to_toml()));
@@ -204,7 +251,7 @@ impl Asked {
         facts
     }
 
-    fn learnt(&self, query: &Query) -> String {
+    pub fn learnt(&self, query: &Query) -> String {
         let to = match &self.to {
             Receivers::All => "All parties learn".to_owned(),
             Receivers::These(parties) => {
@@ -212,26 +259,27 @@ impl Asked {
                 format!("Parties {} alone learn", parties.join(", "))
             }
         };
-        let owners = self.tables.iter().map(|table| table.owner);
-        let tables: Vec<(Schema, usize)> = self.schemas.iter().cloned().zip(owners).collect();
+        let owners = self.tables.iter().map(|table| match &table.owner {
+            HolderArg::Party(party) => format!("party {party}"),
+            HolderArg::Client(name) => format!("client {name}"),
+        });
+        let tables: Vec<(&Schema, String)> = self.schemas.iter().zip(owners).collect();
         told::learnt(&tables, query, &to, query.frame().most_rows())
     }
 
     fn explain(&self, args: &mut Run) -> Result<()> {
         let query = self.query(args.flags.local().unwrap_or(PARTIES))?;
         let program = FromFile {
-            name: NAME,
+            name: &self.job(&query),
             program: query.computation().clone(),
             lengths: self.facts(),
             inputs: None,
         };
         let json = args.flags.json();
-        let told = program.explain(&mut args.flags)?;
+        let told = program.explain_steps(&mut args.flags, &Step::all(query.steps()))?;
         match json {
             true => print_text_as_json(&told),
-            false => {
-                print(format!("{}\n{}{told}", self.learnt(&query), told::steps(&query)).as_bytes())
-            }
+            false => print(format!("{}\n{told}", self.learnt(&query)).as_bytes()),
         }
     }
 }

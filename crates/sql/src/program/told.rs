@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::json_text;
-use madrigal_app::numbers::{count, counted, table};
+use madrigal_app::numbers::{counted, table};
 use madrigal_core::text::plain;
 use madrigal_sql::files::{RowCount, Schema};
 use madrigal_tables::{Answer, Kind, Query, Unit, Value};
@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 const EXACT: u64 = 1 << 53;
 
 /// What parties learn of the tables and of the result.
-pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) -> String {
+pub fn learnt(tables: &[(&Schema, String)], query: &Query, to: &str, most: usize) -> String {
     let mut text = String::from(
         "All parties learn the query, and of each table its columns' names and kinds, and:\n",
     );
@@ -22,16 +22,19 @@ pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) 
         let rows = match schema.rows {
             RowCount::Exactly(rows) => format!("it has {}", counted(rows as u64, "row")),
             RowCount::AtMost(rows) => format!("it has {} at most", counted(rows as u64, "row")),
+            RowCount::Hidden(rows, noise) => format!(
+                "it has {} at most, by a bound that is ({}, {:e})-differentially private for {}",
+                counted(rows as u64, "row"),
+                noise.epsilon(),
+                noise.delta(),
+                counted(noise.each(), "row"),
+            ),
         };
         let least = match schema.least_group {
             0 | 1 => String::new(),
             least => format!("; nothing is told of groups of fewer than {least} rows"),
         };
-        let _ = writeln!(
-            text,
-            "  {} of party {owner}: {rows}{least}",
-            plain(&schema.name)
-        );
+        let _ = writeln!(text, "  {} of {owner}: {rows}{least}", plain(&schema.name));
     }
     let columns: Vec<_> = query
         .columns()
@@ -45,15 +48,6 @@ pub fn learnt(tables: &[(Schema, usize)], query: &Query, to: &str, most: usize) 
         columns.join(", ")
     );
     text
-}
-
-/// The steps with the rows that each works on.
-pub fn steps(query: &Query) -> String {
-    let mut rows = table(&["step", "rows"]);
-    for (step, length) in query.steps() {
-        rows.add_row([plain(&step).into_owned(), count(length as u64)]);
-    }
-    format!("{rows}\n")
 }
 
 /// The result for people.

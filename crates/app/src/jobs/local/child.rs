@@ -2,27 +2,23 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::serve;
-use madrigal_net::identity::{Identity, Validity};
-use madrigal_net::roster::Roster;
-use madrigal_net::tls::TlsParty;
-use madrigal_net::transport::Security;
+use madrigal_net::Session;
 use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::failure::{Failure, Result, Status};
-use crate::flags::TransportArg;
 use crate::jobs::party::{PartyOutcome, Prepared, Runs};
 use crate::jobs::source::ReadCircuit;
 use crate::jobs::task::{Input, Own, Task};
 use crate::numbers::hex;
-use crate::reach::{Network, Way};
+use crate::processes::party::{Listening, end_with_the_starter};
+use crate::reach::Network;
 
 /// Between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -98,23 +94,8 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
     };
     drop(own);
 
-    // Port 0: the system gives a free one, and it stays ours.
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let listener = listener.map_err(Failure::system("cannot listen on the loopback interface"))?;
-    let address = listener
-        .local_addr()
-        .map_err(Failure::system("cannot listen"))?;
-    // A key for this run alone; it never leaves this process.
-    let identity = match assignment.transport {
-        TransportArg::Tls => Some(Identity::generate(Validity::days(1)?)?),
-        _ => None,
-    };
-    let ready = Event::Ready {
-        address: address.to_string(),
-        key: identity
-            .as_ref()
-            .map(|identity| identity.fingerprint().to_string()),
-    };
+    let listening = Listening::new(assignment.transport)?;
+    let ready = Event::Ready(listening.ready());
     let told = wire::send(&mut io::stdout().lock(), &ready);
     told.map_err(Failure::system("the starter has gone"))?;
 
@@ -122,12 +103,8 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
         wire::receive(&mut input).map_err(Failure::system("cannot read the addresses"))?;
     let meeting = meeting.ok_or_else(|| Failure::bug("a party process without addresses"))?;
     drop(input);
-    die_with_the_starter();
+    end_with_the_starter();
 
-    let security = match &identity {
-        None => Security::Clear,
-        Some(identity) => Security::Tls(TlsParty::new(identity, Arc::new(roster(&meeting)?))?),
-    };
     let reported = Cell::new(Instant::now());
     let observe = |progress: madrigal_engine::Progress| {
         if progress.done < progress.total && reported.get().elapsed() < PROGRESS_INTERVAL {
@@ -144,38 +121,21 @@ fn take_part() -> Result<(PartyOutcome, bool)> {
         first_job: 1,
         patience: &assignment.patience,
     };
-    let way = Way {
-        me: Party::checked(assignment.me, meeting.addresses.len()).map_err(Failure::bug)?,
-        addresses: &meeting.addresses,
-        listener,
-        security: &security,
-        network: Network::parse(&assignment.network)?,
-        patience: &assignment.patience,
-        threads: match &prepared {
-            Some(_) => assignment.task.own_threads(),
-            None => 0,
-        },
-        name: "",
-        observe: &|_| {},
+    let me = Party::checked(assignment.me, meeting.addresses.len()).map_err(Failure::bug)?;
+    let link = (Network::parse(&assignment.network)?, &assignment.patience);
+    let threads = match &prepared {
+        Some(_) => assignment.task.own_threads(),
+        None => 0,
     };
-    let outcome = way.in_session(async |session| match &mut prepared {
+    let work = async |session: &Session| match &mut prepared {
         Some(prepared) => prepared.work(session, runs, &observe).await,
         None => {
             serve(session, assignment.patience.deadline).await?;
             Ok(PartyOutcome::of_helper(assignment.me))
         }
-    })?;
+    };
+    let outcome = listening.meet_over(me, &meeting, link, threads, work)?;
     Ok((outcome, assignment.deliver))
-}
-
-fn roster(meeting: &Meeting) -> Result<Roster> {
-    let mut parties = Vec::new();
-    for (address, key) in meeting.addresses.iter().zip(&meeting.keys) {
-        let address = address.parse().map_err(Failure::bug)?;
-        let key = key.parse().map_err(Failure::bug)?;
-        parties.push((address, key));
-    }
-    Ok(Roster::local(parties)?)
 }
 
 fn tell_outcome(outcome: PartyOutcome, deliver: bool) -> io::Result<()> {
@@ -218,12 +178,4 @@ impl Write for Digested {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The starter keeps our standard input open as long as it lives.
-fn die_with_the_starter() {
-    std::thread::spawn(|| {
-        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
-        std::process::exit(1);
-    });
 }

@@ -14,7 +14,7 @@ use madrigal_core::Party;
 use sha2::{Digest, Sha256};
 
 use super::job::{LocalOutcome, LocalRun, differing};
-use super::wire::{self, Assignment, Event, Meeting};
+use super::wire::{self, Assignment, Event, Meeting, Ready};
 use crate::failure::{Failure, Result, Status, first_cause};
 use crate::jobs::fault::PartyFailure;
 use crate::numbers::hex;
@@ -125,13 +125,13 @@ impl Processes {
 
     /// Waits until all processes listen, and tells each where.
     fn introduce(&mut self, news: &Receiver<(usize, News)>) -> Result<()> {
-        let mut ready: Vec<Option<(String, Option<String>)>> = vec![None; self.0.len()];
+        let mut ready: Vec<Option<Ready>> = vec![None; self.0.len()];
         while ready.iter().any(Option::is_none) {
             let Ok((party, news)) = news.recv() else {
                 return Err(Failure::bug("all party processes have gone"));
             };
             match news {
-                News::Event(Event::Ready { address, key }) => ready[party] = Some((address, key)),
+                News::Event(Event::Ready(own)) => ready[party] = Some(own),
                 News::Event(Event::Failed {
                     status, message, ..
                 }) => {
@@ -147,11 +147,7 @@ impl Processes {
                 News::Event(_) | News::Result(_) => {}
             }
         }
-        let (addresses, keys): (Vec<_>, Vec<_>) = ready.into_iter().flatten().unzip();
-        let meeting = Meeting {
-            addresses,
-            keys: keys.into_iter().flatten().collect(),
-        };
+        let meeting: Meeting = ready.into_iter().flatten().collect();
         for process in &mut self.0 {
             if let Some(stdin) = &mut process.stdin {
                 unless_gone(wire::send(stdin, &meeting))?;
@@ -192,7 +188,7 @@ impl Processes {
                         echo,
                     });
                 }
-                News::Event(Event::Ready { .. }) => {}
+                News::Event(Event::Ready(_)) => {}
                 News::Stopped(signal) => return Err(Failure::Stopped(signal)),
                 News::Gone => {
                     gone[party] = true;

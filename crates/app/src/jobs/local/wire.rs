@@ -1,14 +1,14 @@
 //! Messages of the starter of a local run and its party processes to each other, over the process's
 //! standard input and output: one JSON object per line, then raw bytes where one says so.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Status;
 use crate::flags::{Patience, TransportArg};
 use crate::jobs::task::Task;
+pub(super) use crate::processes::messages::{Meeting, Ready, receive, send};
 use crate::progress::Step;
 use crate::runs::PartyRuns;
 use crate::stores::StoreFiles;
@@ -31,22 +31,12 @@ pub(super) struct Assignment {
     pub deliver: bool,
 }
 
-/// The second line to a party process: where the others listen, and with TLS, their keys.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Meeting {
-    pub addresses: Vec<String>,
-    pub keys: Vec<String>,
-}
-
-/// A line from a party process.
+/// A line from a party process, whose second one is a [`Meeting`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Event {
     /// The party has read its circuit and inputs, and listens.
-    Ready {
-        address: String,
-        key: Option<String>,
-    },
+    Ready(Ready),
     Progress(Step),
     /// The party has finished; `bytes` of the result follow, if it has one and it is wanted.
     Done {
@@ -59,22 +49,6 @@ pub(super) enum Event {
         message: String,
         echo: bool,
     },
-}
-
-pub(super) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    to.write_all(&line)?;
-    to.flush()
-}
-
-/// Reads the next line; `None` at the end.
-pub(super) fn receive<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    let mut line = Vec::new();
-    if from.read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    Ok(Some(serde_json::from_slice(&line)?))
 }
 
 pub(super) fn receive_bytes(from: &mut impl BufRead, length: usize) -> io::Result<Vec<u8>> {
