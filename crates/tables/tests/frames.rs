@@ -5,8 +5,8 @@ use madrigal_net::Error;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Party};
 use madrigal_tables::{
-    Column, Data, Extent, Frame, Join, Kind, Query, SortKey, Table, Value, Window, col, count_rows,
-    decimal, greatest, mean, median, sum,
+    Column, Data, Expression, Extent, Frame, Join, Kind, Query, SortKey, Table, Value, Window, col,
+    count_rows, decimal, greatest, mean, median, sum,
 };
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
@@ -324,4 +324,91 @@ fn groups_after_joins_take_the_joins_order() {
     }
     assert_eq!(rows[0], rows[1]);
     assert!(rows[0].len() > 20 && sorts[0] < sorts[1], "{sorts:?}");
+}
+
+/// A wide text that nothing is computed of is looked up for the few rows of the result, and does not move along with all rows before.
+#[test]
+fn wide_texts_are_looked_up_at_the_end() {
+    let address = Kind::Text {
+        bytes: 64,
+        ascii: true,
+    };
+    let key = || Kind::integer(0, 999);
+    let people = Table::new(
+        "people",
+        Party::new(0),
+        40,
+        vec![
+            Column::new("person", key()),
+            Column::new("address", address),
+        ],
+    )
+    .unique(&["person"]);
+    let orders = vec![Column::new("order", key()), Column::new("buyer", key())];
+    let orders = Table::new("orders", Party::new(1), 60, orders).unique(&["order"]);
+    let lines = vec![
+        Column::new("line", key()),
+        Column::new("price", Kind::decimal(6, 2)),
+    ];
+    let lines = Table::new("lines", Party::new(2), 90, lines);
+    let street = |person: i128| format!("{person} of the longest street of the whole town");
+    let persons: Vec<i128> = (0..40).map(|row| 7 * row % 40).collect();
+    let streets = persons.iter().map(|&one| Value::Text(street(one)));
+    let of_people = Data::new(&people, [numbers(&persons), streets.collect()]).unwrap();
+    let numbered: Vec<i128> = (0..60).collect();
+    let buyers: Vec<i128> = (0..60).map(|row| row % 45).collect();
+    let of_orders = Data::new(&orders, [numbers(&numbered), numbers(&buyers)]).unwrap();
+    let sold: Vec<i128> = (0..90).map(|row| row * 31 % 70).collect();
+    let prices: Vec<i128> = (0..90).map(|row| 100 + row * row % 97).collect();
+    let of_lines = Data::new(&lines, [numbers(&sold), numbers(&prices)]).unwrap();
+    let frames = [&lines, &orders, &people].map(|table| Frame::table(table.clone()).unwrap());
+    let told = |address: Expression| {
+        frames[0]
+            .join(&frames[1], &[("line", "order")], Join::Inner)
+            .unwrap()
+            .join(&frames[2], &[("buyer", "person")], Join::Inner)
+            .unwrap()
+            .with_columns([("address", address)])
+            .unwrap()
+            .group(
+                ["person", "address"],
+                vec![("total".into(), sum(col("price")))],
+            )
+            .unwrap()
+            .sort([SortKey::down("total"), SortKey::up("person")])
+            .unwrap()
+            .first(5)
+            .unwrap()
+    };
+    let mut totals: std::collections::BTreeMap<i128, i128> = std::collections::BTreeMap::new();
+    for (line, price) in sold.iter().zip(&prices) {
+        let buyer = numbered.iter().position(|order| order == line);
+        if let Some(buyer) = buyer.map(|at| buyers[at]).filter(|buyer| *buyer < 40) {
+            *totals.entry(buyer).or_default() += price;
+        }
+    }
+    let mut wanted: Vec<(i128, i128)> = totals.into_iter().collect();
+    wanted.sort_by_key(|&(person, total)| (-total, person));
+    let wanted: Vec<Vec<Value>> = wanted[..5]
+        .iter()
+        .map(|&(person, total)| {
+            let text = Value::Text(street(person));
+            vec![Value::Number(person), text, Value::Number(total)]
+        })
+        .collect();
+    // A text that is computed moves along.
+    let mut bytes = Vec::new();
+    for address in [col("address"), col("address").piece(0, 64)] {
+        let query = Query::new(&told(address), 3, Everyone).unwrap();
+        let data = [
+            ("people", &of_people),
+            ("orders", &of_orders),
+            ("lines", &of_lines),
+        ];
+        let outputs = query.computation().simulate(&query.inputs(data)).unwrap();
+        assert_eq!(query.result(&outputs).unwrap().rows, wanted);
+        let planned = query.computation().plan(Mix::R, None, &|_| {}).unwrap();
+        bytes.push(planned.plan.cost(Party::new(1)).online.bytes_sent);
+    }
+    assert!(2 * bytes[0] < bytes[1], "{bytes:?}");
 }

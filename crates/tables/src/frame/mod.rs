@@ -3,6 +3,7 @@
 mod facts;
 mod group;
 mod join;
+mod late;
 mod optimise;
 mod show;
 mod window;

@@ -5,10 +5,12 @@ use crate::column::Column;
 use crate::expression::{Expression, Operator, col};
 
 impl Frame {
-    /// The query with filters as early as they can be, and with each lookup at the smallest table that has its keys.
+    /// The query with filters as early as they can be, with each lookup at the smallest table that has its keys, and with wide columns looked up at
+    /// the end.
     pub(crate) fn optimised(&self) -> Result<Self> {
         let filtered = self.with_filters(Vec::new())?;
-        filtered.with_early_lookups()?.with_fewer_selections()
+        let early = filtered.with_early_lookups()?;
+        early.with_late_columns()?.with_fewer_selections()
     }
 
     /// Selections of selected columns are one, and those that change nothing are none.

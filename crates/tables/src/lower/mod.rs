@@ -113,7 +113,7 @@ impl<'a> Lowering<'a> {
                 left.beside(self.program, &right, *outer)
             }
             Node::Group(input, groups) => {
-                let more = needs::of_group(needs, groups);
+                let more = needs::of_group(needs, input, groups);
                 let relation = self.lower(input, &more, true)?;
                 self.begin();
                 self.group(frame, input, relation, groups, needs)?

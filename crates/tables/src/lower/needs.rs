@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::takes;
 use crate::column::Column;
-use crate::expression::{Expression, Operator, col};
+use crate::expression::{Expression, Operator};
 use crate::frame::{Aggregate, Frame, Groups, Lookup, Windows};
 
 /// Columns that are needed, and whether numbers are computed with, so that they had better be wide.
@@ -91,12 +91,14 @@ pub(super) fn of_lookup(
 }
 
 /// Columns that the input of groups must give.
-pub(super) fn of_group(needs: &Needs, groups: &Groups) -> Needs {
+pub(super) fn of_group(needs: &Needs, input: &Frame, groups: &Groups) -> Needs {
     let mut more = Needs::default();
-    groups
-        .keys
-        .iter()
-        .for_each(|key| more.read(&col(key), false));
+    let reduced = input.facts.reduced(&groups.keys);
+    for key in &groups.keys {
+        if reduced.contains(key) || needs.of(key).is_some() {
+            more.add(key, false);
+        }
+    }
     for (name, aggregate) in &groups.aggregates {
         if needs.of(name).is_none() {
             continue;

@@ -128,6 +128,12 @@ impl Relation {
         self
     }
 
+    /// Those of some columns that the rows have: one that others decide may have been left out.
+    pub(super) fn given<'a>(&self, names: &'a [String]) -> impl Iterator<Item = &'a String> {
+        let own: BTreeSet<String> = self.columns.iter().map(|own| own.name.clone()).collect();
+        names.iter().filter(move |name| own.contains(*name))
+    }
+
     /// The columns that are needed of these, in their order.
     pub(super) fn in_order_of(&self, columns: &[Column], needs: &Needs) -> Self {
         let mut ordered = self.clone();

@@ -32,7 +32,7 @@ impl Lowering<'_> {
         }
         let mut all: Vec<Vec<Option<u128>>> = Vec::new();
         let mut count = 1_usize;
-        for key in &groups.keys {
+        for key in relation.given(&groups.keys) {
             let column = relation.columns.iter().zip(&relation.cells);
             let Some((column, cell)) = column.into_iter().find(|one| one.0.name == *key) else {
                 return Ok(None);
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let mut names: Vec<Vec<Option<u128>>> = vec![Vec::new()];
         let mut flags: Vec<Option<Tensor>> = vec![relation.valid.clone()];
         let mut cells = Vec::new();
-        for (key, codes) in groups.keys.iter().zip(&keys) {
+        for (key, codes) in relation.given(&groups.keys).zip(&keys) {
             let at = relation
                 .columns
                 .iter()
@@ -169,7 +169,7 @@ impl Lowering<'_> {
         let valid = zero.less(&rows_of(&mut counts));
         let mut columns = Vec::new();
         let mut key_cells = Vec::new();
-        for (at, (key, cell)) in groups.keys.iter().zip(cells).enumerate() {
+        for (at, (key, cell)) in relation.given(&groups.keys).zip(cells).enumerate() {
             let column = relation.columns.iter().find(|column| column.name == *key);
             let element = cell.kind.elements()[0];
             let codes = names

@@ -57,12 +57,14 @@ impl Lowering<'_> {
             (0..reduced.len()).all(|place| places.contains(&Some(place)))
         };
         let steady = |key: &String| relation.steady.contains(key);
-        let is_sorted = is_sorted && groups.keys.iter().all(steady);
+        let is_sorted = is_sorted && relation.given(&groups.keys).all(steady);
         if is_sorted {
             // The order of the join.
             reduced.sort_by_key(|key| relation.sorted.iter().position(|names| names.contains(key)));
         }
-        let others = groups.keys.iter().filter(|key| !reduced.contains(key));
+        let others = relation
+            .given(&groups.keys)
+            .filter(|key| !reduced.contains(*key));
         let others: Vec<&String> = others.collect();
         let bound = frame.facts.most.min(relation.rows);
         let name = format!("at most {bound} groups by {}", groups.keys.join(", "));

@@ -151,8 +151,9 @@ impl Lowering<'_> {
             made.columns.push(column.clone());
             made.cells.push(cell.full(made.rows));
         }
-        // The order of groups tells of keys that go.
-        made.is_canonical &= groups.keys.iter().all(|key| needs.of(key).is_some());
+        // The order of groups tells of keys that go, unless others decide them.
+        let reduced = input.facts.reduced(&groups.keys);
+        made.is_canonical &= reduced.iter().all(|key| needs.of(key).is_some());
         let mut ordered = made.in_order_of(&frame.columns, needs);
         // A table has a column at least.
         if ordered.columns.is_empty() {
