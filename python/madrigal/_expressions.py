@@ -209,7 +209,7 @@ class Expr:
         return Told("n_unique", self)
 
     def std(self) -> Told:
-        """The standard deviation of a sample: the root of :meth:`var`."""
+        """The standard deviation of a sample: the root of :meth:`var`, with as many of six digits after the point as 128 bits have room for."""
         return Told("std", self)
 
     def median(self) -> Told:
@@ -276,6 +276,8 @@ class Told:
             rows: How many rows before and after it count; ``None`` for all on that side. Without it all rows do: a running total is
                 ``col("amount").sum().over("patient", order_by="day", rows=(None, 0))``.
         """
+        if rows is not None and any(one is not None and one < 0 for one in rows):
+            raise ValueError(f"rows counts rows before and after each, and not {rows!r}")
         names = [order_by] if isinstance(order_by, str) else list(order_by)
         down = [descending] * len(names) if isinstance(descending, bool) else list(descending)
         order = tuple((name, bool(one), nulls_first) for name, one in zip(names, down, strict=True))

@@ -207,6 +207,13 @@ def _encoded(kind: Kind, values: Any) -> Any:
     return made
 
 
+def _add(data: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Adds the values of tables to those of others."""
+    for name, values in more.items():
+        if data.setdefault(name, values) is not values:
+            raise MadrigalError(f"two tables with different values are named {name!r}: give one of them another name")
+
+
 class Frame:
     """A table that a query makes of others: written down step by step, checked as it is written, and computed when it is asked for.
 
@@ -220,7 +227,7 @@ class Frame:
     def _with(self, native: Any, *others: Frame) -> Frame:
         data = dict(self._data)
         for other in others:
-            data.update(other._data)
+            _add(data, other._data)
         return Frame(native, data)
 
     @property
@@ -244,7 +251,10 @@ class Frame:
             if not (isinstance(node, dict) and "column" in node):
                 raise TypeError("a computed column needs a name: select(total=...)")
             columns.append([node["column"], node])
-        columns += [[name, as_expr(value)._node] for name, value in named.items()]
+        for name, value in named.items():
+            if isinstance(value, (Told, Over)):
+                raise TypeError(f"{name} is told of several rows: with_columns takes it with .over(...), and group_by(...).agg without")
+            columns.append([name, as_expr(value)._node])
         return json.dumps(columns)
 
     def select(self, *columns: str | Expr, **named: Any) -> Frame:
@@ -263,7 +273,8 @@ class Frame:
             native = native.window(list(partition), list(order), functions)
         made = {name: col(f"{name}\x00") if isinstance(value, Over) else value for name, value in named.items()}
         told = self._with(native.with_columns(self._named((), made)))
-        return told.drop(*[name for name in told.columns if name.endswith("\x00")]) if shared else told
+        hidden = {function[0] for functions in shared.values() for function in functions}
+        return told.drop(*hidden) if hidden else told
 
     def rename(self, names: Mapping[str, str]) -> Frame:
         """The columns with other names."""
@@ -383,8 +394,14 @@ class Groups:
         return self._told(told, bound, at_least)
 
     def _told(self, told: Mapping[str, Told], bound: int | None = None, at_least: int = 1) -> Frame:
-        parts = [one._parts(name) for name, one in told.items()]
+        parts = [self._part(name, one) for name, one in told.items()]
         return self._frame._with(self._frame._native.group(self._keys, parts, bound, at_least))
+
+    @staticmethod
+    def _part(name: str, told: Any) -> Any:
+        if not isinstance(told, Told) or told._function in ("row_number", "rank", "dense_rank", "lag", "lead", "first", "last"):
+            raise TypeError(f"{name} is not told of groups: agg takes numbers such as col(...).sum(), and with_columns those with .over(...)")
+        return told._parts(name)
 
 
     def pivot(self, on: str, values: Iterable[Any], **told: Told) -> Frame:
@@ -397,7 +414,7 @@ class Groups:
             told: Numbers by name.
         """
         literals = json.dumps([lit(value)._node["literal"] for value in values])
-        parts = [one._parts(name) for name, one in told.items()]
+        parts = [self._part(name, one) for name, one in told.items()]
         return self._frame._with(self._frame._native.pivot(self._keys, on, literals, parts))
 
 
@@ -461,7 +478,9 @@ def _value(kind: Any, value: Any) -> Any:
         return value
     unit = kind["number"]["unit"]
     if isinstance(unit, dict):
-        return decimal.Decimal(value).scaleb(-unit["decimal"])
+        # All digits are kept, however many the context of decimals has.
+        digits = tuple(map(int, str(abs(value))))
+        return decimal.Decimal((int(value < 0), digits, -unit["decimal"]))
     if unit == "day":
         return datetime.date(1970, 1, 1) + datetime.timedelta(days=value)
     if unit == "microsecond":
@@ -617,6 +636,6 @@ def sql(query: str, /, *, pairs: int | None = None, **tables: Frame) -> Frame:
         raise MadrigalError(str(error)) from None
     data: dict[str, Any] = {}
     for frame in tables.values():
-        data.update(frame._data)
+        _add(data, frame._data)
     return Frame(native, data)
 

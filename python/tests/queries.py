@@ -109,6 +109,8 @@ class Queries:
             return f"case when {self.condition(scope, depth - 1)} then {self.number(scope, depth - 1)} else {self.number(scope, depth - 1)} end"
         if pick == 7:
             return f"coalesce({self.number(scope, depth - 1)}, {self.number(scope, depth - 1)})"
+        if r.random() < 0.3:
+            return f"round({self.of('dec', scope)}, {r.randrange(3)})"
         return f"extract({r.choice(['year', 'month', 'day'])} from {self.of('date', scope)})"
 
     def text(self, scope: list[Table]) -> str:

@@ -17,7 +17,7 @@ import pytest
 
 import madrigal as mg
 from madrigal import col, lit, when
-from madrigal.tables import choice, dates, decimals, integer, rows, text, truth
+from madrigal.tables import choice, dates, decimals, integer, row_number, rows, text, truth
 from queries import Queries, order, same
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -195,6 +195,89 @@ def test_what_reviews_found_stays_right() -> None:
             mg.sql(refused, q=q)
     with pytest.raises(mg.MadrigalError, match="levels deep"):
         mg.sql("select a from q where " + " or ".join(f"a * a = {number}" for number in range(300)), q=q)
+
+
+def test_steps_that_several_others_are_made_of_are_computed_once() -> None:
+    a = mg.table("a", data={"k": list(range(8)), "v": list(range(8))}, unique="k")
+    b = mg.table("b", data={"k": [0, 0, 1, 1, 2, 2, 3, 3], "w": list(range(8)), "g": [0] * 8, "s": [1] * 8})
+    for _ in range(4):
+        # Any two rows are the same two wherever they are asked for.
+        any_two = b.head(2)
+        assert len(mg.table("c", data={"k": [0, 1, 2, 3] * 2, "v": [1] * 8}).join(any_two, on="k", pairs=40).run_local(progress=False)) == 4
+        top = b.select("w", "k").head(2)
+        assert len(top.join(top, on="w", pairs=9).run_local(progress=False)) == 2
+        left = a.join(any_two, on="k", how="left").run_local(progress=False)
+        assert {row["k"] for row in left} == set(range(8))
+        first = b.with_columns(n=row_number().over("g", order_by="s")).filter(col("n") <= 2)
+        assert len(mg.table("c", data={"k": [0, 1, 2, 3] * 2}).join(first, on="k", pairs=40).run_local(progress=False)) == 4
+    chain = mg.table("t0", data={"k": [1, 1]})
+    for number in range(1, 7):
+        chain = mg.table(f"t{number}", data={"k": [1, 1]}).join(chain, on="k", pairs=200)
+    assert len(chain.query()._query.steps) < 120
+    assert len(chain.simulate()) == 2**7
+
+
+def test_orders_tell_of_what_is_shown_alone() -> None:
+    t = mg.table("t", columns={"k": integer(0, 9), "v": integer(0, 99)}, data={"k": [9, 3, 5, 3], "v": [1, 2, 3, 4]})
+    names = mg.table("n", data={"id": [3, 5], "name": ["x", "y"]}, unique="id")
+    hidden = t.group_by("k").agg(s=col("v").sum()).join(names, left_on="k", right_on="id", how="left").select("s", "name")
+    places = [rows_of(hidden.run_local(progress=False)) for _ in range(12)]
+    assert all(sorted(one, key=order) == sorted(places[0], key=order) for one in places)
+    assert len({tuple(one) for one in places}) > 1
+    # An order that is asked for lasts through filters, and no further than it says.
+    s = t.sort("v", descending=True)
+    kept = s.with_columns(y=col("v") * 2).filter(col("y") < 8).head(2)
+    for _ in range(3):
+        assert [row["v"] for row in kept.run_local(progress=False)] == [3, 2]
+    # A wide column is not looked up where that loses the order.
+    wide = mg.table("w", columns={"id": integer(0, 999), "txt": text(64)}, data={"id": list(range(40)), "txt": [f"t{row}" for row in range(40)]}, unique="id")
+    facts = mg.table("f", data={"fk": [row % 40 for row in range(400)], "x": list(range(400))})
+    found = mg.sql("select txt, x from f join w on fk = id order by 0 - x limit 6", f=facts, w=wide)
+    assert rows_of(found.run_local(progress=False)) == [(f"t{x % 40}", x) for x in range(399, 393, -1)]
+
+
+def test_what_reviews_of_windows_found_stays_right() -> None:
+    z = mg.table("z", data={"p": [1, 333333, 1], "q": [3, 1000000, 2], "v": [1, 10, 100]}).with_columns(r=col("p") / col("q"))
+    third = z.group_by("r").agg(s=col("v").sum()).filter(col("r") == Decimal("0.333333"))
+    assert rows_of(third.simulate()) == [(Decimal("0.333333"), 11)]
+    t = mg.table("t", data={"a": [4, 1, 3, 2], "b": [1, 1, 2, 2]})
+    for refused in ["select lag(a, 1.5) over (order by a) from t", "select sum(a) over (order by a range between 1 preceding and current row) from t"]:
+        with pytest.raises(mg.MadrigalError, match="yet"):
+            mg.sql(refused, t=t)
+    named = mg.sql('select a as "order 0" from t order by -b, a', t=t)
+    assert rows_of(named.simulate()) == [(2,), (3,), (1,), (4,)]
+    people = mg.table("p", data={"id": list(range(12)), "pay": [100 * row for row in range(12)]}, least_group=10)
+    alone = "select max(s) as m from (select sum(case when id = 5 then pay end) over () as s from p) as q"
+    assert rows_of(mg.sql(alone, p=people).simulate()) == [(None,)]
+    assert rows_of(mg.sql("select max(s) as m from (select sum(pay) over () as s from p) as q", p=people).simulate()) == [(6600,)]
+    with pytest.raises(mg.MadrigalError, match="single rows"):
+        mg.sql("select max(f) as m from (select first_value(pay) over (order by pay) as f from p) as q", p=people)
+    long = mg.table("l", columns={"x": decimals(38, 6)}, data={"x": [Decimal("99999999999999999999999999999999.123456")]})
+    assert long.simulate()[0]["x"] == Decimal("99999999999999999999999999999999.123456")
+    with pytest.raises(mg.MadrigalError, match="two tables with different values"):
+        t.union(mg.table("t", data={"a": [1, 2, 3, 4], "b": [0, 0, 0, 0]}))
+    n = mg.table("n", data={"g": [1, 1, 1], "k": [1, None, None]})
+    assert n.group_by("g").pivot("k", [1, None], n=rows()).simulate()[0] == {"g": 1, "1": 1, "null": 2}
+    # Rows without any column that is needed.
+    for query, wanted in [
+        ("select count(*) as n from (select * from t limit 2) as s", [(2,)]),
+        ("select count(*) over () as n from t", [(4,)] * 4),
+        ("select 1 as o from (select a from t limit 2 offset 1) as s", [(1,)] * 2),
+    ]:
+        assert rows_of(mg.sql(query, t=t).run_local(progress=False)) == wanted
+    assert sorted(rows_of(mg.sql("select row_number() over () as n from t", t=t).run_local(progress=False))) == [(1,), (2,), (3,), (4,)]
+    # As many pairs as there can be are enough, whatever is declared.
+    assert len(t.join(mg.table("u", data={"b": [1, 1], "c": [5, 6]}), on="b", pairs=2**62).simulate()) == 4
+    big = mg.table("big", columns={"k": integer(0, 9)}, rows=2**20)
+    with pytest.raises(ValueError, match="the most that can be declared"):
+        big.join(mg.table("other", columns={"k": integer(0, 9)}, rows=2**20), on="k", pairs=2**40)
+    for name in ["number", "count", "copy"]:
+        one = mg.table("one", data={name: [1, 1], "x": [1, 2]})
+        assert len(one.join(mg.table("two", data={name: [1, 1], "y": [3, 4]}), on=name, pairs=10).simulate()) == 4
+    with pytest.raises(TypeError, match=r"with .over\(...\)"):
+        t.with_columns(x=col("a").sum())
+    with pytest.raises(TypeError, match="not told of groups"):
+        t.agg(x=col("a").sum().over("b"))
 
 
 def test_small_groups_are_told_of_in_no_way() -> None:

@@ -13,7 +13,7 @@ use crate::data::Data;
 use crate::error::Fault;
 use crate::frame::{Frame, Node};
 use crate::kind::{Decimal, Kind, Unit};
-use crate::lower::{Input, Lowering, Needs, Opened, Port};
+use crate::lower::{Input, Lowering, Opened, Port};
 
 /// A query made into a program, which parties run like any other.
 #[derive(Debug)]
@@ -81,8 +81,8 @@ impl Query {
         if parties == 3 {
             program = program.with_default(Mix::R);
         }
-        let mut lowering = Lowering::new(&mut program);
-        let relation = lowering.lower(&frame, &Needs::all(&frame.columns), true)?;
+        let mut lowering = Lowering::new(&mut program, &frame);
+        let relation = lowering.lower(&frame)?;
         let (ports, rows) = (lowering.ports, lowering.rows);
         // The last step is that rows are shuffled, divided and opened.
         program.part(Some(rows.len() as u32));

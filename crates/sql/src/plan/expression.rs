@@ -272,6 +272,28 @@ fn function(function: &ScalarFunction) -> Result<Expression> {
             .like(format!("%{}%", escaped(text(1).unwrap_or_default()))),
         ("coalesce", _) => Expression::Coalesce(arguments),
         ("sqrt", [value]) => value.clone().root(),
+        ("round", [value, ..]) => {
+            let digits = match arguments.len() {
+                1 => Some(0),
+                _ => number(1).and_then(|digits| u8::try_from(digits).ok()),
+            };
+            match digits {
+                Some(digits) if digits <= 38 => {
+                    Expression::Cast(Box::new(value.clone()), Kind::decimal(38, digits))
+                }
+                _ => return unsupported("round to a number of digits that is not public"),
+            }
+        }
+        ("date_trunc", [_, value]) => {
+            match text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
+                "day" => value.clone(),
+                "month" => {
+                    let day = Expression::Part(DatePart::Day, Box::new(value.clone()));
+                    value.clone() - (day - 1)
+                }
+                other => return unsupported(format!("date_trunc to a {other}")),
+            }
+        }
         ("abs", [value]) => value.clone().less(0).then(-value.clone(), value.clone()),
         ("nullif", [one, other]) => {
             let null = Expression::Literal(Literal::NULL);

@@ -187,7 +187,7 @@ pub(super) fn order(exprs: &[SortExpr]) -> Result<Order> {
         let column = match expression(&one.expr)? {
             Expression::Column(name) => name,
             value => {
-                let name = format!("order {number}");
+                let name = format!("order {number}\u{0}");
                 computed.push((name.clone(), value));
                 name
             }

@@ -4,7 +4,7 @@ use datafusion_common::ScalarValue;
 use datafusion_expr::expr::{Sort, WindowFunction, WindowFunctionDefinition};
 use datafusion_expr::logical_plan::Window as Plan;
 use datafusion_expr::{Expr, LogicalPlan, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use madrigal_tables::{Expression, Extent, Frame, Literal, Value, Window, col};
+use madrigal_tables::{Expression, Extent, Frame, Literal, Unit, Value, Window, col};
 
 use super::expression::expression;
 use super::steps::{Order, Steps, names, order};
@@ -54,7 +54,7 @@ impl Steps<'_> {
                     // A public value is the same in all rows.
                     Expression::Literal(_) => {}
                     value => {
-                        let name = format!("partition {number}");
+                        let name = format!("partition {number}\u{0}");
                         more.push((name.clone(), value));
                         partition.push(name);
                     }
@@ -117,12 +117,14 @@ fn told(function: &WindowFunction) -> Result<Window> {
         Some(places) => match expression(places)? {
             Expression::Literal(Literal {
                 value: Value::Number(number),
-                ..
+                unit: Unit::One,
             }) => match usize::try_from(number) {
                 Ok(places) => Ok(places),
                 Err(_) => unsupported(format!("{name} of a negative number of rows")),
             },
-            _ => unsupported(format!("{name} of a number of rows that is not public")),
+            _ => unsupported(format!(
+                "{name} of a number of rows that is not whole and public"
+            )),
         },
     };
     let is_without_default = match params.args.get(2) {
@@ -158,12 +160,16 @@ fn extent(frame: &WindowFrame, is_without_order: bool) -> Result<Extent> {
             WindowFrameBound::Following(value) => (value, false),
         };
         if ahead != is_before {
-            return unsupported("a window without its own row");
+            return match value {
+                // The row itself.
+                ScalarValue::UInt64(Some(0)) => Ok(Some(0)),
+                _ => unsupported("a window without its own row"),
+            };
         }
         Ok(match value {
             value if value.is_null() => None,
             ScalarValue::UInt64(Some(places)) => usize::try_from(*places).ok(),
-            other => return unsupported(format!("a window that reaches {other} rows")),
+            _ => return unsupported("a window that reaches rows by their values"),
         })
     };
     let (before, after) = (

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Frame, Groups, Node, Result};
-use crate::column::{Column, Right};
+use crate::column::{Column, Right, Value};
 use crate::error::Fault;
 use crate::expression::{self, Expression, Literal, Operator, col, lit};
 use crate::kind::{Kind, Number, Unit};
@@ -293,7 +293,10 @@ impl Frame {
     ) -> Result<Self> {
         let mut all = Vec::new();
         for value in values {
-            let holds = col(column).equals(Expression::Literal(value.clone()));
+            let holds = match value.value {
+                Value::Null => col(column).is_null(),
+                _ => col(column).equals(Expression::Literal(value.clone())),
+            };
             for (name, aggregate) in aggregates {
                 let title = value.title();
                 let name = match aggregates.len() {

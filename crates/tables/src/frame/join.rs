@@ -31,6 +31,9 @@ pub(crate) struct Lookup {
     pub(crate) join: Join,
 }
 
+/// The most rows of a join of many with many that can be declared.
+const MOST_PAIRS: usize = 1 << 27;
+
 impl Frame {
     /// Rows of this table with rows of another one that are equal in pairs of columns. Missing values are equal to nothing.
     ///
@@ -44,7 +47,7 @@ impl Frame {
         self.join_within(other, on, join, None)
     }
 
-    /// A join of many rows with many: pairs of rows are declared to be `most` at most, of a left or full join with the rows that have no partner in the
+    /// A join of many rows with many: its rows are declared to be `most` at most, of a left or full join with those that have no partner in the
     /// other table. Where there are more the query ends with an error that tells that alone. Where one of the tables has each key once the
     /// declared number is not needed, and not used.
     ///
@@ -134,7 +137,7 @@ impl Frame {
             };
             Some((column.name.clone(), value))
         });
-        joined.select(kept.collect::<Vec<_>>())
+        joined.selected(kept.collect())
     }
 
     /// A join of tables whose columns all have different names.
@@ -176,7 +179,7 @@ impl Frame {
             return match join {
                 Join::Full => {
                     let left = in_order(&self.pairs(other, on, Join::Left, most)?)?;
-                    left.union(&[alone(other, self, &flipped)?])
+                    left.union(&[alone(other, self, &flipped)?])?.bound(most)
                 }
                 join => in_order(&self.pairs(other, on, join, most)?),
             };
@@ -212,7 +215,15 @@ impl Frame {
     ) -> Result<Self> {
         self.may_be_bound()?;
         other.may_be_bound()?;
-        let (number, count, copy) = ("number\u{0}", "count\u{0}", "copy\u{0}");
+        // More than all pairs there are not.
+        let pairs = self.facts.most.saturating_mul(other.facts.most);
+        let most = most.min(pairs.saturating_add(self.facts.most));
+        if most > MOST_PAIRS {
+            return Err(Fault::Other(format!(
+                "a join is declared to have {most} rows at most, and {MOST_PAIRS} are the most that can be declared"
+            )));
+        }
+        let (number, count, copy) = ("\u{0}number", "\u{0}count", "\u{0}copy");
         let mut partition: Vec<String> = Vec::new();
         for (_, others) in on {
             if !partition.contains(others) {
@@ -230,7 +241,7 @@ impl Frame {
         // Every key once, with its number of rows.
         let is_first = Node::Filter(numbered.clone(), col(number).equals(lit(1)));
         let first = Self::new(is_first, numbered.columns.to_vec())?;
-        let head = |name: &String| format!("{name} of keys\u{0}");
+        let head = |name: &String| format!("\u{0}key {name}");
         let heads = partition.iter().map(|name| (head(name), col(name)));
         let heads = heads.chain([(count.to_owned(), col(count))]);
         let heads = first.selected(heads.collect())?;

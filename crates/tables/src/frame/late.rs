@@ -38,9 +38,30 @@ impl Frame {
                 (Node::Sort(_, keys), Some(made)) => {
                     Self::new(Node::Sort(made, keys.clone()), self.columns.to_vec())
                 }
+                // An order from further below would be lost.
+                _ if input.is_in_order() => Ok(self.clone()),
                 (_, made) => Ok(made.unwrap_or_else(|| self.clone())),
             },
+            _ if self.is_in_order() => Ok(self.clone()),
             _ => Ok(self.looked_up_late()?.unwrap_or_else(|| self.clone())),
+        }
+    }
+
+    /// Whether rows come in an order that the query asks for.
+    fn is_in_order(&self) -> bool {
+        match &*self.node {
+            Node::Sort(..) => true,
+            Node::Select(input, _)
+            | Node::Filter(input, _)
+            | Node::Slice(input, ..)
+            | Node::Bound(input, _)
+            | Node::Beside(input, ..) => input.is_in_order(),
+            Node::Lookup(one, ..) => one.is_in_order(),
+            Node::Table(_)
+            | Node::Group(..)
+            | Node::Window(..)
+            | Node::Copies(..)
+            | Node::Union(_) => false,
         }
     }
 

@@ -8,7 +8,7 @@ mod optimise;
 mod show;
 mod window;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::column::{Column, Right};
@@ -32,11 +32,18 @@ pub use window::{Extent, Window};
 ///
 /// Each step is checked when it is written: names, kinds of values and their ranges, and what the columns' owners let it tell. Clones
 /// share all.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Frame {
     pub(crate) node: Arc<Node>,
     pub(crate) columns: Arc<[Column]>,
     pub(crate) facts: Arc<Facts>,
+}
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.node, &other.node)
+            || self.columns == other.columns && self.facts == other.facts && self.node == other.node
+    }
 }
 
 /// A step.
@@ -227,10 +234,18 @@ impl Frame {
         names
     }
 
-    /// Calls a function with each step, those that others are made of first.
+    /// Calls a function with each step, those that others are made of first; with one that several are made of once.
     pub(crate) fn visit<'a>(&'a self, see: &mut dyn FnMut(&'a Self)) {
-        self.inputs().into_iter().for_each(|input| input.visit(see));
-        see(self);
+        self.visit_new(&mut HashSet::new(), see);
+    }
+
+    fn visit_new<'a>(&'a self, seen: &mut HashSet<*const Node>, see: &mut dyn FnMut(&'a Self)) {
+        if seen.insert(Arc::as_ptr(&self.node)) {
+            for input in self.inputs() {
+                input.visit_new(seen, see);
+            }
+            see(self);
+        }
     }
 
     /// The steps that this one is directly made of.

@@ -1,8 +1,9 @@
 //! Queries written in another way that takes less work and gives the same rows.
 
-use super::{Frame, Groups, Join, Lookup, Node, Result, Windows};
+use super::{Frame, Groups, Join, Lookup, Node, Result};
 use crate::column::Column;
 use crate::expression::{Expression, Operator, col};
+use crate::kind::Kind;
 
 impl Frame {
     /// The query with filters as early as they can be, with each lookup at the smallest table that has its keys, and with wide columns looked up at
@@ -10,7 +11,21 @@ impl Frame {
     pub(crate) fn optimised(&self) -> Result<Self> {
         let filtered = self.with_filters(Vec::new())?;
         let early = filtered.with_early_lookups()?;
-        early.with_late_columns()?.with_fewer_selections()
+        let made = early.with_late_columns()?.with_fewer_selections()?;
+        made.shared(&mut Vec::new())
+    }
+
+    /// The query with steps that are equal being one: where rows are any, all that is made of them sees the same.
+    fn shared(&self, known: &mut Vec<Self>) -> Result<Self> {
+        let inputs = self.inputs().into_iter().map(|input| input.shared(known));
+        let made = self.with_inputs(inputs.collect::<Result<_>>()?)?;
+        match known.iter().find(|one| **one == made) {
+            Some(one) => Ok(one.clone()),
+            None => {
+                known.push(made.clone());
+                Ok(made)
+            }
+        }
     }
 
     /// Selections of selected columns are one, and those that change nothing are none.
@@ -128,19 +143,18 @@ impl Frame {
                 let inputs = vec![one.with_filters(left)?, other.with_filters(Vec::new())?];
                 self.with_inputs(inputs)?.filtered(rest)
             }
-            Node::Group(input, Groups { keys, .. })
-            | Node::Window(
-                input,
-                Windows {
-                    partition: keys, ..
-                },
-            ) => {
+            Node::Group(input, Groups { keys, .. }) => {
+                // A quotient is exact before groups are named by it, and has six digits afterwards.
+                let is_kept = |name: &str| {
+                    let found = input.columns.iter().find(|column| column.name == name);
+                    found.is_some_and(|column| !matches!(column.kind, Kind::Ratio(..)))
+                };
                 let on_keys = |condition: &Expression| {
                     let names = condition.columns();
                     !names.is_empty()
                         && names
                             .into_iter()
-                            .all(|name| keys.iter().any(|key| key == name))
+                            .all(|name| is_kept(name) && keys.iter().any(|key| key == name))
                 };
                 let (early, late) = conditions.into_iter().partition(on_keys);
                 self.with_inputs(vec![input.with_filters(early)?])?
@@ -157,7 +171,12 @@ impl Frame {
                 });
                 self.with_inputs(inputs.collect::<Result<_>>()?)
             }
-            Node::Table(_) | Node::Copies(..) | Node::Slice(..) | Node::Bound(..) => {
+            // Numbers of rows that are equal in a window's order are drawn once for all that is made of them, so windows of the same rows stay the same.
+            Node::Table(_)
+            | Node::Window(..)
+            | Node::Copies(..)
+            | Node::Slice(..)
+            | Node::Bound(..) => {
                 let inputs = self.inputs().into_iter();
                 let inputs = inputs.map(|input| input.with_filters(Vec::new()));
                 self.with_inputs(inputs.collect::<Result<_>>()?)?

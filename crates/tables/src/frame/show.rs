@@ -13,8 +13,12 @@ fn keys_of(keys: &[SortKey]) -> String {
 }
 
 impl Frame {
-    /// The step in words.
+    /// The step in words, without the bytes that tell names apart which no query has.
     pub(crate) fn words(&self) -> String {
+        self.full_words().replace('\u{0}', "")
+    }
+
+    fn full_words(&self) -> String {
         let names = |names: &[String]| names.join(", ");
         match &*self.node {
             Node::Table(table) => format!(

@@ -216,6 +216,15 @@ impl Frame {
             places(before.unwrap_or(0))?;
             places(after.unwrap_or(0))?;
         }
+        if let (2.., Window::Lag(..) | Window::Lead(..) | Window::First(..) | Window::Last(..)) =
+            (self.facts.least_group, function)
+        {
+            return Err(Fault::Other(format!(
+                "{function}: nothing is told of single rows of {}, but of groups of {} rows or more",
+                self.sources().join(", "),
+                self.facts.least_group
+            )));
+        }
         match function {
             Window::RowNumber | Window::Rank | Window::DenseRank => {
                 let mut place = count_range(self.facts.most.max(1));
@@ -257,7 +266,8 @@ impl Frame {
                     Some(value) => match aggregate {
                         Aggregate::Count(_) => false,
                         Aggregate::Variance(_) | Aggregate::Deviation(_) => told,
-                        _ => self.typed(value)?.0.nullable,
+                        // Numbers of fewer values than may be told of are missing.
+                        _ => self.typed(value)?.0.nullable || self.facts.least_group > 1,
                     },
                 };
                 Ok((kind, nullable))

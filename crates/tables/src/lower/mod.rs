@@ -19,7 +19,7 @@ use crate::frame::{Frame, Join, Node};
 use crate::kind::Kind;
 use crate::table::Table;
 
-pub(crate) use needs::Needs;
+use needs::{Needs, Uses};
 pub(crate) use open::Opened;
 pub(crate) use relation::Relation;
 
@@ -53,125 +53,91 @@ pub(crate) struct Lowering<'a> {
     brought: HashMap<Port, Tensor>,
     /// Rows that each step gives, in the order of [`Frame::visit`].
     pub(crate) rows: Vec<usize>,
+    /// What each step that is not computed yet must give.
+    uses: HashMap<*const Node, Uses>,
+    /// Steps that are computed.
+    done: HashMap<*const Node, Relation>,
 }
 
 impl<'a> Lowering<'a> {
-    pub(crate) fn new(program: &'a mut Program) -> Self {
+    pub(crate) fn new(program: &'a mut Program, query: &Frame) -> Self {
         Self {
             program,
             ports: Vec::new(),
             brought: HashMap::new(),
             rows: Vec::new(),
+            uses: needs::uses(query),
+            done: HashMap::new(),
         }
     }
 
-    /// The rows of a step, with the columns that are needed; `may_spread` says whether rows of other tables may lie between them that do
-    /// not count.
-    pub(crate) fn lower(
+    /// The rows of a step, with the columns that are needed of it. A step that several are made of is computed once, so that all of them see the same
+    /// rows where these are any.
+    pub(crate) fn lower(&mut self, frame: &Frame) -> Result<Relation> {
+        let identity = needs::identity(frame);
+        if let Some(relation) = self.done.get(&identity) {
+            return Ok(relation.clone());
+        }
+        let Uses { needs, may_spread } = self.uses.remove(&identity).expect("uses of each step");
+        let mut inputs = Vec::new();
+        let asked = needs::inputs(frame, &needs, may_spread);
+        for (input, own) in frame.inputs().into_iter().zip(asked) {
+            let all = self.uses.get(&needs::identity(input));
+            let is_all = all.is_some_and(|all| all.needs == own.needs);
+            let relation = self.lower(input)?;
+            inputs.push(match is_all {
+                true => relation,
+                false => relation.only(&own.needs),
+            });
+        }
+        self.begin();
+        let relation = self.step(frame, inputs, &needs, may_spread)?;
+        self.rows.push(relation.rows);
+        self.done.insert(identity, relation.clone());
+        Ok(relation)
+    }
+
+    /// The rows of a step, of those of the steps that it is made of.
+    fn step(
         &mut self,
         frame: &Frame,
+        inputs: Vec<Relation>,
         needs: &Needs,
         may_spread: bool,
     ) -> Result<Relation> {
-        let relation = match &*frame.node {
-            Node::Table(table) => {
-                self.begin();
-                self.table(table, needs)
-            }
-            Node::Filter(input, condition) => {
-                let mut more = needs.clone();
-                more.read(condition, false);
-                let relation = self.lower(input, &more, may_spread)?;
-                self.begin();
+        let mut inputs = inputs.into_iter();
+        let mut next = || inputs.next().expect("an input of the step");
+        Ok(match &*frame.node {
+            Node::Table(table) => self.table(table, needs),
+            Node::Filter(_, condition) => {
+                let relation = next();
                 let keep = relation.scope(self.program).truth(condition)?;
                 relation.filtered(&keep).only(needs)
             }
-            Node::Select(input, columns) => {
-                let mut more = Needs::default();
-                for (name, value) in columns {
-                    if let Some(wide) = needs.of(name) {
-                        more.read(value, wide);
-                    }
-                }
-                let relation = self.lower(input, &more, may_spread)?;
-                self.begin();
-                self.select(frame, relation, columns, needs)?
-            }
-            Node::Lookup(one, other, lookup) => {
-                let (own, others) = needs::of_lookup(needs, one, other, lookup);
-                let left = self.lower(one, &own, true)?;
-                // Rows of the other table that do not count find nobody, wherever they lie.
-                let right = self.lower(other, &others, true)?;
-                self.begin();
+            Node::Select(_, columns) => self.select(frame, next(), columns, needs)?,
+            Node::Lookup(_, _, lookup) => {
+                let (left, right) = (next(), next());
                 self.find(frame, left, right, lookup, needs, may_spread)?
             }
-            Node::Beside(one, other, outer) => {
-                let left = self.lower(one, &needs.among(&one.columns), may_spread)?;
-                let right = self.lower(other, &needs.among(&other.columns), false)?;
-                self.begin();
+            Node::Beside(_, _, outer) => {
+                let (left, right) = (next(), next());
                 let right = right.bounded(self.program, 1, "one row to put beside others");
                 left.beside(self.program, &right, *outer)
             }
-            Node::Group(input, groups) => {
-                let more = needs::of_group(needs, input, groups);
-                let relation = self.lower(input, &more, true)?;
-                self.begin();
-                self.group(frame, input, relation, groups, needs)?
-            }
-            Node::Sort(input, keys) => {
-                let mut more = needs.clone();
-                keys.iter().for_each(|key| more.add(&key.column, false));
-                let relation = self.lower(input, &more, true)?;
-                self.begin();
-                self.sort(relation, keys)?.only(needs)
-            }
-            Node::Window(input, windows) => {
-                let more = needs::of_window(needs, input, windows);
-                let relation = self.lower(input, &more, true)?;
-                self.begin();
-                self.window(frame, input, relation, windows, needs)?
-            }
-            Node::Copies(input, copies) => {
-                let mut more = needs.among(&input.columns);
-                more.add(&copies.count, false);
-                let relation = self.lower(input, &more, true)?;
-                self.begin();
-                self.copies(frame, relation, copies, needs)?
-            }
-            Node::Slice(input, skip, rows) => {
-                let relation = self.lower(input, needs, true)?;
-                self.begin();
+            Node::Group(input, groups) => self.group(frame, input, next(), groups, needs)?,
+            Node::Sort(input, keys) => self.sort(input, next(), keys)?.only(needs),
+            Node::Window(input, windows) => self.window(frame, input, next(), windows, needs)?,
+            Node::Copies(_, copies) => self.copies(frame, next(), copies, needs)?,
+            Node::Slice(_, skip, rows) => {
                 // The first of rows without an order are any, and not those that come first in a table.
-                let relation = relation.shuffled();
-                let front = if relation.is_front {
-                    relation
-                } else {
-                    relation.compacted()
-                };
+                let front = next().settled().compacted();
                 front.slice(*skip..skip.saturating_add(*rows))
             }
-            Node::Bound(input, rows) => {
-                let relation = self.lower(input, needs, true)?;
-                self.begin();
-                relation.bounded(self.program, *rows, &format!("at most {rows} rows"))
+            Node::Bound(_, rows) => {
+                next().bounded(self.program, *rows, &format!("at most {rows} rows"))
             }
-            Node::Union(all) => {
-                let mut relations = Vec::new();
-                for input in all {
-                    let mut own = Needs::default();
-                    for (column, others) in frame.columns.iter().zip(input.columns.iter()) {
-                        if let Some(wide) = needs.of(&column.name) {
-                            own.add(&others.name, wide);
-                        }
-                    }
-                    relations.push(self.lower(input, &own, may_spread)?);
-                }
-                self.begin();
-                self.union(frame, relations, all, needs)?
-            }
-        };
-        self.rows.push(relation.rows);
-        Ok(relation)
+            Node::Union(all) => self.union(frame, inputs.collect(), all, needs)?,
+        })
     }
 
     /// Operations from here on belong to the next step.
@@ -286,8 +252,19 @@ impl<'a> Lowering<'a> {
 
     /// Rows in an order, those that count first. Rows with equal keys would stay in their order, which may tell of what is not opened: they
     /// are shuffled before.
-    fn sort(&mut self, relation: Relation, keys: &[crate::SortKey]) -> Result<Relation> {
-        let relation = relation.shuffled();
+    fn sort(
+        &mut self,
+        input: &Frame,
+        relation: Relation,
+        keys: &[crate::SortKey],
+    ) -> Result<Relation> {
+        let names: Vec<String> = keys.iter().map(|key| key.column.clone()).collect();
+        let relation = match input.facts.is_unique(&names) {
+            true => relation,
+            // Groups that are equal in the keys come in the order of what names them.
+            false if relation.is_canonical => relation,
+            false => relation.mixed(),
+        };
         let by = self.places_in_order(&relation, keys)?;
         Ok(relation.sorted(by, true).in_order())
     }

@@ -46,7 +46,7 @@ impl Relation {
             *cell = divided.full(rows);
             column.kind = cell.kind.clone();
         }
-        let relation = relation.shuffled();
+        let relation = relation.settled();
         let mut columns = Vec::new();
         for (column, cell) in relation.columns.iter().zip(&relation.cells) {
             let counts = match (&cell.present, &relation.valid) {

@@ -22,7 +22,7 @@ pub(crate) struct Relation {
     pub(crate) steady: BTreeSet<String>,
     /// Whether rows that count come first.
     pub(crate) is_front: bool,
-    /// Whether the order of rows, and which places count, follow from what the rows that count contain.
+    /// Whether the order of rows, and which places count, follow from what the result shows of the rows that count.
     pub(crate) is_canonical: bool,
     /// Whether the query asks for the order.
     pub(crate) is_asked: bool,
@@ -231,17 +231,30 @@ impl Relation {
         (made, keys[skipped..].to_vec())
     }
 
-    /// Rows in an order that nobody knows, unless it tells nothing already.
-    pub(super) fn shuffled(self) -> Self {
-        if self.is_canonical || self.rows < 2 {
+    /// Rows in an order that nobody knows.
+    pub(super) fn mixed(self) -> Self {
+        let tensors = self.tensors();
+        if self.rows < 2 || tensors.is_empty() {
             return self;
         }
-        let moved = Tensor::shuffle(&self.tensors());
+        let moved = Tensor::shuffle(&tensors);
         let mut made = self.with_tensors(moved, self.rows);
         made.sorted.clear();
         made.steady.clear();
         made.is_front = false;
+        made.is_canonical = false;
+        made.is_asked = false;
         made
+    }
+
+    /// Rows in an order that tells of nothing but of what is shown: the one that the query asks for, one that follows from the result, or one that
+    /// nobody knows.
+    pub(super) fn settled(self) -> Self {
+        match (self.is_canonical, self.is_asked) {
+            (true, _) => self,
+            (false, true) => self.compacted(),
+            (false, false) => self.mixed(),
+        }
     }
 
     /// Rows that are in an order that tells of nothing else, as they have just been sorted by what they contain.
@@ -256,11 +269,14 @@ impl Relation {
         if self.is_front || self.valid.is_none() {
             return self;
         }
-        let (sorted, steady) = (self.sorted.clone(), self.steady.clone());
-        let mut made = self.ordered(Vec::new(), true).0;
-        made.sorted = sorted;
-        made.steady = steady;
-        made
+        let made = self.ordered(Vec::new(), true).0;
+        Self {
+            is_asked: self.is_asked,
+            is_canonical: self.is_asked || self.is_canonical,
+            sorted: self.sorted,
+            steady: self.steady,
+            ..made
+        }
     }
 
     /// The first rows.

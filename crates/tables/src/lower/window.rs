@@ -201,7 +201,12 @@ impl Lowering<'_> {
             return Ok(relation.only(needs));
         }
         // Rows that are equal in the order would keep the one of the table.
-        let relation = relation.shuffled();
+        let order = windows.order.iter().map(|key| key.column.clone());
+        let by: Vec<String> = windows.partition.iter().cloned().chain(order).collect();
+        let relation = match input.facts.is_unique(&by) {
+            true => relation,
+            false => relation.mixed(),
+        };
         let mut measures: Vec<Measure> = Vec::new();
         let mut values: Vec<Cell> = Vec::new();
         for (_, function) in &functions {
@@ -263,6 +268,7 @@ impl Lowering<'_> {
             starts: starts_of_partition,
             peers,
         };
+        let least_group = input.facts.least_group.max(1);
         let mut values = values.iter();
         let mut cells = Vec::new();
         for (column, function) in &functions {
@@ -322,7 +328,7 @@ impl Lowering<'_> {
                     }
                     let mut parts = parts.into_iter();
                     let mut next = || parts.next().expect("a part that was asked for");
-                    self.told_cell(column, aggregate, 1, &mut next)?
+                    self.told_cell(column, aggregate, least_group, &mut next)?
                 }
             };
             cells.push(((*column).clone(), cell));

@@ -128,6 +128,7 @@ impl Lowering<'_> {
             };
             parts.extend(parts_of(column, aggregate, measure));
         }
+        let relation_keys: Vec<String> = relation.given(&groups.keys).cloned().collect();
         let (mut made, sums) = if groups.keys.is_empty() {
             self.of_all(&relation, &measures, &parts)?
         } else if let Some(keys) = self.few_keys(&relation, groups, &parts, &measures)? {
@@ -151,9 +152,8 @@ impl Lowering<'_> {
             made.columns.push(column.clone());
             made.cells.push(cell.full(made.rows));
         }
-        // The order of groups tells of keys that go, unless others decide them.
-        let reduced = input.facts.reduced(&groups.keys);
-        made.is_canonical &= reduced.iter().all(|key| needs.of(key).is_some());
+        // The order of groups tells of keys that the result does not have.
+        made.is_canonical &= relation_keys.iter().all(|key| needs.is_shown(key));
         let mut ordered = made.in_order_of(&frame.columns, needs);
         // A table has a column at least.
         if ordered.columns.is_empty() {
