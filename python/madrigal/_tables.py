@@ -210,7 +210,8 @@ def _encoded(kind: Kind, values: Any) -> Any:
 def _add(data: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Adds the values of tables to those of others."""
     for name, values in more.items():
-        if data.setdefault(name, values) is not values:
+        known = data.setdefault(name, values)
+        if known is not values and known != values:
             raise MadrigalError(f"two tables with different values are named {name!r}: give one of them another name")
 
 

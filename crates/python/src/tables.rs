@@ -106,6 +106,11 @@ pub struct Data(madrigal_tables::Data);
 
 #[pymethods]
 impl Data {
+    /// Whether both have the same values.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
     #[new]
     fn new(table: &Table, columns: &Bound<'_, PyList>) -> PyResult<Self> {
         let mut all: Vec<Vec<Value>> = Vec::new();

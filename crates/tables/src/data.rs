@@ -35,14 +35,14 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
 }
 
 /// The values of a table, as its owner has them. `Debug` tells none of them.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Data {
     pub(crate) columns: Vec<Encoded>,
     pub(crate) valid: Option<Array>,
 }
 
 /// A column as its elements, and whether each value is there.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Encoded {
     pub(crate) parts: Vec<Array>,
     pub(crate) present: Option<Array>,
