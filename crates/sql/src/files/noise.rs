@@ -16,6 +16,10 @@ use std::str::FromStr;
 const EPSILON: f64 = 1e9;
 /// Units in a delta of 1.
 const DELTA: f64 = 1e15;
+/// The greatest epsilon: at 5 the bound is the number of rows and always the same more but for 1 time in 75.
+const GREATEST_EPSILON: f64 = 5.0;
+/// The greatest delta: with a chance of 1 in 1000 a bound tells that a row is not there.
+const GREATEST_DELTA: f64 = 1e-3;
 /// The most rows that one person may have.
 const EACH: u64 = 1_000_000;
 /// The most rows that noise may add.
@@ -42,7 +46,8 @@ impl Noise {
     /// Numbers that are none, too large to hide anything, or so small that noise would be more than the rows of any table.
     pub fn new(epsilon: f64, delta: f64, each: u64) -> Result<Self, String> {
         let units = |name: &str, value: f64, unit: f64, most: f64| {
-            let units = (value * unit).round();
+            // No more is spent than is said.
+            let units = (value * unit * (1.0 + 4.0 * f64::EPSILON)).floor();
             match value <= most && units >= 1.0 {
                 true => Ok(units as u64),
                 false => Err(format!(
@@ -52,8 +57,8 @@ impl Noise {
             }
         };
         let noise = Self {
-            epsilon: units("epsilon", epsilon, EPSILON, 20.0)?,
-            delta: units("delta", delta, DELTA, 0.1)?,
+            epsilon: units("epsilon", epsilon, EPSILON, GREATEST_EPSILON)?,
+            delta: units("delta", delta, DELTA, GREATEST_DELTA)?,
             each: match (1..=EACH).contains(&each) {
                 true => each,
                 false => return Err(format!("each = {each}: write a number from 1 to {EACH}")),
@@ -93,6 +98,15 @@ impl Noise {
     /// Those of `random`.
     pub fn draw<E>(&self, mut random: impl FnMut() -> Result<u64, E>) -> Result<u64, E> {
         let half = self.half();
+        let (s, t) = self.scale();
+        // Where the cut leaves little of the distribution, drawing from all of it would take long: numbers within the cut are drawn alike, and kept
+        // with the chance that they have.
+        while u128::from(half) * s <= t {
+            let place = below(2 * u128::from(half) + 1, &mut random)? as u64;
+            if exponential(u128::from(half.abs_diff(place)) * s, t, &mut random)? {
+                return Ok(place);
+            }
+        }
         loop {
             let (distance, is_below) = self.laplace(&mut random)?;
             // What is beyond the cut is drawn again: the others' chances keep their proportions.
@@ -132,13 +146,15 @@ impl Noise {
         end * (1.0 + ROUNDING) <= self.delta() * all
     }
 
+    /// The denominator and the counter of the scale, `each / epsilon`.
+    const fn scale(&self) -> (u128, u128) {
+        (self.epsilon as u128, self.each as u128 * 1_000_000_000)
+    }
+
     /// A number of discrete Laplace as its distance from 0 and whether it is below: algorithm 2 of the source, for the scale
     /// `each / epsilon`, whose counter is `t` and whose denominator is `s` there.
     fn laplace<E>(&self, random: &mut impl FnMut() -> Result<u64, E>) -> Result<(u64, bool), E> {
-        let (s, t) = (
-            u128::from(self.epsilon),
-            u128::from(self.each) * 1_000_000_000,
-        );
+        let (s, t) = self.scale();
         loop {
             let low = below(t, random)?;
             if !exponential(low, t, random)? {
