@@ -106,7 +106,6 @@ pub fn write(
         file: Some(list.to_owned()),
         ..error
     })?;
-    fs::create_dir_all(out).map_err(Failure::file("make the directory", out))?;
     let (mut names, mut pending) = (Names::default(), Vec::new());
     let mut written = Written {
         paths: Vec::new(),
@@ -128,6 +127,7 @@ pub fn write(
             &mut random,
         );
         let files = files.map_err(unshared)?;
+        fs::create_dir_all(out).map_err(Failure::file("make the directory", out))?;
         let own = names.of(one.place, &one.named.name, &one.named.client);
         for ((file, key), server) in files.iter().zip(&keys).zip(roster.parties()) {
             let path = out.join(own(&server.name));
