@@ -36,7 +36,7 @@ pub struct ClientValue {
 pub struct Written {
     /// Their paths: for each value one for each server.
     pub paths: Vec<PathBuf>,
-    /// What the files of each value have in common.
+    /// Headers of each value, which all of its files have.
     pub headers: Vec<Header>,
 }
 
@@ -55,7 +55,7 @@ impl Fault for Unshared {
 }
 
 impl ClientValue {
-    /// What `client` brings to a program for a job, of all values that it has among `inputs`, in the form that a mix takes.
+    /// Values that `client` brings to a program for a job, of those among `inputs`, in the form that a mix takes.
     ///
     /// # Errors
     /// [`Failure`]: a value that is not among them.
