@@ -2,11 +2,12 @@
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
-use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_core::{Party, Phase};
 use madrigal_engine::{OperationEstimate, Plan};
 use madrigal_program::Planned;
 use serde::Serialize;
 
+pub use crate::costs::Costs;
 use crate::failure::Result;
 use crate::figures::json_text;
 use crate::flagged::FlaggedProgram;
@@ -96,23 +97,6 @@ struct Considered {
     bytes_sent: u64,
 }
 
-/// Costs of a phase.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Costs {
-    /// Length of the longest chain of messages, each of which waits for the one before.
-    pub rounds: u64,
-    /// Payload sent.
-    pub bytes_sent: u64,
-    /// Payload received.
-    pub bytes_received: u64,
-    /// Messages sent.
-    pub messages: u64,
-    /// AES-128 blocks computed.
-    pub aes_blocks: u64,
-    /// Time by an estimate; `null` where no network is named, or where nothing is done.
-    pub seconds: Option<f64>,
-}
-
 /// One operation's part, at the party that has most of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Operation {
@@ -130,34 +114,6 @@ pub struct Operation {
     pub setup: Costs,
     /// Cost online; rounds are its own, and operations side by side share them.
     pub online: Costs,
-}
-
-impl Costs {
-    pub(crate) fn new(cost: &PhaseCost, seconds: Option<f64>) -> Self {
-        Self {
-            rounds: cost.rounds,
-            bytes_sent: cost.bytes_sent,
-            bytes_received: cost.bytes_received,
-            messages: cost.messages,
-            aes_blocks: cost.aes_blocks,
-            seconds,
-        }
-    }
-
-    /// The larger of each.
-    pub(crate) fn most(self, other: Self) -> Self {
-        Self {
-            rounds: self.rounds.max(other.rounds),
-            bytes_sent: self.bytes_sent.max(other.bytes_sent),
-            bytes_received: self.bytes_received.max(other.bytes_received),
-            messages: self.messages.max(other.messages),
-            aes_blocks: self.aes_blocks.max(other.aes_blocks),
-            seconds: match (self.seconds, other.seconds) {
-                (Some(own), Some(other)) => Some(own.max(other)),
-                (own, other) => own.or(other),
-            },
-        }
-    }
 }
 
 impl Operation {

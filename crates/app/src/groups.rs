@@ -6,7 +6,7 @@ use madrigal_engine::GroupEstimate;
 use madrigal_program::Planned;
 use serde::Serialize;
 
-use crate::explain::Costs;
+use crate::costs::Costs;
 
 /// Costs of a part of a program at the party that has most of each.
 #[derive(Debug, Clone, Default, Serialize)]

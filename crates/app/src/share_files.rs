@@ -36,7 +36,7 @@ pub struct ClientValue {
 pub struct Written {
     /// Their paths: for each value one for each server.
     pub paths: Vec<PathBuf>,
-    /// What the files of each value have in common.
+    /// Headers of each value, which all of its files have.
     pub headers: Vec<Header>,
 }
 
@@ -55,7 +55,7 @@ impl Fault for Unshared {
 }
 
 impl ClientValue {
-    /// What `client` brings to a program for a job, of all values that it has among `inputs`, in the form that a mix takes.
+    /// Values that `client` brings to a program for a job, of those among `inputs`, in the form that a mix takes.
     ///
     /// # Errors
     /// [`Failure`]: a value that is not among them.
@@ -106,7 +106,6 @@ pub fn write(
         file: Some(list.to_owned()),
         ..error
     })?;
-    fs::create_dir_all(out).map_err(Failure::file("make the directory", out))?;
     let (mut names, mut pending) = (Names::default(), Vec::new());
     let mut written = Written {
         paths: Vec::new(),
@@ -128,6 +127,7 @@ pub fn write(
             &mut random,
         );
         let files = files.map_err(unshared)?;
+        fs::create_dir_all(out).map_err(Failure::file("make the directory", out))?;
         let own = names.of(one.place, &one.named.name, &one.named.client);
         for ((file, key), server) in files.iter().zip(&keys).zip(roster.parties()) {
             let path = out.join(own(&server.name));

@@ -4,7 +4,7 @@ use madrigal_core::time::{Link, Rates};
 use madrigal_program::Planned;
 use serde::Serialize;
 
-use crate::explain::Costs;
+use crate::costs::Costs;
 use crate::groups::{Group, groups};
 use crate::numbers::{Table, bytes, count, seconds, table};
 
