@@ -53,7 +53,7 @@ pub(crate) struct Lowering<'a> {
     brought: HashMap<Port, Tensor>,
     /// Rows that each step gives, in the order of [`Frame::visit`].
     pub(crate) rows: Vec<usize>,
-    /// What each step that is not computed yet must give.
+    /// Uses of each step that is not computed yet.
     uses: HashMap<*const Node, Uses>,
     /// Steps that are computed.
     done: HashMap<*const Node, Relation>,

@@ -42,7 +42,7 @@ pub(super) fn uses(query: &Frame) -> HashMap<*const Node, Uses> {
         may_spread: true,
     };
     let mut uses = HashMap::from([(identity(query), all)]);
-    // What a step is made of comes before it, so here all uses of a step come before it.
+    // Inputs of a step come before it, so in this order all uses of a step do.
     for step in steps.into_iter().rev() {
         let own = &uses[&identity(step)];
         let inputs = inputs(step, &own.needs, own.may_spread);
@@ -61,7 +61,7 @@ pub(super) fn uses(query: &Frame) -> HashMap<*const Node, Uses> {
     uses
 }
 
-/// What a step asks of those that it is made of, in their order.
+/// Uses that a step makes of its inputs, in their order.
 pub(super) fn inputs(frame: &Frame, needs: &Needs, may_spread: bool) -> Vec<Uses> {
     let uses = |needs: Needs, may_spread: bool| Uses { needs, may_spread };
     let with = |names: &mut dyn Iterator<Item = &String>| {

@@ -128,7 +128,7 @@ impl Relation {
         self
     }
 
-    /// Those of some columns that the rows have: one that others decide may have been left out.
+    /// Names of columns that the rows have: one that others decide may have been left out.
     pub(super) fn given<'a>(&self, names: &'a [String]) -> impl Iterator<Item = &'a String> {
         let own: BTreeSet<String> = self.columns.iter().map(|own| own.name.clone()).collect();
         names.iter().filter(move |name| own.contains(*name))

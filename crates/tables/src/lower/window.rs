@@ -237,7 +237,7 @@ impl Lowering<'_> {
         }
         let partition_parts = by.len();
         by.extend(self.places_in_order(&relation, &windows.order)?);
-        // What is told moves along with the rows, behind their columns.
+        // Values that are told of move along with the rows, behind their columns.
         let own = relation.clone().only(&needs.among(&input.columns));
         let own_columns = own.columns.len();
         let mut table = own.clone();
