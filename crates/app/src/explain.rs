@@ -7,7 +7,7 @@ use madrigal_engine::{OperationEstimate, Plan};
 use madrigal_program::Planned;
 use serde::Serialize;
 
-pub use crate::costs::Costs;
+use crate::costs::Costs;
 use crate::failure::Result;
 use crate::figures::json_text;
 use crate::flagged::FlaggedProgram;

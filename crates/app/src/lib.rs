@@ -13,7 +13,7 @@ mod arguments;
 mod check;
 pub mod clients;
 mod command;
-mod costs;
+pub mod costs;
 pub mod everyone;
 pub mod explain;
 pub mod failure;

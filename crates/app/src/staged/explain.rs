@@ -8,7 +8,8 @@ use madrigal_program::{OutputPort, Planned, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::Staging;
-use crate::explain::{Costs, Operation, most_memory, operations, origin, phases, slowest};
+use crate::costs::Costs;
+use crate::explain::{Operation, most_memory, operations, origin, phases, slowest};
 use crate::failure::Result;
 use crate::figures::json_text;
 use crate::numbers::{bytes, count, counted, seconds, table};

@@ -1,6 +1,7 @@
 //! `model explain`: what a network costs on secrets before it runs, by layer and by mix of protocols.
 
-use madrigal_app::explain::{Costs, most_memory, origin, phases, slowest};
+use madrigal_app::costs::Costs;
+use madrigal_app::explain::{most_memory, origin, phases, slowest};
 use madrigal_app::failure::Result;
 use madrigal_app::groups::{Group, groups};
 use madrigal_app::numbers::{bytes, count, counted, seconds, table};
