@@ -130,9 +130,11 @@ pub struct RowSort {
     pub operation: fn(Vec<KeyOrder>) -> DynOperation,
     /// Operation that puts such columns into an order that nobody knows.
     pub shuffle: fn() -> DynOperation,
-    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings, which tells nothing. Where it is
-    /// there, a sort by a key of one bit is that, with places that are counted; elsewhere the sort itself does as well.
-    pub place: Option<fn() -> DynOperation>,
+    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings or so many bits, which tells
+    /// nothing.
+    pub place: fn() -> DynOperation,
+    /// Whether a sort by a key of one bit is best done by that, with places that are counted in a ring: elsewhere the sort itself does as well.
+    pub counts: bool,
 }
 
 /// Operations of a protocol on ring elements.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
-use super::{Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate};
+use super::{
+    PlaceRows, Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate,
+};
 use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort};
 use crate::parts::Parts;
 
@@ -35,7 +37,8 @@ impl ReplicatedTool {
                 numbers: &[Sharing::R],
                 operation: |keys| Arc::new(SortRows::new(keys, None)),
                 shuffle: || Arc::new(ShuffleRows),
-                place: None,
+                place: || Arc::new(PlaceRows),
+                counts: false,
             }),
             compose: None,
         }),

@@ -160,6 +160,52 @@ impl Operation for ShuffleRows {
     }
 }
 
+/// Rows at the places that the first value says, numbers of 32 bits or so many bits: no two may have the same. Rows are shuffled with
+/// their places before these are opened, so that they tell nothing. The first value is no result.
+#[derive(Debug, Clone, Copy)]
+pub struct PlaceRows;
+
+impl Operation for PlaceRows {
+    fn name(&self) -> String {
+        "place/1".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        order::places_first(inputs)?;
+        columns_of(inputs, parties)?;
+        Ok(inputs[1..].to_vec())
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let columns = || inputs[1..].iter().flat_map(widths);
+        tally(bill, |tally| tally.place(columns(), inputs[0].len));
+        bill.touch(inputs.iter().map(|value| 8 * value.bytes() as u64).sum());
+    }
+
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
+        Box::pin(async move {
+            let (tool, _) = turn.tool::<ReplicatedTool>()?;
+            let mut columns = Vec::new();
+            inputs
+                .iter()
+                .for_each(|value| to_columns(value, &mut columns));
+            let places = columns.remove(0);
+            let placed = tool.rings()?.place(places, columns).await?;
+            let mut placed = placed.into_iter();
+            let value = |value: &Arc<Shares>| from_columns(value.sort(), &mut placed);
+            Ok(inputs[1..].iter().map(value).collect())
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        order::placed(inputs)
+    }
+}
+
 /// Rows in the order of their keys; those with equal keys stay in theirs. The first values are the keys, bits, the most significant
 /// one first; others are columns that move along. Keys of up to [`COUNTED`] bits in all are not compared: the places of their rows are
 /// counted, in few rounds.

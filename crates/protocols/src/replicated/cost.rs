@@ -298,6 +298,14 @@ impl Tally {
         self.mul::<u32>(rows);
     }
 
+    /// Rows put at secret places, with columns of elements of these widths.
+    pub fn place(&mut self, columns: impl IntoIterator<Item = Width>, rows: usize) {
+        self.draw_shuffle(rows);
+        self.shuffle(std::iter::once(Width::W32).chain(columns), rows);
+        let all: Vec<Party> = Party::all(PARTIES).collect();
+        self.open::<u32>(rows, &all);
+    }
+
     /// A sort of rows by keys of `bits` bits, with columns of elements of these widths.
     pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
         if bits == 0 {
@@ -305,12 +313,8 @@ impl Tally {
         }
         if bits <= COUNTED {
             self.places(rows, bits);
-            self.draw_shuffle(rows);
-            let first = [Width::W32, Width::W8].into_iter();
-            self.shuffle(first.chain(columns.iter().copied()), rows);
-            let all: Vec<Party> = Party::all(PARTIES).collect();
-            self.open::<u32>(rows, &all);
-            return;
+            let keys = std::iter::once(Width::W8);
+            return self.place(keys.chain(columns.iter().copied()), rows);
         }
         let bits = bits + index_bits(rows);
         let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));

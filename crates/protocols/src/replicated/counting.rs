@@ -6,27 +6,22 @@
 //!
 //! > i - p + sum of e_v (n - i + p + p_v - s_v), where p is the sum of all p_v and v goes from 1 on.
 //!
-//! The bits e_v are made elements; p_v and s_v are local, and the sum is one dot product for each row. Then the rows are shuffled with their
-//! places, which are opened, and all parties move the rows there.
+//! The bits e_v are made elements; p_v and s_v are local, and the sum is one dot product for each row. Then the rows are put
+//! there (`place.rs`).
 //!
 //! | operation, n rows, keys of b bits | rounds | sent by each |
 //! |---|---|---|
 //! | [`places`](ReplicatedRings::places) | b + 2 | 2^b - 1 - b bits and 2^b numbers of 32 bits for each row |
 //! | [`sort`](ReplicatedRings::sort), up to [`COUNTED`] bits | 3 more | a shuffle of keys, columns and places; a number of 32 bits for each row |
-//!
-//! The places of shuffled rows are a permutation that is uniform whatever the keys are, as the shuffle's is and no party knows that: opened
-//! they tell nothing.
 
 use std::ops::Range;
 
-use madrigal_core::{Party, Zeroizing};
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
-use crate::sorting::inverse;
-
 use super::{
-    BitShares, Column, Keys, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, Sorted,
+    BitShares, Column, Keys, Masking, ReplicatedBits, ReplicatedRings, RingShares, Sorted,
     ZeroKeys, leads,
 };
 
@@ -82,28 +77,12 @@ impl ReplicatedRings {
         keys: &Keys,
         columns: Vec<Column>,
     ) -> Result<Sorted> {
-        let (rows, bits) = (keys.rows(), keys.bits());
-        let places = self.places(keys).await?;
-        let shuffle = self.draw_shuffle(rows);
-        let places = Column::from((Masking::Sums, places));
-        let first = [places, keys.to_column()];
-        let moved = self.shuffle(&shuffle, first.into_iter().chain(columns).collect());
-        let mut moved = moved.await?.into_iter();
-        drop(shuffle);
-        let (Some(Column::U32(_, places)), Some(mut keys)) = (moved.next(), moved.next()) else {
-            unreachable!("places and keys are shuffled first")
-        };
-        let all: Vec<Party> = Party::all(PARTIES).collect();
-        let opened = self.open(&places, &all).await?.expect("opened to all");
-        let Some(order) = inverse(&opened) else {
-            let from = &self.strand.neighbours.previous;
-            return Err(from.refuse("two rows with the same place, or one beyond the last"));
-        };
-        keys.reorder(&order);
-        let mut columns: Vec<Column> = moved.collect();
-        columns.iter_mut().for_each(|column| column.reorder(&order));
+        let places = Column::from((Masking::Sums, self.places(keys).await?));
+        let all = std::iter::once(keys.to_column()).chain(columns).collect();
+        let mut columns = self.place(places, all).await?;
+        let moved = columns.remove(0);
         Ok(Sorted {
-            keys: Keys::of_column(keys, bits),
+            keys: Keys::of_column(moved, keys.bits()),
             columns,
         })
     }

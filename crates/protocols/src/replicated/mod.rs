@@ -49,6 +49,7 @@ mod flow;
 mod keys;
 mod matrices;
 mod pairs;
+mod place;
 mod products;
 mod random;
 mod rings;

@@ -14,7 +14,9 @@ use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
-use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, RingView, next, previous};
+use super::{
+    BitShares, Depth, Masking, PARTIES, ReplicatedBits, RingShares, RingView, next, previous,
+};
 use madrigal_core::Zeroizing;
 
 /// Blocks of elements that go through a circuit side by side.
@@ -106,7 +108,16 @@ impl ReplicatedRings {
         shares: impl Into<RingView<'a, T>>,
         to: &[Party],
     ) -> Result<Option<Vec<T>>> {
-        let shares = shares.into();
+        self.open_masked(shares.into(), Masking::Sums, to).await
+    }
+
+    /// [`open`](Self::open), of elements whose components give them in either way.
+    pub(super) async fn open_masked<T: Ring>(
+        &mut self,
+        shares: RingView<'_, T>,
+        masking: Masking,
+        to: &[Party],
+    ) -> Result<Option<Vec<T>>> {
         let strand = &mut self.strand;
         let me = strand.context.me();
         let [first, second] = shares.components();
@@ -131,8 +142,8 @@ impl ReplicatedRings {
             |piece, theirs| {
                 let out = &mut out[piece.clone()];
                 rings::as_bytes_mut(out).copy_from_slice(theirs);
-                rings::add_into(out, &first[piece.clone()]);
-                rings::add_into(out, &second[piece]);
+                masking.add(out, &first[piece.clone()]);
+                masking.add(out, &second[piece]);
             },
         )
         .await?;
