@@ -14,6 +14,7 @@ mod numpy;
 mod operators;
 mod optimise;
 mod own;
+mod permutations;
 mod random;
 mod ranges;
 mod requirements;
