@@ -276,7 +276,8 @@ impl Tally {
                 Step::Pairs(count) => (count, 1),
                 Step::Tree { rows, depth } => (rows, depth),
             };
-            self.in_these(count, compared(count), |tally, block, depth| {
+            let blocks = compared(count, self.depth);
+            self.in_these(count, blocks, |tally, block, depth| {
                 for _ in 0..times {
                     tally.carries(&[bits], block, depth);
                     tally.open_bits(1, block, &all);
@@ -288,7 +289,8 @@ impl Tally {
     /// The places of rows in the order of keys of `bits` bits, few.
     pub fn places(&mut self, rows: usize, bits: usize) {
         let values = counting::values(bits);
-        self.in_blocks(rows, values * u32::BITS as usize, |tally, block, _| {
+        let blocks = counting::blocks(rows, values, self.depth);
+        self.in_these(rows, blocks, |tally, block, _| {
             for ands in counting::and_layers(bits) {
                 tally.and(ands, block);
             }
@@ -306,15 +308,22 @@ impl Tally {
         self.open::<u32>(rows, &all);
     }
 
+    /// A sort of rows by keys of `bits` bits, digit by digit, with columns of elements of these widths.
+    pub fn sort_by_digits(&mut self, rows: usize, bits: usize, columns: &[Width]) {
+        for digit in counting::digits(bits) {
+            self.places(rows, digit.len());
+            let keys = std::iter::once(counting::key_width(bits));
+            self.place(keys.chain(columns.iter().copied()), rows);
+        }
+    }
+
     /// A sort of rows by keys of `bits` bits, with columns of elements of these widths.
     pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
         if bits == 0 {
             return;
         }
         if bits <= COUNTED {
-            self.places(rows, bits);
-            let keys = std::iter::once(Width::W8);
-            return self.place(keys.chain(columns.iter().copied()), rows);
+            return self.sort_by_digits(rows, bits, columns);
         }
         let bits = bits + index_bits(rows);
         let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));

@@ -62,7 +62,7 @@ mod view;
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
 pub use carries::Depth;
 pub use cost::Tally;
-pub use counting::COUNTED;
+pub use counting::{BY_DIGITS, COUNTED};
 pub use error::SharesError;
 pub use flow::Draft;
 pub use keys::{Keys, Sorted};

@@ -20,7 +20,7 @@ use super::{
 use madrigal_core::Zeroizing;
 
 /// Blocks of elements that go through a circuit side by side.
-const WAYS: usize = 8;
+pub(super) const WAYS: usize = 8;
 
 /// Bits of a block, all rows of one component: elements times width.
 const BLOCK_BITS: usize = 1 << 20;
@@ -240,7 +240,13 @@ impl ReplicatedRings {
 
 /// The blocks of `count` elements of `width` bits. Each but the last has a multiple of 64 elements.
 pub(super) fn blocks(count: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
-    blocks_of(count, (BLOCK_BITS / width).max(64) / 64 * 64)
+    blocks_of(count, block_length(width))
+}
+
+/// Elements of `width` bits in a block.
+pub(super) const fn block_length(width: usize) -> usize {
+    let length = BLOCK_BITS / width / 64 * 64;
+    if length > 64 { length } else { 64 }
 }
 
 /// Blocks of `each` elements, but for the last one.
