@@ -64,7 +64,7 @@ pub use arena::Arena;
 pub use arithmetic_gmw::{ArithmeticGmwTool, ComposeMasked, KnownBitTimes, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
-    RingOperations, RowSort,
+    RingOperations, RowSort, SortRounds,
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ShareToKeys, ToKeys};

@@ -90,6 +90,38 @@ fn rows_are_sorted_by_short_keys() {
     }
 }
 
+/// Keys of up to 16 bits in all are counted digit by digit where rows are many, others compared.
+#[test]
+fn rows_are_sorted_by_digits() {
+    let seed = seed();
+    for (bits, rows) in [
+        (&[8][..], 300),
+        (&[9, 7], 257),
+        (&[3, 1, 5], 1000),
+        (&[16], 256),
+        (&[17], 300),
+        (&[2], 40),
+    ] {
+        let mut built = Built::new(3, seed);
+        let keys: Vec<Value> = bits
+            .iter()
+            .map(|&bits| built.bits::<ReplicatedTool>(bits, rows))
+            .collect();
+        let columns = [
+            built.bits::<ReplicatedTool>(9, rows),
+            built.ring::<ReplicatedTool>(Width::W64, rows),
+        ];
+        let orders = &ORDERS[1..=keys.len()];
+        let sort = SortRows::new(orders, Some(Depth::Tree)).by_digits();
+        assert!(sort.name().ends_with(", tree, digits"), "{}", sort.name());
+        let columns = [&keys[..], &columns].concat();
+        for value in built.graph.add(Arc::new(sort), &columns).unwrap() {
+            built.open_to_all::<ReplicatedTool>(value);
+        }
+        check(&built, built.spec(), seed);
+    }
+}
+
 /// On several threads, in parts, with blocks of other operations before and behind; keys alone, too.
 #[test]
 fn sorts_stand_between_other_operations() {

@@ -21,6 +21,7 @@ mod requirements;
 mod ring_branches;
 mod running;
 mod shuffles;
+mod sorts;
 mod stages;
 mod sweep;
 mod tensors;

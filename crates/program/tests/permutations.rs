@@ -335,7 +335,7 @@ fn unused_inverses_cost_nothing() {
         let lowered = p.finish().unwrap().lower(Mix::R, Goal::Size).unwrap();
         let lines = lowered.describe();
         let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
-        [count(": sort/"), count(": shuffle/"), count(": place/")]
+        [count(": sort by "), count(": shuffle/"), count(": place/")]
     };
     let sorting = |x: &Tensor| Permutation::sorting(&[(x, false)]);
     assert_eq!(

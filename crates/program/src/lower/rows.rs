@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_engine::{Sharing, Sort};
-use madrigal_operations::{DynOperation, KeyOrder, RowSort};
+use madrigal_operations::{DynOperation, KeyOrder, RowSort, SortRounds};
 
 use super::choose::Wants;
 use super::circuits::BitOp;
@@ -12,7 +12,7 @@ use super::domain::Domain;
 use super::draft::Operand;
 use super::mix::Mix;
 use super::state::{Lowering, Native, Result};
-use super::steps::Slot;
+use super::steps::{Action, Slot};
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::{Fault, Words as Listed};
@@ -61,12 +61,29 @@ impl Lowering<'_> {
                 let columns = [&[places], &operands[..]].concat();
                 self.chain(vec![(sort.place)()], &columns)?
             }
-            false => self.chain(vec![(sort.operation)(orders)], &operands)?,
+            false => self.sort_rows(sort, orders, &operands)?,
         };
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {
             form.set(domain, slot);
         }
         Ok(())
+    }
+
+    /// A step that sorts rows by keys in these orders, which come first.
+    pub(super) fn sort_rows(
+        &mut self,
+        sort: &RowSort,
+        orders: Vec<KeyOrder>,
+        operands: &[Slot],
+    ) -> Result<Vec<Slot>> {
+        let operation = (sort.operation)(orders.clone(), SortRounds::default());
+        let sorts = operands.iter().map(|&slot| self.draft.sort(slot));
+        let outputs = operation.sorts(&sorts.collect::<Vec<_>>(), self.parties);
+        let outputs = outputs.map_err(|problem| {
+            let operator = self.operator.clone();
+            self.fault(Fault::Operation { operator, problem })
+        })?;
+        Ok(self.actions(Action::Sort(orders), operands, outputs))
     }
 
     /// The place of each row in the order of a bit, where rows with equal bits stay in their order: with p for the ones before row i of n, z
