@@ -56,6 +56,7 @@ __all__ = [
     "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Permutation", "Program", "ProgramError", "Progress",
     "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
     "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "random_permutation", "relu", "repeat", "shuffle", "sigmoid", "silu", "softmax",
-    "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16", "uint32", "uint64", "uint8", "when", "where",
+    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "random_permutation", "relu", "repeat",
+    "shuffle", "sigmoid", "silu", "softmax", "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16",
+    "uint32", "uint64", "uint8", "when", "where",
 ]

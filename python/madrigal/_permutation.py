@@ -12,8 +12,8 @@ from ._trace import Trace
 class Permutation:
     """An order of rows that nobody knows: applied to columns, also to later ones, inverted, and put behind another one.
 
-    It is made by :func:`permutation` or :func:`random_permutation`, and by no array, whatever stands in it. Three parties move rows in ``R``, two in
-    protocols with ``B``.
+    It is made by :func:`permutation` or :func:`random_permutation`, and by no array, whatever stands in it. Three parties move rows in
+    ``R``, two in protocols with ``B``.
     """
 
     def __init__(self, trace: Trace, inner: Any) -> None:
