@@ -31,6 +31,7 @@ from . import tables
 from ._expressions import Expr, col, lit, when
 from ._tables import Answer, Frame, Query, sql, table
 from ._flow import cond, look_up, map, match, repeat, shuffle, sort_by
+from ._permutation import Permutation, permutation, random_permutation
 from ._types import (
     DType,
     bool_,
@@ -52,9 +53,10 @@ __version__: str = _native.__version__
 
 __all__ = [
     "Answer", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame", "Inference",
-    "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Program", "ProgramError", "Progress",
+    "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Permutation", "Program", "ProgramError", "Progress",
     "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
     "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "lit", "load", "load_model", "look_up", "map", "match", "program", "relu", "repeat", "shuffle", "sigmoid", "silu", "softmax",
-    "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16", "uint32", "uint64", "uint8", "when", "where",
+    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "random_permutation", "relu", "repeat",
+    "shuffle", "sigmoid", "silu", "softmax", "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16",
+    "uint32", "uint64", "uint8", "when", "where",
 ]

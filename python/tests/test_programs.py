@@ -203,6 +203,58 @@ def test_rows_are_shuffled_together(parties: int, protocol: str) -> None:
     assert (found["points"] == -7 * (found["name"].astype(np.int16) - 100)).all()
 
 
+@pytest.mark.parametrize("parties, protocol", [(3, "R"), (2, "A+B")])
+def test_orders_of_rows_are_values(parties: int, protocol: str) -> None:
+    @mg.program(parties=parties, protocol=protocol)
+    def ordered(p: mg.Builder) -> None:
+        ward = p.input("ward", 0, ("n",), np.uint8)
+        cost = p.input("cost", 1, ("n",), np.int32)
+        order = mg.permutation(ward, cost, descending=(False, True))
+        p.reveal("cost", order.apply(cost)[0])
+        p.reveal("places", order.places())
+        mixed = mg.random_permutation(ward)
+        both = order.then(mixed)
+        p.reveal("mixed", mixed.apply(cost)[0])
+        p.reveal("back", both.inverse().apply(*both.apply(ward, cost))[1])
+        shown.append((len(order), repr(order)))
+
+    shown: list[tuple[int, str]] = []
+    ward = np.array([3, 1, 3, 0, 1, 3, 2] * 5, dtype=np.uint8)
+    cost = (np.arange(35) * 7 % 35 * 10 - 100).astype(np.int32)
+    order = np.lexsort((-cost, ward))
+    for found in (ordered.simulate(ward=ward, cost=cost), ordered.run_local(ward=ward, cost=cost)):
+        assert found["cost"].tolist() == cost[order].tolist()
+        assert found["places"].tolist() == np.argsort(order).tolist()
+        assert found["back"].tolist() == cost.tolist()
+        assert sorted(found["mixed"].tolist()) == sorted(cost.tolist())
+    assert found["mixed"].tolist() != cost.tolist()
+    assert (35, "<Permutation of 35 rows>") in shown
+
+
+def test_orders_that_cannot_be_are_told() -> None:
+    @mg.program(parties=3)
+    def wrong(p: mg.Builder) -> None:
+        x, y = p.input("x", 0, (3,), int), p.input("y", 1, (2,), int)
+        order = mg.permutation(x)
+        with pytest.raises(ValueError, match=r"3 rows and one axis: \(2,\)"):
+            order.apply(y)
+        with pytest.raises(ValueError, match="of 3 rows and of 2"):
+            order.then(mg.permutation(y))
+        with pytest.raises(mg.SecretError, match="behind a permutation"):
+            order.then(x)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="a key to sort by is missing"):
+            mg.permutation()
+        with pytest.raises(ValueError, match="2 directions for 1 keys"):
+            mg.permutation(x, descending=(True, False))
+        with pytest.raises(ValueError, match="one shape, of one axis"):
+            mg.permutation(x, y)
+        with pytest.raises(ValueError, match="a secret of one axis"):
+            mg.random_permutation(3)  # type: ignore[arg-type]
+        p.reveal("x", order.places())
+
+    wrong.simulate(x=[1, 2, 3], y=[4, 5])
+
+
 def test_shuffles_that_cannot_be_are_told() -> None:
     @mg.program(parties=2, protocol="Y2")
     def wrong(p: mg.Builder) -> None:

@@ -4,6 +4,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase};
 use madrigal_engine::{OperationEstimate, Plan};
+use madrigal_operations::SortRounds;
 use madrigal_program::Planned;
 use serde::Serialize;
 
@@ -31,6 +32,8 @@ struct Explanation<'a> {
     two_layers_a_round: bool,
     /// Whether the least or greatest of many elements is found in groups, of which all members are compared at once.
     in_groups: bool,
+    /// Rounds of sorts of rows: `many`, as without any, `few` or `fewest`.
+    sort_rounds: &'static str,
     /// Origin of the correlations, or `none`.
     correlations: String,
     /// Network, as `--network` was given.
@@ -319,6 +322,11 @@ pub(crate) fn explain_plan(
         circuits: saving(planned.goal),
         two_layers_a_round: planned.pairs,
         in_groups: planned.groups,
+        sort_rounds: match planned.sort_rounds {
+            SortRounds::Many => "many",
+            SortRounds::Few => "few",
+            SortRounds::Fewest => "fewest",
+        },
         correlations: origin(plan),
         network: network_name.to_owned(),
         threads: plan.spec().threads,
@@ -387,7 +395,7 @@ impl Explanation<'_> {
             choices += &format!("\n{}\n", steps::steps_table(&self.steps, whole, sent));
         }
         format!(
-            "{}: {} parties of {} each, mix {}, circuits of little {}{}{}, correlations {}; network {}, phases {}.\n\
+            "{}: {} parties of {} each, mix {}, circuits of little {}{}{}{}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation or a step are its own, and what is\n\
              done side by side shares rounds. Times are estimates for machines like this one.\n",
@@ -403,6 +411,11 @@ impl Explanation<'_> {
             match self.in_groups {
                 true => " (the least and greatest found in groups)",
                 false => "",
+            },
+            match self.sort_rounds {
+                "many" => "",
+                "few" => " (sorts of few rounds)",
+                _ => " (sorts of the fewest rounds)",
             },
             self.correlations,
             self.network,

@@ -126,13 +126,41 @@ pub struct RowSort {
     pub parties: RangeInclusive<usize>,
     /// Sharings that columns of ring elements may be in which move along; others are made bits.
     pub numbers: &'static [Sharing],
-    /// Operation that sorts by keys in these orders: the first values are the keys, bits, and others are columns of bits or of ring elements.
-    pub operation: fn(Vec<KeyOrder>) -> DynOperation,
+    /// Operation that sorts by keys in these orders, in so many rounds: the first values are the keys, bits, and others are columns of bits or of
+    /// ring elements.
+    pub operation: fn(Vec<KeyOrder>, SortRounds) -> DynOperation,
     /// Operation that puts such columns into an order that nobody knows.
     pub shuffle: fn() -> DynOperation,
-    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings, which tells nothing. Where it is
-    /// there, a sort by a key of one bit is that, with places that are counted; elsewhere the sort itself does as well.
-    pub place: Option<fn() -> DynOperation>,
+    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings or so many bits, which tells
+    /// nothing.
+    pub place: fn() -> DynOperation,
+    /// Whether a sort by a key of one bit is best done by that, with places that are counted in a ring: elsewhere the sort itself does as well.
+    pub counts: bool,
+}
+
+/// Rounds of sorts of rows, against bytes and work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SortRounds {
+    /// Many comparisons at once take a round for each bit, few ones less: for lines with short round trips.
+    #[default]
+    Many,
+    /// All comparisons take few rounds, and more than twice the ANDs.
+    Few,
+    /// Rows with short keys are not compared where a protocol can do without, others in few rounds: the most bytes.
+    Fewest,
+}
+
+impl SortRounds {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Many, Self::Few, Self::Fewest];
+
+    /// Depth of comparisons, if it is not by their number.
+    pub const fn depth(self) -> Option<Depth> {
+        match self {
+            Self::Many => None,
+            Self::Few | Self::Fewest => Some(Depth::Tree),
+        }
+    }
 }
 
 /// Operations of a protocol on ring elements.

@@ -64,7 +64,7 @@ pub use arena::Arena;
 pub use arithmetic_gmw::{ArithmeticGmwTool, ComposeMasked, KnownBitTimes, KnownProduct};
 pub use backend::{
     Backend, Bits, Chain, CircuitSupply, Circuits, DynOperation, Edges, Keeping, Numbers,
-    RingOperations, RowSort,
+    RingOperations, RowSort, SortRounds,
 };
 pub use backends::{ALL as BACKENDS, THREE_HALVES};
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ShareToKeys, ToKeys};
@@ -87,7 +87,9 @@ pub use order::KeyOrder;
 pub use over_shares::{FromShares, Mask, OverShares, ToShares, Unmask};
 pub use parts::Parts;
 pub use protocol::{Boolean, Protocol, RingStep, Rings};
-pub use replicated::{Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate};
+pub use replicated::{
+    PlaceRows, Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate,
+};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
 pub use rows::{Brought, RowsOutput, evaluate_rows, input_bits_of, run_rows, run_shared_rows};

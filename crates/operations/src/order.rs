@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use madrigal_engine::{Element, Mismatch, Shares, Sort};
+use madrigal_engine::{Element, Mismatch, Shares, Sort, Width};
+use madrigal_protocols::sorting::inverse;
 
 use crate::local::{Layout, Rearrange};
 use madrigal_engine::Local;
@@ -64,6 +65,44 @@ pub(crate) fn same_rows(inputs: &[Sort]) -> Result<(), Mismatch> {
         }
         None => Ok(()),
     }
+}
+
+/// Bits of a row's place.
+pub(crate) const PLACE_BITS: usize = u32::BITS as usize;
+
+/// Checks that values are places of rows, numbers of 32 bits or so many bits, and columns of these.
+pub(crate) fn places_first(inputs: &[Sort]) -> Result<(), Mismatch> {
+    match inputs {
+        [] => Err(Mismatch::new("no places of rows")),
+        [_] => Err(Mismatch::new("no columns to place")),
+        [places, ..] => match places.element {
+            Element::Ring(Width::W32) | Element::Bits(PLACE_BITS) => same_rows(inputs),
+            _ => Err(Mismatch::new(format!(
+                "{places} where places of rows are wanted, numbers of 32 bits"
+            ))),
+        },
+    }
+}
+
+/// Puts the rows of clear columns at the places that the first value says, which is no result.
+pub(crate) fn placed(inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+    let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+    places_first(&sorts)?;
+    let order = match sorts[0].element {
+        Element::Ring(_) => inverse(inputs[0].component::<u32>(0)),
+        Element::Bits(bits) => {
+            let bit = |row: usize, plane: usize| {
+                u32::from(inputs[0].plane(plane, 0)[row / 8] >> (row % 8) & 1) << plane
+            };
+            let places = (0..sorts[0].len).map(|row| (0..bits).map(|plane| bit(row, plane)).sum());
+            inverse(&places.collect::<Vec<u32>>())
+        }
+    };
+    let Some(order) = order else {
+        let problem = "two rows with the same place, or one beyond the last";
+        return Err(Mismatch::new(problem));
+    };
+    moved(&order, &inputs[1..])
 }
 
 /// Says why a sort by opened comparisons gave nothing.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_engine::{Element, Operation, Origin, PlanSpec, Shares, Sharing, Sort, Value, Width};
 use madrigal_operations::{
-    ArithmeticGmwTool, BooleanGmwTool, Depth, KeyOrder, PlaceTable, ReplicatedTool, ShuffleRows,
-    ShuffleTable, SortRows, SortTable,
+    ArithmeticGmwTool, BooleanGmwTool, Depth, KeyOrder, PlaceRows, PlaceTable, ReplicatedTool,
+    ShuffleRows, ShuffleTable, SortRows, SortTable,
 };
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::must_agree;
@@ -90,6 +90,38 @@ fn rows_are_sorted_by_short_keys() {
     }
 }
 
+/// Keys of up to 16 bits in all are counted digit by digit where rows are many, others compared.
+#[test]
+fn rows_are_sorted_by_digits() {
+    let seed = seed();
+    for (bits, rows) in [
+        (&[8][..], 300),
+        (&[9, 7], 257),
+        (&[3, 1, 5], 1000),
+        (&[16], 256),
+        (&[17], 300),
+        (&[2], 40),
+    ] {
+        let mut built = Built::new(3, seed);
+        let keys: Vec<Value> = bits
+            .iter()
+            .map(|&bits| built.bits::<ReplicatedTool>(bits, rows))
+            .collect();
+        let columns = [
+            built.bits::<ReplicatedTool>(9, rows),
+            built.ring::<ReplicatedTool>(Width::W64, rows),
+        ];
+        let orders = &ORDERS[1..=keys.len()];
+        let sort = SortRows::new(orders, Some(Depth::Tree)).by_digits();
+        assert!(sort.name().ends_with(", tree, digits"), "{}", sort.name());
+        let columns = [&keys[..], &columns].concat();
+        for value in built.graph.add(Arc::new(sort), &columns).unwrap() {
+            built.open_to_all::<ReplicatedTool>(value);
+        }
+        check(&built, built.spec(), seed);
+    }
+}
+
 /// On several threads, in parts, with blocks of other operations before and behind; keys alone, too.
 #[test]
 fn sorts_stand_between_other_operations() {
@@ -137,6 +169,99 @@ fn a_shuffle_keeps_rows_together() {
         built.open_to_all::<ReplicatedTool>(value);
     }
     check(&built, built.spec(), seed);
+}
+
+/// Places of rows, each once as rows goes through all residues, as numbers or as bits.
+fn places(rows: usize, bits: bool) -> Shares {
+    let places: Vec<u32> = (0..rows as u32).map(|row| row * 7 % rows as u32).collect();
+    match bits {
+        true => Shares::bits_of(Sharing::PUBLIC, 32, &places),
+        false => Shares::ring(Sharing::PUBLIC, vec![places.into()]),
+    }
+}
+
+/// Rows go where their places say; places that are none are refused.
+#[test]
+fn three_parties_place_rows() {
+    let seed = seed();
+    for rows in [0, 1, 2, 65, 300, 1000] {
+        for bits in [false, true] {
+            let mut built = Built::new(3, seed);
+            let table = table(&mut built, rows);
+            let places = built.share::<ReplicatedTool>(places(rows, bits));
+            let placed = built
+                .graph
+                .add(Arc::new(PlaceRows), &[&[places], &table[..]].concat())
+                .unwrap();
+            assert_eq!(placed.len(), table.len());
+            for value in placed {
+                built.open_to_all::<ReplicatedTool>(value);
+            }
+            match rows {
+                65 => check_all(&built, seed),
+                _ => {
+                    check(&built, built.spec(), seed);
+                }
+            }
+        }
+    }
+    let column = Shares::bits_of(Sharing::PUBLIC, 3, &[0_u8; 3]);
+    for places in [[0, 1, 1], [0, 1, 3], [u32::MAX, 0, 1]] {
+        let numbers = Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]);
+        let bits = Shares::bits_of(Sharing::PUBLIC, 32, &places);
+        assert!(PlaceRows.plain(&[&numbers, &column]).is_err());
+        assert!(PlaceRows.plain(&[&bits, &column]).is_err());
+        assert!(PlaceTable.plain(&[&bits, &column]).is_err());
+    }
+    let of = |element, len| Sort::new(Sharing::R, element, len);
+    let bits = of(Element::Bits(3), 5);
+    let refused = |inputs: &[Sort], parties| {
+        let refused = PlaceRows.sorts(inputs, parties).unwrap_err();
+        refused.to_string()
+    };
+    for places in [Element::Ring(Width::W32), Element::Bits(32)] {
+        let places = of(places, 5);
+        assert_eq!(PlaceRows.sorts(&[places, bits], 3).unwrap(), [bits]);
+        assert_eq!(refused(&[places], 3), "no columns to place");
+        assert_eq!(
+            refused(&[places, bits.of_len(6)], 3),
+            "columns of 5 rows and of 6"
+        );
+        assert!(refused(&[places, bits], 2).contains("three parties"));
+    }
+    assert_eq!(
+        refused(&[bits, bits], 3),
+        "5 x 3 bits (R) where places of rows are wanted, numbers of 32 bits"
+    );
+}
+
+/// A party sees the same whether rows stay where they are or change places.
+#[test]
+fn opened_places_of_three_parties_say_nothing() {
+    for (to, bits) in [(0, false), (1, false), (2, false), (0, true), (2, true)] {
+        let seed = seed();
+        let owner = (to + 1) % 3;
+        let built = |places: [u32; 6]| {
+            let mut built = Built::new(3, seed);
+            let of = |places: [u32; 6]| match bits {
+                true => Shares::bits_of(Sharing::PUBLIC, 32, &places),
+                false => Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]),
+            };
+            for _ in 0..owner {
+                built.share::<ReplicatedTool>(of([0; 6]));
+            }
+            let places = built.share::<ReplicatedTool>(of(places));
+            let placed = built.graph.add(Arc::new(PlaceRows), &[places, places]);
+            built.open::<ReplicatedTool>(placed.unwrap()[0], &[owner]);
+            built
+        };
+        let [stay, move_on] = [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]].map(built);
+        let plan = madrigal_engine::Plan::new(stay.spec()).unwrap();
+        let to = Party::new(to);
+        let a = ones_of_values(&plan, &stay.inputs, to, seed);
+        let b = ones_of_values(&plan, &move_on.inputs, to, seed ^ 0x5555_0000_0000_0000);
+        must_agree(&a, &b, &format!("places of rows in R, to {to}, {bits}"));
+    }
 }
 
 #[test]
@@ -245,13 +370,21 @@ fn two_parties_sort_rows_by_several_keys() {
 #[test]
 fn two_parties_place_rows() {
     let seed = seed();
-    for rows in [0, 1, 2, 65, 300] {
+    for (rows, bits) in [
+        (0, true),
+        (0, false),
+        (1, false),
+        (2, true),
+        (65, false),
+        (300, true),
+    ] {
         let mut built = Built::new(2, seed);
         let table = table_of_two(&mut built, rows);
-        // Each place once, as rows goes through all residues.
-        let places: Vec<u32> = (0..rows as u32).map(|row| row * 7 % rows as u32).collect();
-        let places = Shares::ring(Sharing::PUBLIC, vec![places.into()]);
-        let places = built.share::<ArithmeticGmwTool>(places);
+        let places = places(rows, bits);
+        let places = match bits {
+            true => built.share::<BooleanGmwTool>(places),
+            false => built.share::<ArithmeticGmwTool>(places),
+        };
         let placed = built
             .graph
             .add(Arc::new(PlaceTable), &[&[places], &table[..]].concat())
@@ -277,19 +410,31 @@ fn two_parties_place_rows() {
 /// The other party sees the same whether rows stay where they are or change places.
 #[test]
 fn opened_places_say_nothing() {
-    for to in 0..2 {
+    for (to, bits) in [(0, false), (1, false), (0, true), (1, true)] {
         let seed = seed();
         let owner = 1 - to;
         let built = |places: [u32; 6]| {
             let mut built = Built::new(2, seed);
-            let places = Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]);
+            let mut share = |places: [u32; 6]| match bits {
+                true => {
+                    let places = Shares::bits_of(Sharing::PUBLIC, 32, &places);
+                    built.share::<BooleanGmwTool>(places)
+                }
+                false => {
+                    let places = Shares::ring(Sharing::PUBLIC, vec![places.to_vec().into()]);
+                    built.share::<ArithmeticGmwTool>(places)
+                }
+            };
             for _ in 0..owner {
-                let zeros = Shares::ring(Sharing::PUBLIC, vec![vec![0_u32; 6].into()]);
-                built.share::<ArithmeticGmwTool>(zeros);
+                share([0; 6]);
             }
-            let places = built.share::<ArithmeticGmwTool>(places);
+            let places = share(places);
             let placed = built.graph.add(Arc::new(PlaceTable), &[places, places]);
-            built.open::<ArithmeticGmwTool>(placed.unwrap()[0], &[owner]);
+            let placed = placed.unwrap()[0];
+            match bits {
+                true => built.open::<BooleanGmwTool>(placed, &[owner]),
+                false => built.open::<ArithmeticGmwTool>(placed, &[owner]),
+            }
             built
         };
         let [stay, move_on] = [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]].map(built);

@@ -131,7 +131,7 @@ fn by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// Operations that have names of their own, and no table.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 23] = [
     "input",
     "argument",
     "constant",
@@ -147,6 +147,8 @@ const OTHERS: [&str; 21] = [
     "prefix_sums",
     "sort_by",
     "shuffle",
+    "numbers_of_rows",
+    "move_rows",
     "matrix_product",
     "convolve",
     "look_up",
@@ -214,6 +216,8 @@ pub(crate) fn parts(op: &Op) -> Option<Parts> {
             named("sort_by").of(descending.iter().map(|&descending| usize::from(descending)))
         }
         Op::Shuffle => named("shuffle"),
+        Op::Numbered(count) => named("numbers_of_rows").of([*count]),
+        Op::MoveRows => named("move_rows"),
         Op::MatMul => named("matrix_product"),
         Op::Convolve(convolution) => named("convolve").of(geometry(convolution)),
         Op::LookUp => named("look_up"),
@@ -332,6 +336,8 @@ pub(crate) fn operation(
             Op::SortBy(directions.collect::<Result<_, _>>()?)
         }
         "shuffle" => none(Op::Shuffle)?,
+        "numbers_of_rows" => Op::Numbered(one()?),
+        "move_rows" => none(Op::MoveRows)?,
         "matrix_product" => none(Op::MatMul)?,
         "convolve" => Op::Convolve(convolution(&numbers()?).ok_or_else(|| lengths_of(node, 16))?),
         "look_up" => none(Op::LookUp)?,

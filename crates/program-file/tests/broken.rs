@@ -145,6 +145,9 @@ fn parts_that_do_not_fit_are_named() {
     told("sort_by", node(&[0, 0], &[]), "");
     told("sort_by", node(&[], &[]), "");
     told("shuffle", node(&[0], &[]), "1 numbers, and it has 0");
+    told("move_rows", node(&[0], &[]), "1 numbers, and it has 0");
+    told("move_rows", node(&[], &[]), "");
+    told("numbers_of_rows", node(&[2], &[]), "");
     told("repeat", node(&[8, 2], &[]), "0 bodies");
     told("view", node(&[0, 2], &[]), "numbers");
     told("view", node(&[0, 16, 2], &[]), "reaches beyond");
@@ -184,6 +187,34 @@ fn parts_that_do_not_fit_are_named() {
     let mut message = with(vec![node(&[0], &[])], &["sum"]);
     message.parties = u32::MAX;
     refused(message);
+}
+
+/// A file cannot have rows moved to places that somebody brings: repeated ones would be opened.
+#[test]
+fn rows_move_by_permutations_alone() {
+    let with_operands =
+        |operation, operands: &[u32], lengths: &[i64], texts: &[&str]| proto::Node {
+            operation,
+            operands: operands.to_vec(),
+            ..node(lengths, texts)
+        };
+    let names = ["cast", "move_rows", "numbers_of_rows"];
+    let brought = vec![
+        with_operands(1, &[0], &[], &["u32"]),
+        with_operands(2, &[1, 0], &[], &[]),
+    ];
+    let error = refused(with(brought, &names)).to_string();
+    assert!(error.contains("no permutation"), "{error}");
+    let numbered = vec![
+        with_operands(3, &[], &[8], &[]),
+        with_operands(2, &[1, 0], &[], &[]),
+    ];
+    let file = ProgramFile::of_message(with(numbered.clone(), &names));
+    assert!(file.bind(&[]).is_ok());
+    let mut long = numbered;
+    long[0].lengths = vec![1 << 34];
+    let error = refused(with(long, &names)).to_string();
+    assert!(error.contains("less than 2^32 rows"), "{error}");
 }
 
 /// The table of schema/PROGRAM.md has the operations that are known, and no others.

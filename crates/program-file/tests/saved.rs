@@ -7,8 +7,8 @@ use madrigal_program::generator::Recipe;
 use madrigal_program::ir::Elementwise;
 use madrigal_program::lower::Mix;
 use madrigal_program::{
-    Client, Computation, Everyone, Fixed, Inputs, Party, Plain, Program, Rounding, Stages, Tensor,
-    Type,
+    Client, Computation, Everyone, Fixed, Inputs, Party, Permutation, Plain, Program, Rounding,
+    Stages, Tensor, Type,
 };
 use madrigal_program_file::{ProgramFile, SaveError, SaveProgram};
 use madrigal_testkit::seed;
@@ -95,6 +95,11 @@ fn all_parts_of_a_program_are_kept() {
     for shuffled in Tensor::shuffle(&[&bytes.untyped(), &prices.untyped()]) {
         p.open_tensor(None, &shuffled, Everyone);
     }
+    let order = Permutation::sorting(&[(&flags.untyped(), true)]);
+    let random = Permutation::random(&mut p, 11);
+    let order = order.then(&random).inverse();
+    p.open_tensor(None, &order.apply(&[&flags.untyped()])[0], Everyone);
+    p.open_tensor(None, &order.places(), Everyone);
     p.open(p_none(&unused), Everyone);
     let program = p.finish().unwrap();
     let again = same(&program, "all parts");

@@ -275,6 +275,11 @@ pub enum Fault {
         /// The mix.
         mix: String,
     },
+    /// Rows that are moved to places which are no [`Permutation`](crate::Permutation).
+    #[error(
+        "rows are moved by a tensor that is no permutation of them; take one of a sort, of a shuffle, or made of such"
+    )]
+    NoPermutation,
     /// A shuffle in a mix that has no way to do it.
     #[error(
         "a shuffle of rows, which {parties} parties cannot do in the mix {mix}; there are {have}"

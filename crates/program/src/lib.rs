@@ -30,7 +30,7 @@
 //! | use functions of networks | [`Secret::relu`], [`Secret::gelu`], [`Secret::sigmoid`], [`Secret::exp`], [`Secret::reciprocal`], [`Secret::softmax`], [`Secret::layer_norm`], [`Secret::max_pool`], ...: with their bounds in `docs/FUNCTIONS.md` |
 //! | compare | [`Secret::lt`] and its kin give `Secret<bool>`, [`Secret::select`] chooses by it |
 //! | put together | [`Secret::sum`], [`Secret::least`], [`Secret::min_with_place`], [`Secret::all`], [`Secret::dot`], [`Secret::matmul`], [`Secret::prefix_sums`] |
-//! | order and look up | [`Secret::sort`], [`Secret::top`], [`Tensor::sort_by`], [`Tensor::shuffle`], [`Secret::look_up`], [`Secret::join_on`] |
+//! | order and look up | [`Secret::sort`], [`Secret::top`], [`Tensor::sort_by`], [`Tensor::shuffle`], [`Permutation`], [`Secret::look_up`], [`Secret::join_on`] |
 //! | move without cost | [`Secret::reshape`], [`Secret::slice`], [`Secret::permute`], [`Program::concat`], ... |
 //! | change types | [`Secret::cast`], [`Secret::to_fixed`], [`Secret::floor`] |
 //! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |
@@ -94,7 +94,7 @@ pub use planned::{Considered, Ended, Held, Planned};
 pub use ports::{InputPort, Opened, OutputPort};
 pub use program::Program;
 pub use requirement::Requirement;
-pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
+pub use secret::{Beside, Index, Operand, Part, Permutation, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{
     Checked, InputError, InputShare, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,

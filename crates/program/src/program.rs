@@ -230,7 +230,9 @@ impl Program {
         for value in required.chain(self.kept.iter().copied()) {
             self.recorder.add_result(value);
         }
-        let graph = simplify(&self.recorder.end()?);
+        let graph = self.recorder.end()?;
+        graph.moves_by_permutations()?;
+        let graph = simplify(&graph);
         let required = self.required.into_iter();
         let bits = graph.results().iter().skip(self.outputs.len());
         let requirements = required

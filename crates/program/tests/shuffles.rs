@@ -15,7 +15,7 @@ use crate::running::runs;
 const ALICE: Party = Party::new(0);
 
 /// Mixes with as many parties that shuffle in them.
-fn mixes() -> Vec<(Mix, usize)> {
+pub(crate) fn mixes() -> Vec<(Mix, usize)> {
     let names = [("R", 3), ("A+B", 2), ("B", 2), ("A+B+Y", 2), ("B+Y2", 2)];
     names
         .map(|(mix, parties)| (mix.parse().unwrap(), parties))

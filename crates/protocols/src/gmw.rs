@@ -29,7 +29,7 @@ use madrigal_net::{Channel, Context, Result};
 
 pub use self::ots::BitOts;
 pub use self::shuffle::{Shuffle, ShuffleOts};
-pub use self::sort::SortPlan;
+pub use self::sort::{RowPlace, SortPlan};
 pub use self::table::{RowFormat, Table};
 pub use self::vectors::BitVectors;
 use crate::Opening;

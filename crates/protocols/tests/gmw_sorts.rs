@@ -11,7 +11,9 @@ use madrigal_correlations_make::{Extension, Origin, Supply, deal};
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, MIN_WINDOW, Result};
-use madrigal_protocols::gmw::{BooleanGmw, RowFormat, Shuffle, ShuffleOts, SortPlan, Table};
+use madrigal_protocols::gmw::{
+    BooleanGmw, RowFormat, RowPlace, Shuffle, ShuffleOts, SortPlan, Table,
+};
 use madrigal_protocols::replicated::Depth;
 use madrigal_protocols::sorting::index_bits;
 use madrigal_protocols::{Opening, Rounds};
@@ -625,7 +627,7 @@ fn places_that_are_no_permutation_are_refused() {
                 if me == Party::new(1) {
                     table.set_number::<u32>(0, &places);
                 }
-                gmw.place(&mut table, 0).await?;
+                gmw.place(&mut table, RowPlace::Number(0)).await?;
                 Ok(table.number::<u32>(0).to_vec())
             });
         let right = places == [1, 0];
@@ -635,6 +637,31 @@ fn places_that_are_no_permutation_are_refused() {
         );
         if right {
             assert_eq!(results[1].as_ref().unwrap().0, [0, 1]);
+        }
+        // As bits, of which each party has some.
+        let results: Vec<Result<(Vec<u8>, Cost)>> =
+            World::light(2, seed()).run_over(mesh(2), |context| async move {
+                let me = context.me();
+                let online = context.enter(Phase::Online, "online");
+                let mut gmw = BooleanGmw::new(online, Opening::Direct)?;
+                let mut table = Table::zeros(RowFormat::new(33, []), 2);
+                let mask = 0x1234_5678_u32;
+                let own = places.map(|place| if me.index() == 0 { mask } else { place ^ mask });
+                let bit = |plane: usize, row: usize| (own[row] >> plane & 1) as u8;
+                let planes = (0..32).map(|plane| bit(plane, 0) | bit(plane, 1) << 1);
+                // The row that was first is marked.
+                let mark = u8::from(me.index() == 0);
+                table.set_planes(&planes.chain([mark]).collect::<Vec<u8>>());
+                gmw.place(&mut table, RowPlace::LowestBits).await?;
+                Ok(table.planes()[32..].to_vec())
+            });
+        assert!(
+            results.iter().all(|found| found.is_ok() == right),
+            "{places:?}"
+        );
+        if right {
+            let [x, y] = [0, 1].map(|party| results[party].as_ref().unwrap().0[0]);
+            assert_eq!(x ^ y, 2);
         }
     }
 }

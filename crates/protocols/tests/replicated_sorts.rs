@@ -8,7 +8,9 @@ use crate::common::{dealt, dealt_bits, join, plain, run, values, worker};
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::{Block, Prg, crew::Crew};
 use madrigal_net::transport::mesh;
-use madrigal_protocols::replicated::{BitShares, Column, Depth, Keys, Masking, RingShares};
+use madrigal_protocols::replicated::{
+    BY_DIGITS, BitShares, Column, Depth, Keys, Masking, RingShares,
+};
 use madrigal_testkit::{World, seed};
 
 /// Shares of words for XOR, of which each party takes its own.
@@ -183,8 +185,25 @@ fn keys(seed: u64, rows: usize, bits: usize, few: bool) -> Vec<Vec<u8>> {
     keys
 }
 
+/// A way to sort.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// By comparisons of this depth, or by counting where keys are short.
+    Compared(Option<Depth>),
+    /// Digit by digit.
+    Digits,
+}
+
 fn sorts(seed: u64, rows: usize, bits: usize, few: bool, depth: Option<Depth>) {
-    let about = format!("{rows} rows, keys of {bits} bits, few {few}, {depth:?}");
+    sorts_in(seed, rows, bits, few, Way::Compared(depth));
+}
+
+fn sorts_in(seed: u64, rows: usize, bits: usize, few: bool, way: Way) {
+    let about = format!("{rows} rows, keys of {bits} bits, few {few}, {way:?}");
+    let depth = match way {
+        Way::Compared(depth) => depth,
+        Way::Digits => None,
+    };
     let keys = keys(seed, rows, bits, few);
     let planes: Vec<Vec<u8>> = (0..bits)
         .map(|bit| keys.iter().map(|key| key[bit]).collect())
@@ -205,12 +224,19 @@ fn sorts(seed: u64, rows: usize, bits: usize, few: bool, depth: Option<Depth>) {
             keys.push(&shared[me.index()]);
             assert_eq!((keys.rows(), keys.bits()), (rows, bits));
             let column = (Masking::Sums, lines_shared[me.index()].clone()).into();
-            let sorted = rings.sort(&keys, vec![column]).await?.expect("luck");
+            let sorted = match way {
+                Way::Compared(_) => rings.sort(&keys, vec![column]).await?.expect("luck"),
+                Way::Digits => rings.sort_by_digits(&keys, vec![column]).await?,
+            };
             Ok((sorted.keys.planes(0..bits), sorted.columns))
         },
         |tally| {
             tally.set_depth(depth);
-            tally.sort(rows, bits, &[madrigal_correlations::Width::W64]);
+            let columns = &[madrigal_correlations::Width::W64];
+            match way {
+                Way::Compared(_) => tally.sort(rows, bits, columns),
+                Way::Digits => tally.sort_by_digits(rows, bits, columns),
+            }
         },
     );
     let [x, y, z] = results;
@@ -241,6 +267,19 @@ fn rows_are_sorted_by_keys_of_any_width() {
         }
         sorts(seed, 300, bits, true, None);
     }
+}
+
+/// Keys of all numbers of digits, with digits of all lengths.
+#[test]
+fn rows_are_sorted_digit_by_digit() {
+    let seed = seed();
+    for bits in 1..=BY_DIGITS {
+        for rows in [0, 1, 2, 65] {
+            sorts_in(seed, rows, bits, false, Way::Digits);
+        }
+        sorts_in(seed, 300, bits, true, Way::Digits);
+    }
+    sorts_in(seed, 70_000, 9, false, Way::Digits);
 }
 
 /// Keys that are all alike, at both ends, and rows beyond a block, a piece of a message and a chunk of what is counted.

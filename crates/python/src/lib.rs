@@ -77,6 +77,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<computation::Computation>()?;
     module.add_class::<computation::ProgramFile>()?;
     module.add_class::<recorder::Kept>()?;
+    module.add_class::<recorder::Permutation>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<stages::Maker>()?;
     module.add_class::<tables::Data>()?;

@@ -6,7 +6,8 @@ use madrigal_core::Party;
 use madrigal_program::ir::{Graph, Op, TensorType, Unary};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{
-    Client, Holder, KeptTensor, Program, Rounding, Source, Tensor as Inner, View,
+    Client, Holder, KeptTensor, Permutation as InnerPermutation, Program, Rounding, Source,
+    Tensor as Inner, View,
 };
 use pyo3::prelude::*;
 
@@ -64,6 +65,19 @@ impl Kept {
     #[getter]
     fn dtype(&self) -> String {
         self.0.tensor_type().element.to_string()
+    }
+}
+
+/// An order of rows that nobody knows.
+#[pyclass(module = "madrigal._native")]
+#[derive(Clone)]
+pub struct Permutation(InnerPermutation);
+
+#[pymethods]
+impl Permutation {
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
     }
 }
 
@@ -278,6 +292,59 @@ impl Recorder {
             .next()
             .map(Tensor)
             .ok_or_else(|| value_error("no view"))
+    }
+
+    /// The order into which a sort by these keys would bring rows.
+    fn permutation_of(
+        &mut self,
+        keys: Vec<PyRef<'_, Tensor>>,
+        descending: Vec<bool>,
+    ) -> PyResult<Permutation> {
+        self.program()?;
+        if keys.is_empty() || keys.len() != descending.len() {
+            return Err(value_error("each key of a permutation has a direction"));
+        }
+        let keys = keys.iter().map(|one| &one.0).zip(descending);
+        let made = InnerPermutation::sorting(&keys.collect::<Vec<_>>());
+        self.check()?;
+        Ok(Permutation(made))
+    }
+
+    /// An order of so many rows, drawn at random.
+    fn random_permutation(&mut self, rows: usize) -> PyResult<Permutation> {
+        let made = InnerPermutation::random(self.program()?, rows);
+        self.check()?;
+        Ok(Permutation(made))
+    }
+
+    /// Puts columns into an order.
+    fn permuted(
+        &mut self,
+        by: &Permutation,
+        columns: Vec<PyRef<'_, Tensor>>,
+    ) -> PyResult<Vec<Tensor>> {
+        self.program()?;
+        let columns: Vec<&Inner> = columns.iter().map(|one| &one.0).collect();
+        self.all(by.0.apply(&columns))
+    }
+
+    /// The order that undoes another one.
+    fn inverted(&mut self, permutation: &Permutation) -> PyResult<Permutation> {
+        self.program()?;
+        Ok(Permutation(permutation.0.inverse()))
+    }
+
+    /// One order after another.
+    fn composed(&mut self, first: &Permutation, next: &Permutation) -> PyResult<Permutation> {
+        self.program()?;
+        let made = first.0.then(&next.0);
+        self.check()?;
+        Ok(Permutation(made))
+    }
+
+    /// The place to which each row goes.
+    fn places(&mut self, permutation: &Permutation) -> PyResult<Tensor> {
+        self.one(permutation.0.places())
     }
 
     /// Records an operation by its name, with its operands, public numbers and texts.

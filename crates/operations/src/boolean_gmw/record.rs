@@ -33,9 +33,10 @@ impl BooleanGmwTool {
             sort: Some(RowSort {
                 parties: 2..=2,
                 numbers: &[Sharing::A],
-                operation: |keys| Arc::new(SortTable::new(keys, None)),
+                operation: |keys, rounds| Arc::new(SortTable::new(keys, rounds.depth())),
                 shuffle: || Arc::new(ShuffleTable),
-                place: Some(|| Arc::new(PlaceTable)),
+                place: || Arc::new(PlaceTable),
+                counts: true,
             }),
             compose: None,
         }),

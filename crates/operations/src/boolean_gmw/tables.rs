@@ -9,9 +9,11 @@ use madrigal_engine::{
 };
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
-use madrigal_protocols::gmw::{self, BooleanGmw, RowFormat, Shuffle, ShuffleOts, SortPlan, Table};
+use madrigal_protocols::gmw::{
+    self, BooleanGmw, RowFormat, RowPlace, Shuffle, ShuffleOts, SortPlan, Table,
+};
 use madrigal_protocols::replicated::Depth;
-use madrigal_protocols::sorting::{index_bits, inverse};
+use madrigal_protocols::sorting::index_bits;
 
 use super::BooleanGmwTool;
 use crate::order::{self, KeyOrder};
@@ -245,30 +247,18 @@ impl Operation for ShuffleTable {
     }
 }
 
-/// Checks that values are places of rows and columns of these.
-fn places_first(inputs: &[Sort]) -> std::result::Result<(), Mismatch> {
-    match inputs {
-        [] => Err(Mismatch::new("no places of rows")),
-        [_] => Err(Mismatch::new("no columns to place")),
-        [places, ..] if places.element != Element::Ring(Width::W32) => Err(Mismatch::new(format!(
-            "{places} where places of rows are wanted, numbers of 32 bits"
-        ))),
-        _ => order::same_rows(inputs),
-    }
-}
-
-/// Rows of columns in B and A, of two parties, each at the place that the first value says, a number of 32 bits in A: no two may have the
-/// same. Rows are shuffled with their places before these are opened, so that they tell nothing. The first value is no result.
+/// Rows of columns in B and A, of two parties, each at the place that the first value says, a number of 32 bits in A or so many bits in B: no
+/// two may have the same. Rows are shuffled with their places before these are opened, so that they tell nothing. The first value is no result.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaceTable;
 
 impl Operation for PlaceTable {
     fn name(&self) -> String {
-        "place of two/1".to_owned()
+        "place of two/2".to_owned()
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> std::result::Result<Vec<Sort>, Mismatch> {
-        places_first(inputs)?;
+        order::places_first(inputs)?;
         columns_of(inputs, parties)?;
         Ok(inputs[1..].to_vec())
     }
@@ -308,20 +298,18 @@ impl Operation for PlaceTable {
             let table = to_table(me, format, 0, &values);
             let (tool, _) = turn.tool::<BooleanGmwTool>()?;
             let mut table = tool.gmw.shuffle(shuffle, table).await?;
-            // Places are the first number.
-            tool.gmw.place(&mut table, 0).await?;
+            // Places are the first number, or the first bits.
+            let at = match sorts[0].element {
+                Element::Ring(_) => RowPlace::Number(0),
+                Element::Bits(_) => RowPlace::LowestBits,
+            };
+            tool.gmw.place(&mut table, at).await?;
             Ok(from_table(me, &table, 0, &values).split_off(1))
         })
     }
 
     fn plain(&self, inputs: &[&Shares]) -> std::result::Result<Vec<Shares>, Mismatch> {
-        let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
-        places_first(&sorts)?;
-        let Some(order) = inverse(inputs[0].component::<u32>(0)) else {
-            let problem = "two rows with the same place, or one beyond the last";
-            return Err(Mismatch::new(problem));
-        };
-        order::moved(&order, &inputs[1..])
+        order::placed(inputs)
     }
 }
 

@@ -28,7 +28,7 @@ use crate::shared::sorts_of;
 
 pub use predicates::{Predicate, Test};
 pub use rings::{Rounding, Truncate};
-pub use tables::{ShuffleRows, SortRows};
+pub use tables::{PlaceRows, ShuffleRows, SortRows};
 
 /// [`ReplicatedBits`] with its inputs, and [`ReplicatedRings`].
 pub struct ReplicatedTool {

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use madrigal_engine::Sharing;
 use madrigal_protocols::replicated::Depth;
 
-use super::{Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate};
-use crate::backend::{Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort};
+use super::{
+    PlaceRows, Predicate, ReplicatedTool, Rounding, ShuffleRows, SortRows, Test, Truncate,
+};
+use crate::backend::{
+    Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort, SortRounds,
+};
 use crate::parts::Parts;
 
 impl ReplicatedTool {
@@ -33,9 +37,16 @@ impl ReplicatedTool {
             sort: Some(RowSort {
                 parties: 3..=3,
                 numbers: &[Sharing::R],
-                operation: |keys| Arc::new(SortRows::new(keys, None)),
+                operation: |keys, rounds| {
+                    let sort = SortRows::new(keys, rounds.depth());
+                    match rounds {
+                        SortRounds::Fewest => Arc::new(sort.by_digits()),
+                        _ => Arc::new(sort),
+                    }
+                },
                 shuffle: || Arc::new(ShuffleRows),
-                place: None,
+                place: || Arc::new(PlaceRows),
+                counts: false,
             }),
             compose: None,
         }),

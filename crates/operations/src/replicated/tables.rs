@@ -8,7 +8,7 @@ use madrigal_engine::{Bill, Element, Mismatch, Online, Operation, Shares, Sharin
 use madrigal_kernels as kernels;
 use madrigal_protocols::planes;
 use madrigal_protocols::replicated::{
-    BitShares, COUNTED, Column, Depth, Keys, Masking, RingShares, leads,
+    BY_DIGITS, BitShares, COUNTED, Column, Depth, Keys, Masking, RingShares, leads,
 };
 use madrigal_protocols::sorting::Course;
 
@@ -160,6 +160,58 @@ impl Operation for ShuffleRows {
     }
 }
 
+/// Rows at the places that the first value says, numbers of 32 bits or so many bits: no two may have the same. Rows are shuffled with
+/// their places before these are opened, so that they tell nothing. The first value is no result.
+#[derive(Debug, Clone, Copy)]
+pub struct PlaceRows;
+
+impl Operation for PlaceRows {
+    fn name(&self) -> String {
+        "place/1".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        order::places_first(inputs)?;
+        columns_of(inputs, parties)?;
+        Ok(inputs[1..].to_vec())
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let columns = || inputs[1..].iter().flat_map(widths);
+        tally(bill, |tally| tally.place(columns(), inputs[0].len));
+        bill.touch(inputs.iter().map(|value| 8 * value.bytes() as u64).sum());
+    }
+
+    fn online<'a>(&'a self, turn: &'a mut Turn<'_>, inputs: Vec<Arc<Shares>>) -> Online<'a> {
+        Box::pin(async move {
+            let (tool, _) = turn.tool::<ReplicatedTool>()?;
+            let mut columns = Vec::new();
+            inputs
+                .iter()
+                .for_each(|value| to_columns(value, &mut columns));
+            let places = columns.remove(0);
+            let placed = tool.rings()?.place(places, columns).await?;
+            let mut placed = placed.into_iter();
+            let value = |value: &Arc<Shares>| from_columns(value.sort(), &mut placed);
+            Ok(inputs[1..].iter().map(value).collect())
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        order::placed(inputs)
+    }
+}
+
+/// Bytes that take as long as a comparison's gathering of two keys in no order; as each bit of its adder, half as many again in few rounds;
+/// and as each value that a row may have where places are counted. A comparison of 64 bits and the number of one of a million rows took 60 ns of a core.
+const GATHERED_BYTES: u64 = 2000;
+const BIT_BYTES: u64 = 30;
+const VALUE_BYTES: u64 = 3000;
+
 /// Rows in the order of their keys; those with equal keys stay in theirs. The first values are the keys, bits, the most significant
 /// one first; others are columns that move along. Keys of up to [`COUNTED`] bits in all are not compared: the places of their rows are
 /// counted, in few rounds.
@@ -167,6 +219,7 @@ impl Operation for ShuffleRows {
 pub struct SortRows {
     keys: Vec<KeyOrder>,
     depth: Option<Depth>,
+    digits: bool,
 }
 
 impl SortRows {
@@ -175,7 +228,28 @@ impl SortRows {
         Self {
             keys: keys.into(),
             depth,
+            digits: false,
         }
+    }
+
+    /// Counts the places of rows digit by digit, without comparisons, where keys have up to [`BY_DIGITS`] bits in all and rows are many: in the
+    /// fewest rounds, at the price of bytes.
+    #[must_use]
+    pub fn by_digits(self) -> Self {
+        Self {
+            digits: true,
+            ..self
+        }
+    }
+
+    /// Whether rows are not compared.
+    fn counts(&self, rows: usize, bits: usize) -> bool {
+        // Few rows are all compared with each other at once.
+        let longest = match self.digits && Course::new(rows).steps().count() > 1 {
+            true => BY_DIGITS,
+            false => COUNTED,
+        };
+        (1..=longest).contains(&bits)
     }
 
     fn key_bits(&self, inputs: &[Sort]) -> usize {
@@ -204,7 +278,8 @@ impl Operation for SortRows {
             Some(Depth::Ripple) => ", ripple",
             Some(Depth::Tree) => ", tree",
         };
-        format!("sort/2 by {}{depth}", keys.join(" "))
+        let digits = if self.digits { ", digits" } else { "" };
+        format!("sort/2 by {}{depth}{digits}", keys.join(" "))
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -223,15 +298,24 @@ impl Operation for SortRows {
         let moved: Vec<Width> = inputs[self.keys.len()..].iter().flat_map(widths).collect();
         tally(bill, |tally| {
             tally.set_depth(self.depth);
-            tally.sort(rows, bits, &moved);
+            match self.counts(rows, bits) {
+                true => tally.sort_by_digits(rows, bits, &moved),
+                false => tally.sort(rows, bits, &moved),
+            }
         });
-        bill.touch(match bits {
-            // Two components of an element for each value: put in, masked, added up and multiplied.
-            0..=COUNTED => (rows << bits) as u64 * 64,
-            // Two components of both keys are gathered, made rows and read by the adder.
-            _ => {
+        bill.touch(match self.counts(rows, bits) {
+            true => {
+                let digits = bits.div_ceil(COUNTED);
+                ((digits * rows) << bits.div_ceil(digits)) as u64 * VALUE_BYTES
+            }
+            false => {
                 let compared = Course::new(rows).comparisons() as u64;
-                compared * 12 * (bits as u64 + u64::from(rows.max(2).ilog2())) / 8
+                let of_bit = match self.depth {
+                    Some(Depth::Tree) => 3 * BIT_BYTES / 2,
+                    _ => BIT_BYTES,
+                };
+                let bits = bits as u64 + u64::from(rows.max(2).ilog2());
+                compared * (GATHERED_BYTES + bits * of_bit)
             }
         });
         bill.touch(inputs.iter().map(|value| 8 * value.bytes() as u64).sum());
@@ -253,7 +337,10 @@ impl Operation for SortRows {
             let (tool, _) = turn.tool::<ReplicatedTool>()?;
             let rings = tool.rings()?;
             rings.set_depth(self.depth);
-            let sorted = rings.sort(&keys, columns).await;
+            let sorted = match self.counts(keys.rows(), keys.bits()) {
+                true => rings.sort_by_digits(&keys, columns).await.map(Some),
+                false => rings.sort(&keys, columns).await,
+            };
             rings.set_depth(None);
             drop(keys);
             let Some(sorted) = sorted? else {

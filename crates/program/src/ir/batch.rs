@@ -7,6 +7,8 @@ use madrigal_core::Convolution;
 use std::sync::Arc;
 
 use super::{Graph, Node, Op, TensorType, Value};
+use crate::array::{Array, Words};
+use crate::element::Type;
 use crate::error::Source;
 use crate::shape::{MAX_ELEMENTS, Shape, View};
 
@@ -95,6 +97,12 @@ impl Graph {
     }
 }
 
+/// The numbers of rows as a public tensor.
+fn numbered(count: usize) -> Arc<Array> {
+    let words = Words::collect(Type::PLACE, 0..count as u128);
+    Arc::new(Array::new(Type::PLACE, Shape::of(vec![count]), words))
+}
+
 /// A value of a body: one for all rows, or many, one for each along a first axis.
 #[derive(Debug, Clone, Copy)]
 struct Row {
@@ -169,6 +177,8 @@ impl Rows {
                 let branches = branches.map(|body| Arc::new(body.with_rows(self.count, &flags)));
                 self.push(Op::Choose(branches.collect()), operands, node)
             }
+            // From here on nobody asks what is a permutation.
+            &Op::Numbered(count) => self.same(Op::Constant(numbered(count)), node, inputs),
             op if self.is_alike(node, inputs) => self.same(op.clone(), node, inputs),
             op => self.on_all(op, node, inputs),
         }

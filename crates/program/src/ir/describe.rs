@@ -54,6 +54,8 @@ impl fmt::Display for Op {
                 write!(f, "sort by keys, {}", keys.collect::<Vec<_>>().join(" "))
             }
             Self::Shuffle => f.write_str("shuffle"),
+            Self::Numbered(count) => write!(f, "numbers of {count} rows"),
+            Self::MoveRows => f.write_str("rows at places"),
             Self::MatMul => f.write_str("matrix product"),
             Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),

@@ -9,6 +9,7 @@ mod describe;
 mod each;
 mod optimise;
 mod own;
+mod permutations;
 mod rules;
 
 use madrigal_core::Convolution;
@@ -214,6 +215,12 @@ pub enum Op {
     /// All inputs along the last axis in an order that nobody knows, the same for all; each list in front of that axis in one of its
     /// own. In the clear they stay as they are.
     Shuffle,
+    /// The public numbers 0 to n - 1, as [`Type::PLACE`]s: the order in which rows stand.
+    Numbered(usize),
+    /// The other inputs along the last axis, each element at the place that the first input says, a [`Type::PLACE`]: a permutation of
+    /// [`Op::Numbered`], made by sorts, shuffles and this operation alone ([`Permutation`](crate::Permutation)). The same for all, and
+    /// each list in front of that axis by its own.
+    MoveRows,
     /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
     /// add up.
     MatMul,

@@ -160,6 +160,22 @@ impl Op {
                 }
                 Ok(inputs.iter().map(|&input| input.clone()).collect())
             }
+            (Op::Numbered(count), []) => {
+                if u32::try_from(*count).is_err() {
+                    return Err(self.lengths("there are less than 2^32 rows".into()));
+                }
+                one(Type::PLACE, sized(&[*count])?)
+            }
+            (Op::MoveRows, [places, columns @ ..]) => {
+                if places.element != Type::PLACE || columns.is_empty() {
+                    return Err(wrong());
+                }
+                self.axis(places.shape.rank().saturating_sub(1), &places.shape)?;
+                for column in columns {
+                    self.same_shape(places, column)?;
+                }
+                Ok(columns.iter().map(|&column| column.clone()).collect())
+            }
             (Op::MatMul, [a, b]) => {
                 let element = Binary::Mul
                     .element(a.element, b.element)

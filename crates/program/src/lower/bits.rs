@@ -239,7 +239,7 @@ impl Lowering<'_> {
                 descending,
             };
             self.note_bits();
-            let made = self.chain(vec![(sort.operation)(vec![order])], &[list])?;
+            let made = self.sort_rows(sort, vec![order], &[list])?;
             let first: Vec<usize> = (0..keep).collect();
             return Ok(vec![self.rows(made[0], [rows, length, 1], &first)]);
         }

@@ -142,6 +142,14 @@ fn of_inputs(
             wants
         }
         Op::Shuffle => outputs.to_vec(),
+        Op::MoveRows => {
+            // Words move by themselves in R; in B they are a part of each row's bits.
+            let places = match mix.ring() == mix.bits() {
+                true => Wants::one(Domain::Ring),
+                false => bits,
+            };
+            [&[places], outputs].concat()
+        }
         Op::Choose(_) if rings && is_on_rings(node, mix) => {
             domains(node).into_iter().map(Wants::one).collect()
         }
@@ -171,6 +179,10 @@ pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domai
             guess(graph, node.inputs[value.output as usize], mix, rings)
         }
         Op::Shuffle => guess(graph, node.inputs[value.output as usize], mix, rings),
+        Op::MoveRows => {
+            let column = node.inputs[1 + value.output as usize];
+            guess(graph, column, mix, rings)
+        }
         Op::Repeat { body, .. } => guess(body, body.results()[value.output as usize], mix, rings),
         Op::Choose(_) if rings && is_on_rings(node, mix) => Domain::Ring,
         Op::Input(_) | Op::Constant(_) | Op::Argument(_) | Op::Counter if ring => Domain::Ring,

@@ -9,7 +9,9 @@ use madrigal_engine::{
     Graph, GraphError, KeptShares, Operation, Plan, PlanSpec, Repeat, RunError, Shares, Sharing,
     Sort, Value,
 };
-use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations, Variants, varied};
+use madrigal_operations::{
+    Backend, Branch, Circuit, RingBranch, RingOperations, SortRounds, Variants, varied,
+};
 
 use super::known::Marks;
 use super::steps::{Action, Body, Lowered, Slot, Step};
@@ -84,13 +86,32 @@ impl Computation {
     }
 }
 
+/// Ways of doing steps of which whole plans are compared.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// Whether circuits on masked bits do two layers in a round.
+    pairs: bool,
+    /// Whether circuits take vector triples.
+    vectors: bool,
+    /// Rounds of sorts of rows.
+    sort_rounds: SortRounds,
+}
+
 impl Lowered {
+    fn ways(&self) -> Ways {
+        Ways {
+            pairs: self.pairs,
+            vectors: self.vectors,
+            sort_rounds: self.sort_rounds,
+        }
+    }
+
     /// The steps as operations of the engine.
     ///
     /// # Errors
     /// [`GraphError`] for parties or values that a protocol lacks.
     pub fn executable(&self) -> Result<Executable, GraphError> {
-        let mut making = Making::new(self.parties, [self.pairs, self.vectors], self.variants);
+        let mut making = Making::new(self.parties, self.ways(), self.variants);
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
         Ok(Executable {
@@ -269,24 +290,21 @@ struct Making {
     shared: HashMap<Value, Value>,
     /// The part that asked for each operation, as far as these belong to parts.
     parts: Vec<Option<u32>>,
-    /// Whether circuits on masked bits do two layers in a round.
-    pairs: bool,
-    /// Whether circuits take vector triples, and whether one does.
-    vectors: bool,
+    ways: Ways,
+    /// Whether a circuit takes vector triples.
     has_vectors: bool,
     variants: Variants,
 }
 
 impl Making {
-    fn new(parties: usize, [pairs, vectors]: [bool; 2], variants: Variants) -> Self {
+    fn new(parties: usize, ways: Ways, variants: Variants) -> Self {
         Self {
             graph: Graph::new(parties),
             inputs: Vec::new(),
             counter: None,
             shared: HashMap::new(),
             parts: Vec::new(),
-            pairs,
-            vectors,
+            ways,
             has_vectors: false,
             variants,
         }
@@ -296,10 +314,10 @@ impl Making {
     fn circuit(&mut self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
         let mut circuit = Circuit::new(netlist).with_variants(self.variants);
         let bits = Backend::of(out.sharing).bits();
-        if self.pairs && bits.pairs {
+        if self.ways.pairs && bits.pairs {
             circuit = circuit.in_pairs();
         }
-        let vectors = (self.vectors && bits.vectors).then(|| circuit.in_vectors());
+        let vectors = (self.ways.vectors && bits.vectors).then(|| circuit.in_vectors());
         if let Some(vectors) = vectors.flatten() {
             circuit = vectors;
             self.has_vectors = true;
@@ -400,6 +418,13 @@ impl Making {
             }
             Action::Move(operation) => Arc::clone(operation),
             Action::Operation(operation) => varied(operation, &out, self.variants),
+            Action::Sort(keys) => {
+                let sort = Backend::of(out.sharing).bits().sort.as_ref();
+                (sort.expect("a protocol that sorts rows").operation)(
+                    keys.clone(),
+                    self.ways.sort_rounds,
+                )
+            }
             Action::Linear { factors, constant } => {
                 rings(out.sharing).linear(factors.clone(), *constant)
             }
@@ -427,8 +452,7 @@ impl Making {
         body: &Body,
         inputs: &[Value],
     ) -> Result<Arc<dyn Operation>, GraphError> {
-        let ways = [self.pairs, self.vectors];
-        let mut making = Making::new(self.graph.parties(), ways, self.variants);
+        let mut making = Making::new(self.graph.parties(), self.ways, self.variants);
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
         let results = making.body(body, &arguments)?;

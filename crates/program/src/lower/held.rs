@@ -47,7 +47,9 @@ impl Lowering<'_> {
         if let (Op::Choose(_), Some(able)) = (&node.op, self.mix.with_branches()) {
             return (able, true);
         }
-        if let (Op::Shuffle, Some(able)) = (&node.op, self.mix.with_shuffles(self.parties)) {
+        if let (Op::Shuffle | Op::MoveRows, Some(able)) =
+            (&node.op, self.mix.with_shuffles(self.parties))
+        {
             return (able, true);
         }
         let said = explicit.filter(|&sharing| Domain::of(sharing, self.mix) == Domain::Bits);

@@ -138,6 +138,7 @@ impl<'a> Lowering<'a> {
             Op::Operation(own) => self.own_operation(number, node, own)?,
             Op::SortBy(keys) => self.sort_by(number, node, keys)?,
             Op::Shuffle => self.shuffle(number, node)?,
+            Op::MoveRows => self.move_rows(number, node)?,
             Op::Choose(_) => {
                 let (domain, slots) = match self.ring_branches(node)? {
                     Some(slots) => (Domain::Ring, slots),

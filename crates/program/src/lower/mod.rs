@@ -60,6 +60,7 @@ use crate::ir::{Graph, Node, Op};
 pub(crate) use circuits::one_hot;
 pub use executable::{Executable, ExecuteError};
 pub use madrigal_engine::Sharing;
+pub use madrigal_operations::SortRounds;
 pub(crate) use manner::{Manner, OneOperation};
 pub use mix::{Mix, MixError};
 #[cfg(feature = "generator")]
@@ -130,6 +131,10 @@ impl Computation {
             requirements: self.requirements().to_vec(),
             pairs: false,
             vectors: false,
+            sort_rounds: match manner.goal {
+                Goal::Size => SortRounds::Many,
+                Goal::Depth => SortRounds::Few,
+            },
             variants: Variants::default(),
             multiplexed,
             round: manner.round,

@@ -134,6 +134,8 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
         }
         Op::Find(..) => one(input(0)),
         Op::Sort { .. } | Op::SortBy(_) | Op::Shuffle => inputs.to_vec(),
+        Op::Numbered(count) => one(Some((0, (*count as i128 - 1).max(0)))),
+        Op::MoveRows => inputs[1..].to_vec(),
         Op::MatMul => {
             let length = graph.type_of(node.inputs[0]).shape.axes()[2];
             one(sums(product(input(0), input(1)), length..=length))

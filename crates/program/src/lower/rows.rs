@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_engine::{Sharing, Sort};
-use madrigal_operations::{KeyOrder, RowSort};
+use madrigal_operations::{DynOperation, KeyOrder, RowSort, SortRounds};
 
+use super::choose::Wants;
 use super::circuits::BitOp;
 use super::domain::Domain;
 use super::draft::Operand;
 use super::mix::Mix;
 use super::state::{Lowering, Native, Result};
-use super::steps::Slot;
+use super::steps::{Action, Slot};
 use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::{Fault, Words as Listed};
@@ -39,7 +40,8 @@ impl Lowering<'_> {
             }
             return Ok(());
         };
-        let (operands, domains) = self.columns(node, keys.len(), sort)?;
+        let wants = self.wants[number].clone();
+        let (operands, domains) = self.columns(node, keys.len(), sort, &wants)?;
         let orders = keys.iter().zip(&node.inputs);
         let orders = orders.map(|(&descending, &key)| KeyOrder {
             signed: self.element(key).is_signed(),
@@ -51,19 +53,37 @@ impl Lowering<'_> {
             && self.width(operands[0]) == 1
             && length > 1
             && self.mix.arithmetic_is_in_a_ring()
+            && sort.counts
             && sort.numbers.contains(&self.mix.ring());
-        let made = match sort.place.filter(|_| counts) {
-            Some(place) => {
+        let made = match counts {
+            true => {
                 let places = self.counted(operands[0], keys[0], length)?;
                 let columns = [&[places], &operands[..]].concat();
-                self.chain(vec![place()], &columns)?
+                self.chain(vec![(sort.place)()], &columns)?
             }
-            None => self.chain(vec![(sort.operation)(orders)], &operands)?,
+            false => self.sort_rows(sort, orders, &operands)?,
         };
         for ((form, slot), domain) in self.forms[number].iter_mut().zip(made).zip(domains) {
             form.set(domain, slot);
         }
         Ok(())
+    }
+
+    /// A step that sorts rows by keys in these orders, which come first.
+    pub(super) fn sort_rows(
+        &mut self,
+        sort: &RowSort,
+        orders: Vec<KeyOrder>,
+        operands: &[Slot],
+    ) -> Result<Vec<Slot>> {
+        let operation = (sort.operation)(orders.clone(), SortRounds::default());
+        let sorts = operands.iter().map(|&slot| self.draft.sort(slot));
+        let outputs = operation.sorts(&sorts.collect::<Vec<_>>(), self.parties);
+        let outputs = outputs.map_err(|problem| {
+            let operator = self.operator.clone();
+            self.fault(Fault::Operation { operator, problem })
+        })?;
+        Ok(self.actions(Action::Sort(orders), operands, outputs))
     }
 
     /// The place of each row in the order of a bit, where rows with equal bits stay in their order: with p for the ones before row i of n, z
@@ -97,12 +117,13 @@ impl Lowering<'_> {
         Ok(self.linear(&terms, 0))
     }
 
-    /// The values of a node as columns that the protocol moves, the first ones as bits.
+    /// The values of a node as columns that the protocol moves, the first ones as bits, others as they are wanted where they are nowhere yet.
     fn columns(
         &mut self,
         node: &Node,
         keys: usize,
         sort: &RowSort,
+        wants: &[Wants],
     ) -> Result<(Vec<Slot>, Vec<Domain>)> {
         let mut operands = Vec::new();
         let mut domains = Vec::new();
@@ -110,7 +131,7 @@ impl Lowering<'_> {
             let numbers = place >= keys
                 && !self.element(input).is_bool()
                 && sort.numbers.contains(&self.sharing(Domain::Ring));
-            let wants = self.wants[self.number][place];
+            let wants = wants[place];
             let domain = match self.native(input) {
                 Native::Ring if numbers => Domain::Ring,
                 // A value that is nowhere yet goes where its users want it.
@@ -125,13 +146,42 @@ impl Lowering<'_> {
 
     /// Lowers a shuffle: one operation for each list, as no two may have the same order.
     pub(super) fn shuffle(&mut self, number: usize, node: &Node) -> Result<()> {
-        let Some(sort) = self.row_sort() else {
-            return Err(self.fault(Fault::NoShuffle {
+        let sort = self.that_shuffles()?;
+        let wants = self.wants[number].clone();
+        self.by_list(number, node, sort, sort.shuffle, &wants)
+    }
+
+    /// Lowers rows that move to their places, the first input: one operation for each list, which has its own.
+    pub(super) fn move_rows(&mut self, number: usize, node: &Node) -> Result<()> {
+        let sort = self.that_shuffles()?;
+        let places = Wants {
+            ring: true,
+            bits: false,
+        };
+        let wants = [&[places], &self.wants[number][..]].concat();
+        self.by_list(number, node, sort, sort.place, &wants)
+    }
+
+    /// The protocol's way to shuffle rows.
+    fn that_shuffles(&self) -> Result<&'static RowSort> {
+        self.row_sort().ok_or_else(|| {
+            self.fault(Fault::NoShuffle {
                 mix: self.mix.to_string(),
                 parties: self.parties,
                 have: Listed(Mix::that_shuffle()),
-            }));
-        };
+            })
+        })
+    }
+
+    /// Carries out an operation on each list of columns, which gives the last ones of them.
+    fn by_list(
+        &mut self,
+        number: usize,
+        node: &Node,
+        sort: &RowSort,
+        operation: fn() -> DynOperation,
+        wants: &[Wants],
+    ) -> Result<()> {
         let shape = self.shape(node.inputs[0]);
         let [lists, length, _] = shape.around(shape.rank() - 1);
         if lists > MOST_LISTS && length > 1 {
@@ -139,26 +189,29 @@ impl Lowering<'_> {
             let operator = self.operator.clone();
             return Err(self.fault(Fault::Lengths { operator, what }));
         }
-        let (mut columns, domains) = self.columns(node, 0, sort)?;
+        let (columns, domains) = self.columns(node, 0, sort, wants)?;
+        let first = columns.len() - node.outputs.len();
+        let mut made = columns[first..].to_vec();
         self.note_bits();
         if length > 1 {
-            let mut parts = vec![Vec::new(); columns.len()];
+            let mut parts = vec![Vec::new(); made.len()];
             for list in 0..lists {
                 let own = columns.iter().map(|&column| match lists {
                     1 => column,
                     _ => self.strided(column, [length], [1], list * length),
                 });
                 let own: Vec<Slot> = own.collect();
-                let made = self.chain(vec![(sort.shuffle)()], &own)?;
+                let made = self.chain(vec![operation()], &own)?;
                 for (part, slot) in parts.iter_mut().zip(made) {
                     part.push(slot);
                 }
             }
             if lists > 0 {
-                columns = parts.iter().map(|parts| self.join(parts, 1)).collect();
+                made = parts.iter().map(|parts| self.join(parts, 1)).collect();
             }
         }
-        for ((form, slot), domain) in self.forms[number].iter_mut().zip(columns).zip(domains) {
+        let made = made.into_iter().zip(&domains[first..]);
+        for (form, (slot, &domain)) in self.forms[number].iter_mut().zip(made) {
             form.set(domain, slot);
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_engine::{Operation, Sort};
-use madrigal_operations::{Formulas, Gated, Variants};
+use madrigal_operations::{Formulas, Gated, KeyOrder, SortRounds, Variants};
 
 use super::{Conditional, Mix, Unit, Way};
 use crate::error::Source;
@@ -99,6 +99,8 @@ pub enum Action {
     BitTimes,
     /// Carries out an operation of a protocol.
     Operation(Arc<dyn Operation>),
+    /// Sorts rows by keys in these orders, the first operands: shared bits. The other operands move along.
+    Sort(Vec<KeyOrder>),
     /// Evaluates a circuit on each element. Its inputs are the operands, in order, its outputs the results.
     Circuit(Arc<Netlist>),
     /// Evaluates a circuit with secret branches on each element. Its inputs are the operands, in order, its outputs the
@@ -163,6 +165,8 @@ pub struct Lowered {
     pub(crate) pairs: bool,
     /// Whether circuits on bits that are shared one by one do ANDs with an operand in common by vector triples.
     pub(crate) vectors: bool,
+    /// Rounds of sorts of rows.
+    pub(crate) sort_rounds: SortRounds,
     /// Ways in which circuits and conversions are done.
     pub(crate) variants: Variants,
     /// ANDs that a round was taken to be worth, for tournaments.
@@ -192,6 +196,11 @@ impl Lowered {
         all
     }
 
+    /// Whether rows are sorted by an operation of a protocol, in loops too.
+    pub(crate) fn sorts_rows(&self) -> bool {
+        self.body.sorts_rows()
+    }
+
     /// Number of conditionals that are circuits with branches, and of those that are branches of ring elements.
     pub(crate) fn shared(&self) -> [usize; 2] {
         let mut all = Vec::new();
@@ -219,6 +228,15 @@ impl Lowered {
     pub fn in_vectors(&self) -> Self {
         Self {
             vectors: true,
+            ..self.clone()
+        }
+    }
+
+    /// Has rows sorted in so many rounds: few for lines with long round trips, at the price of bytes and work.
+    #[must_use]
+    pub fn with_sort_rounds(&self, rounds: SortRounds) -> Self {
+        Self {
+            sort_rounds: rounds,
             ..self.clone()
         }
     }
@@ -284,6 +302,14 @@ impl Body {
         }
     }
 
+    fn sorts_rows(&self) -> bool {
+        self.steps.iter().any(|step| match &step.action {
+            Action::Sort(_) => true,
+            Action::Repeat { body, .. } => body.sorts_rows(),
+            _ => false,
+        })
+    }
+
     /// Changes actions, also those of loops' bodies.
     fn with(&self, change: &mut dyn FnMut(&mut Action)) -> Self {
         let mut body = self.clone();
@@ -338,6 +364,10 @@ impl fmt::Display for Action {
                 write!(f, "convolution of {convolution}")
             }
             Self::BitTimes => f.write_str("bit times"),
+            Self::Sort(keys) => {
+                let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+                write!(f, "sort by {}", keys.join(" "))
+            }
             Self::Circuit(netlist) => {
                 let stats = netlist.stats();
                 write!(

@@ -13,6 +13,7 @@ use madrigal_core::{Party, Phase, Zeroizing};
 use madrigal_engine::{Given, Means, Outcome, Plan, PlanSpec, Progress, RunError, run_program};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
+use madrigal_operations::SortRounds;
 
 use crate::computation::Computation;
 use crate::error::Source;
@@ -39,6 +40,8 @@ pub struct Planned {
     pub pairs: bool,
     /// Whether those in B do ANDs of a layer with an operand in common by vector triples.
     pub vectors: bool,
+    /// Rounds of sorts of rows: the default without any.
+    pub sort_rounds: SortRounds,
     /// Whether the least or greatest of many elements is found in groups, of which all members are compared at once.
     pub groups: bool,
     /// Conditionals on secrets, and how they are computed.
@@ -93,7 +96,12 @@ impl fmt::Display for Planned {
             true => ", the least and greatest found in groups",
             false => "",
         };
-        writeln!(f, "{parties} parties, circuits of {goal}{groups}")?;
+        let sorts = match self.sort_rounds {
+            SortRounds::Many => "",
+            SortRounds::Few => ", sorts of few rounds",
+            SortRounds::Fewest => ", sorts of the fewest rounds",
+        };
+        writeln!(f, "{parties} parties, circuits of {goal}{groups}{sorts}")?;
         for phase in Phase::ALL {
             let costs = || Party::all(parties).map(|party| *self.plan.cost(party).phase(phase));
             writeln!(

@@ -66,6 +66,7 @@ mod dynamic;
 mod functions;
 mod loops;
 mod operand;
+mod permutation;
 mod reduce;
 mod shapes;
 mod tables;
@@ -78,6 +79,7 @@ use std::sync::Arc;
 pub use dynamic::Window;
 pub use loops::{Index, Part, State};
 pub use operand::{Beside, Operand};
+pub use permutation::Permutation;
 pub use tensor::Tensor;
 
 use crate::array::Array;

@@ -35,6 +35,8 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[TensorType]) -> Ve
         // No test could tell one order from another.
         (Op::Shuffle, _) => inputs.iter().map(|input| input.words().clone()).collect(),
         (Op::SortBy(descending), _) => tensors::sort_by(descending, inputs),
+        (Op::Numbered(count), []) => vec![Words::collect(Type::PLACE, 0..*count as u128)],
+        (Op::MoveRows, [places, columns @ ..]) => tensors::move_rows(places, columns),
         (Op::Each(each), _) => {
             let codes: Vec<Vec<u128>> =
                 inputs.iter().map(|input| input.codes().collect()).collect();

@@ -191,6 +191,23 @@ pub(super) fn sort_by(descending: &[bool], inputs: &[&Array]) -> Vec<Words> {
         .collect()
 }
 
+/// Puts each element along the last axis at its place: a permutation.
+pub(super) fn move_rows(places: &Array, columns: &[&Array]) -> Vec<Words> {
+    let shape = places.shape();
+    let length = shape.axes()[shape.rank() - 1].max(1);
+    let mut order: Vec<usize> = (0..shape.elements()).collect();
+    for row in 0..shape.elements() {
+        let place = places.words().get(row) as usize;
+        if place < length {
+            order[row / length * length + place] = row;
+        }
+    }
+    columns
+        .iter()
+        .map(|array| array.words().pick(order.iter().copied()))
+        .collect()
+}
+
 pub(super) fn matrix_product(a: &Array, b: &Array) -> Words {
     let (&[batch, m, k], &[_, _, n]) = (a.shape().axes(), b.shape().axes()) else {
         unreachable!("matrices come in batches")

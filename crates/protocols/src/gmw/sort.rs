@@ -87,8 +87,11 @@ impl BooleanGmw {
     ///
     /// # Panics
     /// If there is no such number, or there are more or fewer than two parties.
-    pub async fn place(&mut self, table: &mut Table, number: usize) -> Result<()> {
-        let own = table.number::<u32>(number);
+    pub async fn place(&mut self, table: &mut Table, at: RowPlace) -> Result<()> {
+        let own = match at {
+            RowPlace::Number(number) => table.number::<u32>(number),
+            RowPlace::LowestBits => table.lowest_words(),
+        };
         if own.is_empty() {
             return Ok(());
         }
@@ -104,7 +107,10 @@ impl BooleanGmw {
         let (theirs, _) = theirs.as_chunks::<4>();
         let both = own.iter().zip(theirs);
         let mut places: Vec<u32> = both
-            .map(|(own, theirs)| own.wrapping_add(u32::from_le_bytes(*theirs)))
+            .map(|(own, theirs)| match (at, u32::from_le_bytes(*theirs)) {
+                (RowPlace::Number(_), theirs) => own.wrapping_add(theirs),
+                (RowPlace::LowestBits, theirs) => own ^ theirs,
+            })
             .collect();
         marks::public(&mut places[..]);
         let Some(order) = inverse(&places) else {
@@ -113,6 +119,15 @@ impl BooleanGmw {
         table.reorder(&order);
         Ok(())
     }
+}
+
+/// The part of a row that says where it goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowPlace {
+    /// The number of 32 bits that stands there among the row's numbers.
+    Number(usize),
+    /// The row's lowest 32 bits.
+    LowestBits,
 }
 
 /// Declared ANDs and openings of a sort, but for its shuffle.

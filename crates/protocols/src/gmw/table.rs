@@ -264,6 +264,17 @@ impl Table {
         elements.into()
     }
 
+    /// Gives the lowest 32 bits of each row, as a word.
+    ///
+    /// # Panics
+    /// If rows have fewer bits.
+    pub(super) fn lowest_words(&self) -> Zeroizing<Vec<u32>> {
+        assert!(self.format.bits >= 32, "bits of a place");
+        let rows = self.bytes.chunks_exact(self.format.bytes());
+        let words: Vec<u32> = rows.map(|row| u32::read(&row[..4])).collect();
+        words.into()
+    }
+
     fn cell<T: Ring>(&self, number: usize) -> Range<usize> {
         let widths = &self.format.numbers;
         assert_eq!(widths[number], Width::of::<T>(), "width of a number");

@@ -276,7 +276,8 @@ impl Tally {
                 Step::Pairs(count) => (count, 1),
                 Step::Tree { rows, depth } => (rows, depth),
             };
-            self.in_these(count, compared(count), |tally, block, depth| {
+            let blocks = compared(count, self.depth);
+            self.in_these(count, blocks, |tally, block, depth| {
                 for _ in 0..times {
                     tally.carries(&[bits], block, depth);
                     tally.open_bits(1, block, &all);
@@ -288,7 +289,8 @@ impl Tally {
     /// The places of rows in the order of keys of `bits` bits, few.
     pub fn places(&mut self, rows: usize, bits: usize) {
         let values = counting::values(bits);
-        self.in_blocks(rows, values * u32::BITS as usize, |tally, block, _| {
+        let blocks = counting::blocks(rows, values, self.depth);
+        self.in_these(rows, blocks, |tally, block, _| {
             for ands in counting::and_layers(bits) {
                 tally.and(ands, block);
             }
@@ -298,19 +300,30 @@ impl Tally {
         self.mul::<u32>(rows);
     }
 
+    /// Rows put at secret places, with columns of elements of these widths.
+    pub fn place(&mut self, columns: impl IntoIterator<Item = Width>, rows: usize) {
+        self.draw_shuffle(rows);
+        self.shuffle(std::iter::once(Width::W32).chain(columns), rows);
+        let all: Vec<Party> = Party::all(PARTIES).collect();
+        self.open::<u32>(rows, &all);
+    }
+
+    /// A sort of rows by keys of `bits` bits, digit by digit, with columns of elements of these widths.
+    pub fn sort_by_digits(&mut self, rows: usize, bits: usize, columns: &[Width]) {
+        for digit in counting::digits(bits) {
+            self.places(rows, digit.len());
+            let keys = std::iter::once(counting::key_width(bits));
+            self.place(keys.chain(columns.iter().copied()), rows);
+        }
+    }
+
     /// A sort of rows by keys of `bits` bits, with columns of elements of these widths.
     pub fn sort(&mut self, rows: usize, bits: usize, columns: &[Width]) {
         if bits == 0 {
             return;
         }
         if bits <= COUNTED {
-            self.places(rows, bits);
-            self.draw_shuffle(rows);
-            let first = [Width::W32, Width::W8].into_iter();
-            self.shuffle(first.chain(columns.iter().copied()), rows);
-            let all: Vec<Party> = Party::all(PARTIES).collect();
-            self.open::<u32>(rows, &all);
-            return;
+            return self.sort_by_digits(rows, bits, columns);
         }
         let bits = bits + index_bits(rows);
         let limbs = std::iter::repeat_n(Width::W64, bits.div_ceil(64));

@@ -6,27 +6,25 @@
 //!
 //! > i - p + sum of e_v (n - i + p + p_v - s_v), where p is the sum of all p_v and v goes from 1 on.
 //!
-//! The bits e_v are made elements; p_v and s_v are local, and the sum is one dot product for each row. Then the rows are shuffled with their
-//! places, which are opened, and all parties move the rows there.
+//! The bits e_v are made elements; p_v and s_v are local, and the sum is one dot product for each row. Then the rows are put
+//! there (`place.rs`).
 //!
 //! | operation, n rows, keys of b bits | rounds | sent by each |
 //! |---|---|---|
 //! | [`places`](ReplicatedRings::places) | b + 2 | 2^b - 1 - b bits and 2^b numbers of 32 bits for each row |
 //! | [`sort`](ReplicatedRings::sort), up to [`COUNTED`] bits | 3 more | a shuffle of keys, columns and places; a number of 32 bits for each row |
-//!
-//! The places of shuffled rows are a permutation that is uniform whatever the keys are, as the shuffle's is and no party knows that: opened
-//! they tell nothing.
+//! | [`sort_by_digits`](ReplicatedRings::sort_by_digits), up to [`BY_DIGITS`] | that for each digit, at most 9 | that for each digit |
 
 use std::ops::Range;
 
-use madrigal_core::{Party, Zeroizing};
+use madrigal_core::{Ring, Zeroizing};
+use madrigal_correlations::Width;
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
-use crate::sorting::inverse;
-
+use super::rings::{WAYS, block_length, blocks_of};
 use super::{
-    BitShares, Column, Keys, Masking, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, Sorted,
+    BitShares, Column, Depth, Keys, Masking, ReplicatedBits, ReplicatedRings, RingShares, Sorted,
     ZeroKeys, leads,
 };
 
@@ -34,12 +32,47 @@ use super::{
 /// time of comparisons and as many bytes, with 5 nearly the time and half as many bytes again.
 pub const COUNTED: usize = 4;
 
+/// Bits of the longest keys that are sorted digit by digit: with 16 and a column of 64 bits, that sends three times the bytes of comparisons in
+/// many rounds, twice those of comparisons in few.
+pub const BY_DIGITS: usize = 16;
+
 /// Rows whose factors are in memory at once.
 const NEAR: usize = 1 << 10;
 
 /// Rows of bits that say for each value of a key but 0 whether a row has it.
 pub(super) const fn values(bits: usize) -> usize {
     (1 << bits) - 1
+}
+
+/// Digits of keys, the lowest first: as few as there can be, and about as long.
+pub(super) fn digits(bits: usize) -> impl Iterator<Item = Range<usize>> {
+    let count = bits.div_ceil(COUNTED);
+    (0..count).map(move |digit| digit * bits / count..(digit + 1) * bits / count)
+}
+
+/// Width of the words that such keys become.
+pub(super) const fn key_width(bits: usize) -> Width {
+    if bits <= 8 { Width::W8 } else { Width::W16 }
+}
+
+/// Rows that are counted together where rounds count: blocks beyond those that go side by side wait for each other.
+const COUNTED_AT_ONCE: usize = 1 << 16;
+
+/// Blocks of rows of which it is found whether they have each of so many values.
+pub(super) fn blocks(
+    rows: usize,
+    values: usize,
+    depth: Option<Depth>,
+) -> impl Iterator<Item = Range<usize>> {
+    let near = block_length(values * u32::BITS as usize);
+    let each = match depth {
+        Some(Depth::Tree) => {
+            let fair = rows.div_ceil(WAYS).next_multiple_of(64);
+            near.max(fair.min(COUNTED_AT_ONCE))
+        }
+        _ => near,
+    };
+    blocks_of(rows, each)
 }
 
 /// Numbers of ANDs for each row that follow each other, to make these of the bits of a key.
@@ -64,8 +97,8 @@ impl ReplicatedRings {
             let found = strand.one_hot(&planes.block(block, bits)).await?;
             strand.inject::<u32>(&found).await
         };
-        let width = values * u32::BITS as usize;
-        let found = self.in_blocks(rows, width, work).await?;
+        let found = self.in_these(blocks(rows, values, self.depth), work);
+        let found = found.await?;
         let mut counting = Counting::new(found, values, count, leads(self.me()));
         let mut places = RingShares::zeros(rows);
         let local = |piece: Range<usize>, z: &mut [u32], zeros: &mut ZeroKeys| {
@@ -76,34 +109,30 @@ impl ReplicatedRings {
         Ok(places)
     }
 
-    /// [`sort`](Self::sort) by such keys.
-    pub(super) async fn counted_sort(
-        &mut self,
-        keys: &Keys,
-        columns: Vec<Column>,
-    ) -> Result<Sorted> {
-        let (rows, bits) = (keys.rows(), keys.bits());
-        let places = self.places(keys).await?;
-        let shuffle = self.draw_shuffle(rows);
-        let places = Column::from((Masking::Sums, places));
-        let first = [places, keys.to_column()];
-        let moved = self.shuffle(&shuffle, first.into_iter().chain(columns).collect());
-        let mut moved = moved.await?.into_iter();
-        drop(shuffle);
-        let (Some(Column::U32(_, places)), Some(mut keys)) = (moved.next(), moved.next()) else {
-            unreachable!("places and keys are shuffled first")
-        };
-        let all: Vec<Party> = Party::all(PARTIES).collect();
-        let opened = self.open(&places, &all).await?.expect("opened to all");
-        let Some(order) = inverse(&opened) else {
-            let from = &self.strand.neighbours.previous;
-            return Err(from.refuse("two rows with the same place, or one beyond the last"));
-        };
-        keys.reorder(&order);
-        let mut columns: Vec<Column> = moved.collect();
-        columns.iter_mut().for_each(|column| column.reorder(&order));
+    /// [`sort`](Self::sort) by keys of up to [`BY_DIGITS`] bits without comparisons, digit after digit from the lowest on: each time rows are put in
+    /// the order of a digit, those with equal digits stay in theirs.
+    ///
+    /// # Errors
+    /// [`madrigal_net::Error`] of the network.
+    ///
+    /// # Panics
+    /// If keys have no bit or more, or there are 2^32 rows or more, or columns with others.
+    pub async fn sort_by_digits(&mut self, keys: &Keys, columns: Vec<Column>) -> Result<Sorted> {
+        let bits = keys.bits();
+        assert!((1..=BY_DIGITS).contains(&bits), "keys of {bits} bits");
+        let mut moved = keys.clone();
+        let mut columns = columns;
+        for digit in digits(bits) {
+            let mut own = Keys::none(keys.rows());
+            own.push(&moved.planes(digit));
+            let places = Column::from((Masking::Sums, self.places(&own).await?));
+            drop(own);
+            let all = std::iter::once(moved.to_column()).chain(columns).collect();
+            columns = self.place(places, all).await?;
+            moved = Keys::of_column(columns.remove(0), bits);
+        }
         Ok(Sorted {
-            keys: Keys::of_column(keys, bits),
+            keys: moved,
             columns,
         })
     }
@@ -112,28 +141,29 @@ impl ReplicatedRings {
 impl Keys {
     /// Short keys as words.
     fn to_column(&self) -> Column {
-        let [first, second] = self.limbs[0].components().map(|words| {
-            let words: Vec<u8> = words.iter().map(|&word| word as u8).collect();
-            Zeroizing::from(words)
-        });
-        let components = [first, second];
-        Column::U8(Masking::Bits, RingShares { components })
+        madrigal_correlations::with_ring!(key_width(self.bits), T => {
+            let components = self.limbs[0].components().map(|words| {
+                let words: Vec<T> = words.iter().map(|&word| T::from_u128(word.into())).collect();
+                Zeroizing::from(words)
+            });
+            Column::from((Masking::Bits, RingShares { components }))
+        })
     }
 
     /// And back.
     fn of_column(column: Column, bits: usize) -> Self {
-        let Column::U8(_, words) = column else {
-            unreachable!("short keys are bytes")
-        };
         let mask = (1 << bits) - 1;
-        let components = words.components.each_ref().map(|words| {
-            let words: Vec<u64> = words.iter().map(|&word| u64::from(word) & mask).collect();
-            Zeroizing::from(words)
-        });
-        Self {
-            limbs: vec![RingShares { components }],
-            bits,
-        }
+        madrigal_correlations::with_ring!(key_width(bits), T => {
+            let words: RingShares<T> = column.try_into().expect("words of keys");
+            let components = words.components.each_ref().map(|words| {
+                let words = words.iter().map(|&word| word.to_u128() as u64 & mask);
+                Zeroizing::from(words.collect::<Vec<u64>>())
+            });
+            Self {
+                limbs: vec![RingShares { components }],
+                bits,
+            }
+        })
     }
 }
 

@@ -14,11 +14,13 @@ use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
-use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, RingView, next, previous};
+use super::{
+    BitShares, Depth, Masking, PARTIES, ReplicatedBits, RingShares, RingView, next, previous,
+};
 use madrigal_core::Zeroizing;
 
 /// Blocks of elements that go through a circuit side by side.
-const WAYS: usize = 8;
+pub(super) const WAYS: usize = 8;
 
 /// Bits of a block, all rows of one component: elements times width.
 const BLOCK_BITS: usize = 1 << 20;
@@ -106,7 +108,16 @@ impl ReplicatedRings {
         shares: impl Into<RingView<'a, T>>,
         to: &[Party],
     ) -> Result<Option<Vec<T>>> {
-        let shares = shares.into();
+        self.open_masked(shares.into(), Masking::Sums, to).await
+    }
+
+    /// [`open`](Self::open), of elements whose components give them in either way.
+    pub(super) async fn open_masked<T: Ring>(
+        &mut self,
+        shares: RingView<'_, T>,
+        masking: Masking,
+        to: &[Party],
+    ) -> Result<Option<Vec<T>>> {
         let strand = &mut self.strand;
         let me = strand.context.me();
         let [first, second] = shares.components();
@@ -131,8 +142,8 @@ impl ReplicatedRings {
             |piece, theirs| {
                 let out = &mut out[piece.clone()];
                 rings::as_bytes_mut(out).copy_from_slice(theirs);
-                rings::add_into(out, &first[piece.clone()]);
-                rings::add_into(out, &second[piece]);
+                masking.add(out, &first[piece.clone()]);
+                masking.add(out, &second[piece]);
             },
         )
         .await?;
@@ -229,7 +240,13 @@ impl ReplicatedRings {
 
 /// The blocks of `count` elements of `width` bits. Each but the last has a multiple of 64 elements.
 pub(super) fn blocks(count: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
-    blocks_of(count, (BLOCK_BITS / width).max(64) / 64 * 64)
+    blocks_of(count, block_length(width))
+}
+
+/// Elements of `width` bits in a block.
+pub(super) const fn block_length(width: usize) -> usize {
+    let length = BLOCK_BITS / width / 64 * 64;
+    if length > 64 { length } else { 64 }
 }
 
 /// Blocks of `each` elements, but for the last one.

@@ -66,7 +66,7 @@ pub enum Masking {
 }
 
 impl Masking {
-    fn add<T: Ring>(self, to: &mut [T], other: &[T]) {
+    pub(super) fn add<T: Ring>(self, to: &mut [T], other: &[T]) {
         match self {
             Self::Sums => rings::add_into(to, other),
             Self::Bits => {

@@ -62,9 +62,16 @@ impl Pair {
 /// Comparisons that go through an adder together: enough that a row of them is worth a message.
 const COMPARED: usize = 1 << 16;
 
+/// Comparisons that do so where rounds count: blocks beyond those that go side by side wait for each other.
+const COMPARED_AT_ONCE: usize = 1 << 17;
+
 /// Blocks of `count` comparisons.
-pub(super) fn compared(count: usize) -> impl Iterator<Item = Range<usize>> {
-    blocks_of(count, COMPARED)
+pub(super) fn compared(count: usize, depth: Option<Depth>) -> impl Iterator<Item = Range<usize>> {
+    let each = match depth {
+        Some(Depth::Tree) => COMPARED_AT_ONCE,
+        _ => COMPARED,
+    };
+    blocks_of(count, each)
 }
 
 impl ReplicatedRings {
@@ -84,7 +91,7 @@ impl ReplicatedRings {
                 let keys = keys.clone();
                 return Ok(Some(Sorted { keys, columns }));
             }
-            1..=COUNTED => return self.counted_sort(keys, columns).await.map(Some),
+            1..=COUNTED => return self.sort_by_digits(keys, columns).await.map(Some),
             _ => {}
         }
         let shuffle = self.draw_shuffle(rows);
@@ -163,7 +170,8 @@ impl Comparing for Shuffled<'_> {
             strand.invert(&mut pair.x);
             strand.less(&mut pair, depth).await
         };
-        let done = self.rings.in_these(compared(left.len()), work).await?;
+        let blocks = compared(left.len(), self.rings.depth);
+        let done = self.rings.in_these(blocks, work).await?;
         let mut found = vec![0; bits::bytes_for(left.len())];
         for (block, bits) in done {
             found[block.start / 8..][..bits.len()].copy_from_slice(&bits);
@@ -203,7 +211,8 @@ impl Comparing for Shuffled<'_> {
             }
             Ok(places)
         };
-        let done = self.rings.in_these(compared(count), work).await?;
+        let blocks = compared(count, self.rings.depth);
+        let done = self.rings.in_these(blocks, work).await?;
         let mut places = vec![0; count];
         for (block, part) in done {
             places[block].copy_from_slice(&part);
