@@ -44,6 +44,9 @@ def test_random_queries_give_what_duckdb_gives() -> None:
                 wanted = sorted(connection.execute(query).fetchall(), key=order)
             except duckdb.Error:
                 continue  # DuckDB finds dates and numbers, say, no equals.
+            limit = re.search(r"limit (\d+)( offset \d+)?$", query)
+            if limit and len(wanted) > int(limit[1]):
+                continue  # DuckDB 2.0.1 gives more rows than the limit now and then.
             try:
                 frame = mg.sql(query, pairs=queries.pairs(), **queries.frames())
             except mg.MadrigalError as refused:
