@@ -28,6 +28,7 @@ const CRATES: [&str; 26] = [
     "models",
     "net",
     "nn",
+    "okvs",
     "opcheck",
     "operations",
     "ot",
