@@ -13,14 +13,15 @@ use crate::error::check_length;
 use crate::rows::Rows;
 use crate::{OkvsError, Shape};
 
-/// Columns that are solved in one go, between which free columns are drawn.
-const PIECE: usize = 4096;
+/// Columns that are kept together and solved in one go. A system is several times as large as the store: its pieces are made
+/// when they are reached and wiped when they are solved, while they are in the cache.
+const PIECE: usize = 1024;
 
 /// A store in which [`decode`](crate::decode()) finds `values[i]` under `keys[i]`: [`Shape::columns`] elements.
 ///
 /// Keys are digests of 128 bits; `seed` is uniform, drawn after the keys are settled, and told to whoever decodes. Columns that the
-/// keys leave free are drawn from `rng`. Memory: 72 bytes for each column with values of 128 bits and 56 with 64,
-/// beside what the caller has.
+/// keys leave free are drawn from `rng`. Memory beside what the caller has: 64 bytes for each column with values of 128 bits and 48 with
+/// 64, the store, and keys and values once more.
 ///
 /// # Errors
 /// [`OkvsError::Length`] unless there are as many keys and values as `shape` says, [`OkvsError::DuplicateKey`] for a
@@ -34,8 +35,25 @@ pub fn encode<V: Element>(
 ) -> Result<Zeroizing<Vec<V>>, OkvsError> {
     check_length("keys", shape.keys(), keys.len())?;
     check_length("values", shape.keys(), values.len())?;
-    let slots = reduce(shape, seed, keys, values)?;
-    Ok(solve(slots, rng))
+    let system = reduce(shape, seed, keys, values)?;
+    Ok(solve(system, rng))
+}
+
+/// The slots of all columns, piece by piece.
+struct System<V: Element> {
+    pieces: Vec<Zeroizing<Vec<Slot<V>>>>,
+    columns: usize,
+}
+
+impl<V: Element> System<V> {
+    /// Makes the pieces of the first `columns` columns.
+    fn reach(&mut self, columns: usize) {
+        let columns = columns.min(self.columns);
+        while self.pieces.len() * PIECE < columns {
+            let len = PIECE.min(self.columns - self.pieces.len() * PIECE);
+            self.pieces.push(Zeroizing::zeros(len));
+        }
+    }
 }
 
 /// The system in echelon form.
@@ -44,7 +62,7 @@ fn reduce<V: Element>(
     seed: Block,
     keys: &[Block],
     values: &[V],
-) -> Result<Zeroizing<Vec<Slot<V>>>, OkvsError> {
+) -> Result<System<V>, OkvsError> {
     let rows = Rows::new(seed, shape);
     let mut near_keys = Zeroizing::<Vec<Block>>::zeros(keys.len());
     let mut near_values = Zeroizing::<Vec<V>>::zeros(keys.len());
@@ -52,26 +70,34 @@ fn reduce<V: Element>(
         near_keys[to] = keys[from];
         near_values[to] = values[from];
     });
-    let mut slots = Zeroizing::<Vec<Slot<V>>>::zeros(shape.columns());
+    let mut system = System {
+        pieces: Vec::with_capacity(shape.columns().div_ceil(PIECE)),
+        columns: shape.columns(),
+    };
     let mut bands = Zeroizing::<Vec<Band>>::zeros(buckets.most());
     let mut order = buckets.order();
     for (range, first) in buckets.all() {
         let (near_keys, near_values) = (&near_keys[range.clone()], &near_values[range]);
         let bands = &mut bands[..near_keys.len()];
         rows.bands(near_keys, bands);
-        for &i in order.sort(bands, first) {
+        let order = order.sort(bands, first);
+        if let Some(&last) = order.last() {
+            system.reach(bands[last as usize].start as usize + 64 * SPAN);
+        }
+        for &i in order {
             let i = i as usize;
-            if !insert(&mut slots, &bands[i], near_values[i]) {
+            if !insert(&mut system, &bands[i], near_values[i]) {
                 return Err(why_dependent(keys, near_keys[i]));
             }
         }
     }
-    Ok(slots)
+    system.reach(shape.columns());
+    Ok(system)
 }
 
 /// Reduces a row by those before it and gives it the column of its first one; `false` if nothing is left.
 #[inline(always)]
-fn insert<V: Element>(slots: &mut [Slot<V>], band: &Band, value: V) -> bool {
+fn insert<V: Element>(system: &mut System<V>, band: &Band, value: V) -> bool {
     let mut row = Slot {
         bits: spread(band),
         value,
@@ -79,7 +105,8 @@ fn insert<V: Element>(slots: &mut [Slot<V>], band: &Band, value: V) -> bool {
     let mut first = band.start as usize / 64 * 64;
     for _ in 0..SPAN {
         while row.bits[0] != 0 {
-            let slot = &mut slots[first + row.bits[0].trailing_zeros() as usize];
+            let column = first + row.bits[0].trailing_zeros() as usize;
+            let slot = &mut system.pieces[column / PIECE][column % PIECE];
             if slot.bits[0] == 0 {
                 *slot = row;
                 return true;
@@ -120,24 +147,20 @@ fn why_dependent(keys: &[Block], key: Block) -> OkvsError {
 }
 
 /// Draws the free columns and solves for the others.
-fn solve<V: Element>(
-    mut slots: Zeroizing<Vec<Slot<V>>>,
-    rng: &mut impl CryptoRng,
-) -> Zeroizing<Vec<V>> {
-    let columns = slots.len();
-    let mut store = Zeroizing::<Vec<V>>::zeros(columns + BAND);
+fn solve<V: Element>(mut system: System<V>, rng: &mut impl CryptoRng) -> Zeroizing<Vec<V>> {
+    let mut store = Zeroizing::<Vec<V>>::zeros(system.columns + BAND);
     let mut drawn = Zeroizing::<Vec<V>>::zeros(PIECE);
-    for piece in (0..columns).step_by(PIECE).rev() {
-        let slots = &mut slots[piece..columns.min(piece + PIECE)];
+    while let Some(mut slots) = system.pieces.pop() {
         let free = slots.iter().filter(|slot| slot.bits[0] == 0).count();
         rng.fill_bytes(V::bytes_mut(&mut drawn[..free]));
         let free = slots.iter_mut().filter(|slot| slot.bits[0] == 0);
         for (slot, drawn) in free.zip(drawn.iter()) {
             slot.value = *drawn;
         }
-        let end = piece + slots.len() + BAND;
-        Kernels::detect().band_solve(&mut store[piece..end], slots);
+        let first = system.pieces.len() * PIECE;
+        let columns = &mut store[first..][..slots.len() + BAND];
+        Kernels::detect().band_solve(columns, &slots);
     }
-    store.truncate(columns);
+    store.truncate(system.columns);
     store
 }

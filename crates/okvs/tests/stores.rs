@@ -1,6 +1,6 @@
 //! Stores give back what was put into them, and look random.
 
-use madrigal_kernels::{Block, meter};
+use madrigal_kernels::{Block, Level, level, meter};
 use madrigal_okvs::{Element, Shape, decode, decode_each, encode};
 use proptest::prelude::*;
 
@@ -47,10 +47,11 @@ fn stores_give_back_what_was_encoded() {
     }
 }
 
-/// Several buckets, and a million keys.
+/// Several buckets, and a million keys where AES is an instruction.
 #[test]
 fn large_stores() {
-    back::<u64>(5, 1_000_000);
+    let portable = level() == Level::Portable;
+    back::<u64>(5, if portable { 100_000 } else { 1_000_000 });
 }
 
 proptest! {
@@ -230,6 +231,6 @@ fn known_answers() {
         .fold(0_u64, |sum, &word| sum.rotate_left(5) ^ word);
     assert_eq!(
         (store.len(), format!("{sum:016x}").as_str()),
-        (1344, "fba7d30893f9cc9f")
+        (1344, "833bd88e0659f73b")
     );
 }

@@ -12,12 +12,12 @@
 //! taken for each bit by itself; its tests hold all to 2^132. Hence errors are four to sixteen times as dense as for OTs,
 //! in smaller codes, which are the faster for it, since their tables fit the second-level cache or nearly so:
 //!
-//! | stage | B | n | bin | t | k | interleaved, any minor | all columns | sparse algebraic | base |
+//! | stage | B | n | bin | t | k | interleaved, any minor | interleaved, all columns | sparse algebraic | base |
 //! |---|---|---|---|---|---|---|---|---|---|
-//! | first | 64 | 81 920 | 2^4 | 5 120 | 8 192 | FIRST64 | | | 13 312 |
-//! | main | 64 | 2 097 152 | 2^7 | 16 384 | 65 536 | MAIN64 | | | 81 920 |
-//! | first | 128 | 100 352 | 2^4 | 6 272 | 9 728 | FIRST128 | | | 16 000 |
-//! | main | 128 | 2 097 152 | 2^7 | 16 384 | 83 968 | MAIN128 | | | 100 352 |
+//! | first | 64 | 81 920 | 2^4 | 5 120 | 8 192 | 2^166 | 2^304 | 2^137 | 13 312 |
+//! | main | 64 | 2 097 152 | 2^7 | 16 384 | 65 536 | 2^139 | 2^310 | 2^193 | 81 920 |
+//! | first | 128 | 100 352 | 2^4 | 6 272 | 9 728 | 2^144 | 2^309 | 2^145 | 16 000 |
+//! | main | 128 | 2 097 152 | 2^7 | 16 384 | 83 968 | 2^139 | 2^351 | 2^410 | 100 352 |
 
 use core::fmt;
 use core::marker::PhantomData;
