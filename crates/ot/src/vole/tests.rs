@@ -423,8 +423,8 @@ fn known_answers() {
             blocks.each_ref().map(String::as_str)
         ),
         (
-            "c1d263aae6d1aa9f",
-            ["e989ae5b8b897693", "75a7c19271646c87", "690ab1d06e02fad5"]
+            "3657faedae36d237",
+            ["7fe8a15f612e800e", "d38c3b977d8e1086", "8c51573449d02d77"]
         )
     );
 }
