@@ -42,7 +42,7 @@ impl Element for Block {
 }
 
 pub(crate) mod sealed {
-    use crate::band::{Band, Slot};
+    use crate::columns::{Band, Slot};
     use crate::dispatch::dispatch;
     use crate::sizes::{LOCALITY, TREES};
     use crate::{Block, Kernels};

@@ -25,6 +25,7 @@ pub mod band;
 mod block;
 mod bmr;
 pub mod ceilings;
+mod columns;
 mod crc;
 pub mod crew;
 mod dispatch;

@@ -54,7 +54,7 @@ pub fn decode_each<V: Element>(
             most: 1 << 32,
         });
     }
-    let rows = Rows::new(seed, shape);
+    let rows = Rows::new(seed, shape.starts());
     let room = keys.len().min(MOST);
     let mut near_keys = Zeroizing::<Vec<Block>>::zeros(room);
     let mut near_places = Zeroizing::<Vec<u32>>::zeros(room);

@@ -63,7 +63,7 @@ fn reduce<V: Element>(
     keys: &[Block],
     values: &[V],
 ) -> Result<System<V>, OkvsError> {
-    let rows = Rows::new(seed, shape);
+    let rows = Rows::new(seed, shape.starts());
     let mut near_keys = Zeroizing::<Vec<Block>>::zeros(keys.len());
     let mut near_values = Zeroizing::<Vec<V>>::zeros(keys.len());
     let buckets = Buckets::new(&rows, shape, keys, |from, to| {
@@ -137,7 +137,7 @@ fn spread(band: &Band) -> [u64; SPAN] {
     ]
 }
 
-/// The same key twice, or chance.
+/// Tells a key that comes twice from chance.
 fn why_dependent(keys: &[Block], key: Block) -> OkvsError {
     let mut places = (0..keys.len()).filter(|&i| keys[i] == key);
     match (places.next(), places.next()) {

@@ -3,8 +3,6 @@
 use madrigal_kernels::band::{BAND, Band, STEP};
 use madrigal_kernels::{Aes128, Block};
 
-use crate::Shape;
-
 /// Keys hashed at a time.
 pub(crate) const BATCH: usize = 64;
 
@@ -23,11 +21,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(seed: Block, shape: &Shape) -> Self {
+    /// Rows that begin at one of `starts` places.
+    pub(crate) fn new(seed: Block, starts: u64) -> Self {
         let mut keys = [0, 1, 2].map(|i| Block::new(i, 0));
         Aes128::new(seed).encrypt_blocks(&mut keys);
         Rows {
-            starts: shape.starts(),
+            starts,
             ciphers: keys.map(Aes128::new),
         }
     }

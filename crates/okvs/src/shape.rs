@@ -8,7 +8,7 @@ use crate::OkvsError;
 /// dependent once in 2^40 stores at most; a test computes that anew.
 const MORE: [(u32, u64); 4] = [(16, 80), (20, 88), (24, 94), (28, 101)];
 
-/// How many keys a store has, and in how many columns. Both parties know it.
+/// Numbers of keys and of columns of a store. Both parties know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     keys: usize,

@@ -2,7 +2,7 @@
 
 use crate::Block;
 use crate::Element;
-use crate::band::{BAND, Band, Slot};
+use crate::columns::{BAND, Band, Slot};
 
 /// Adds the columns where `word` is one.
 #[inline(always)]
@@ -29,7 +29,7 @@ fn solve<V: Element>(store: &mut [V], slots: &[Slot<V>]) {
     for (p, slot) in slots.iter().enumerate().rev() {
         let mut sum = slot.value;
         let first = p / 64 * 64;
-        // What stands before is zero, and the column itself is not set yet.
+        // Columns before it are zero in its row, and the column itself is not set yet.
         let own = if p % 64 == 63 {
             0
         } else {

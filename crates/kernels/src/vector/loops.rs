@@ -119,10 +119,10 @@ pub(crate) use lpn;
 macro_rules! band {
     ($features:literal) => {
         $crate::vector::loops::compiled! { $features;
-            band_sums_words(store: &[u64], bands: &[crate::band::Band], out: &mut [u64]);
-            band_sums_blocks(store: &[Block], bands: &[crate::band::Band], out: &mut [Block]);
-            band_solve_words(store: &mut [u64], slots: &[crate::band::Slot<u64>]);
-            band_solve_blocks(store: &mut [Block], slots: &[crate::band::Slot<Block>]);
+            band_sums_words(store: &[u64], bands: &[crate::columns::Band], out: &mut [u64]);
+            band_sums_blocks(store: &[Block], bands: &[crate::columns::Band], out: &mut [Block]);
+            band_solve_words(store: &mut [u64], slots: &[crate::columns::Slot<u64>]);
+            band_solve_blocks(store: &mut [Block], slots: &[crate::columns::Slot<Block>]);
         }
     };
 }

@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 
 use super::{Vector, load, splat, store, xor_vectors};
 use crate::Block;
-use crate::band::{BAND, Band, Slot};
 use crate::block::{blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
+use crate::columns::{BAND, Band, Slot};
 use crate::vector::instructions;
 
 instructions! {
