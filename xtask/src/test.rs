@@ -9,9 +9,10 @@ use crate::suites::{self, Suite};
 
 /// The crates that work on what the kernels give, without sockets or processes: they are tested at
 /// every level. What lies above sees the same bytes at any level.
-const OVER_KERNELS: [&str; 6] = [
+const OVER_KERNELS: [&str; 7] = [
     "kernels",
     "lattice",
+    "okvs",
     "ot",
     CORRELATIONS,
     "circuit",

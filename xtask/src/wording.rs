@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 26] = [
+const CRATES: [&str; 27] = [
     "app",
     "circuit",
     "cli",
@@ -28,6 +28,7 @@ const CRATES: [&str; 26] = [
     "models",
     "net",
     "nn",
+    "okvs",
     "opcheck",
     "operations",
     "ot",

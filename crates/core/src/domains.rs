@@ -16,7 +16,9 @@
 //! | seed of a private generator, from the operating system | yes | n \| 0, 1, 2, ... | random, as secret as the key | `Prg` of the kernels |
 //! | key of a generator that two parties share, one for each pair, job and step: [`SHARED_GENERATOR`] | yes | n \| 0, 1, 2, ... | of the same digest, as secret as the key | `Context::shared_prg` |
 //! | seed of a generator of Delta, of base OTs, of an extension's coins | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, and the peer | `crates/correlations-make/src/ot/base/mod.rs`, `links/peer.rs` |
-//! | seed of silent OT's roots | yes | n \| 0, 1, 2, ... | [`OT_KEY_NUMBERS`], one for an instance | `crates/ot/src/silent/sender.rs` |
+//! | seed of silent OT's roots, and of VOLE's | yes | n \| 0, 1, 2, ... | [`OT_KEY_NUMBERS`], one of each for an instance | `crates/ot/src/silent/sender.rs`, `crates/ot/src/vole/sender.rs` |
+//! | seed of the rows of a store of keys, drawn when the keys are settled | no in the end | 0, 1, 2: three keys | | `crates/okvs/src/rows.rs` |
+//! | three keys of the rows of a store | no in the end | digests of keys | | `crates/okvs/src/rows.rs` |
 //! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations-make/src/ot/base/mod.rs` |
 //! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | n \| 0 and 1: its children | [`OT_KEY_NUMBERS`], one for each tree and level, of which a party lacks one node | `crates/ot/src/softspoken/pprf.rs` |
 //! | leaf of a SoftSpoken tree | yes | n \| 0, 1, 2, ...: 128 OTs each | [`OT_KEY_NUMBERS`], one for each tree, of which a party lacks one leaf | `Leaves` of the kernels |
@@ -36,6 +38,8 @@
 //! | seed of the coins of three halves, from a private generator | yes | n \| 0, 1, 2, ...: one for each piece | [`GARBLER_KEY_NUMBERS`], that of the garbler's first piece | `crates/garbling/src/garbler.rs` |
 //! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
+//! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
+//! | key of the leaves of a group of four trees of VOLE | no | leaves | | `RowHash` of the kernels |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | | `LocalCode` of the kernels |
 //! | key of a group of four trees | no | nodes | | `GgmTrees` of the kernels |
 //! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | | `crates/lattice/src/sample.rs` |
@@ -187,6 +191,8 @@ registry! {
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";
+    /// Does for an instance of VOLE what [`SILENT_COINS`] does.
+    Sha256 VOLE_COINS = b"madrigal VOLE codes   v1";
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
     /// oracle, as the next three).
     Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";

@@ -19,7 +19,7 @@
 //! (left) and `m + j` (right), hence bit `l` of a leaf's number is the turn taken at level `l`.
 
 use crate::dispatch::dispatch;
-use crate::{Aes128, Block, Kernels};
+use crate::{Aes128, Block, Element, Kernels};
 
 pub use crate::sizes::TREES;
 
@@ -86,7 +86,19 @@ impl GgmTrees {
     }
 }
 
-fn assert_whole(nodes: &[Block], unit: usize) {
+impl Kernels {
+    /// Adds (XOR) `values[i]` to node `places[i]` of tree `i`, for elements laid out as the nodes of a level; a place past the
+    /// end is no node. Every node is read and written, so that the places may be secret.
+    ///
+    /// # Panics
+    /// If `nodes` is no multiple of [`TREES`].
+    pub fn ggm_add<V: Element>(self, nodes: &mut [V], places: &[u64; TREES], values: &[V; TREES]) {
+        assert_whole(nodes, TREES);
+        V::add_at(self, nodes, places, values);
+    }
+}
+
+fn assert_whole<T>(nodes: &[T], unit: usize) {
     assert!(
         nodes.len().is_multiple_of(unit),
         "GGM trees: {} nodes are no multiple of {unit}",

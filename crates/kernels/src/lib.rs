@@ -21,12 +21,16 @@ compile_error!(
 );
 
 mod aes;
+pub mod band;
 mod block;
 mod bmr;
 pub mod ceilings;
+mod columns;
 mod crc;
 pub mod crew;
 mod dispatch;
+mod element;
+pub mod field;
 mod fold;
 mod garble;
 pub mod ggm;
@@ -60,6 +64,7 @@ pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, wor
 pub use bmr::{BLOCKS_PER_COLUMN, OwnColumn, SummedColumn, column_bytes, prefetch};
 pub use crc::Crc32;
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
+pub use element::Element;
 pub use fold::{Leaves, MAX_FOLD};
 pub use garble::{ANDS_PER_KEY, GateHash, Operands, Scheme};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};

@@ -3,7 +3,7 @@
 
 use crate::block::blocks_as_bytes_mut;
 use crate::dispatch::dispatch;
-use crate::{Aes128, Block, Kernels};
+use crate::{Aes128, Block, Element, Kernels};
 
 pub use crate::sizes::LOCALITY;
 
@@ -56,7 +56,7 @@ impl LocalCode {
     /// # Panics
     /// If `table` has another length than the code's dimension, if `first` is odd, or if the stream
     /// ends (at more than 2^62 rows).
-    pub fn encode(&self, first: u64, table: &[Block], rows: &mut [Block]) {
+    pub fn encode<V: Element>(&self, first: u64, table: &[V], rows: &mut [V]) {
         assert_eq!(
             table.len(),
             self.dimension,
@@ -80,7 +80,7 @@ impl LocalCode {
             position += blocks as u64;
             let words = blocks_as_words_mut(&mut stream).as_chunks_mut().0;
             let words = &mut words[..rows.len()];
-            dispatch!(kernels, lpn_gather(words, table, rows));
+            V::gather(kernels, words, table, rows);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+mod band;
 mod bmr;
 mod crc;
 mod crew;

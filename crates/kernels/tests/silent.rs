@@ -67,14 +67,47 @@ fn corrections_and_marks_hit_their_places() {
 }
 
 #[test]
+fn values_are_added_at_their_places() {
+    for kernels in kernels() {
+        for nodes_each in [1, 2, 5, 64] {
+            let before = blocks(7, TREES * nodes_each);
+            let values: [Block; TREES] = blocks(8, TREES).try_into().unwrap();
+            let places = [
+                0,
+                nodes_each as u64 - 1,
+                nodes_each as u64 / 2,
+                u64::MAX >> 1,
+            ];
+            let mut nodes = before.clone();
+            kernels.ggm_add(&mut nodes, &places, &values);
+            let mut words: Vec<u64> = before.iter().map(|block| block.lo()).collect();
+            kernels.ggm_add(&mut words, &places, &values.map(Block::lo));
+            for (i, &old) in before.iter().enumerate() {
+                let hit = places[i % TREES] == (i / TREES) as u64;
+                let new = old ^ (values[i % TREES] & Block::mask(hit));
+                assert!(
+                    nodes[i] == new && words[i] == new.lo(),
+                    "{}, node {i}",
+                    kernels.level()
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn codes_add_what_their_stream_names() {
     for kernels in kernels() {
         for (dimension, rows, first) in [(1, 3, 0), (10, 128, 2), (999, 129, 4), (5000, 700, 0)] {
             let (table, before) = (blocks(1, dimension), blocks(2, rows));
             let mut encoded = before.clone();
-            kernels
-                .local_code(Block::new(9, 9), dimension)
-                .encode(first, &table, &mut encoded);
+            let code = kernels.local_code(Block::new(9, 9), dimension);
+            code.encode(first, &table, &mut encoded);
+            let low = |blocks: &[Block]| blocks.iter().map(|block| block.lo()).collect();
+            let (words_of_table, mut words_encoded): (Vec<u64>, Vec<u64>) =
+                (low(&table), low(&before));
+            code.encode(first, &words_of_table, &mut words_encoded);
+            assert!(words_encoded == low(&encoded), "{}", kernels.level());
             let mut stream = vec![0; (first as usize + rows + 1) * LOCALITY * 4];
             madrigal_kernels::Prg::new(Block::new(9, 9)).fill(&mut stream);
             let words: Vec<u64> = stream

@@ -26,6 +26,10 @@ pub enum Message {
     ChoiceFlips,
     /// The silent sender's level sums.
     Silent,
+    /// The VOLE sender's silent OTs that elements are made of.
+    VoleSetup,
+    /// The VOLE sender's silent OTs, level sums and sums of leaves.
+    Vole,
 }
 
 impl fmt::Display for Message {
@@ -41,6 +45,8 @@ impl fmt::Display for Message {
             Message::MaskedPairs => "chosen-OT masked pairs",
             Message::ChoiceFlips => "OT choice flips",
             Message::Silent => "silent-OT message (level sums)",
+            Message::VoleSetup => "VOLE setup message (silent OTs)",
+            Message::Vole => "VOLE message (silent OTs, level sums, sums of leaves)",
         })
     }
 }

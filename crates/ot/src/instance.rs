@@ -48,7 +48,8 @@ impl Instance {
     }
 
     /// The numbers of the instance's secret keys of AES: [`KEYS_OF_A_TREE`] for each tree of SoftSpoken, from 0
-    /// on, then those of [`base_key_number`](Self::base_key_number) and [`roots_number`](Self::roots_number).
+    /// on, then those of [`base_key_number`](Self::base_key_number), [`roots_number`](Self::roots_number) and
+    /// [`vole_roots_number`](Self::vole_roots_number).
     pub(crate) fn key_numbers(&self) -> KeyNumbers {
         KeyNumbers::from_digest(
             &self
@@ -75,6 +76,11 @@ impl Instance {
     /// Number of the key of the generator of silent OT's roots.
     pub(crate) fn roots_number(&self) -> u64 {
         self.key_numbers().of(KEYS_OF_TREES + KAPPA as u64)
+    }
+
+    /// Number of the key of the generator of VOLE's roots.
+    pub(crate) fn vole_roots_number(&self) -> u64 {
+        self.key_numbers().of(KEYS_OF_TREES + KAPPA as u64 + 1)
     }
 
     /// A public block that belongs to this instance and purpose alone (SHA-256 as a random oracle).
@@ -258,6 +264,7 @@ mod tests {
                     assert!(seen.insert(instance.base_key_number(ot)), "base OT {ot}");
                 }
                 assert!(seen.insert(instance.roots_number()));
+                assert!(seen.insert(instance.vole_roots_number()));
             }
         }
     }

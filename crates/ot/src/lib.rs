@@ -13,6 +13,7 @@
 //! | [`extension`] | what all extensions have in common | |
 //! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT; k = 1 is IKNP | PRG (AES-CTR), GGM trees |
 //! | [`silent`] | Ferret: silent extension, random choices | LPN with regular noise, circular correlation robustness |
+//! | [`vole`] | silent VOLE over GF(2^128), values of 64 or 128 bits | as silent OT, LPN with errors of as many bits |
 //! | [`threads`] | one call on several threads | as the extension |
 //! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | correlation robustness |
 //!
@@ -83,6 +84,7 @@ mod select;
 pub mod silent;
 pub mod softspoken;
 pub mod threads;
+pub mod vole;
 
 pub use error::{Fault, Message, OtError};
 pub use extension::{ExtensionReceiver, ExtensionSender};

@@ -44,6 +44,7 @@ const FINISHED: &[&str] = &[
     "models",
     "net",
     "nn",
+    "okvs",
     "opcheck",
     "operations",
     "ot",

@@ -5,7 +5,7 @@ use core::arch::aarch64::*;
 use crate::transpose::assert_within;
 use crate::vector::choice::masked_choices;
 use crate::vector::crc::single_crc;
-use crate::vector::loops::lpn;
+use crate::vector::loops::{band, field, lpn};
 use crate::vector::modes::single_modes;
 use crate::vector::unpack::{interleave, unpack_transpose};
 use crate::vector::{hold, instructions, level};
@@ -21,6 +21,8 @@ level!("neon,aes", self, crate::portable::multiply_add);
 single_modes!("neon,aes");
 single_crc!("neon,aes");
 lpn!("neon,aes");
+band!("neon,aes");
+field!("neon,aes", multiply);
 hold!("neon,aes", "/* {0:v} */", vreg);
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,

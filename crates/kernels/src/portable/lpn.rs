@@ -1,6 +1,7 @@
 //! GGM trees and the encoder of LPN in plain Rust.
 
 use crate::Block;
+use crate::Element;
 use crate::block::RoundKeys;
 use crate::sizes::{LOCALITY, TREES};
 
@@ -66,24 +67,60 @@ pub(crate) fn ggm_mark(nodes: &mut [Block], places: &[u64; TREES]) {
     }
 }
 
-/// Adds to each row the blocks of `table` that its ten words of `stream` name; the words are used
+/// Adds to each node of a tree, at the place of its tree, the tree's value.
+#[inline(always)]
+fn ggm_add<V: Element>(nodes: &mut [V], places: &[u64; TREES], values: &[V; TREES]) {
+    for (j, nodes) in nodes.as_chunks_mut::<TREES>().0.iter_mut().enumerate() {
+        for i in 0..TREES {
+            nodes[i] ^= values[i].masked(equal_mask(j as u64, places[i]) & 1);
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn ggm_add_blocks(nodes: &mut [Block], places: &[u64; TREES], values: &[Block; TREES]) {
+    ggm_add(nodes, places, values);
+}
+
+#[inline(always)]
+pub(crate) fn ggm_add_words(nodes: &mut [u64], places: &[u64; TREES], values: &[u64; TREES]) {
+    ggm_add(nodes, places, values);
+}
+
+/// Adds to each row the elements of `table` that its ten words of `stream` name; the words are used
 /// up.
 #[inline(always)]
-pub(crate) fn lpn_gather(stream: &mut [[u32; LOCALITY]], table: &[Block], rows: &mut [Block]) {
+fn gather<V: Element>(stream: &mut [[u32; LOCALITY]], table: &[V], rows: &mut [V]) {
     let k = table.len() as u64;
-    assert!(k > 0 && k < 1 << 28, "lpn: a table of {k} blocks");
+    assert!(k > 0 && k < 1 << 28, "lpn: a table of {k} elements");
+    let size = const { size_of::<V>().ilog2() };
+    const { assert!(size_of::<V>().is_power_of_two() && size_of::<V>() <= 16) }
     for word in stream.as_flattened_mut() {
         // Byte offsets: they save a shift per look-up.
-        *word = (((u64::from(*word) * k) >> 32) as u32) << 4;
+        *word = (((u64::from(*word) * k) >> 32) as u32) << size;
     }
     for (row, offsets) in rows.iter_mut().zip(&*stream) {
-        let mut sums = [*row, Block::ZERO];
+        let mut sums = [*row, V::default()];
         for (i, &offset) in offsets.iter().enumerate() {
-            // SAFETY: the loop above made every word 16 times `w k / 2^32` with `w < 2^32`, hence
-            // the place of a whole block in `table`, which has `k` blocks; `k < 2^28` keeps it
-            // exact.
+            // SAFETY: the loop above made every word the size of an element times `w k / 2^32` with `w < 2^32`,
+            // hence the place of a whole element in `table`, which has `k` of them; `k < 2^28` and a size of at
+            // most 16 keep it exact.
             sums[i % 2] ^= unsafe { *table.as_ptr().byte_add(offset as usize) };
         }
         *row = sums[0] ^ sums[1];
     }
+}
+
+#[inline(always)]
+pub(crate) fn lpn_gather_blocks(
+    stream: &mut [[u32; LOCALITY]],
+    table: &[Block],
+    rows: &mut [Block],
+) {
+    gather(stream, table, rows);
+}
+
+#[inline(always)]
+pub(crate) fn lpn_gather_words(stream: &mut [[u32; LOCALITY]], table: &[u64], rows: &mut [u64]) {
+    gather(stream, table, rows);
 }

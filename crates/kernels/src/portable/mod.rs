@@ -1,8 +1,10 @@
 //! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
 
 pub(crate) mod aes;
+mod band;
 mod bmr;
 mod crc;
+mod field;
 mod fold;
 mod garble;
 mod lanes;
@@ -20,8 +22,10 @@ use crate::Block;
 use crate::block::RoundKeys;
 
 pub(crate) use aes::{aes_registers, encrypt, expand_key};
+pub(crate) use band::{band_solve_blocks, band_solve_words, band_sums_blocks, band_sums_words};
 pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column};
 pub(crate) use crc::crc32;
+pub(crate) use field::{field_add_blocks, field_add_words};
 pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use garble::{
     evaluate_half, evaluate_three, expand_keys, garble_half, garble_three, label_rows,
@@ -29,7 +33,10 @@ pub(crate) use garble::{
 pub(crate) use lanes::{
     local_rows, local_words, replicated_and, replicated_carry, replicated_sums, sum_words,
 };
-pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
+pub(crate) use lpn::{
+    ggm_add_blocks, ggm_add_words, ggm_correct, ggm_expand, ggm_mark, lpn_gather_blocks,
+    lpn_gather_words,
+};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use rings::{BAND, INNER, ROWS, multiply_row};
 pub(crate) use rings::{

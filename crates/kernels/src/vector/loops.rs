@@ -106,8 +106,44 @@ macro_rules! lpn {
                 nodes: &mut [Block], places: &[u64; crate::sizes::TREES], corrections: &[Block; crate::sizes::TREES]
             );
             ggm_mark(nodes: &mut [Block], places: &[u64; crate::sizes::TREES]);
-            lpn_gather(stream: &mut [[u32; crate::sizes::LOCALITY]], table: &[Block], rows: &mut [Block]);
+            ggm_add_blocks(nodes: &mut [Block], places: &[u64; crate::sizes::TREES], values: &[Block; crate::sizes::TREES]);
+            ggm_add_words(nodes: &mut [u64], places: &[u64; crate::sizes::TREES], values: &[u64; crate::sizes::TREES]);
+            lpn_gather_blocks(stream: &mut [[u32; crate::sizes::LOCALITY]], table: &[Block], rows: &mut [Block]);
+            lpn_gather_words(stream: &mut [[u32; crate::sizes::LOCALITY]], table: &[u64], rows: &mut [u64]);
         }
     };
 }
 pub(crate) use lpn;
+
+/// Defines the sums of [`crate::band`] for the target features of one level.
+macro_rules! band {
+    ($features:literal) => {
+        $crate::vector::loops::compiled! { $features;
+            band_sums_words(store: &[u64], bands: &[crate::columns::Band], out: &mut [u64]);
+            band_sums_blocks(store: &[Block], bands: &[crate::columns::Band], out: &mut [Block]);
+            band_solve_words(store: &mut [u64], slots: &[crate::columns::Slot<u64>]);
+            band_solve_blocks(store: &mut [Block], slots: &[crate::columns::Slot<Block>]);
+        }
+    };
+}
+pub(crate) use band;
+
+/// Defines the products of [`crate::field`] for one level, with the carry-less product `$multiply` of two words.
+macro_rules! field {
+    ($features:literal, $multiply:path) => {
+        #[target_feature(enable = $features)]
+        pub(crate) fn field_add_blocks(factor: Block, x: &[Block], out: &mut [Block]) {
+            for (&x, out) in x.iter().zip(out) {
+                *out ^= crate::field::product(factor, x, |a, b| $multiply(a, b));
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn field_add_words(factor: Block, x: &[u64], out: &mut [Block]) {
+            for (&x, out) in x.iter().zip(out) {
+                *out ^= crate::field::scaled(factor, x, |a, b| $multiply(a, b));
+            }
+        }
+    };
+}
+pub(crate) use field;

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use crate::transpose::assert_within;
 use crate::vector::choice::masked_choices;
 use crate::vector::crc::single_crc;
-use crate::vector::loops::lpn;
+use crate::vector::loops::{band, field, lpn};
 use crate::vector::modes::single_modes;
 use crate::vector::unpack::{interleave, unpack_transpose};
 use crate::vector::{hold, instructions, level};
@@ -23,6 +23,8 @@ level!("sse4.1,ssse3,aes,pclmulqdq", self, multiply_words);
 single_modes!("sse4.1,ssse3,aes,pclmulqdq");
 single_crc!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
+band!("sse4.1,ssse3,aes,pclmulqdq");
+field!("sse4.1,ssse3,aes,pclmulqdq", multiply);
 hold!("sse4.1,ssse3,aes,pclmulqdq", "/* {0} */", xmm_reg);
 matrix!("sse4.1,ssse3,aes,pclmulqdq", {
     low: _mm_mul_epu32, halves: _mm_mullo_epi32, add: _mm_add_epi64, add_halves: _mm_add_epi32,

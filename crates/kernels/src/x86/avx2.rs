@@ -7,7 +7,7 @@ use core::arch::x86_64::*;
 use crate::vector::choice::masked_choices;
 use crate::vector::crc::single_crc;
 use crate::vector::level;
-use crate::vector::loops::lpn;
+use crate::vector::loops::{band, field, lpn};
 use crate::vector::modes::single_modes;
 
 pub(crate) use super::aesni::expand_key;
@@ -33,6 +33,8 @@ level!(
 single_modes!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 single_crc!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2");
+band!("sse4.1,ssse3,aes,pclmulqdq,avx2");
+field!("sse4.1,ssse3,aes,pclmulqdq,avx2", multiply);
 masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2")]

@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use crate::vector::choice::masked_choices;
-use crate::vector::loops::lpn;
+use crate::vector::loops::{band, field, lpn};
 use crate::vector::{hold, instructions, level};
 
 pub(crate) use super::aesni::expand_key;
@@ -24,6 +24,11 @@ level!(
     multiply_words
 );
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+band!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+field!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
+    aesni::multiply
+);
 hold!(
     "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
     "/* {0} */",

@@ -3,8 +3,11 @@
 use core::arch::x86_64::*;
 
 use crate::transpose::assert_within;
+use crate::vector::loops::field;
 use crate::vector::unpack::interleave;
 use crate::vector::{hold, instructions, level};
+
+mod band;
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
@@ -12,7 +15,10 @@ use super::gfni::{self, gfni_transpose};
 use super::read::reads;
 // The compiler makes slower code of these loops with AVX-512: of the last one, gather
 // instructions that take twice the time.
-pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
+pub(crate) use super::vaes256::{
+    ggm_add_blocks, ggm_add_words, ggm_correct, ggm_mark, lpn_gather_blocks, lpn_gather_words,
+};
+pub(crate) use band::{band_solve_blocks, band_solve_words, band_sums_blocks, band_sums_words};
 
 type Vector = __m512i;
 
@@ -25,6 +31,10 @@ level!(
     "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
     aesni,
     crate::portable::multiply_add
+);
+field!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni::multiply
 );
 hold!(
     "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",

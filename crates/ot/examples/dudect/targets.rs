@@ -9,6 +9,7 @@ use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::flavour::{self, OneOf};
 use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
+use madrigal_ot::vole::{VoleParams, VoleReceiver, VoleSender};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
 };
@@ -54,6 +55,8 @@ pub(crate) fn all() -> Vec<Target> {
         target("softspoken8/receiver", |d, fixed| receiver(d, fixed, 8)),
         target("silent/sender", silent_sender),
         target("silent/receiver", silent_receiver),
+        target("vole/sender", vole_sender),
+        target("vole/receiver", vole_receiver),
         target("random/bits/sender", random_bits),
         target("random/blocks/sender", random_blocks),
         target("random/strings/sender", random_strings),
@@ -278,6 +281,42 @@ fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
             &mut choices,
             &mut rows,
         )?));
+        Ok(())
+    }))
+}
+
+/// Parameters of VOLE for few elements: its setup, half a million OTs, is not timed.
+fn vole() -> VoleParams<u64> {
+    VoleParams::for_elements(OTS as u64)
+}
+
+fn vole_sender(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
+    let Block([lo, hi]) = draw.delta(fixed);
+    let delta = Delta::from_block(Block::new(lo | 1, hi));
+    let base = draw.blocks(SILENT.base_rows());
+    let ots = SilentSender::new(&mut draw.0, INSTANCE, SILENT, delta, &base)?;
+    let (mut sender, _) = VoleSender::new(&mut draw.0, vole(), ots)?;
+    let mut message = vec![0; sender.message_len(OTS)];
+    let mut keys = vec![Block::ZERO; OTS];
+    Ok(Box::new(move || {
+        sender.extend(OTS, &mut message, &mut keys)?;
+        black_box(&keys);
+        Ok(())
+    }))
+}
+
+/// The choices are the values of the base and the places of the errors.
+fn vole_receiver(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
+    let base = draw.blocks(SILENT.base_rows());
+    let secret = draw.secret(base.len().div_ceil(8), fixed);
+    let ots = SilentReceiver::new(INSTANCE, SILENT, &secret, &base)?;
+    let setup = draw.bytes(ots.message_len(vole().setup_ots()));
+    let mut receiver = VoleReceiver::new(vole(), ots, &setup)?;
+    let message = draw.bytes(receiver.message_len(OTS));
+    let (mut values, mut tags) = (vec![0; OTS], vec![Block::ZERO; OTS]);
+    Ok(Box::new(move || {
+        receiver.extend(&message, OTS, &mut values, &mut tags)?;
+        black_box((&values, &tags));
         Ok(())
     }))
 }

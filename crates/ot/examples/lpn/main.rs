@@ -1,6 +1,6 @@
 //! Prints the costs of the attacks known on silent OT's problem: LPN with regular noise and a sparse code.
 //!
-//! `cargo xtask lpn [--rows N] [--dimension K] [--errors T] [--locality D]` prints, for the stages
+//! `cargo xtask lpn [--rows N] [--dimension K] [--errors T] [--locality D] [--bits B]` prints, for the stages
 //! in use or for one problem, each attack's cost as a power of two of bit operations, the cheapest,
 //! and how far it is above 2^128. With `--rows` and `--errors` alone it looks for the least dimension
 //! that reaches the margin.
@@ -27,6 +27,7 @@
 
 mod algebra;
 mod decoding;
+mod interleaved;
 mod minors;
 mod problem;
 mod report;
@@ -35,8 +36,10 @@ mod tests;
 
 use std::process::ExitCode;
 
+use madrigal_kernels::Block;
 use madrigal_kernels::lpn::LOCALITY;
-use madrigal_ot::silent::SilentParams;
+use madrigal_ot::silent::{SilentParams, Stage};
+use madrigal_ot::vole::VoleParams;
 
 use crate::problem::Problem;
 use crate::report::{Greedy, report};
@@ -46,9 +49,9 @@ const BITS: f64 = 128.0;
 const MARGIN: f64 = 4.0;
 
 const USAGE: &str = "\
-usage: cargo xtask lpn [--rows N --errors T [--dimension K] [--locality D]]
+usage: cargo xtask lpn [--rows N --errors T [--dimension K] [--locality D] [--bits B]]
 
-Without options: the stages of silent OT. Without --dimension: the least that reaches the margin.";
+Without options: the stages of silent OT and of VOLE. Without --dimension: the least that reaches the margin.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn run(words: &[String]) -> Result<(), String> {
-    let [mut rows, mut dimension, mut errors, mut locality] = [None; 4];
+    let [mut rows, mut dimension, mut errors, mut locality, mut bits] = [None; 5];
     for pair in words.chunks(2) {
         let [name, value] = pair else {
             return Err(format!("{} wants a number", pair[0]));
@@ -72,13 +75,14 @@ fn run(words: &[String]) -> Result<(), String> {
             "--dimension" => &mut dimension,
             "--errors" => &mut errors,
             "--locality" => &mut locality,
+            "--bits" => &mut bits,
             _ => return Err(format!("there is no option {name}")),
         };
         let value = value.parse().map_err(|_| format!("{value} is no number"))?;
         *place = Some(value);
     }
     if words.is_empty() {
-        for stage in SilentParams::LARGE.stages() {
+        for stage in stages() {
             println!("{}", report(&Problem::of(stage), Greedy::Simulated));
         }
         return Ok(());
@@ -86,20 +90,33 @@ fn run(words: &[String]) -> Result<(), String> {
     let (Some(rows), Some(errors)) = (rows, errors) else {
         return Err("a problem has --rows and --errors".into());
     };
-    let locality = locality.unwrap_or(LOCALITY);
+    let (locality, bits) = (locality.unwrap_or(LOCALITY), bits.unwrap_or(1));
     let problem = match dimension {
-        Some(dimension) => Problem::new(rows, dimension, errors, locality)?,
-        None => least_dimension(rows, errors, locality)?,
+        Some(dimension) => Problem::new(rows, dimension, errors, locality)?.with_bits(bits),
+        None => least_dimension(rows, errors, locality, bits)?,
     };
     println!("{}", report(&problem, Greedy::Simulated));
     Ok(())
 }
 
+/// Stages of silent OT, then those of VOLE.
+fn stages() -> impl Iterator<Item = &'static Stage> {
+    let ots = SilentParams::LARGE.stages();
+    let words = VoleParams::<u64>::for_elements(u64::MAX).stages();
+    let blocks = VoleParams::<Block>::for_elements(u64::MAX).stages();
+    ots.iter().chain(words).chain(blocks)
+}
+
 /// The least dimension, a multiple of 128, that leaves the cheapest attack the margin.
-fn least_dimension(rows: usize, errors: usize, locality: usize) -> Result<Problem, String> {
+fn least_dimension(
+    rows: usize,
+    errors: usize,
+    locality: usize,
+    bits: usize,
+) -> Result<Problem, String> {
     let (mut low, mut high) = (errors / 128 + 1, rows / 256);
     let enough = |steps: usize| {
-        let problem = Problem::new(rows, 128 * steps, errors, locality)?;
+        let problem = Problem::new(rows, 128 * steps, errors, locality)?.with_bits(bits);
         let bits = report(&problem, Greedy::Left).cheapest().bits;
         Ok::<_, String>((problem, bits >= BITS + MARGIN))
     };

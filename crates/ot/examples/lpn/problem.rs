@@ -14,6 +14,8 @@ pub(crate) struct Problem {
     pub(crate) k: f64,
     pub(crate) t: f64,
     pub(crate) d: f64,
+    /// Bits of secrets and errors: B problems with one code and errors in the same places.
+    pub(crate) bits: f64,
 }
 
 impl Problem {
@@ -30,6 +32,7 @@ impl Problem {
             k: k as f64,
             t: t as f64,
             d: d as f64,
+            bits: 1.0,
         })
     }
 
@@ -39,6 +42,14 @@ impl Problem {
             k: stage.dimension() as f64,
             t: stage.trees() as f64,
             d: LOCALITY as f64,
+            bits: stage.bits() as f64,
+        }
+    }
+
+    pub(crate) fn with_bits(self, bits: usize) -> Self {
+        Problem {
+            bits: bits as f64,
+            ..self
         }
     }
 

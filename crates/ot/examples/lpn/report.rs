@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::algebra;
 use crate::decoding::System;
+use crate::interleaved::{self, interleaved};
 use crate::minors::{Code, exists, peel, random};
 use crate::problem::Problem;
 use crate::{BITS, MARGIN};
@@ -50,13 +51,25 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
         plain("Macaulay", algebra::macaulay(problem)),
         plain("sparse Macaulay", algebra::sparse(problem)),
     ];
-    let mut minor = |names: [&'static str; 3], b: f64| {
+    let several = problem.bits > 1.0;
+    if several {
+        // Sums of bins are no equations here, because an error may be anything.
+        let whole = System::sparse(problem.k, problem.d);
+        attacks.push(plain("interleaved", interleaved(problem, &whole)));
+        let bits = interleaved::statistical_decoding(problem, &whole);
+        attacks.push(plain("interleaved, statistical", bits));
+    }
+    let mut minor = |names: [&'static str; 5], b: f64| {
         let system = System::sparse(b * problem.k, problem.d);
-        let bits = [
+        let mut bits = vec![
             system.gauss(problem),
             system.lists(problem).min(system.representations(problem)),
             system.statistical_decoding(problem),
         ];
+        if several {
+            bits.push(interleaved(problem, &system));
+            bits.push(interleaved::statistical_decoding(problem, &system));
+        }
         for (name, bits) in names.into_iter().zip(bits) {
             attacks.push(Attack {
                 name,
@@ -70,6 +83,8 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
             "random minor, Gauss",
             "random minor, lists",
             "random minor, statistical",
+            "random minor, interleaved",
+            "random minor, interleaved, statistical",
         ],
         random(problem),
     );
@@ -79,6 +94,8 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
                 "greedy minor, Gauss",
                 "greedy minor, lists",
                 "greedy minor, statistical",
+                "greedy minor, interleaved",
+                "greedy minor, interleaved, statistical",
             ],
             greedy_share(problem),
         );
@@ -88,6 +105,8 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
             "any minor, Gauss",
             "any minor, lists",
             "any minor, statistical",
+            "any minor, interleaved",
+            "any minor, interleaved, statistical",
         ],
         exists(problem),
     );
@@ -118,10 +137,14 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { n, k, t, d } = self.problem;
-        writeln!(f, "{n} rows, dimension {k}, {t} errors, {d} ones in a row")?;
+        let Problem { n, k, t, d, bits } = self.problem;
+        write!(f, "{n} rows, dimension {k}, {t} errors, {d} ones in a row")?;
+        match bits {
+            1.0 => writeln!(f)?,
+            bits => writeln!(f, ", secrets and errors of {bits} bits")?,
+        }
         for attack in &self.attacks {
-            write!(f, "  {:28} 2^{:.1}", attack.name, attack.bits)?;
+            write!(f, "  {:36} 2^{:.1}", attack.name, attack.bits)?;
             match attack.columns {
                 Some(b) => writeln!(f, "   in {b:.3} of the columns")?,
                 None => writeln!(f)?,

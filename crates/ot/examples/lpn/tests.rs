@@ -1,15 +1,17 @@
 //! The stages, published figures, and attacks that are carried out where they are cheap: they succeed
 //! as often as the formulas say.
 
+mod interleaved;
 mod simulated;
 
 use madrigal_ot::silent::SilentParams;
 
 use crate::decoding::System;
+use crate::interleaved::interleaved as attack;
 use crate::minors::{exists, random};
 use crate::problem::Problem;
 use crate::report::{Greedy, report};
-use crate::{BITS, MARGIN, algebra};
+use crate::{BITS, MARGIN, algebra, stages};
 
 fn dense(n: usize, k: usize, t: usize) -> Problem {
     Problem::new(n, k, t, 10).expect("a problem of the literature")
@@ -17,7 +19,7 @@ fn dense(n: usize, k: usize, t: usize) -> Problem {
 
 #[test]
 fn every_attack_on_every_stage_costs_enough() {
-    for stage in SilentParams::LARGE.stages() {
+    for stage in stages() {
         let report = report(&Problem::of(stage), Greedy::Left);
         println!("{report}");
         for attack in &report.attacks {
@@ -27,6 +29,17 @@ fn every_attack_on_every_stage_costs_enough() {
     }
     let large = SilentParams::LARGE.stages();
     assert!(large.starts_with(SilentParams::SMALL.stages()));
+}
+
+/// Errors of 128 bits make silent OT's parameters worthless: the rows of a system have no more errors than the errors have
+/// bits, in half of all tries.
+#[test]
+fn elements_are_not_bits() {
+    let problem = Problem::of(&SilentParams::LARGE.stages()[2]);
+    let whole = System::sparse(problem.k, problem.d);
+    let bits = attack(&problem.with_bits(128), &whole);
+    assert!((40.0..42.0).contains(&bits), "{bits}");
+    assert!(attack(&problem.with_bits(64), &whole) < 100.0);
 }
 
 /// The estimates find weak what is known to be weak.
@@ -78,7 +91,7 @@ fn dense_minors_are_found_where_they_are() {
 #[test]
 fn no_small_sets_of_rows_cancel() {
     let e = std::f64::consts::E;
-    for stage in SilentParams::LARGE.stages() {
+    for stage in stages() {
         let problem = Problem::of(stage);
         for w in [2.0, 4.0, 16.0, 64.0, 0.002 * problem.k, 0.01 * problem.k] {
             let sets = w * (e * problem.n / w).log2();

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::{Block, ggm::GgmTrees, lpn::LocalCode};
+use madrigal_kernels::{Element, lpn::LocalCode};
 
 use super::{
     params::{SilentParams, Stage},
@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{Instance, Tweaks, instance::TweakCounter};
 
-/// A party's stream of rows, without what is peculiar to sender or receiver.
-pub(super) struct Iterations {
+/// A party's stream of rows, without what is peculiar to sender or receiver; also its stream of the elements of
+/// [VOLE](crate::vole), of which a receiver has two.
+pub(crate) struct Iterations<V: Element> {
     /// Tweaks of the rows handed out.
     tweaks: TweakCounter,
     params: SilentParams,
@@ -24,26 +25,27 @@ pub(super) struct Iterations {
     /// The code of the current iteration, from its first group on.
     code: Option<LocalCode>,
     /// The rows that the current iteration uses up: the code's table, then the trees' rows. Secret.
-    base: Zeroizing<Vec<Block>>,
+    base: Zeroizing<Vec<V>>,
     /// The next iteration's base, filled up to `reserved`. Secret.
-    reserve: Zeroizing<Vec<Block>>,
+    reserve: Zeroizing<Vec<V>>,
     reserved: usize,
     /// A group of which the last `left` rows wait for the next call; empty until needed. Secret.
-    buffer: Zeroizing<Vec<Block>>,
+    buffer: Zeroizing<Vec<V>>,
     left: usize,
 }
 
-impl Iterations {
+impl<V: Element> Iterations<V> {
     /// Starts from [`SilentParams::base_rows`] rows.
-    pub(super) fn new(
+    pub(crate) fn new(
         instance: Instance,
+        coins: PublicCoins,
         params: SilentParams,
-        base: Zeroizing<Vec<Block>>,
+        base: Zeroizing<Vec<V>>,
     ) -> Self {
         Iterations {
             tweaks: TweakCounter::new(instance),
             params,
-            coins: PublicCoins::new(instance),
+            coins,
             stage: 0,
             group: 0,
             code: None,
@@ -55,30 +57,30 @@ impl Iterations {
         }
     }
 
-    pub(super) fn instance(&self) -> Instance {
+    pub(crate) fn instance(&self) -> Instance {
         self.tweaks.instance()
     }
 
-    pub(super) fn params(&self) -> SilentParams {
+    pub(crate) fn params(&self) -> SilentParams {
         self.params
     }
 
-    pub(super) fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.tweaks.taken()
     }
 
     /// Public blocks drawn so far.
     #[cfg(test)]
-    pub(super) fn coins_drawn(&self) -> u64 {
+    pub(crate) fn coins_drawn(&self) -> u64 {
         self.coins.drawn()
     }
 
-    /// Fills `rows` with the next rows of the stream. `grow` makes the leaves of one group from its
-    /// trees, the rows it uses up and the given part of the message.
-    pub(super) fn fill(
+    /// Fills `rows` with the next rows of the stream. `grow` makes the leaves of one group from the public coins, the
+    /// rows it uses up and the given part of the message.
+    pub(crate) fn fill(
         &mut self,
-        rows: &mut [Block],
-        mut grow: impl FnMut(&GgmTrees, &[Block], Range<usize>, &mut [Block]),
+        rows: &mut [V],
+        mut grow: impl FnMut(&mut PublicCoins, &[V], Range<usize>, &mut [V]),
     ) -> Tweaks {
         let m = rows.len();
         let mut place = 0;
@@ -124,24 +126,24 @@ impl Iterations {
         &mut self,
         stage: &Stage,
         place: Range<usize>,
-        grow: &mut impl FnMut(&GgmTrees, &[Block], Range<usize>, &mut [Block]),
-        nodes: &mut [Block],
+        grow: &mut impl FnMut(&mut PublicCoins, &[V], Range<usize>, &mut [V]),
+        nodes: &mut [V],
     ) {
         let (table, tree_rows) = self.base.split_at(stage.dimension());
         let per_group = stage.base_rows_of_group();
         let first = self.group * per_group;
-        let trees = self.coins.next_trees();
-        grow(&trees, &tree_rows[first..first + per_group], place, nodes);
+        let used = &tree_rows[first..first + per_group];
+        grow(&mut self.coins, used, place, nodes);
         let code = self.code.get_or_insert_with(|| self.coins.next_code(stage));
         code.encode((self.group * stage.group_rows()) as u64, table, nodes);
         self.group += 1;
     }
 
     /// Keeps rows for the next iteration, as many as that needs.
-    fn keep(&mut self, rows: &[Block]) {
+    fn keep(&mut self, rows: &[V]) {
         let needed = self.next_stage().base_rows();
         if self.reserve.len() != needed {
-            self.reserve = Zeroizing::new(vec![Block::ZERO; needed]);
+            self.reserve = Zeroizing::zeros(needed);
         }
         let kept = rows.len().min(needed - self.reserved);
         self.reserve[self.reserved..self.reserved + kept].copy_from_slice(&rows[..kept]);
@@ -165,12 +167,12 @@ impl Iterations {
     }
 
     /// Lends the buffer out for a group of `len` rows.
-    fn take_buffer(&mut self, len: usize) -> Zeroizing<Vec<Block>> {
+    fn take_buffer(&mut self, len: usize) -> Zeroizing<Vec<V>> {
         let buffer = core::mem::take(&mut self.buffer);
         if buffer.len() == len {
             buffer
         } else {
-            Zeroizing::new(vec![Block::ZERO; len])
+            Zeroizing::zeros(len)
         }
     }
 }

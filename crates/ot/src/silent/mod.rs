@@ -100,15 +100,15 @@
 //! primal problem with a random local code is the older assumption, and its table stays in the
 //! cache.
 
-mod iteration;
+pub(crate) mod iteration;
 mod params;
-mod public;
+pub(crate) mod public;
 mod queue;
 mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
-mod trees;
+pub(crate) mod trees;
 
 pub use params::{SilentParams, Stage};
 pub use queue::{QueuedReceiver, QueuedSender};

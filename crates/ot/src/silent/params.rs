@@ -61,9 +61,12 @@ use madrigal_kernels::ggm::TREES;
 
 use crate::cost::Cost;
 
-/// One LPN problem: t = `trees` bins of 2^`depth` rows, k = `dimension`.
+/// One LPN problem: t = `trees` bins of 2^`depth` rows, k = `dimension`. Secrets and errors are bits, or elements of more
+/// bits ([`crate::vole`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
+    /// 1, and errors are ones; or 64 or 128, and each tree uses up an element, its error.
+    pub(super) bits: usize,
     pub(super) depth: usize,
     pub(super) trees: usize,
     pub(super) dimension: usize,
@@ -71,12 +74,29 @@ pub struct Stage {
 
 impl Stage {
     pub(super) const fn new(depth: usize, trees: usize, dimension: usize) -> Self {
-        assert!(depth >= 5 && depth < 32 && trees.is_multiple_of(TREES) && dimension > 0);
+        assert!(depth >= 5);
+        Self::of_elements(1, depth, trees, dimension)
+    }
+
+    /// A stage of elements of `bits` bits.
+    pub(crate) const fn of_elements(
+        bits: usize,
+        depth: usize,
+        trees: usize,
+        dimension: usize,
+    ) -> Self {
+        assert!(depth >= 3 && depth < 32 && trees.is_multiple_of(TREES) && dimension > 0);
         Stage {
+            bits,
             depth,
             trees,
             dimension,
         }
+    }
+
+    /// Bits of a secret and of an error: 1 for OTs, 64 or 128 for VOLE.
+    pub const fn bits(&self) -> usize {
+        self.bits
     }
 
     /// Levels of a tree: the base-two logarithm of the size of a bin.
@@ -99,18 +119,28 @@ impl Stage {
         self.trees << self.depth
     }
 
-    /// Rows that the stage uses up: k for the code, one per level of each tree.
+    /// Rows or elements that the stage uses up: k for the code, and one per level of each tree for OTs, one per tree for
+    /// VOLE.
     pub const fn base_rows(&self) -> usize {
-        self.dimension + self.trees * self.depth
+        self.dimension + self.trees / TREES * self.base_rows_of_group()
     }
 
-    /// Rows that the trees of one group use up.
+    /// Rows or elements that the trees of one group use up.
     pub(super) const fn base_rows_of_group(&self) -> usize {
-        TREES * self.depth
+        TREES * if self.bits == 1 { self.depth } else { 1 }
+    }
+
+    /// OTs beside the stage's own kind that the trees of one group use up.
+    pub(crate) const fn group_ots(&self) -> usize {
+        if self.bits == 1 {
+            0
+        } else {
+            TREES * self.depth
+        }
     }
 
     /// Rows that one group of [`TREES`] trees makes.
-    pub(super) const fn group_rows(&self) -> usize {
+    pub(crate) const fn group_rows(&self) -> usize {
         TREES << self.depth
     }
 
@@ -118,9 +148,9 @@ impl Stage {
         self.trees / TREES
     }
 
-    /// Bytes that the sender sends for a group: a block per level of each tree.
-    pub(super) const fn group_bytes(&self) -> usize {
-        16 * TREES * self.depth
+    /// Bytes that the sender sends for a group: a block per level of each tree, and for VOLE one for its error.
+    pub(crate) const fn group_bytes(&self) -> usize {
+        16 * TREES * (self.depth + if self.bits == 1 { 0 } else { 1 })
     }
 
     /// Groups that it takes to make the base of stage `next`.
@@ -129,9 +159,19 @@ impl Stage {
     }
 
     /// AES blocks of one group at either party: the key of its trees, a block for each inner node
-    /// but the roots, 2.5 for each row's indices.
+    /// but the roots, 2.5 for each row's indices; for VOLE the key of its leaves, and a block for each.
     const fn group_aes(&self) -> usize {
-        1 + TREES * ((1 << self.depth) - 2) + self.group_rows() / 2 * 5
+        let leaves = if self.bits == 1 {
+            0
+        } else {
+            1 + self.group_rows()
+        };
+        1 + TREES * ((1 << self.depth) - 2) + leaves + self.indices_aes()
+    }
+
+    /// AES blocks of the code's indices for one group.
+    pub(crate) const fn indices_aes(&self) -> usize {
+        self.group_rows() / 2 * 5
     }
 }
 
@@ -154,7 +194,7 @@ impl SilentParams {
     /// start.
     pub const LARGE: Self = Self::new(&[FIRST, MIDDLE, MAIN]);
 
-    pub(super) const fn new(stages: &'static [Stage]) -> Self {
+    pub(crate) const fn new(stages: &'static [Stage]) -> Self {
         let mut i = 1;
         while i < stages.len() {
             assert!(stages[i - 1].rows() >= stages[i].base_rows());
@@ -195,7 +235,7 @@ impl SilentParams {
     }
 
     /// Groups of an iteration of the last stage that go out; the others are the next one's base.
-    pub(super) const fn user_groups(&self) -> usize {
+    pub(crate) const fn user_groups(&self) -> usize {
         let last = self.last();
         last.groups() - last.groups_for(last)
     }
@@ -210,7 +250,7 @@ impl SilentParams {
     }
 
     /// Whole work of all rows up to `rows`, in the unit that `of_group` measures a group in.
-    fn up_to(&self, rows: u64, of_group: impl Fn(&Stage) -> usize) -> u64 {
+    pub(crate) fn up_to(&self, rows: u64, of_group: impl Fn(&Stage) -> usize) -> u64 {
         let (last, before) = (self.last(), self.stages.len() - 1);
         let groups = rows.div_ceil(last.group_rows() as u64);
         if groups == 0 {
@@ -230,7 +270,7 @@ impl SilentParams {
     }
 
     /// Iterations of all stages, each with a code of its own, that it takes to make `rows` rows.
-    fn iterations(&self, rows: u64) -> u64 {
+    pub(crate) fn iterations(&self, rows: u64) -> u64 {
         let groups = rows.div_ceil(self.last().group_rows() as u64);
         if groups == 0 {
             return 0;

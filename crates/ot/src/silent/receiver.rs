@@ -5,7 +5,9 @@ use core::fmt;
 use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 
-use super::{iteration::Iterations, params::SilentParams, trees::grow_receiver};
+use super::{
+    iteration::Iterations, params::SilentParams, public::PublicCoins, trees::grow_receiver,
+};
 use crate::{
     Instance, Tweaks,
     error::{Message, OtError, check_argument, check_message},
@@ -15,7 +17,7 @@ use crate::{
 /// The receiver of silent OTs: makes random choices r_i and the rows t_i = q_i ^ r_i Delta. Listens
 /// only.
 pub struct SilentReceiver {
-    iterations: Iterations,
+    iterations: Iterations<Block>,
 }
 
 impl SilentReceiver {
@@ -39,16 +41,16 @@ impl SilentReceiver {
             .map(|(i, row)| Block::new(row.lo() & !1 | u64::from(bit(choices, i)), row.hi()));
         let base = Zeroizing::new(marked.collect());
         Ok(SilentReceiver {
-            iterations: Iterations::new(instance, params, base),
+            iterations: Iterations::new(instance, PublicCoins::silent(instance), params, base),
         })
     }
 
     /// Rows made so far.
-    pub(super) fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.iterations.made()
     }
 
-    pub(super) fn instance(&self) -> Instance {
+    pub(crate) fn instance(&self) -> Instance {
         self.iterations.instance()
     }
 
@@ -74,8 +76,8 @@ impl SilentReceiver {
         check_argument("choices", m.div_ceil(8), choices.len())?;
         check_argument("rows", m, rows.len())?;
         check_message(Message::Silent, message, self.message_len(m))?;
-        let tweaks = self.iterations.fill(rows, |trees, used, place, nodes| {
-            grow_receiver(trees, used, &message[place], nodes);
+        let tweaks = self.iterations.fill(rows, |coins, used, place, nodes| {
+            let _ = grow_receiver(&coins.next_trees(), used, &message[place], nodes);
         });
         pack_choices(rows, choices);
         Ok(tweaks)

@@ -6,7 +6,7 @@ use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Prg};
 use rand_core::CryptoRng;
 
-use super::{iteration::Iterations, params::SilentParams, trees::grow_sender};
+use super::{iteration::Iterations, params::SilentParams, public::PublicCoins, trees::grow_sender};
 use crate::{
     Delta, Instance, Tweaks,
     error::{OtError, check_argument},
@@ -16,7 +16,7 @@ use crate::{
 pub struct SilentSender {
     delta: Delta,
     roots: Prg,
-    iterations: Iterations,
+    iterations: Iterations<Block>,
 }
 
 impl SilentSender {
@@ -46,7 +46,12 @@ impl SilentSender {
         Ok(SilentSender {
             delta,
             roots: Prg::numbered(Block::from_bytes(*root_seed), instance.roots_number()),
-            iterations: Iterations::new(instance, params, Zeroizing::new(base)),
+            iterations: Iterations::new(
+                instance,
+                PublicCoins::silent(instance),
+                params,
+                Zeroizing::new(base),
+            ),
         })
     }
 
@@ -63,11 +68,11 @@ impl SilentSender {
     }
 
     /// Rows made so far.
-    pub(super) fn made(&self) -> u64 {
+    pub(crate) fn made(&self) -> u64 {
         self.iterations.made()
     }
 
-    pub(super) fn instance(&self) -> Instance {
+    pub(crate) fn instance(&self) -> Instance {
         self.iterations.instance()
     }
 
@@ -96,8 +101,9 @@ impl SilentSender {
         check_argument("rows", m, rows.len())?;
         check_argument("message", self.message_len(m), message.len())?;
         let (delta, roots) = (self.delta.expose(), &mut self.roots);
-        Ok(self.iterations.fill(rows, |trees, used, place, nodes| {
-            grow_sender(trees, delta, roots, used, &mut message[place], nodes);
+        Ok(self.iterations.fill(rows, |coins, used, place, nodes| {
+            let trees = coins.next_trees();
+            grow_sender(&trees, delta, roots, used, &mut message[place], nodes);
         }))
     }
 }

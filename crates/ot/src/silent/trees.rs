@@ -28,7 +28,7 @@ const NOWHERE: [u64; TREES] = [1 << 62; TREES];
 
 /// Grows the sender's trees into `nodes` and writes the level sums to `message`: a block per tree,
 /// level by level. `rows` are as many. The leaves' lowest bit is cleared.
-pub(super) fn grow_sender(
+pub(crate) fn grow_sender(
     trees: &GgmTrees,
     delta: Block,
     roots: &mut Prg,
@@ -55,8 +55,13 @@ pub(super) fn grow_sender(
 }
 
 /// Grows the receiver's trees into `nodes`. The lowest bit of row t_l is r_l; that of the leaf at
-/// alpha becomes one, that of all others zero.
-pub(super) fn grow_receiver(trees: &GgmTrees, rows: &[Block], message: &[u8], nodes: &mut [Block]) {
+/// alpha becomes one, that of all others zero. Gives the place alpha in each tree.
+pub(crate) fn grow_receiver(
+    trees: &GgmTrees,
+    rows: &[Block],
+    message: &[u8],
+    nodes: &mut [Block],
+) -> Zeroizing<[u64; TREES]> {
     let mut places = Zeroizing::new([0_u64; TREES]);
     let mut sums = Zeroizing::new([Block::ZERO; TREES]);
     nodes[..2 * TREES].fill(Block::ZERO);
@@ -77,4 +82,5 @@ pub(super) fn grow_receiver(trees: &GgmTrees, rows: &[Block], message: &[u8], no
         }
     }
     trees.mark(nodes, &places);
+    places
 }

@@ -136,7 +136,7 @@ impl Toy {
 }
 
 /// Whether `hits` of as many tries as there are chances are within 4.5 standard deviations.
-fn as_often_as(what: &str, hits: usize, chances: &[f64]) {
+pub(super) fn as_often_as(what: &str, hits: usize, chances: &[f64]) {
     let mean: f64 = chances.iter().sum();
     let deviation = chances.iter().map(|p| p * (1.0 - p)).sum::<f64>().sqrt();
     let tries = chances.len();

@@ -1,0 +1,143 @@
+//! The receiver of VOLE.
+
+use core::fmt;
+
+use madrigal_core::Zeroizing;
+use madrigal_kernels::ggm::TREES;
+use madrigal_kernels::{Block, Element, Kernels, blocks_as_bytes_mut};
+
+use super::{pack::pack, params::VoleParams};
+use crate::OtError;
+use crate::error::{Message, check_argument, check_message};
+use crate::silent::iteration::Iterations;
+use crate::silent::public::PublicCoins;
+use crate::silent::trees::grow_receiver;
+use crate::silent::{SilentParams, SilentReceiver};
+
+/// The receiver: makes random values U and their tags M = K + U Delta. Listens only.
+pub struct VoleReceiver<V: Element> {
+    silent: SilentReceiver,
+    tags: Iterations<Block>,
+    values: Iterations<V>,
+    /// Leaves of one group. Secret.
+    leaves: Zeroizing<Vec<Block>>,
+    course: SilentParams,
+}
+
+impl<V: Element> VoleReceiver<V> {
+    /// Starts an instance from silent OTs, which serve for nothing else from then on, and the sender's message.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message.
+    pub fn new(
+        params: VoleParams<V>,
+        mut silent: SilentReceiver,
+        message: &[u8],
+    ) -> Result<Self, OtError> {
+        let expected = silent.message_len(params.setup_ots());
+        check_message(Message::VoleSetup, message, expected)?;
+        let mut left = message;
+        let mut tags = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
+        let mut values = Zeroizing::<Vec<V>>::zeros(params.base_elements());
+        let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
+        let pieces = tags.chunks_mut(super::PIECE);
+        for (tags, values) in pieces.zip(values.chunks_mut(super::PIECE)) {
+            let m = tags.len() * V::BITS;
+            let part = left.split_off(..silent.message_len(m));
+            // An element's bits are the choices of its OTs, in order.
+            let choices = V::bytes_mut(values);
+            let _ = silent.extend(part.unwrap_or_default(), m, choices, &mut rows[..m])?;
+            for (tag, rows) in tags.iter_mut().zip(rows.chunks_exact(V::BITS)) {
+                *tag = pack::<V>(rows);
+            }
+        }
+        let instance = silent.instance();
+        let (coins, course) = (|| PublicCoins::vole(instance), params.course());
+        Ok(VoleReceiver {
+            silent,
+            tags: Iterations::new(instance, coins(), course, tags),
+            values: Iterations::new(instance, coins(), course, values),
+            leaves: Zeroizing::default(),
+            course,
+        })
+    }
+
+    /// The parameters of the instance.
+    #[must_use]
+    pub fn params(&self) -> VoleParams<V> {
+        VoleParams::new(self.course.stages())
+    }
+
+    /// Length in bytes of the sender's message for the next `m` elements.
+    #[must_use]
+    pub fn message_len(&self, m: usize) -> usize {
+        let (params, made) = (self.params(), self.tags.made());
+        self.silent.message_len(params.ots(made, m)) + params.tree_bytes(made, m)
+    }
+
+    /// Reads the sender's message for `m` elements and writes the values U and the tags M.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message, [`OtError::ArgumentLength`] for the argument of
+    /// the wrong length; nothing has moved then.
+    pub fn extend(
+        &mut self,
+        message: &[u8],
+        m: usize,
+        values: &mut [V],
+        tags: &mut [Block],
+    ) -> Result<(), OtError> {
+        check_argument("values", m, values.len())?;
+        check_argument("tags", m, tags.len())?;
+        check_message(Message::Vole, message, self.message_len(m))?;
+        let (params, made) = (self.params(), self.tags.made());
+        let ots = params.ots(made, m);
+        let (silent_message, message) = message.split_at(self.silent.message_len(ots));
+        let mut rows = Zeroizing::<Vec<Block>>::zeros(ots);
+        let mut choices = Zeroizing::<Vec<u8>>::zeros(ots.div_ceil(8));
+        let _ = self
+            .silent
+            .extend(silent_message, ots, &mut choices, &mut rows)?;
+        let mut rows = rows.as_slice();
+        let leaves = &mut self.leaves;
+        // Where the errors of each group are.
+        let mut places = Zeroizing::<Vec<[u64; TREES]>>::zeros(params.groups(made, m));
+        let mut left = places.iter_mut();
+        let _ = self.tags.fill(tags, |coins, used, place, nodes| {
+            let (sums, errors) = message[place].split_at(super::level_bytes(nodes));
+            let (now, later) = rows.split_at(sums.len() / 16);
+            rows = later;
+            if leaves.len() != nodes.len() {
+                *leaves = Zeroizing::zeros(nodes.len());
+            }
+            let here = grow_receiver(&coins.next_trees(), now, sums, leaves);
+            coins.next_hash().hash_same_row(0, leaves, nodes);
+            let mut corrections = super::sums(nodes);
+            let mut message = Zeroizing::new([Block::ZERO; TREES]);
+            blocks_as_bytes_mut(&mut *message).copy_from_slice(errors);
+            for ((correction, &sum), &tag) in corrections.iter_mut().zip(&*message).zip(used) {
+                *correction ^= sum ^ tag;
+            }
+            Kernels::detect().ggm_add(nodes, &here, &corrections);
+            if let Some(left) = left.next() {
+                *left = *here;
+            }
+        });
+        let mut left = places.iter();
+        let _ = self.values.fill(values, |_, used, _, nodes| {
+            nodes.fill(V::default());
+            if let (Some(places), Some(errors)) = (left.next(), used.first_chunk()) {
+                Kernels::detect().ggm_add(nodes, places, errors);
+            }
+        });
+        Ok(())
+    }
+}
+
+impl<V: Element> fmt::Debug for VoleReceiver<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VoleReceiver")
+            .field("instance", &self.tags.instance())
+            .finish_non_exhaustive()
+    }
+}
