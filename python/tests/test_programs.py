@@ -205,6 +205,8 @@ def test_rows_are_shuffled_together(parties: int, protocol: str) -> None:
 
 @pytest.mark.parametrize("parties, protocol", [(3, "R"), (2, "A+B")])
 def test_orders_of_rows_are_values(parties: int, protocol: str) -> None:
+    shown: list[tuple[int, str]] = []
+
     @mg.program(parties=parties, protocol=protocol)
     def ordered(p: mg.Builder) -> None:
         ward = p.input("ward", 0, ("n",), np.uint8)
@@ -218,7 +220,6 @@ def test_orders_of_rows_are_values(parties: int, protocol: str) -> None:
         p.reveal("back", both.inverse().apply(*both.apply(ward, cost))[1])
         shown.append((len(order), repr(order)))
 
-    shown: list[tuple[int, str]] = []
     ward = np.array([3, 1, 3, 0, 1, 3, 2] * 5, dtype=np.uint8)
     cost = (np.arange(35) * 7 % 35 * 10 - 100).astype(np.int32)
     order = np.lexsort((-cost, ward))
