@@ -25,11 +25,11 @@ use std::fmt;
 
 use madrigal_core::{Ring, Zeroizing};
 use madrigal_correlations::Width;
-use madrigal_kernels::{self as kernels, crew, rings};
+use madrigal_kernels::{crew, rings};
 use madrigal_net::{Channel, Context, Generator, Result};
 
 use super::flow::{Flow, Pool};
-use super::{Neighbours, ReplicatedBits, ReplicatedRings, RingShares};
+use super::{Masking, Neighbours, ReplicatedBits, ReplicatedRings, RingShares};
 use crate::permutations::permutation;
 
 /// Elements that a thread permutes at least where several do.
@@ -53,33 +53,6 @@ impl Shuffle {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
-    }
-}
-
-/// How the components of a column's elements give the elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Masking {
-    /// Numbers are the sums of their components.
-    Sums,
-    /// Words of bits are the XOR of their components.
-    Bits,
-}
-
-impl Masking {
-    pub(super) fn add<T: Ring>(self, to: &mut [T], other: &[T]) {
-        match self {
-            Self::Sums => rings::add_into(to, other),
-            Self::Bits => {
-                kernels::xor_into(rings::as_bytes_mut(to), rings::as_bytes(other));
-            }
-        }
-    }
-
-    fn sub<T: Ring>(self, from: &mut [T], other: &[T]) {
-        match self {
-            Self::Sums => rings::sub_into(from, other),
-            Self::Bits => self.add(from, other),
-        }
     }
 }
 
