@@ -126,12 +126,12 @@ pub struct RowSort {
     pub parties: RangeInclusive<usize>,
     /// Sharings that columns of ring elements may be in which move along; others are made bits.
     pub numbers: &'static [Sharing],
-    /// Operation that sorts by keys in these orders, in so many rounds: the first values are the keys, bits, and others are columns of bits or of
+    /// Operation that sorts by keys in these orders, in this number of rounds: the first values are the keys, bits, and others are columns of bits or of
     /// ring elements.
     pub operation: fn(Vec<KeyOrder>, SortRounds) -> DynOperation,
     /// Operation that puts such columns into an order that nobody knows.
     pub shuffle: fn() -> DynOperation,
-    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings or so many bits, which tells
+    /// Operation that puts such columns where the first value says, numbers of 32 bits in one of those sharings or as 32 bits, which tells
     /// nothing.
     pub place: fn() -> DynOperation,
     /// Whether a sort by a key of one bit is best done by that, with places that are counted in a ring: elsewhere the sort itself does as well.

@@ -70,7 +70,7 @@ pub(crate) fn same_rows(inputs: &[Sort]) -> Result<(), Mismatch> {
 /// Bits of a row's place.
 pub(crate) const PLACE_BITS: usize = u32::BITS as usize;
 
-/// Checks that values are places of rows, numbers of 32 bits or so many bits, and columns of these.
+/// Checks that values are places of rows, numbers of 32 bits or 32 bits each, and columns of these.
 pub(crate) fn places_first(inputs: &[Sort]) -> Result<(), Mismatch> {
     match inputs {
         [] => Err(Mismatch::new("no places of rows")),

@@ -247,7 +247,7 @@ impl Operation for ShuffleTable {
     }
 }
 
-/// Rows of columns in B and A, of two parties, each at the place that the first value says, a number of 32 bits in A or so many bits in B: no
+/// Rows of columns in B and A, of two parties, each at the place that the first value says, a number of 32 bits in A or 32 bits in B: no
 /// two may have the same. Rows are shuffled with their places before these are opened, so that they tell nothing. The first value is no result.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaceTable;

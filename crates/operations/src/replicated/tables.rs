@@ -160,7 +160,7 @@ impl Operation for ShuffleRows {
     }
 }
 
-/// Rows at the places that the first value says, numbers of 32 bits or so many bits: no two may have the same. Rows are shuffled with
+/// Rows at the places that the first value says, numbers of 32 bits or 32 bits each: no two may have the same. Rows are shuffled with
 /// their places before these are opened, so that they tell nothing. The first value is no result.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaceRows;

@@ -232,7 +232,7 @@ impl Lowered {
         }
     }
 
-    /// Has rows sorted in so many rounds: few for lines with long round trips, at the price of bytes and work.
+    /// Has rows sorted in this number of rounds: few for lines with long round trips, at the price of bytes and work.
     #[must_use]
     pub fn with_sort_rounds(&self, rounds: SortRounds) -> Self {
         Self {

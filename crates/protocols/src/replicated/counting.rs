@@ -58,7 +58,7 @@ pub(super) const fn key_width(bits: usize) -> Width {
 /// Rows that are counted together where rounds count: blocks beyond those that go side by side wait for each other.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
-/// Blocks of rows of which it is found whether they have each of so many values.
+/// Blocks of rows of which it is found whether they have each of a number of values.
 pub(super) fn blocks(
     rows: usize,
     values: usize,
