@@ -50,10 +50,7 @@ pub fn infer(path: &Path, choices: &[String]) -> Result<Inferred, FileError> {
     let mut columns = Vec::new();
     for one in seen {
         let (kind, note) = one.kind();
-        from_values.extend(
-            one.from_values(&kind)
-                .map(|words| (one.name.clone(), words)),
-        );
+        from_values.extend(one.follows(&kind).map(|words| (one.name.clone(), words)));
         notes.extend(note.map(|note| (one.name.clone(), note)));
         let nullable = one.nulls > 0;
         columns.push(Column {
@@ -272,7 +269,7 @@ impl Seen {
     }
 
     /// The parts of the kind that follow from the values; nothing where the file's types say all.
-    fn from_values(&self, kind: &Kind) -> Option<String> {
+    fn follows(&self, kind: &Kind) -> Option<String> {
         let mut parts = match kind {
             _ if self.texts.is_some() => vec!["its list of texts"],
             _ if self.known.is_some() || self.is_float => Vec::new(),

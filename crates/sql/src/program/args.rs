@@ -91,8 +91,8 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["out", "json"])]
     pub csv: bool,
 
-    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each. No file but
-    /// schemas is read
+    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each, for as many
+    /// parties as --local or the list of --parties says, or else three. No file but schemas and this list is read
     #[arg(long)]
     pub explain: bool,
 
