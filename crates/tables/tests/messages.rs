@@ -18,6 +18,9 @@ type Run = (
     Vec<Option<Answer>>,
 );
 
+/// A row's key and its number, by its place.
+type Content = dyn Fn(i128) -> (i128, i128);
+
 /// Runs a query as all parties.
 fn run(query: &Query, mix: Mix, inputs: &Inputs, seed: u64) -> Run {
     let planned = query.computation().plan(mix, None, &|_| {}).unwrap();
@@ -56,7 +59,7 @@ fn messages_of_queries_depend_on_public_sizes_alone() {
         let case = Case::new(20, 9);
         let query = Query::new(&frame(&case), parties, Party::new(1)).unwrap();
         // Rows of the first table, and of the second, whose keys are unique.
-        let contents: [[&dyn Fn(i128) -> (i128, i128); 2]; 4] = [
+        let contents: [[&Content; 2]; 4] = [
             [&|_| (3, 99_999_999), &|row| (8 - row, 7)],
             [&|row| (row % 9, 501 + row), &|row| (row, row / 2)],
             [&|row| (900 - row, 501), &|row| (900 - 100 * row, row)],
