@@ -1,13 +1,14 @@
 //! Values of clients: share files that a party brings, and those that it leaves for clients.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueHint};
 use madrigal_clients::{
-    Expected, Named, Purpose, Received, ShareFault, ShareFile, ShareFileError, gather, read_file,
+    Expected, Field, Header, Named, Purpose, Received, ShareFault, ShareFile, ShareFileError,
+    gather, read_expected,
 };
 use madrigal_core::Party;
 use madrigal_engine::{Element, Shares, Sharing};
@@ -15,11 +16,11 @@ use madrigal_net::sealing::{PublicSealingKey, SealingKey};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Client, Computation, Holder, InputShare, Inputs};
 
-use crate::failure::{Failure, Fault, Result, Status};
+use crate::client_faults::Problem;
+use crate::failure::{Failure, Result};
 use crate::progress::say;
-use crate::remedies::with;
 use crate::remote::{RemoteParty, sealing_file};
-use crate::share_files::{Names, written_to};
+use crate::share_files::{Names, query_file_name, written_to};
 
 /// Flags about clients' inputs and outputs, of one party of several machines.
 #[derive(Args, Debug, Default)]
@@ -43,9 +44,13 @@ pub struct ClientFlags {
     #[arg(long, value_name = "CLIENT=KEY")]
     pub client_key: Vec<ClientKeyFlag>,
 
-    /// Directory with this party's shares of inputs that no flag names, under the names of [`share_files`](crate::share_files).
+    /// Says that the program is a query, whose clients' shares are for it alone: no flag names them.
     #[arg(skip)]
-    pub directory: Option<PathBuf>,
+    pub(crate) is_query: bool,
+
+    /// Directory with this party's shares of a query's inputs, under the names of [`Naming::Query`](crate::share_files::Naming).
+    #[arg(skip)]
+    pub(crate) directory: Option<PathBuf>,
 
     /// Our sealing key, which opens share files [default: the file BASE.sealing.key beside our other key]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -92,73 +97,6 @@ impl FromStr for ClientKeyFlag {
         let key = key.parse().map_err(|error| format!("{error}"))?;
         let client = client.to_owned();
         Ok(Self { client, key })
-    }
-}
-
-/// Inputs and outputs of clients that are not as the program has them.
-#[derive(Debug, thiserror::Error)]
-enum Problem {
-    #[error("--shared-input {name}=...: there is no such input, but {known}")]
-    Unknown { name: String, known: String },
-    #[error(
-        "--shared-input {name}=... is for {owner}, which brings it in the clear; use --input there"
-    )]
-    OfParty { name: String, owner: Holder },
-    #[error(
-        "--shared-input {name}=FILE is missing: {sort} of {owner}, of which this party needs its share; of a query in SQL, --shares DIR has all of them"
-    )]
-    Missing {
-        name: String,
-        sort: String,
-        owner: Holder,
-    },
-    #[error(
-        "--shared-input and --keep-shares are for one party of several machines (--party); with --local all parties are here, so give clients' values with --input, and their outputs are shown"
-    )]
-    Local,
-    #[error("--shared-input and --keep-shares are not for {0}")]
-    NotFor(&'static str),
-    #[error(
-        "output {name} is for {client}: say with --keep-shares DIR where this party leaves its share"
-    )]
-    NotKept { name: String, client: String },
-    #[error("--client-key {client}=...: there is no output for a client {client}")]
-    NoSuchClient { client: String },
-    #[error("no sealing key: say with --sealing-key FILE which key opens share files")]
-    NoKey,
-    #[error("{}", with(error, *remedy))]
-    File {
-        error: ShareFileError,
-        remedy: Option<&'static str>,
-    },
-    #[error("the share of output {name}: {fault}")]
-    Output {
-        name: String,
-        fault: Box<ShareFault>,
-    },
-    #[error(
-        "--shared-input {name}=...: the files' rows are {found} together, and the input is {sort}: give the files of all clients, each once"
-    )]
-    Rows {
-        name: String,
-        found: usize,
-        sort: String,
-    },
-}
-
-impl From<ShareFileError> for Problem {
-    fn from(error: ShareFileError) -> Self {
-        let remedy = None;
-        Self::File { error, remedy }
-    }
-}
-
-impl Fault for Problem {
-    fn status(&self) -> Status {
-        match self {
-            Self::File { .. } | Self::Rows { .. } => Status::File,
-            _ => Status::Usage,
-        }
     }
 }
 
@@ -330,6 +268,22 @@ impl ClientFlags {
         Ok(with_shares(program, inputs, shares))
     }
 
+    /// Has shares of a query's inputs come from a directory, and from no other flag.
+    ///
+    /// # Errors
+    /// [`Failure`] if another flag is given.
+    pub(crate) fn of_query(&mut self, directory: Option<PathBuf>) -> Result<()> {
+        let flag = match (&self.job, self.shared_inputs.is_empty()) {
+            (Some(_), _) => "--job",
+            (None, false) => "--shared-input",
+            (None, true) => {
+                (self.is_query, self.directory) = (true, directory);
+                return Ok(());
+            }
+        };
+        Err(Problem::OfQuery { flag }.into())
+    }
+
     /// Checks that no flag is given where all parties are here.
     ///
     /// # Errors
@@ -379,7 +333,9 @@ impl ClientFlags {
 
     /// Reads this party's share of each client's input.
     fn read(&self, asked: &Asked, server: &Server) -> Result<Vec<Option<InputShare>>> {
-        let (mut key, mut names) = (None, Names::default());
+        let mut key = None;
+        // Submissions of clients whose inputs were made together, by the first file of each.
+        let mut together: BTreeMap<String, (Header, PathBuf)> = BTreeMap::new();
         let mut of = |(place, input): (usize, &AskedInput)| {
             let flags = self.shared_inputs.iter();
             let mut flags = flags.filter(|flag| flag.name == input.name);
@@ -390,12 +346,21 @@ impl ClientFlags {
                     None => Ok(None),
                 };
             };
-            let usual = names.of(place, &input.name, client.name());
-            let usual = (self.directory.iter()).map(|folder| folder.join(usual(&server.name)));
-            let usual: Vec<PathBuf> = usual.collect();
+            let own = query_file_name(&asked.job, place, client.name(), &server.name);
+            let own = self.directory.as_ref().map(|folder| folder.join(own));
             let mut files: Vec<&PathBuf> = flags.flat_map(|flag| &flag.files).collect();
-            if files.is_empty() {
-                files.extend(&usual);
+            files.extend(&own);
+            if let Some(file) = own.as_ref().filter(|file| !file.exists()) {
+                return Err(Failure::from(Problem::NotThere {
+                    file: file.clone(),
+                    name: input.name.clone(),
+                    owner: input.owner.clone(),
+                    job: asked.job.clone(),
+                }));
+            }
+            if files.is_empty() && self.is_query {
+                let (name, owner) = (input.name.clone(), input.owner.clone());
+                return Err(Problem::NoShares { name, owner }.into());
             }
             if files.is_empty() {
                 return Err(Failure::from(Problem::Missing {
@@ -407,8 +372,13 @@ impl ClientFlags {
             if key.is_none() {
                 key = Some(self.key(server)?);
             }
-            let share = self.share(asked, input, (server.me, key.as_ref()), &files);
-            share.map(Some)
+            let (share, headers) = self.share(asked, input, (server.me, key.as_ref()), &files)?;
+            if self.is_query {
+                for (header, file) in headers {
+                    one_submission(&mut together, header, file)?;
+                }
+            }
+            Ok(Some(share))
         };
         asked.inputs.iter().enumerate().map(&mut of).collect()
     }
@@ -433,7 +403,7 @@ impl ClientFlags {
         input: &AskedInput,
         (me, key): (Party, Option<&SealingKey>),
         files: &[&PathBuf],
-    ) -> Result<InputShare> {
+    ) -> Result<(InputShare, Vec<(Header, PathBuf)>)> {
         let rows = files.len() > 1 && !input.shape.is_empty();
         let mut shape = input.shape.clone();
         if rows {
@@ -454,24 +424,18 @@ impl ClientFlags {
             ..Expected::any(Purpose::Input)
         };
         let received = files.iter().map(|file| {
-            let share = read_file(file, key)?;
-            expected.check(&share).map_err(|fault| {
-                let form = matches!(fault, ShareFault::Other { field, .. } if field.is_of_form());
-                let error = ShareFileError {
-                    file: file.to_path_buf(),
-                    value: Some(share.header().in_words()),
-                    fault: Box::new(fault),
-                };
-                let remedy = input.remedy.filter(|_| form);
-                Problem::File { error, remedy }
-            })?;
+            let share = read_expected(file, key, &expected);
+            let share = share.map_err(|error| self.refused(error, input.remedy))?;
             let file = file.to_path_buf();
             Ok(Received { file, share })
         });
         let received: Vec<Received> = received.collect::<Result<_, Problem>>()?;
         let received = gather(received).map_err(Problem::from)?;
-        let headers = received.iter().map(|one| one.share.header());
-        let submissions: Vec<String> = headers.map(|one| one.submission().to_string()).collect();
+        let headers = received.iter();
+        let headers = headers.map(|one| (one.share.header().clone(), one.file.clone()));
+        let headers: Vec<(Header, PathBuf)> = headers.collect();
+        let submissions = headers.iter().map(|(one, _)| one.submission().to_string());
+        let submissions: Vec<String> = submissions.collect();
         let shares: Vec<&Shares> = received.iter().map(|one| one.share.shares()).collect();
         let shares = Shares::concat(&shares);
         let axes = input.shape.iter().copied();
@@ -484,10 +448,29 @@ impl ClientFlags {
                 sort: input.in_words.clone(),
             }));
         }
-        Ok(InputShare {
-            shares,
-            submission: submissions.join(" "),
-        })
+        let submission = submissions.join(" ");
+        Ok((InputShare { shares, submission }, headers))
+    }
+
+    /// A file that is refused, with what mends that.
+    fn refused(&self, error: ShareFileError, of_form: Option<&'static str>) -> Problem {
+        match &*error.fault {
+            ShareFault::Other {
+                field: Field::Job,
+                got,
+                expected,
+            } if self.is_query => Problem::OtherQuery {
+                got: got.clone(),
+                expected: expected.clone(),
+                value: error.value.unwrap_or_default(),
+                file: error.file,
+            },
+            ShareFault::Other { field, .. } if field.is_of_form() => {
+                let remedy = of_form;
+                Problem::File { error, remedy }
+            }
+            _ => error.into(),
+        }
     }
 
     /// Checks that shares of outputs have a place.
@@ -576,6 +559,27 @@ impl ClientFlags {
             }
         }
         Ok(())
+    }
+}
+
+/// Checks that a file is of the submission that its client's other ones are of.
+fn one_submission(
+    together: &mut BTreeMap<String, (Header, PathBuf)>,
+    header: Header,
+    file: PathBuf,
+) -> Result<(), Problem> {
+    let client = header.named().client.clone();
+    let (first, other) = together
+        .entry(client.clone())
+        .or_insert_with(|| (header.clone(), file.clone()));
+    match first.nonce() == header.nonce() {
+        true => Ok(()),
+        false => Err(Problem::Apart {
+            value: header.in_words(),
+            other: other.clone(),
+            client,
+            file,
+        }),
     }
 }
 

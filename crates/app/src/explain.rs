@@ -393,6 +393,10 @@ impl Explanation<'_> {
         if !self.steps.is_empty() {
             let whole = [&self.setup, &self.online];
             choices += &format!("\n{}\n", steps::steps_table(&self.steps, whole, sent));
+            if self.setup.messages > 0 {
+                choices += "Setup does not add up: each step's is that of its correlations made by themselves, without base OTs,\n\
+                            which belong to no step; made together, correlations share rounds and batches.\n";
+            }
         }
         format!(
             "{}: {} parties of {} each, mix {}, circuits of little {}{}{}{}, correlations {}; network {}, phases {}.\n\

@@ -80,10 +80,19 @@ impl ProgramFlags {
         self.flags.who.local
     }
 
-    /// Has a party take its shares of clients' inputs from a directory, where they have the names that
-    /// [`share_files::write`](crate::share_files::write) gives them.
-    pub fn take_shares_from(&mut self, directory: Option<PathBuf>) {
-        self.flags.clients.directory = directory;
+    /// The file that lists the parties, where it is given.
+    pub fn roster(&self) -> Option<&Path> {
+        self.flags.who.roster.as_deref()
+    }
+
+    /// Has a party take its shares of clients' inputs of a query from a directory, where they have the names that
+    /// [`share_files::write`](crate::share_files::write) gives those of queries. Shares are for one query, so flags that name others are
+    /// refused.
+    ///
+    /// # Errors
+    /// [`Failure`]: such a flag.
+    pub fn take_query_shares(&mut self, directory: Option<PathBuf>) -> Result<()> {
+        self.flags.clients.of_query(directory)
     }
 
     /// Computes a program that is made once it is known how many parties there are, and which of them runs here if not all do. Gives what

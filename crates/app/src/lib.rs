@@ -11,6 +11,7 @@ pub mod agreed;
 pub mod ahead;
 mod arguments;
 mod check;
+mod client_faults;
 pub mod clients;
 mod command;
 pub mod costs;

@@ -5,7 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use madrigal_clients::{Header, Named, ShareFault, ShareFile, deal, file_name, private_generator};
+use madrigal_clients::{
+    Header, Named, ShareFault, ShareFile, deal_with, file_name, nonce, private_generator,
+};
 use madrigal_core::{Digest256, domains};
 use madrigal_engine::{Element, Sharing};
 use madrigal_net::Fact;
@@ -42,9 +44,11 @@ pub struct Written {
 
 /// A value that cannot be shared.
 #[derive(Debug, thiserror::Error)]
-#[error("{value}: {fault} (--client, --parties, --mix or --protocol, and what names the value)")]
+#[error("{value}: {fault} ({})", self.flags)]
 struct Unshared {
     value: String,
+    /// Flags that mend it.
+    flags: &'static str,
     fault: Box<ShareFault>,
 }
 
@@ -92,8 +96,19 @@ impl ClientValue {
     }
 }
 
-/// Cuts up values into a file for each of them and each server of a list, which only this server can open, in a directory. All are written
-/// before any is in its place, so that servers never see files of two submissions.
+/// Names of a client's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// By the value, the client and the server.
+    Value,
+    /// By the job, the place of the input, the client and the server ([`query_file_name`]): values have names of any length and kind, and
+    /// files of several queries may be in one directory.
+    Query,
+}
+
+/// Cuts up values into a file for each of them and each server of a list, which only this server can open, in a directory. All values have
+/// one nonce. All are written before any is in its place, so that whoever waits for files does not find a part of them. Where files of an
+/// earlier call are there, some may be replaced and others not yet; their nonces tell.
 ///
 /// # Errors
 /// [`Failure`]: a list without sealing keys, values and names that cannot be shared, and files that cannot be written.
@@ -101,6 +116,7 @@ pub fn write(
     values: &[ClientValue],
     (list, roster): (&Path, &Roster),
     out: &Path,
+    naming: Naming,
 ) -> Result<Written> {
     let keys = roster.sealing_keys().map_err(|error| RosterError {
         file: Some(list.to_owned()),
@@ -111,26 +127,40 @@ pub fn write(
         paths: Vec::new(),
         headers: Vec::new(),
     };
+    let mut together = None;
     for one in values {
         let unshared = |fault| Unshared {
             value: format!("input {} of client {}", one.named.name, one.named.client),
+            flags: match naming {
+                Naming::Value => {
+                    "--client, --parties, --protocol, --job, and --name, which names the value"
+                }
+                Naming::Query => "--client, --parties, --mix, and the names of --table",
+            },
             fault: Box::new(fault),
         };
         let mut random = private_generator().map_err(unshared)?;
+        let nonce = *together.get_or_insert_with(|| nonce(&mut random));
         let (sharing, element) = one.form;
         let shares = one.value.to_shares(element);
-        let files = deal(
+        let files = deal_with(
             one.named.clone(),
             &shares,
             sharing,
             roster.len(),
+            nonce,
             &mut random,
         );
         let files = files.map_err(unshared)?;
         fs::create_dir_all(out).map_err(Failure::file("make the directory", out))?;
         let own = names.of(one.place, &one.named.name, &one.named.client);
         for ((file, key), server) in files.iter().zip(&keys).zip(roster.parties()) {
-            let path = out.join(own(&server.name));
+            let path = out.join(match naming {
+                Naming::Value => own(&server.name),
+                Naming::Query => {
+                    query_file_name(&one.named.job, one.place, &one.named.client, &server.name)
+                }
+            });
             pending.push(
                 written_to(&path, file, Some(key))
                     .map_err(Failure::file("write the share", &path))?,
@@ -161,6 +191,14 @@ pub(crate) fn written_to(
             other => io::Error::other(other),
         })
     })
+}
+
+/// Name of the file with a server's share of an input of a query: the first eight digits of the job's digest, the input's place, the client
+/// and the server. An input is of one client, so no two files of a query are named alike, whatever points are in names.
+pub(crate) fn query_file_name(job: &str, place: usize, client: &str, server: &str) -> String {
+    let digest = job.rsplit_once('-').map_or(job, |(_, digest)| digest);
+    let digits: String = digest.chars().take(8).collect();
+    format!("{digits}.{place}.{client}.{server}.share")
 }
 
 /// Names of files in a directory. Values whose names differ may be alike as names of files: later ones have their place before.

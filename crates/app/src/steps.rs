@@ -35,7 +35,8 @@ pub struct StepCosts {
     pub step: String,
     /// Rows that it gives, or the most that it can give; `null` for what belongs to no step.
     pub rows: Option<usize>,
-    /// Cost of its correlations if they were made by themselves, at the party that has most of each.
+    /// Cost of its correlations if they were made by themselves, without what starts them, at the party that has most of each: steps do not
+    /// add up to the whole setup.
     pub setup: Costs,
     /// Cost online, at the party that has most of each; rounds are its own, and steps side by side share them.
     pub online: Costs,
@@ -86,7 +87,7 @@ pub(crate) fn steps_table(steps: &[StepCosts], whole: [&Costs; 2], sent: &[u64])
     }
     header.extend(["online", "rounds"].map(String::from));
     match sent.len() <= SHOWN {
-        true => header.extend((0..sent.len()).map(|party| format!("party {party} sends"))),
+        true => header.extend((0..sent.len()).map(|party| format!("party {party} sends online"))),
         false => header.push("sends online".to_owned()),
     }
     let header: Vec<&str> = header.iter().map(String::as_str).collect();

@@ -5,7 +5,7 @@ use madrigal_engine::{Element, Sharing};
 
 use crate::error::ShareFault;
 use crate::field::Field;
-use crate::file::ShareFile;
+use crate::file::{Preamble, ShareFile};
 use crate::header::{Header, Purpose};
 
 /// Demands of a server, or a client, on a share file. A field that is `None` may be anything.
@@ -52,7 +52,18 @@ impl Expected {
     /// # Errors
     /// [`ShareFault::Other`] for the first field that differs.
     pub fn check(&self, file: &ShareFile) -> Result<(), ShareFault> {
-        let header = file.header();
+        self.check_header(file.header(), file.place())
+    }
+
+    /// Checks the beginning of a file, before anything else of it is read.
+    ///
+    /// # Errors
+    /// [`ShareFault::Other`] for the first field that differs.
+    pub fn check_preamble(&self, preamble: &Preamble) -> Result<(), ShareFault> {
+        self.check_header(&preamble.header, preamble.place)
+    }
+
+    fn check_header(&self, header: &Header, place: Party) -> Result<(), ShareFault> {
         let differs = |field, got, expected| {
             Err(ShareFault::Other {
                 field,
@@ -110,11 +121,11 @@ impl Expected {
                 servers.to_string(),
             );
         }
-        if let Some(place) = self.place.filter(|&place| place != file.place()) {
+        if let Some(expected) = self.place.filter(|&expected| expected != place) {
             return differs(
                 Field::Place,
-                file.place().index().to_string(),
                 place.index().to_string(),
+                expected.index().to_string(),
             );
         }
         Ok(())

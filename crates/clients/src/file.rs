@@ -14,6 +14,7 @@ use madrigal_net::roster::is_name;
 use madrigal_net::sealing::{KEY_BYTES, PublicSealingKey, SealingKey};
 
 use crate::body::{SALT_BYTES, Salt, commitment, part_bytes, read_component, write_component};
+use crate::check::Expected;
 use crate::error::{ShareFault, ShareFileError};
 use crate::header::Header;
 use crate::limits::MAX_HEADER;
@@ -322,6 +323,26 @@ fn info(before: &[u8]) -> Vec<u8> {
 /// # Errors
 /// [`ShareFileError`], which names the file and, where its header could be read, the value.
 pub fn read_file(path: &Path, key: Option<&SealingKey>) -> Result<ShareFile, ShareFileError> {
+    read_checked(path, key, &|_| Ok(()))
+}
+
+/// Reads a share file that is to be what is expected. One that is not is refused by its beginning, whatever its length.
+///
+/// # Errors
+/// [`ShareFileError`] as of [`read_file`], with [`ShareFault::Other`] for the first field that differs.
+pub fn read_expected(
+    path: &Path,
+    key: Option<&SealingKey>,
+    expected: &Expected,
+) -> Result<ShareFile, ShareFileError> {
+    read_checked(path, key, &|preamble| expected.check_preamble(preamble))
+}
+
+fn read_checked(
+    path: &Path,
+    key: Option<&SealingKey>,
+    check: &dyn Fn(&Preamble) -> Result<(), ShareFault>,
+) -> Result<ShareFile, ShareFileError> {
     let error = |value, fault| ShareFileError {
         file: path.to_owned(),
         value,
@@ -331,6 +352,9 @@ pub fn read_file(path: &Path, key: Option<&SealingKey>) -> Result<ShareFile, Sha
     let mut from = BufReader::new(file);
     let preamble = Preamble::read(&mut from, length).map_err(|fault| error(None, fault))?;
     let value = Some(preamble.header.in_words());
+    if let Err(fault) = check(&preamble) {
+        return Err(error(value, fault));
+    }
     let budget = Budget::of_file(usize::try_from(length).unwrap_or(usize::MAX));
     let read = ShareFile::read_body(preamble, &mut from, key, &budget);
     read.map_err(|fault| error(value, fault))

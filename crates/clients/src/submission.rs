@@ -50,6 +50,13 @@ pub fn private_generator() -> Result<Prg, ShareFault> {
     Ok(Prg::numbered(Block::new(word(0), word(1)), word(2)))
 }
 
+/// Nonce for a value, or for all that a client brings together ([`deal_with`]).
+pub fn nonce(rng: &mut Prg) -> [u8; 32] {
+    let mut nonce = [0; 32];
+    rng.fill(&mut nonce);
+    nonce
+}
+
 /// Cuts a clear value into one file for each server. `sharing` is one that values are kept in.
 ///
 /// # Errors
@@ -64,8 +71,26 @@ pub fn deal(
     servers: usize,
     rng: &mut Prg,
 ) -> Result<Vec<ShareFile>, ShareFault> {
-    let mut nonce = [0; 32];
-    rng.fill(&mut nonce);
+    let nonce = nonce(rng);
+    deal_with(named, value, sharing, servers, nonce, rng)
+}
+
+/// Does what [`deal`] does with a nonce that other inputs of this client have too: whoever takes the files can tell by it that they
+/// were made together.
+///
+/// # Errors
+/// [`ShareFault`] as of [`deal`].
+///
+/// # Panics
+/// If the value is not clear or not known here.
+pub fn deal_with(
+    named: Named,
+    value: &Shares,
+    sharing: Sharing,
+    servers: usize,
+    nonce: [u8; 32],
+    rng: &mut Prg,
+) -> Result<Vec<ShareFile>, ShareFault> {
     let element = value.sort().element;
     let header = Header::new(Purpose::Input, named, (sharing, element), servers, nonce)?;
     fits(&header, value)?;

@@ -5,7 +5,10 @@
     reason = "test helpers; a failed unwrap is a failed test"
 )]
 
-use madrigal_clients::{Named, ShareFile, combine, deal, private_generator, read_file};
+use madrigal_clients::{
+    Expected, Named, Purpose, ShareFault, ShareFile, combine, deal, deal_with, nonce,
+    private_generator, read_expected, read_file,
+};
 use madrigal_core::Party;
 use madrigal_engine::{Element, Shares, Sharing, Width};
 use madrigal_net::sealing::SealingKey;
@@ -132,6 +135,44 @@ fn submissions_are_fresh() {
     {
         assert_ne!(one, other);
     }
+}
+
+/// Values that are cut up together have one nonce, and no parts in common.
+#[test]
+fn values_together_have_one_nonce() {
+    let value = value(Element::Ring(Width::W64), 5, 6);
+    let mut random = private_generator().unwrap();
+    let nonce = nonce(&mut random);
+    let mut deal = || deal_with(named(&[5]), &value, Sharing::R, 3, nonce, &mut random).unwrap();
+    let (one, other) = (deal(), deal());
+    assert_eq!(one[0].header().nonce(), &nonce);
+    assert_eq!(other[2].header().nonce(), &nonce);
+    let commitments = |files: &[ShareFile]| files[0].header().commitments().to_vec();
+    assert!((commitments(&one).iter()).all(|one| !commitments(&other).contains(one)));
+}
+
+/// A file that is not what is expected is refused by its beginning: nothing after that is opened.
+#[test]
+fn unexpected_files_are_not_opened() {
+    let key = SealingKey::generate().unwrap();
+    let value = value(Element::Ring(Width::W64), 5, 6);
+    let files = deal(named(&[5]), &value, Sharing::A, 2, &mut generator(4)).unwrap();
+    let mut bytes = written(&files[1], Some(&key));
+    *bytes.last_mut().unwrap() ^= 1;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.share");
+    std::fs::write(&path, bytes).unwrap();
+    let of = |place: usize| Expected {
+        place: Some(Party::new(place)),
+        ..Expected::any(Purpose::Input)
+    };
+    let error = read_expected(&path, Some(&key), &of(0)).unwrap_err();
+    assert!(matches!(*error.fault, ShareFault::Other { .. }), "{error}");
+    let error = read_expected(&path, Some(&key), &of(1)).unwrap_err();
+    assert!(
+        matches!(*error.fault, ShareFault::Unopened { .. }),
+        "{error}"
+    );
 }
 
 /// The bytes of a file in the clear, as schema/SHARES.md tells them.

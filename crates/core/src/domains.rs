@@ -204,8 +204,8 @@ registry! {
     Sha256 STEP_KEY_NUMBERS = b"madrigal step numbers v1";
     /// The header of a client's share files gives the submission's name (collision resistance).
     Sha256 SHARE_SUBMISSION = b"madrigal submission v1";
-    /// A query's text, the schemas of its tables and whoever learns its result give the name of the job that clients' shares are for
-    /// (collision resistance). The length of each text comes first.
+    /// A query's text, the most rows of its joins, its tables' owners and schemas, whoever learns its result and the number of parties give
+    /// the name of the job that clients' shares are for (collision resistance). The length of each text comes first.
     Sha256 CLIENTS_JOB = b"madrigal clients' job v1";
     /// A salt and a part of a value give a commitment (binding by collision resistance, hiding by the salt in the random
     /// oracle model), with the nonce of its submission and the part's number.

@@ -3,6 +3,7 @@
 // A failed unwrap is a failed test with a location.
 #![allow(clippy::unwrap_used)]
 
+mod costs;
 mod files;
 mod guide;
 mod noise;

@@ -107,6 +107,13 @@ fn explaining_a_query_reads_schemas_alone() {
     ] {
         assert!(told.stdout.contains(part), "{told}");
     }
+    // The list of parties says how many there are.
+    parties(path);
+    let list = fs::read_to_string(path.join("parties.toml")).unwrap();
+    let two = list.rfind("[[party]]").unwrap();
+    fs::write(path.join("two.toml"), &list[..two]).unwrap();
+    let told = run(path, &format!("{TABLES} --explain --parties two.toml")).good();
+    assert!(told.stdout.contains("query: 2 parties"), "{told}");
     for (parties, mix) in [(3, "R"), (2, "A+B")] {
         let line = format!("{TABLES} --explain --json --local {parties} --mix {mix}");
         let told = run(path, &line).good();
@@ -145,11 +152,41 @@ fn a_hidden_number_of_rows_is_told_as_a_bound() {
         .find_map(|line| line.strip_prefix("at_most = "));
     let bound: usize = bound.unwrap().parse().unwrap();
     assert!((6..200).contains(&bound), "{bound}");
+    // Kinds that were proposed by the values say so, and those alone.
+    let follows = "# This kind follows from the values: what it counts, its range and digits.\n";
+    for column in ["patient", "amount"] {
+        assert!(
+            proposed.contains(&format!("{follows}{column} = ")),
+            "{proposed}"
+        );
+    }
+    assert!(
+        proposed.contains("The bound alone is private"),
+        "{proposed}"
+    );
+    let open = run(path, "schema claims.csv").good().stdout;
+    assert!(!open.contains("follows"), "{open}");
+    let odd = "rows,noise,other\n1,,é\n2,x,b\n";
+    fs::write(path.join("odd.csv"), odd).unwrap();
+    let told = run(path, "schema odd.csv --hide-rows epsilon=1,delta=1e-3")
+        .good()
+        .stdout;
+    assert!(
+        told.contains("is ASCII, that some are missing.\nnoise = "),
+        "{told}"
+    );
+    for comment in [
+        "# unique = ",
+        "# The bound is the number of rows and noise.",
+    ] {
+        assert_eq!(told.matches(comment).count(), 1, "{told}");
+    }
+    assert!(!told.contains("In place of rows"), "{told}");
     fs::write(path.join("claims.toml"), &proposed).unwrap();
     let told = run(path, &format!("{TABLES} --local 3 --csv")).good();
     assert_eq!(told.stdout, RESULT);
     let learnt = format!(
-        "it has {bound} rows at most, by a bound that is (0.5, 1e-3)-differentially private for 2 rows"
+        "it has {bound} rows at most, by a bound that is, as its owner says, (0.5, 1e-3)-differentially private for 2 rows"
     );
     assert!(told.stderr.contains(&learnt), "{told}");
     run(path, "schema claims.csv --hide-rows epsilon=1").bad(2, &["--hide-rows", "delta=1e-6"]);
@@ -324,16 +361,113 @@ fn clients_who_compute_nothing_bring_tables() {
             fs::write(machine.path().join("other.sql"), other).unwrap();
         }
         for ended in all_run(&line) {
-            ended.bad(3, &["share", "query-"]);
+            ended.bad(3, &["no such file", "`query-", "another query", "--pairs"]);
         }
     }
-    // Without shares, or without those of a column.
-    let line = format!("{query} --party 0 --parties parties.toml -q");
+    // The name of a file does not make it one of another query, and no flag does.
     let alone = machines[0].path();
+    let line = format!("{query} --party 0 --parties parties.toml -q");
+    let names = |folder: &Path| {
+        let names = fs::read_dir(folder).unwrap();
+        let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".p0.share")).collect();
+        names.sort();
+        names
+    };
+    let own = names(&alone.join("shares"));
+    assert_eq!(own.len(), 4, "{own:?}");
+    let share = share.replace("--out shares", "--out others");
+    run(all.path(), &format!("{share} alice --to 0")).good();
+    let others = names(&all.path().join("others"));
+    assert_eq!(others.len(), 2, "{others:?}");
+    let others_are = |of: &str| {
+        for other in &others {
+            let end = other.split_once('.').unwrap().1;
+            let name = own.iter().find(|name| name.ends_with(end)).unwrap();
+            assert_eq!(name == other, of == "the same query", "{name}, {other}");
+            fs::create_dir_all(alone.join("mixed")).unwrap();
+            fs::copy(
+                all.path().join("others").join(other),
+                alone.join("mixed").join(name),
+            )
+            .unwrap();
+        }
+    };
+    others_are("another query");
+    for clinic in own.iter().filter(|name| name.contains(".clinic.")) {
+        fs::copy(
+            alone.join("shares").join(clinic),
+            alone.join("mixed").join(clinic),
+        )
+        .unwrap();
+    }
+    let told = run(alone, &format!("{line} --shares mixed"));
+    let told = told.bad(3, &["its job is", "`query-", "ask for shares for this one"]);
+    assert!(!told.stderr.contains("name the job"), "{told}");
+    let job = "--shares mixed --job query";
+    run(alone, &format!("{line} {job}")).bad(2, &["--job is not for queries", "--shares DIR"]);
+    let shared = "--shared-input claims.amount=a.share";
+    run(alone, &format!("{line} {shared}")).bad(2, &["--shared-input is not for queries"]);
+    // Columns of two calls are not one table.
+    for other in &others {
+        fs::remove_file(all.path().join("others").join(other)).unwrap();
+    }
+    run(all.path(), &format!("{share} alice")).good();
+    let others = names(&all.path().join("others"));
+    let alice: Vec<_> = others.iter().filter(|name| own.contains(name)).collect();
+    assert_eq!(alice.len(), 2, "{others:?}");
+    for name in &own {
+        fs::copy(
+            alone.join("shares").join(name),
+            alone.join("mixed").join(name),
+        )
+        .unwrap();
+    }
+    fs::copy(
+        all.path().join("others").join(alice[1]),
+        alone.join("mixed").join(alice[1]),
+    )
+    .unwrap();
+    let parts = [
+        "did not make it together",
+        alice[0].as_str(),
+        alice[1].as_str(),
+    ];
+    run(alone, &format!("{line} --shares mixed")).bad(3, &parts);
+    // Without shares, or without those of a column.
     run(alone, &line).bad(2, &["client alice", "--shares"]);
-    fs::remove_file(alone.join("shares/claims.amount.alice.p0.share")).unwrap();
-    run(alone, &format!("{line} --shares shares")).bad(3, &["claims.amount.alice.p0.share"]);
+    fs::remove_file(alone.join("shares").join(alice[1])).unwrap();
+    let parts = [
+        "no such file",
+        alice[1].as_str(),
+        "claims.amount of client alice",
+    ];
+    run(alone, &format!("{line} --shares shares")).bad(3, &parts);
     run(all.path(), &format!("{query} --local 3 --shares shares")).bad(2, &["--shares"]);
+}
+
+/// Columns' names may be as long as files' names are, and alike but for what files' names lack.
+#[test]
+fn names_of_columns_are_not_those_of_files() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    parties(path);
+    let long = "x".repeat(250);
+    fs::write(path.join("t.csv"), format!("{long},a b,a_b\n1,2,3\n")).unwrap();
+    let proposed = run(path, "schema t.csv").good().stdout;
+    fs::write(path.join("t.toml"), proposed).unwrap();
+    fs::write(
+        path.join("q.sql"),
+        format!("select {long}, \"a b\", a_b from t"),
+    )
+    .unwrap();
+    let line = "share @q.sql -t t=t.csv:a --client a --parties parties.toml --out s";
+    run(path, line).good();
+    let files = fs::read_dir(path.join("s")).unwrap();
+    assert_eq!(files.count(), 9);
+    // Files of another query are beside them.
+    run(path, &format!("{line} --to 1")).good();
+    assert_eq!(fs::read_dir(path.join("s")).unwrap().count(), 18);
 }
 
 #[test]

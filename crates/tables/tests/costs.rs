@@ -32,15 +32,16 @@ impl Case {
 
     /// Values of all rows, of the first table by their numbers; ids are these, and each debt comes twice.
     pub(crate) fn inputs(&self, query: &Query, claim: impl Fn(i128) -> (i128, i128)) -> Inputs {
-        self.inputs_of(query, self.claims.rows(), claim)
+        self.inputs_of(query, self.claims.rows(), claim, |row| (row, row / 2))
     }
 
-    /// Values of as many rows of the first table.
+    /// Values of as many rows of the first table, and of all rows of the second, whose keys are to be unique.
     pub(crate) fn inputs_of(
         &self,
         query: &Query,
         rows: usize,
         claim: impl Fn(i128) -> (i128, i128),
+        patient: impl Fn(i128) -> (i128, i128),
     ) -> Inputs {
         let data = |table: &Table, rows: usize, row: &dyn Fn(i128) -> (i128, i128)| {
             let (keys, numbers): (Vec<i128>, Vec<i128>) = (0..rows as i128).map(row).unzip();
@@ -48,7 +49,7 @@ impl Case {
             Data::new(table, [values(keys), values(numbers)]).unwrap()
         };
         let claims = data(&self.claims, rows, &claim);
-        let patients = data(&self.patients, self.patients.rows(), &|row| (row, row / 2));
+        let patients = data(&self.patients, self.patients.rows(), &patient);
         query.inputs([("claims", &claims), ("patients", &patients)])
     }
 }

@@ -108,8 +108,9 @@ fn queries_under_random_faults_end_right_or_with_an_error() {
     });
     let fired = fired.load(Relaxed);
     println!("{trials} trials, the fault came in {fired}");
+    // A few trials may all have late faults.
     assert!(
-        fired * 2 > trials,
+        trials < 20 || fired * 2 > trials,
         "most faults should come before the query is over"
     );
 }

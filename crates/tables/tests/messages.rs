@@ -18,6 +18,9 @@ type Run = (
     Vec<Option<Answer>>,
 );
 
+/// A row's key and its number, by its place.
+type Content = dyn Fn(i128) -> (i128, i128);
+
 /// Runs a query as all parties.
 fn run(query: &Query, mix: Mix, inputs: &Inputs, seed: u64) -> Run {
     let planned = query.computation().plan(mix, None, &|_| {}).unwrap();
@@ -55,23 +58,26 @@ fn messages_of_queries_depend_on_public_sizes_alone() {
     for (mix, parties) in [(Mix::R, 3), (Mix::AB, 2)] {
         let case = Case::new(20, 9);
         let query = Query::new(&frame(&case), parties, Party::new(1)).unwrap();
-        let contents: [&dyn Fn(i128) -> (i128, i128); 4] = [
-            &|_| (3, 99_999_999),
-            &|row| (row % 9, 501 + row),
-            &|row| (900 - row, 501),
-            &|row| (row, -row),
+        // Rows of the first table, and of the second, whose keys are unique.
+        let contents: [[&Content; 2]; 4] = [
+            [&|_| (3, 99_999_999), &|row| (8 - row, 7)],
+            [&|row| (row % 9, 501 + row), &|row| (row, row / 2)],
+            [&|row| (900 - row, 501), &|row| (900 - 100 * row, row)],
+            [&|row| (row, -row), &|row| (row + 500, 999_999_999 - row)],
         ];
+        let found = [1, 5, 1, 0];
         let mut first: Option<BTreeMap<_, usize>> = None;
-        for (number, content) in contents.into_iter().enumerate() {
+        for (number, [claim, patient]) in contents.into_iter().enumerate() {
             // The first and the last have as many rows as the bound says, the others fewer.
             let rows = [20, 13, 1, 20][number];
-            let inputs = case.inputs_of(&query, rows, content);
+            let inputs = case.inputs_of(&query, rows, claim, patient);
             let (lengths, learnt) = run(&query, mix, &inputs, seed.wrapping_add(number as u64));
             let wanted = query.computation().simulate(&inputs).unwrap();
-            let wanted = query.result(&wanted).unwrap();
+            let wanted = query.result(&wanted);
+            assert_eq!(wanted.as_ref().unwrap().rows.len(), found[number], "{mix}");
             for (party, answer) in Party::all(parties).zip(learnt) {
                 match party.index() {
-                    1 => assert_eq!(answer.unwrap().rows.len(), wanted.rows.len(), "{mix}"),
+                    1 => assert_eq!(answer, wanted, "{mix}, content {number}, seed {seed}"),
                     _ => assert!(answer.is_none(), "{mix}: {party}"),
                 }
             }
@@ -84,7 +90,7 @@ fn messages_of_queries_depend_on_public_sizes_alone() {
         // Another bound is another size.
         let other = Case::new(21, 9);
         let query = Query::new(&frame(&other), parties, Party::new(1)).unwrap();
-        let inputs = other.inputs_of(&query, 20, contents[0]);
+        let inputs = other.inputs_of(&query, 20, contents[0][0], contents[0][1]);
         assert!(first != Some(run(&query, mix, &inputs, seed).0), "{mix}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_app::failure::Fault;
 use madrigal_app::read::read_file;
-use madrigal_app::share_files::{ClientValue, write};
+use madrigal_app::share_files::{ClientValue, Naming, write};
 use madrigal_clients::Named;
 use madrigal_core::Zeroizing;
 use madrigal_models::data::{ends, is_csv, read_table};
@@ -54,7 +54,7 @@ pub fn run(args: Share) -> Result<()> {
         value,
         form,
     };
-    let written = write(&[value], (&args.roster, &roster), &args.out)?;
+    let written = write(&[value], (&args.roster, &roster), &args.out, Naming::Value)?;
     let header = &written.headers[0];
     let mut told = format!(
         "# Shared {}{} as {} of job `{}`, submission {}.\n# Give each server its file:\n",

@@ -21,6 +21,8 @@ pub struct Inferred {
     pub schema: Schema,
     /// Texts on columns, by their names.
     pub notes: Vec<(String, String)>,
+    /// Parts of columns' kinds that follow from values, in words, by the columns' names: a single row may decide on them.
+    pub from_values: Vec<(String, String)>,
 }
 
 /// Proposes a schema for a file: of Parquet by its types, of CSV by its values. Ranges are those of types, as the data's own ends would tell
@@ -44,10 +46,11 @@ pub fn infer(path: &Path, choices: &[String]) -> Result<Inferred, FileError> {
             ),
         ));
     }
-    let mut notes = Vec::new();
+    let (mut notes, mut from_values) = (Vec::new(), Vec::new());
     let mut columns = Vec::new();
     for one in seen {
         let (kind, note) = one.kind();
+        from_values.extend(one.follows(&kind).map(|words| (one.name.clone(), words)));
         notes.extend(note.map(|note| (one.name.clone(), note)));
         let nullable = one.nulls > 0;
         columns.push(Column {
@@ -67,7 +70,11 @@ pub fn infer(path: &Path, choices: &[String]) -> Result<Inferred, FileError> {
         least_group: 1,
         columns,
     };
-    let inferred = Inferred { schema, notes };
+    let inferred = Inferred {
+        schema,
+        notes,
+        from_values,
+    };
     let checked = inferred.check();
     checked.map_err(|problem| FileError::content(path, None, problem))?;
     Ok(inferred)
@@ -94,6 +101,7 @@ impl Inferred {
         );
         let mut columns = self.schema.columns.iter();
         let mut is_column = false;
+        let is_hidden = matches!(self.schema.rows, RowCount::Hidden(..));
         for line in self.schema.to_toml().lines() {
             // Each column takes a line.
             let column = if is_column { columns.next() } else { None };
@@ -102,18 +110,26 @@ impl Inferred {
             if let Some((_, note)) = note {
                 let _ = writeln!(text, "# {note}");
             }
+            let follows = |one: &&(String, String)| is_hidden && Some(&one.0) == column;
+            if let Some((_, words)) = self.from_values.iter().find(follows) {
+                let _ = writeln!(text, "# This kind follows from the values: {words}.");
+            }
             let _ = writeln!(text, "{line}");
-            if line.starts_with("rows = ") {
+            // Columns may have these names too.
+            let is = |name: &str| !is_column && line.starts_with(name);
+            if is("rows = ") {
                 text.push_str(
                     "# In place of rows, at_most = N keeps the number of rows a secret: N rows are computed with.\n",
                 );
             }
-            if line.starts_with("noise = ") {
+            if is("noise = ") {
                 text.push_str(
-                    "# The bound is the number of rows and noise. Keep this file: another one with other noise tells more of the same rows.\n",
+                    "# The bound is the number of rows and noise. Keep this file: another one with other noise tells more of the same rows.\n\
+                     # The bound alone is private. A kind below that follows from the values may tell of a single row: put one in its place\n\
+                     # that you know without the file. That no value of a column is missing follows from the values too.\n",
                 );
             }
-            if line.starts_with("rows = ") || line.starts_with("noise = ") {
+            if is("rows = ") || is("noise = ") {
                 text.push_str(
                     "# unique = [[\"id\"]] tells that no two rows have the same id; joins by it cost less.\n\
                      # least_group = 10 has nothing told of groups of fewer rows.\n",
@@ -250,6 +266,21 @@ impl Seen {
                 (Kind::Text { bytes, ascii }, None)
             }
         }
+    }
+
+    /// The parts of the kind that follow from the values; nothing where the file's types say all.
+    fn follows(&self, kind: &Kind) -> Option<String> {
+        let mut parts = match kind {
+            _ if self.texts.is_some() => vec!["its list of texts"],
+            _ if self.known.is_some() || self.is_float => Vec::new(),
+            Kind::Text { .. } => vec!["its length", "whether all of it is ASCII"],
+            Kind::Number(_) => vec!["what it counts", "its range and digits"],
+            _ => vec!["what it is"],
+        };
+        if self.nulls > 0 {
+            parts.push("that some are missing");
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// The kind of numbers that were seen.

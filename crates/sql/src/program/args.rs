@@ -67,8 +67,14 @@ pub struct Ask {
     pub pairs: Option<usize>,
 }
 
+/// Flags of programs that a query has no use for: it brings its inputs itself, and clients' shares are for it alone.
+const UNUSED: [&str; 3] = ["inputs", "shared_inputs", "job"];
+
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS, mut_arg("inputs", |arg| arg.hide(true)))]
+#[command(after_help = EXIT_STATUS, mut_args(|arg| match UNUSED.contains(&arg.get_id().as_str()) {
+    true => arg.hide(true),
+    false => arg,
+}))]
 pub struct Run {
     #[command(flatten)]
     pub ask: Ask,
@@ -85,8 +91,8 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["out", "json"])]
     pub csv: bool,
 
-    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each. No file but
-    /// schemas is read
+    /// Compute nothing: show who learns what, and the steps of the query with the rows, bytes, rounds and seconds of each, for as many
+    /// parties as --local or the list of --parties says, or else three. No file but schemas and this list is read
     #[arg(long)]
     pub explain: bool,
 
@@ -130,7 +136,8 @@ pub struct Schema {
 
     /// Hide the number of rows: add a random number to it, so that the bound that everybody learns is (epsilon, delta)-differentially
     /// private for tables that differ in one row, or with each=N in the N rows that one person has at most. Each call for the same rows
-    /// spends epsilon and delta again
+    /// spends epsilon and delta again. The bound alone is private: kinds that the values decide on, which comments name, may tell of
+    /// single rows
     #[arg(long, value_name = "epsilon=E,delta=D")]
     pub hide_rows: Option<Noise>,
 }

@@ -16,6 +16,7 @@ use madrigal_app::share_files::job_of;
 use madrigal_app::steps::Step;
 use madrigal_app::terminal::stderr;
 use madrigal_net::Fact;
+use madrigal_net::roster::Roster;
 use madrigal_program::{Array, Holder};
 use madrigal_sql::files::{Format, Schema, bytes, read};
 use madrigal_sql::plan_with_pairs;
@@ -45,10 +46,10 @@ pub fn run(args: &mut Run) -> Result<()> {
     };
     files::check(args.ask.tables.iter().map(|table| &*table.file), &[output])?;
     let asked = Asked::new(&args.ask)?;
+    args.flags.take_query_shares(args.shares.take())?;
     if args.explain {
         return asked.explain(args);
     }
-    args.flags.take_shares_from(args.shares.take());
     let job = OnceCell::new();
     let (query, arrays) = (RefCell::new(None), RefCell::new(Vec::new()));
     // Outputs come in their order, and a party gets all of them or none.
@@ -268,7 +269,12 @@ impl Asked {
     }
 
     fn explain(&self, args: &mut Run) -> Result<()> {
-        let query = self.query(args.flags.local().unwrap_or(PARTIES))?;
+        let parties = match (args.flags.local(), args.flags.roster()) {
+            (Some(parties), _) => parties,
+            (None, Some(list)) => Roster::load(list)?.len(),
+            (None, None) => PARTIES,
+        };
+        let query = self.query(parties)?;
         let program = FromFile {
             name: &self.job(&query),
             program: query.computation().clone(),

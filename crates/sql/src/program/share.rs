@@ -6,7 +6,7 @@ use std::io::Write as _;
 use madrigal_app::failure::Result;
 use madrigal_app::figures::print;
 use madrigal_app::holders::HolderArg;
-use madrigal_app::share_files::{ClientValue, write};
+use madrigal_app::share_files::{ClientValue, Naming, write};
 use madrigal_app::terminal::stderr;
 use madrigal_net::roster::Roster;
 
@@ -29,9 +29,9 @@ pub fn run(args: &Share) -> Result<()> {
     let (program, job) = (query.computation(), asked.job(&query));
     let mix = args.mix.unwrap_or(program.mix());
     let values = ClientValue::all(program, &inputs, (&args.client, &job), mix)?;
-    let written = write(&values, (&args.roster, &roster), &args.out)?;
+    let written = write(&values, (&args.roster, &roster), &args.out, Naming::Query)?;
     let mut told = format!(
-        "# Shared in {mix} for job `{job}`. Give each party its files, which end in its name:\n"
+        "# Shared in {mix} for job `{job}`. Give each party its files, those that end in its name and .share:\n"
     );
     for path in written.paths {
         let _ = writeln!(told, "{}", path.display());

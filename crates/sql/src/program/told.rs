@@ -23,7 +23,7 @@ pub fn learnt(tables: &[(&Schema, String)], query: &Query, to: &str, most: usize
             RowCount::Exactly(rows) => format!("it has {}", counted(rows as u64, "row")),
             RowCount::AtMost(rows) => format!("it has {} at most", counted(rows as u64, "row")),
             RowCount::Hidden(rows, noise) => format!(
-                "it has {} at most, by a bound that is ({}, {:e})-differentially private for {}",
+                "it has {} at most, by a bound that is, as its owner says, ({}, {:e})-differentially private for {}",
                 counted(rows as u64, "row"),
                 noise.epsilon(),
                 noise.delta(),
