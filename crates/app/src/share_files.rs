@@ -101,8 +101,8 @@ impl ClientValue {
 pub enum Naming {
     /// By the value, the client and the server.
     Value,
-    /// By the job, the place of the input, the client and the server ([`query_file_name`]): values have names of any length and kind, and
-    /// files of several queries may be in one directory.
+    /// By the first eight digits of the job's digest, the place of the input, the client and the server: values have names of any length
+    /// and kind, and files of several queries may be in one directory.
     Query,
 }
 

@@ -237,7 +237,7 @@ fn shares_for_circuits_that_do_not_fit_are_refused_by_name() {
         (
             "--shared-input 1=shares/1.alice.p1.share".to_owned(),
             3,
-            vec!["sealed", "another server"],
+            vec!["server is 1, and 0 was expected", "its own name"],
         ),
         (
             String::new(),
