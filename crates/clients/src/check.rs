@@ -1,11 +1,14 @@
 //! Whether a share file is what a job asks for.
 
+use std::path::Path;
+
 use madrigal_core::Party;
 use madrigal_engine::{Element, Sharing};
+use madrigal_net::sealing::SealingKey;
 
-use crate::error::ShareFault;
+use crate::error::{ShareFault, ShareFileError};
 use crate::field::Field;
-use crate::file::{Preamble, ShareFile};
+use crate::file::{Preamble, ShareFile, read_checked};
 use crate::header::{Header, Purpose};
 
 /// Demands of a server, or a client, on a share file. A field that is `None` may be anything.
@@ -186,4 +189,16 @@ fn quoted(text: &str) -> String {
 fn shape(axes: impl Iterator<Item = Option<usize>>) -> String {
     let axes = axes.map(|axis| axis.map_or("_".into(), |axis| axis.to_string()));
     format!("[{}]", axes.collect::<Vec<_>>().join(", "))
+}
+
+/// Reads a share file that is to be what is expected. One that is not is refused by its beginning, whatever its length.
+///
+/// # Errors
+/// [`ShareFileError`] as of [`read_file`](crate::read_file), with [`ShareFault::Other`] for the first field that differs.
+pub fn read_expected(
+    path: &Path,
+    key: Option<&SealingKey>,
+    expected: &Expected,
+) -> Result<ShareFile, ShareFileError> {
+    read_checked(path, key, &|preamble| expected.check_preamble(preamble))
 }

@@ -14,7 +14,6 @@ use madrigal_net::roster::is_name;
 use madrigal_net::sealing::{KEY_BYTES, PublicSealingKey, SealingKey};
 
 use crate::body::{SALT_BYTES, Salt, commitment, part_bytes, read_component, write_component};
-use crate::check::Expected;
 use crate::error::{ShareFault, ShareFileError};
 use crate::header::Header;
 use crate::limits::MAX_HEADER;
@@ -326,19 +325,8 @@ pub fn read_file(path: &Path, key: Option<&SealingKey>) -> Result<ShareFile, Sha
     read_checked(path, key, &|_| Ok(()))
 }
 
-/// Reads a share file that is to be what is expected. One that is not is refused by its beginning, whatever its length.
-///
-/// # Errors
-/// [`ShareFileError`] as of [`read_file`], with [`ShareFault::Other`] for the first field that differs.
-pub fn read_expected(
-    path: &Path,
-    key: Option<&SealingKey>,
-    expected: &Expected,
-) -> Result<ShareFile, ShareFileError> {
-    read_checked(path, key, &|preamble| expected.check_preamble(preamble))
-}
-
-fn read_checked(
+/// Reads a share file whose beginning passes a check, which comes before anything else is read.
+pub(crate) fn read_checked(
     path: &Path,
     key: Option<&SealingKey>,
     check: &dyn Fn(&Preamble) -> Result<(), ShareFault>,
