@@ -47,8 +47,8 @@ pub enum OkvsError {
     },
     /// The rows of different keys are linearly dependent, which happens once in 2^40 stores.
     #[error(
-        "the rows of these keys are linearly dependent under this seed, a chance of 2^-40: draw another seed, tell the \
-         other party, and encode again"
+        "the rows of these keys are linearly dependent under this seed, a chance of 2^-40: draw another seed, encode \
+         again, and tell the other party the seed that served, alone"
     )]
     Dependent,
 }

@@ -39,9 +39,15 @@
 //!   uniformly, so the store is a uniform one of those that meet the values, and it is a uniform vector when
 //!   the values are uniform. That is a fact and needs no assumption but good coins; but a *failure* depends on the
 //!   keys, so a party that sees whether encoding failed has learned something of them, once in 2^40 times. Values that
-//!   only look random give a store that only looks random.
+//!   only look random give a store that only looks random. Values that follow from their keys, as hashes of them do, are not
+//!   random to whoever can guess a key: such a store must go out masked alone, each mask used once.
+//! - *Seeds*: a seed is told once encoding has succeeded, and one under which it failed is told to nobody: it says that these keys are dependent
+//!   under it.
+//! - *Digests*: keys are digests of 128 bits. Where others may choose items, digests must be keyed by a salt that is drawn when all items are
+//!   settled: without one somebody finds two items of one digest in 2^64 steps.
 //! - *No more than that*: for a key that was not encoded the result is a sum of columns that may be zero or agree
-//!   with a value of one's choice with probability 2^-64 or 2^-128 for uniform stores. Somebody who makes a store on
+//!   with a value of one's choice with probability 2^-64 or 2^-128 for uniform stores: of n keys that are looked up one agrees with a chance of
+//!   n 2^-64, which is 2^-40.7 for 10^7 keys and too much for more than that; then take 128 bits. Somebody who makes a store on
 //!   purpose can put about as many keys into it as it has columns.
 //!
 //! # Side channels

@@ -38,7 +38,7 @@ impl Shape {
     }
 
     /// A shape of a caller's own choice, of which nothing says how often encoding fails but
-    /// [`failure_bits`](crate::failure_bits).
+    /// [`failure_bits`](crate::failure_bits). Failures depend on the keys, so where they are not rare they tell of them.
     ///
     /// # Errors
     /// [`OkvsError::TooManyKeys`] beyond [`MOST_KEYS`](Self::MOST_KEYS); [`OkvsError::Columns`] unless `columns` is a

@@ -58,6 +58,7 @@ fn chance(problem: &Problem, hit: f64, bits: f64, w: f64) -> f64 {
 /// Costs statistical decoding, where a check shows no error in any of the bits at once: one check that meets
 /// no error is enough to tell.
 pub(crate) fn statistical_decoding(problem: &Problem, system: &System) -> f64 {
-    let weight = (system.unknowns - system.gauss(problem)).max(1.0);
+    // Half of the places that elimination leaves are in a check.
+    let weight = ((system.unknowns - system.gauss(problem)) / 2.0).max(1.0);
     -problem.t * (1.0 - weight / problem.n).log2() + system.unknowns.log2()
 }

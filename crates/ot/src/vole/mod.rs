@@ -57,11 +57,13 @@
 //! Semi-honest, static, as silent OT here, which has no check against a malicious party either.
 //!
 //! - *Delta and keys.* The receiver sees silent OTs' message, the trees' level sums and one block for each tree. Level sums show
-//!   nothing of Delta if the trees' hash is circular correlation robust (as for silent OT). The block is masked by
-//!   H(v_alpha), which the receiver does not know: what it knows of v_alpha is that it differs by Delta from a leaf of its own,
-//!   and H is correlation robust: MMO under AES-128 as an ideal cipher, with a public key for each group, under which four
-//!   points are off by Delta. An evaluation of AES under a group's two keys hits a place of the 4 h nodes or of these four, so q
-//!   of them give Delta with a chance of at most q 4 h / 2^127, as for silent OT: work of 2^122 with h = 7.
+//!   nothing of Delta if the trees' hash is circular correlation robust (as for silent OT). The block is, but for what the receiver knows,
+//!   H(v_alpha) + U' Delta, where it knows U' and v_alpha + Delta = w. So H must hide Delta although Delta is added to its result U' times.
+//!   H(x) = pi(y x) + y x, with pi AES-128 as an ideal cipher under a public key for each group: the receiver sees pi(y (w + Delta)) + (y + U') Delta.
+//!   y + U' is never 0 for U' in GF(2^64), and in GF(2^128) with a chance of 2^-128 for each tree, so both the input of pi and what is added to its
+//!   output are bijections of Delta. Without the factor y they would cancel for U' = 1, and one decryption would give Delta.
+//!   An evaluation of AES under a group's two keys hits a place of the 4 h nodes or of these four by its input or by its output, so q
+//!   of them give Delta with a chance of at most 2 q 4 h / 2^127, as for silent OT: work of 2^121 with h = 7.
 //!   Without the hash the receiver would know v_alpha + Delta beside v_alpha + U' Delta, and with them Delta.
 //! - *Values.* The sender receives nothing; that they look random to it is the LPN assumption of [`VoleParams`],
 //!   whose argument is not silent OT's: silent OT's own parameters would be broken here. The base's values and the trees' places are uniform.
@@ -82,8 +84,9 @@ mod sender;
 mod tests;
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::Block;
+use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
+use madrigal_kernels::{Block, RowHash};
 
 pub use params::VoleParams;
 pub use receiver::VoleReceiver;
@@ -91,6 +94,12 @@ pub use sender::VoleSender;
 
 /// Elements of the first base that are made at a time: whole groups of silent OTs.
 const PIECE: usize = 128;
+
+/// The hash H(x) = pi(y x) + y x of leaves, under the key of their group.
+fn hashed(hash: &RowHash, leaves: &mut [Block], out: &mut [Block]) {
+    leaves.iter_mut().for_each(|leaf| *leaf = times_y(*leaf));
+    hash.hash_same_row(0, leaves, out);
+}
 
 /// The sum of the leaves of each tree.
 fn sums(leaves: &[Block]) -> Zeroizing<[Block; TREES]> {

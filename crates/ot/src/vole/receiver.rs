@@ -111,7 +111,7 @@ impl<V: Element> VoleReceiver<V> {
                 *leaves = Zeroizing::zeros(nodes.len());
             }
             let here = grow_receiver(&coins.next_trees(), now, sums, leaves);
-            coins.next_hash().hash_same_row(0, leaves, nodes);
+            super::hashed(&coins.next_hash(), leaves, nodes);
             let mut corrections = super::sums(nodes);
             let mut message = Zeroizing::new([Block::ZERO; TREES]);
             blocks_as_bytes_mut(&mut *message).copy_from_slice(errors);

@@ -118,7 +118,7 @@ impl<V: Element> VoleSender<V> {
                 *leaves = Zeroizing::zeros(nodes.len());
             }
             grow_sender(&coins.next_trees(), delta, roots, now, sums, leaves);
-            coins.next_hash().hash_same_row(0, leaves, nodes);
+            super::hashed(&coins.next_hash(), leaves, nodes);
             write_sums(nodes, used, errors);
         });
         Ok(())

@@ -2,6 +2,9 @@
 
 use madrigal_kernels::{Block, Element, Kernels, Level, Prg, field, level, meter};
 
+use madrigal_kernels::RowHash;
+use madrigal_kernels::field::times_y;
+
 use super::{VoleParams, VoleReceiver, VoleSender, pack::pack};
 use crate::select::bit;
 use crate::silent::{SilentParams, SilentReceiver, SilentSender, Stage};
@@ -423,8 +426,28 @@ fn known_answers() {
             blocks.each_ref().map(String::as_str)
         ),
         (
-            "3657faedae36d237",
-            ["7fe8a15f612e800e", "d38c3b977d8e1086", "8c51573449d02d77"]
+            "b8a4f6fc823448c8",
+            ["7fe8a15f612e800e", "b8ee9dd12f5932ec", "4f1908aa17d3d829"]
         )
     );
+}
+
+/// An error of 1 adds Delta once to the hash of a leaf: with a plain hash that would leave what the cipher gives of the leaf, which can be
+/// turned back.
+#[test]
+fn an_error_of_one_does_not_lay_a_leaf_bare() {
+    let hash = RowHash::new(Block::new(3, 4));
+    let cipher = |x: Block| {
+        let mut out = [Block::ZERO];
+        hash.hash_same_row(0, &[x], &mut out);
+        out[0] ^ x
+    };
+    let (known, delta) = (Block::new(5, 6), Block::new(7, 9));
+    let leaf = known ^ delta;
+    let mut hashed = [Block::ZERO];
+    super::hashed(&hash, &mut [leaf], &mut hashed);
+    let told = hashed[0] ^ delta;
+    assert_ne!(told ^ known, cipher(leaf));
+    assert_ne!(told ^ times_y(known), cipher(times_y(leaf)));
+    assert_eq!(hashed[0], cipher(times_y(leaf)) ^ times_y(leaf));
 }
