@@ -279,7 +279,7 @@ impl Operation for SortRows {
             Some(Depth::Tree) => ", tree",
         };
         let digits = if self.digits { ", digits" } else { "" };
-        format!("sort/2 by {}{depth}{digits}", keys.join(" "))
+        format!("sort/3 by {}{depth}{digits}", keys.join(" "))
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {

@@ -131,10 +131,8 @@ impl Computation {
             requirements: self.requirements().to_vec(),
             pairs: false,
             vectors: false,
-            sort_rounds: match manner.goal {
-                Goal::Size => SortRounds::Many,
-                Goal::Depth => SortRounds::Few,
-            },
+            // Others are tried from the best plan on, where the line has latency.
+            sort_rounds: SortRounds::Many,
             variants: Variants::default(),
             multiplexed,
             round: manner.round,

@@ -211,7 +211,7 @@ impl Tensor {
     ///
     /// In R, and between two parties in mixes with B, lists of one row are shuffled and sorted by comparisons whose results are opened, which
     /// tell nothing to servers that follow the protocol, as all orders are equally likely: some 20 comparisons for each of a million elements.
-    /// In R keys of up to 4 bits in all are not compared at all, nor is a key of one bit in A+B. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4`
+    /// In R keys of up to 4 bits in all are not compared at all, over lines with latency of up to 16, nor is a key of one bit in A+B. Elsewhere a sorting network does it, with `log2 n (log2 n + 1) / 4`
     /// comparisons for each.
     ///
     /// # Panics
