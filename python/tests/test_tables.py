@@ -23,7 +23,7 @@ from queries import Queries, order, same
 ROOT = pathlib.Path(__file__).parents[2]
 
 #: Sets of random tables, each with three random queries; more of them by MADRIGAL_QUERIES.
-SETS = int(os.environ.get("MADRIGAL_QUERIES", "90")) // 3
+SETS = int(os.environ.get("MADRIGAL_QUERIES", "60")) // 3
 
 
 def rows_of(answer: Any) -> list[tuple[Any, ...]]:

@@ -149,7 +149,7 @@ fn what_a_party_receives_is_independent_of_the_tables() {
 /// Many rows that find many, of which some find all and others none; places in windows; values by their places.
 #[test]
 fn what_a_party_receives_is_independent_of_pairs_and_windows() {
-    const ROWS: usize = 8;
+    const ROWS: usize = 6;
     let [many, one] = tables(ROWS);
     let rows = Frame::table(many.clone()).unwrap();
     let so_far = Window::Told(sum(col("amount")), Extent::UP_TO_HERE);
