@@ -240,7 +240,7 @@ class Expr:
         return Told("last", self)
 
     def shift(self, places: int = 1) -> Told:
-        """The value of the row so many places before, or after if the number is negative; missing if there is none. It needs :meth:`Told.over`."""
+        """The value of the row that is ``places`` before, or after if the number is negative; missing if there is none. It needs :meth:`Told.over`."""
         return Told("lag" if places >= 0 else "lead", self, places=abs(places))
 
 

@@ -49,7 +49,7 @@ def integer(least: int = -(2**63), greatest: int = 2**63 - 1) -> Kind:
 
 
 def decimals(precision: int, digits: int) -> Kind:
-    """Decimal numbers of so many digits, some of them after the point: exact, as in SQL."""
+    """Decimal numbers of ``precision`` digits, ``digits`` of them after the point: exact, as in SQL."""
     if not 0 < precision <= 38 or not 0 <= digits <= precision:
         raise ValueError("decimals have 1 to 38 digits, and no more after the point")
     end = 10**precision - 1
@@ -57,7 +57,7 @@ def decimals(precision: int, digits: int) -> Kind:
 
 
 def text(length: int, *, ascii: bool = False) -> Kind:
-    """Texts of at most so many bytes in UTF-8; with one byte for each character if ``ascii``, so that parts of them can be taken."""
+    """Texts of at most ``length`` bytes in UTF-8; with one byte for each character if ``ascii``, so that parts of them can be taken."""
     return Kind({"text": {"bytes": int(length), "ascii": ascii}})
 
 
@@ -342,7 +342,7 @@ class Frame:
         return self._with(self._native.slice(offset, length))
 
     def bound(self, rows: int) -> Frame:
-        """The rows, which are declared to be so many at most: what follows takes less work. If there are more, the run ends with
+        """The rows, which are declared to be ``rows`` at most: what follows takes less work. If there are more, the run ends with
         :class:`UnmetError`, and all learn that."""
         return self._with(self._native.bound(rows))
 
@@ -351,7 +351,7 @@ class Frame:
         return self._with(self._native.union([other._native for other in others]), *others)
 
     def query(self, *, parties: int = 3, to: Holder | Iterable[Holder] | None = None, protocol: str | None = None) -> Query:
-        """The query as a program of so many parties, whose result all of them learn, or those that are named."""
+        """The query as a program of ``parties`` parties, whose result all of them learn, or those that are named."""
         receivers = range(parties) if to is None else [to] if isinstance(to, (int, Client)) else to
         try:
             native = _native.Query(self._native, parties, [_who(one) for one in receivers])
@@ -583,7 +583,7 @@ def table(
         rows: Number of rows; that of ``data`` where it is not given.
         at_most: A bound instead, where the number itself is a secret: rows that do not count fill the table up.
         unique: A column, or several such keys (a list of names is one of several columns), that has each value once.
-        least_group: Results tell nothing but of groups of so many rows or more.
+        least_group: Results tell nothing but of groups of this number of rows or more.
     """
     if name is None:
         if path is None:

@@ -43,8 +43,8 @@ fn names(planned: &Planned) -> String {
     facts.iter().map(|fact| format!("{fact:?}")).collect()
 }
 
-/// Of many rows: over a line without latency comparisons take a round for each bit; over one with latency few, or, of short keys in R, none
-/// are made.
+/// Sorts of many rows compare in a round for each bit over a line without latency. Over one with latency they compare in few rounds, and short keys
+/// in R not at all.
 #[test]
 fn the_line_tells_how_many_rounds_a_sort_takes() {
     const ROWS: usize = 300_000;

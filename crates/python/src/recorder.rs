@@ -310,7 +310,7 @@ impl Recorder {
         Ok(Permutation(made))
     }
 
-    /// An order of so many rows, drawn at random.
+    /// Draws an order of `rows` rows at random.
     fn random_permutation(&mut self, rows: usize) -> PyResult<Permutation> {
         let made = InnerPermutation::random(self.program()?, rows);
         self.check()?;

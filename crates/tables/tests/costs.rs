@@ -9,7 +9,7 @@ use madrigal_tables::{
     Column, Data, Frame, Join, Kind, Query, SortKey, Table, Value, col, count_rows, decimal, sum,
 };
 
-/// Tables of a key and a number each: the first of at most so many rows, the second of so many, whose keys are unique.
+/// Two tables with a key and a number each: the first has a bound of rows, the second a number of rows, and its keys are unique.
 pub(crate) struct Case {
     claims: Table,
     patients: Table,

@@ -229,7 +229,7 @@ fn texts_have_places_and_pivots_have_columns() {
             Value::Number(spread),
         ]
     };
-    // Of 1.00 and 2.50 the mean is 1.75, and the variance 1.125; of 3, 5 and 7 the variance is 4.
+    // The mean of 1.00 and 2.50 is 1.75, and their variance 1.125; the variance of 3, 5 and 7 is 4.
     let wanted = vec![
         row(2001, "a long name of 18", 1_750_000, 1_060_660),
         row(2002, "amy", 5_000_000, 2_000_000),

@@ -95,7 +95,7 @@ impl Noise {
     /// Draws the rows that are added, of fair words that `random` gives.
     ///
     /// # Errors
-    /// Those of `random`.
+    /// Errors of `random`, as they come.
     pub fn draw<E>(&self, mut random: impl FnMut() -> Result<u64, E>) -> Result<u64, E> {
         let half = self.half();
         let (s, t) = self.scale();

@@ -49,7 +49,7 @@ impl RowCount {
     /// `rows` rows hidden by noise, drawn of fair words that `random` gives.
     ///
     /// # Errors
-    /// Those of `random`.
+    /// Errors of `random`, as they come.
     pub fn hidden<E>(
         rows: usize,
         noise: Noise,

@@ -110,7 +110,7 @@ fn tell(
     }
 }
 
-/// The owner of a table, among so many parties.
+/// The owner of a table, who must be a client or one of `parties` parties.
 fn owner(table: &TableArg, parties: usize) -> Result<Holder> {
     let holder = table.owner.holder(parties);
     Ok(holder.map_err(|_| Unfit::Table {

@@ -226,16 +226,6 @@ impl Lowering<'_> {
                 };
                 Cell::new(kind.clone(), vec![at(&kind, 0, &shown)], None)
             }
-            Aggregate::Least(_) | Aggregate::Greatest(_) => {
-                let count = next().remove(0);
-                let present = column.nullable.then(|| enough(self, &count));
-                let mut parts = next();
-                if kind == Kind::Bool {
-                    let zero = constant(self.program, parts[0].element(), 0);
-                    parts = vec![zero.less(&parts[0])];
-                }
-                Cell::new(kind, parts, present)
-            }
             Aggregate::Sum(_) => {
                 let count = next().remove(0);
                 let present = column.nullable.then(|| enough(self, &count));
@@ -257,7 +247,7 @@ impl Lowering<'_> {
                 };
                 Cell::new(kind, vec![sum, count], present)
             }
-            Aggregate::Quantile(_, quantile) => {
+            Aggregate::Least(_) | Aggregate::Greatest(_) | Aggregate::Quantile(..) => {
                 let count = next().remove(0);
                 let present = column.nullable.then(|| enough(self, &count));
                 let mut parts = next();
@@ -265,10 +255,11 @@ impl Lowering<'_> {
                     let zero = constant(self.program, parts[0].element(), 0);
                     parts = vec![zero.less(&parts[0])];
                 }
-                if quantile.interpolated {
+                if let Aggregate::Quantile(_, place) = aggregate
+                    && place.interpolated
+                {
                     let element = kind.elements()[1];
-                    let all = constant(self.program, element, quantile.denominator.into());
-                    parts.push(all);
+                    parts.push(constant(self.program, element, place.denominator.into()));
                 }
                 Cell::new(kind, parts, present)
             }
