@@ -194,6 +194,24 @@ fn a_hidden_number_of_rows_is_told_as_a_bound() {
     run(path, many).bad(2, &["rows of noise"]);
 }
 
+/// A join of many rows with many needs the number of its rows, and ends without a result where there are more.
+#[test]
+fn joins_of_many_with_many_declare_their_rows() {
+    let folder = folder();
+    let path = folder.path();
+    let pairs = "select a.amount as x, b.amount as y from claims as a join claims as b \
+        on a.patient = b.patient";
+    fs::write(path.join("pairs.sql"), pairs).unwrap();
+    let line = "run @pairs.sql -t claims=claims.csv:1 --local 3 -q --csv";
+    run(path, line).bad(2, &["\"a.patient\"", "--pairs ROWS"]);
+    let told = run(path, &format!("{line} --pairs 10")).good();
+    assert_eq!(told.stdout.lines().count(), 1 + 10, "{told}");
+    run(path, &format!("{line} --pairs 9")).bad(6, &["at most 9 joined rows"]);
+    for wrong in ["0", "-1", "134217729", "99999999999999999999"] {
+        run(path, &format!("{line} --pairs {wrong}")).bad(2, &["--pairs"]);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_status() {
     let folder = folder();

@@ -11,6 +11,7 @@ use madrigal_app::holders::HolderArg;
 use madrigal_app::receivers::{Receivers, client};
 use madrigal_program::lower::Mix;
 use madrigal_sql::files::{Format, Noise};
+use madrigal_tables::MOST_PAIRS;
 
 /// Queries in SQL on tables that several parties hold, without any of them showing its own
 #[derive(Parser, Debug)]
@@ -184,9 +185,6 @@ fn rows(text: &str) -> Result<usize, String> {
     rows.filter(|rows| (1..=MOST_PAIRS).contains(rows))
         .ok_or_else(|| format!("expected a number of rows from 1 to {MOST_PAIRS}"))
 }
-
-/// The most rows of a join that can be declared: a sort numbers them with 32 bits, beside those of the tables.
-const MOST_PAIRS: usize = 1 << 31;
 
 fn scale(text: &str) -> Result<f64, String> {
     let scale: Option<f64> = text.parse().ok();

@@ -10,7 +10,7 @@ use madrigal_tables::QueryError;
 pub enum Unfit {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("the query: {0}")]
+    #[error("the query: {0}{remedy}", remedy = remedy(.0))]
     Sql(#[from] SqlError),
     #[error("the query: {0}")]
     Query(#[from] QueryError),
@@ -36,6 +36,16 @@ pub enum Unfit {
     Wrong(String),
     #[error("the result has {0}, which Parquet does not hold: write it as .csv")]
     Result(String),
+}
+
+/// The flag that helps, where there is one.
+const fn remedy(error: &SqlError) -> &'static str {
+    match error {
+        SqlError::Fault(madrigal_tables::Fault::ManyToMany { .. }) => {
+            " (unique in a schema, or --pairs ROWS)"
+        }
+        _ => "",
+    }
 }
 
 impl Fault for Unfit {

@@ -31,8 +31,8 @@ pub(crate) struct Lookup {
     pub(crate) join: Join,
 }
 
-/// The most rows of a join of many with many that can be declared.
-const MOST_PAIRS: usize = 1 << 27;
+/// The most rows of a join of many with many that can be declared ([`Frame::join_within`]).
+pub const MOST_PAIRS: usize = 1 << 27;
 
 impl Frame {
     /// Rows of this table with rows of another one that are equal in pairs of columns. Missing values are equal to nothing.

@@ -22,7 +22,7 @@ pub use group::{
     Aggregate, Quantile, count, count_distinct, count_rows, deviation, greatest, least, mean,
     median, quantile, sum, variance,
 };
-pub use join::Join;
+pub use join::{Join, MOST_PAIRS};
 pub(crate) use join::Lookup;
 pub(crate) use window::Windows;
 pub use window::{Extent, Window};
