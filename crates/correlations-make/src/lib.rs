@@ -52,6 +52,7 @@ pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};
 pub use ot::{
     Choice, Extension, ExtensionError, MAX_THREADS, Matrices, OtCosts, OtSource,
-    PrecomputedReceiver, PrecomputedSender, precomputed_cost,
+    PrecomputedReceiver, PrecomputedSender, VoleBase, VoleCost, VoleCosts, VoleKeys, VoleValues,
+    precomputed_cost,
 };
 pub use supply::{Made, Origin, Primitive, Supply, SupplyCosts};

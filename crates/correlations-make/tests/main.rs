@@ -14,6 +14,7 @@ mod rings;
 mod split;
 mod tampered;
 mod threads;
+mod vole;
 
 // The examples are tested too.
 #[allow(dead_code, reason = "a program, of which the tests use a part")]

@@ -208,7 +208,7 @@ fn joins_of_many_with_many_declare_their_rows() {
     assert_eq!(told.stdout.lines().count(), 1 + 10, "{told}");
     run(path, &format!("{line} --pairs 9")).bad(6, &["at most 9 joined rows"]);
     for wrong in ["0", "-1", "134217729", "99999999999999999999"] {
-        run(path, &format!("{line} --pairs {wrong}")).bad(2, &["--pairs"]);
+        run(path, &format!("{line} --pairs={wrong}")).bad(2, &["--pairs"]);
     }
 }
 

@@ -30,6 +30,7 @@ mod rows;
 mod source;
 mod together;
 mod vectors;
+mod vole;
 mod words;
 
 pub use self::choice::Choice;
@@ -39,3 +40,4 @@ pub use self::lines::MAX_THREADS;
 pub use self::precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use self::product_way::Matrices;
 pub use self::source::OtSource;
+pub use self::vole::{VoleBase, VoleCost, VoleCosts, VoleKeys, VoleValues};

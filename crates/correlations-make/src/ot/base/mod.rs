@@ -25,10 +25,11 @@ pub(crate) enum Group {
     Matrices = 2,
     Vectors = 3,
     Rows = 4,
+    Vole = 5,
 }
 
 impl Group {
-    pub(crate) const COUNT: usize = 5;
+    pub(crate) const COUNT: usize = 6;
 
     /// The step in which it runs.
     pub(crate) fn name(self) -> &'static str {
@@ -38,6 +39,7 @@ impl Group {
             Self::Matrices => "matrix triples",
             Self::Vectors => "vector triples",
             Self::Rows => "correlated OTs",
+            Self::Vole => "VOLE",
         }
     }
 }

@@ -31,6 +31,7 @@ use self::loops::Loops;
 use self::masks::Space;
 pub(crate) use self::masks::{Answer, Ask};
 use self::peer::PeerOts;
+pub(crate) use self::peer::base_of;
 use crate::ot::base::{Base, Stream};
 use crate::ot::extension::Extension;
 use crate::ot::ledger::{call_rounds, start_rounds};

@@ -223,7 +223,7 @@ impl Waiting {
 }
 
 /// The name of the extension that a silent one starts from.
-fn base_of(instance: Instance) -> Instance {
+pub(crate) fn base_of(instance: Instance) -> Instance {
     Instance {
         stream: instance.stream | 1 << 31,
         ..instance
