@@ -40,6 +40,7 @@
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
 //! | key of the leaves of a group of four trees of VOLE | no | leaves | | `RowHash` of the kernels |
+//! | [`PSI_TAGS`] of a step, plus (XOR) the number of a group of digests | no | elements under the digests of a group: 1024 for the most part | | `RowHash` of the kernels |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | | `LocalCode` of the kernels |
 //! | key of a group of four trees | no | nodes | | `GgmTrees` of the kernels |
 //! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | | `crates/lattice/src/sample.rs` |
@@ -53,7 +54,7 @@
 //! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
 //! | rows of pairs of bits | a step of alpha and a direction | the step, sender and receiver |
 //! | rows of ANDs by OTs | a step of B and a direction | the step, sender and receiver |
-//! | streams | 5 x line + kind (bits, rings, matrices, vectors, correlated OTs), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
+//! | streams | 6 x line + kind (bits, rings, matrices, vectors, correlated OTs, VOLE), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits, below the key's number; past the end it panics | the generator's key |
 //! | numbers of secret keys | 64 bits from where a hash of their place begins | the place: an OT instance; an instance of garbling; a step, or a step and a party |
 //! | seeds of conditionals | of all codes, kinds and lanes in order; never set back | the step |
@@ -193,6 +194,10 @@ registry! {
     Sha256 SILENT_COINS = b"madrigal silent codes v1";
     /// Does for an instance of VOLE what [`SILENT_COINS`] does.
     Sha256 VOLE_COINS = b"madrigal VOLE codes   v1";
+    /// A step in which two lists are matched gives the public key that tags are hashed under (random oracle).
+    Sha256 PSI_TAGS = b"madrigal psi tags     v1";
+    /// A step in which two lists are matched gives the salt of their keys' digests (random oracle).
+    Sha256 PSI_SALT = b"madrigal psi salt     v1";
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
     /// oracle, as the next three).
     Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";

@@ -1,0 +1,349 @@
+//! The protocol, over a session of two parties.
+//!
+//! Partitions are shared out among threads. On each thread, what a party sends and what it waits for go on side by side, so that neither waits while the other
+//! computes: the receiver encodes the next partition while the sender makes tags of this one.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_channel::mpsc::{Receiver, Sender, channel};
+use futures_util::future::try_join;
+use futures_util::{SinkExt as _, StreamExt as _};
+use madrigal_core::{Party, Phase, Zeroizing, domains};
+use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
+use madrigal_kernels::{Block, Kernels, RowHash};
+use madrigal_net::{Channel, Context, Error, Result, block_on, exchange_one, on_threads};
+use sha2::{Digest as _, Sha256};
+
+use crate::lists::{List, digests_of};
+use crate::oprf::{Value, encoded, receiver_tags, sender_tags};
+use crate::plan::{PsiPlan, Sizes};
+use crate::tags::{Received, Tags};
+
+/// Elements of a store in one message.
+pub(crate) const ELEMENTS: usize = 1 << 20;
+
+/// The part of a party.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Learns which of its keys the other party has.
+    Receiver,
+    /// Has a list that is looked at.
+    Sender,
+}
+
+impl Role {
+    /// The role of `me` where `receiver` is the receiver.
+    pub fn of(me: Party, receiver: Party) -> Self {
+        if me == receiver { Self::Receiver } else { Self::Sender }
+    }
+}
+
+/// The salt of digests of this job: both parties have it once they have met, and nobody before.
+pub fn salt(context: &Context) -> [u8; 32] {
+    let hash = Sha256::new()
+        .chain_update(domains::PSI_SALT)
+        .chain_update(context.step("psi salt").public_id());
+    hash.finalize().into()
+}
+
+/// Tells the other party how many distinct keys one's list has, or a bound, and hears of the other's. One round of 8 bytes.
+///
+/// # Errors
+/// [`Error`] of the network; a size that no list has.
+pub async fn agree(context: &Context, role: Role, own: u64) -> Result<Sizes> {
+    let context = context.enter(Phase::Online, "sizes of lists");
+    let mut channel = context.channel(peer(&context)?)?;
+    let Channel { tx, rx } = &mut channel;
+    let told = exchange_one(tx, own.to_le_bytes().to_vec(), rx, 8).await?;
+    let theirs = u64::from_le_bytes(*told.first_chunk().unwrap_or(&[0; 8]));
+    if theirs > MOST {
+        return Err(rx.refuse(format!("a list of {theirs} keys; the most are {MOST}")));
+    }
+    Ok(match role {
+        Role::Receiver => Sizes { receiver: own, sender: theirs },
+        Role::Sender => Sizes { receiver: theirs, sender: own },
+    })
+}
+
+/// The most keys of a list.
+const MOST: u64 = 1 << 40;
+
+fn peer(context: &Context) -> Result<Party> {
+    let mut peers = context.peers();
+    match (peers.next(), peers.next()) {
+        (Some(peer), None) => Ok(peer),
+        _ => Err(Error::bug("two lists are matched in a session of two parties")),
+    }
+}
+
+/// Matches the lists by a plan that both parties have. The receiver's list hears which of its keys the sender has, and with
+/// [replies](PsiPlan::replies) the sender's list hears the same. `tell` hears of each partition that is done.
+///
+/// It computes on `threads` threads, of which both parties have the same number.
+///
+/// # Errors
+/// [`Error`] of the network, of a peer's malformed message, of a list.
+pub async fn intersect(
+    context: &Context,
+    plan: &PsiPlan,
+    role: Role,
+    list: Arc<dyn List>,
+    threads: usize,
+    mut tell: impl FnMut(usize),
+) -> Result<()> {
+    let threads = threads.clamp(1, plan.partitions);
+    let setup = context.enter(Phase::Setup, "matching, setup");
+    let online = context.enter(Phase::Online, "matching");
+    let base = Arc::new(VoleBase::new(&setup).await?);
+    let strands = (0..threads).map(|number| {
+        let strand = Strand {
+            setup: setup.fork(&format!("thread {number}")),
+            online: online.fork(&format!("thread {number}")),
+            plan: plan.clone(),
+            list: Arc::clone(&list),
+            base: Arc::clone(&base),
+            number,
+            threads,
+        };
+        move |tell: &dyn Fn(usize)| block_on(strand.run(role, tell))
+    });
+    let done = match threads {
+        1 => {
+            let mut clocks = Vec::new();
+            for strand in strands {
+                let (say, mut said) = futures_channel::mpsc::unbounded();
+                clocks.push(strand(&|event| drop(say.unbounded_send(event)))?);
+                while let Ok(event) = said.try_recv() {
+                    tell(event);
+                }
+            }
+            clocks
+        }
+        _ => on_threads(context, strands, tell).await?,
+    };
+    for (of_setup, of_online) in &done {
+        setup.join(of_setup);
+        online.join(of_online);
+    }
+    Ok(())
+}
+
+/// What one thread works with: partitions `number`, `number + threads`, and so on.
+struct Strand {
+    setup: Context,
+    online: Context,
+    plan: PsiPlan,
+    list: Arc<dyn List>,
+    base: Arc<VoleBase>,
+    number: usize,
+    threads: usize,
+}
+
+impl Strand {
+    async fn run(self, role: Role, tell: &dyn Fn(usize)) -> Result<(Context, Context)> {
+        match (role, self.plan.wide()) {
+            (Role::Receiver, false) => self.receive::<u64>(tell).await?,
+            (Role::Receiver, true) => self.receive::<Block>(tell).await?,
+            (Role::Sender, false) => self.send::<u64>(tell).await?,
+            (Role::Sender, true) => self.send::<Block>(tell).await?,
+        }
+        Ok((self.setup, self.online))
+    }
+
+    fn partitions(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
+        (self.number..self.plan.partitions).step_by(self.threads)
+    }
+
+    /// Elements of VOLE that the thread's partitions take.
+    fn elements(&self) -> u64 {
+        self.partitions().len() as u64 * self.plan.shape.columns() as u64
+    }
+
+    /// The hash of one partition's tags.
+    fn hash(&self, partition: usize) -> RowHash {
+        let step = self.online.step(&format!("tags of partition {partition}"));
+        let digest: [u8; 32] = Sha256::new()
+            .chain_update(domains::PSI_TAGS)
+            .chain_update(step.public_id())
+            .finalize()
+            .into();
+        RowHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+    }
+
+    async fn receive<V: Value>(&self, tell: &dyn Fn(usize)) -> Result<()> {
+        let peer = peer(&self.online)?;
+        let elements = self.elements();
+        let line = (peer, self.number as u32);
+        let mut vole = VoleValues::<V>::new(&self.setup, &self.base, line, elements).await?;
+        let (put, take) = channel(0);
+        let stores = self.send_stores(&mut vole, put);
+        let tags = self.take_tags(take, tell);
+        try_join(stores, tags).await?;
+        Ok(())
+    }
+
+    /// Encodes partition after partition, and sends the stores.
+    async fn send_stores<V: Value>(
+        &self,
+        vole: &mut VoleValues<V>,
+        mut put: Sender<(usize, Zeroizing<Vec<u128>>)>,
+    ) -> Result<()> {
+        let context = self.online.fork("stores");
+        let mut channel = context.channel(peer(&context)?)?;
+        let most = self.plan.receiver_keys;
+        for partition in self.partitions() {
+            let step = context.step(&format!("partition {partition}"));
+            let mut digests =
+                digests_of(&step, &self.plan, &*self.list, (partition, most))?;
+            let own = digests.len();
+            let mut prg = step.private_prg();
+            let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
+            padded[..own].copy_from_slice(&digests);
+            padded[own..].iter_mut().for_each(|digest| *digest = prg.next_block());
+            let (seed, mut store) = encoded::<V>(&step, &self.plan, &padded)?;
+            drop(padded);
+
+            let columns = store.len();
+            let mut values = Zeroizing::<Vec<V>>::zeros(columns);
+            let mut tags = Zeroizing::<Vec<Block>>::zeros(columns);
+            vole.extend(&mut values, &mut tags).await?;
+            for (store, &value) in store.iter_mut().zip(values.iter()) {
+                *store ^= value;
+            }
+            drop(values);
+            let decoded = step.metered_now(|| {
+                let hash = self.hash(partition);
+                receiver_tags(&self.plan, &hash, (seed, &tags), &digests)
+            });
+            let own_tags = decoded.map_err(|error| step.fail(Error::bug(error)))?;
+            drop(tags);
+            *digests = Vec::new();
+            channel.send(seed.to_bytes().to_vec()).await?;
+            for piece in store.chunks_mut(ELEMENTS) {
+                let bytes = Bytes::copy_from_slice(V::bytes_mut(piece));
+                channel.send(bytes).await?;
+            }
+            context.flush();
+            // Nobody takes them only if the other half has failed.
+            if put.send((partition, own_tags)).await.is_err() {
+                return self.online.check();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the sender's tags of partition after partition, and looks for its own.
+    async fn take_tags(
+        &self,
+        mut take: Receiver<(usize, Zeroizing<Vec<u128>>)>,
+        tell: &dyn Fn(usize),
+    ) -> Result<()> {
+        let context = self.online.fork("tags");
+        let mut channel = context.channel(peer(&context)?)?;
+        while let Some((partition, own)) = take.next().await {
+            let message = channel.recv(self.plan.tag_bytes()).await?;
+            let tags = Received::read(&self.plan, &message);
+            let tags = tags.map_err(|problem| channel.refuse(problem))?;
+            let (places, reply) = tags.matches(&own);
+            if self.plan.replies {
+                channel.send(reply).await?;
+                context.flush();
+            }
+            self.found(&context, partition, places)?;
+            tell(partition);
+        }
+        Ok(())
+    }
+
+    fn found(&self, context: &Context, partition: usize, places: Vec<u32>) -> Result<()> {
+        let told = self.list.matched(partition, places);
+        told.map_err(|reason| context.fail(Error::Ended { reason }))
+    }
+
+    async fn send<V: Value>(&self, tell: &dyn Fn(usize)) -> Result<()> {
+        let peer = peer(&self.online)?;
+        let elements = self.elements();
+        let line = (peer, self.number as u32);
+        let mut vole = VoleKeys::<V>::new(&self.setup, &self.base, line, elements).await?;
+        let (put, take) = channel(0);
+        let context = self.online.fork("tags");
+        let Channel { tx, rx } = context.channel(peer)?;
+        let tags = self.send_tags(&mut vole, tx, put, tell);
+        let replies = self.take_replies(rx, take, tell);
+        try_join(tags, replies).await?;
+        Ok(())
+    }
+
+    async fn send_tags<V: Value>(
+        &self,
+        vole: &mut VoleKeys<V>,
+        mut tx: madrigal_net::Sender,
+        mut put: Sender<(usize, usize, Tags)>,
+        tell: &dyn Fn(usize),
+    ) -> Result<()> {
+        let context = self.online.fork("stores");
+        let mut channel = context.channel(peer(&context)?)?;
+        let most = self.plan.sender_keys;
+        let delta = vole.delta();
+        for partition in self.partitions() {
+            let step = context.step(&format!("partition {partition}"));
+            let mut keys = Zeroizing::<Vec<Block>>::zeros(self.plan.shape.columns());
+            vole.extend(&mut keys).await?;
+            let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
+            let seed = channel.recv(16).await?;
+            let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
+            for keys in keys.chunks_mut(ELEMENTS) {
+                let bytes = channel.recv(keys.len() * self.plan.element_bytes()).await?;
+                let mut masked = vec![V::default(); keys.len()];
+                V::bytes_mut(&mut masked).copy_from_slice(&bytes);
+                Kernels::detect().field_multiply_add(*delta, &masked, keys);
+            }
+            let own = digests.len();
+            let hash = self.hash(partition);
+            let made = step.metered_now(|| {
+                sender_tags::<V>(&self.plan, &hash, (seed, &keys, *delta), &digests)
+            });
+            let mut made = made.map_err(|error| step.fail(Error::bug(error)))?;
+            drop((keys, digests));
+            self.pad(&step, &mut made);
+            let tags = Tags::sorted(&self.plan, &made);
+            drop(made);
+            tx.send(tags.message(&self.plan)).await?;
+            context.flush();
+            if !self.plan.replies {
+                tell(partition);
+            } else if put.send((partition, own, tags)).await.is_err() {
+                return self.online.check();
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds random tags up to the bound.
+    fn pad(&self, step: &Context, tags: &mut Zeroizing<Vec<u128>>) {
+        let mut padded = Zeroizing::<Vec<u128>>::zeros(self.plan.sender_keys);
+        padded[..tags.len()].copy_from_slice(tags);
+        let mut prg = step.private_prg();
+        for (place, padding) in padded.iter_mut().enumerate().skip(tags.len()) {
+            *padding = crate::tags::tag(&self.plan, prg.next_block(), place);
+        }
+        *tags = padded;
+    }
+
+    /// Takes the replies.
+    async fn take_replies(
+        &self,
+        mut rx: madrigal_net::Receiver,
+        mut take: Receiver<(usize, usize, Tags)>,
+        tell: &dyn Fn(usize),
+    ) -> Result<()> {
+        while let Some((partition, own, tags)) = take.next().await {
+            let reply = rx.recv(self.plan.reply_bytes()).await?;
+            let places = tags.met(&reply, own).map_err(|problem| rx.refuse(problem))?;
+            self.found(&self.online, partition, places)?;
+            tell(partition);
+        }
+        Ok(())
+    }
+}

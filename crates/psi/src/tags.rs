@@ -1,0 +1,185 @@
+//! Tags of the sender's keys as one message, and looking for one's own among them.
+//!
+//! A tag is a hash of 64 or 72 bits and h more. Sorted by these h bits, tags tell them by their places (Elias 1974, Fano 1971): a one for each
+//! tag and a zero after the last one of each value, in some 2 bits for a tag instead of h. Nobody needs the sender's order, and it must not be told:
+//! tags with the same h bits are sorted by the others.
+
+use madrigal_core::Zeroizing;
+use madrigal_kernels::Block;
+
+use crate::plan::{PLACE_BITS, PsiPlan};
+
+/// Low bits that are kept of a tag.
+const LOW_BITS: u32 = 72;
+
+/// Parts of about this many tags are sorted at a time, in the cache.
+const PART: usize = 4096;
+
+/// Tags of one partition: for each, its high bits, 72 low ones and the place of its key.
+pub(crate) struct Tags(Zeroizing<Vec<u128>>);
+
+/// One tag with its place.
+pub(crate) fn tag(plan: &PsiPlan, hash: Block, place: usize) -> u128 {
+    let high = u128::from(hash.hi()) >> (64 - plan.high_bits().max(1)) & high_mask(plan);
+    let low = u128::from(hash.lo()) | u128::from(hash.hi() & 0xff) << 64;
+    let low = low & (u128::MAX >> (128 - 8 * plan.low_bytes() as u32));
+    (high << LOW_BITS | low) << PLACE_BITS | place as u128
+}
+
+const fn high_mask(plan: &PsiPlan) -> u128 {
+    (1 << plan.high_bits()) - 1
+}
+
+/// The place of the key that a tag is of.
+const fn place(tag: u128) -> u32 {
+    (tag & ((1 << PLACE_BITS) - 1)) as u32
+}
+
+const fn low(tag: u128) -> u128 {
+    tag >> PLACE_BITS & ((1 << LOW_BITS) - 1)
+}
+
+const fn high(tag: u128) -> usize {
+    (tag >> (PLACE_BITS + LOW_BITS)) as usize
+}
+
+impl Tags {
+    /// Sorts the tags of a whole partition.
+    pub(crate) fn sorted(plan: &PsiPlan, tags: &[u128]) -> Self {
+        let parts = (tags.len() / PART).max(1).next_power_of_two();
+        let bits = parts.ilog2().min(plan.high_bits());
+        let part = |tag: u128| high(tag) >> (plan.high_bits() - bits);
+        let mut next = vec![0_usize; (1 << bits) + 1];
+        for &tag in tags {
+            next[part(tag) + 1] += 1;
+        }
+        for i in 1..next.len() {
+            next[i] += next[i - 1];
+        }
+        let mut sorted = Zeroizing::<Vec<u128>>::zeros(tags.len());
+        let mut at = next.clone();
+        for &tag in tags {
+            let at = &mut at[part(tag)];
+            sorted[*at] = tag;
+            *at += 1;
+        }
+        for range in next.windows(2) {
+            sorted[range[0]..range[1]].sort_unstable();
+        }
+        Self(sorted)
+    }
+
+    /// The message: low bits of all tags, then the marks.
+    pub(crate) fn message(&self, plan: &PsiPlan) -> Vec<u8> {
+        let mut message = Vec::with_capacity(plan.tag_bytes());
+        let bytes = plan.low_bytes();
+        for &tag in self.0.iter() {
+            message.extend_from_slice(&low(tag).to_le_bytes()[..bytes]);
+        }
+        let mut marks = vec![0_u8; plan.mark_bytes()];
+        for (i, &tag) in self.0.iter().enumerate() {
+            let bit = i + high(tag);
+            marks[bit / 8] |= 1 << (bit % 8);
+        }
+        message.append(&mut marks);
+        message
+    }
+
+    /// Places of the keys whose tags the receiver has met, as its reply marks them. Tags beyond the `own` keys are padding.
+    ///
+    /// # Errors
+    /// A text that says in what the reply is none.
+    pub(crate) fn met(&self, reply: &[u8], own: usize) -> Result<Vec<u32>, &'static str> {
+        let bit = |i: usize| reply[i / 8] >> (i % 8) & 1 == 1;
+        if (self.0.len()..8 * reply.len()).any(bit) {
+            return Err("it marks tags beyond the last one");
+        }
+        let met = self.0.iter().enumerate().filter(|&(i, _)| bit(i));
+        let places: Vec<u32> = met.map(|(_, &tag)| place(tag)).collect();
+        if places.iter().any(|&place| place as usize >= own) {
+            return Err("it marks a tag that is padding");
+        }
+        Ok(places)
+    }
+}
+
+/// The sender's tags as they come.
+pub(crate) struct Received<'a> {
+    plan: &'a PsiPlan,
+    lows: &'a [u8],
+    /// Number of the first tag with each value of the high bits, and of all tags at the end.
+    starts: Vec<u32>,
+}
+
+impl<'a> Received<'a> {
+    /// Reads a message of the length that the plan says.
+    ///
+    /// # Errors
+    /// A text that says in what the message is no list of tags.
+    pub(crate) fn read(plan: &'a PsiPlan, message: &'a [u8]) -> Result<Self, &'static str> {
+        let (lows, marks) = message.split_at(plan.low_bytes() * plan.sender_keys);
+        let values = 1 << plan.high_bits();
+        let mut starts = Vec::with_capacity(values + 1);
+        starts.push(0);
+        let mut tags = 0_u32;
+        'all: for (i, bytes) in marks.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            let mut word = u64::from_le_bytes(word);
+            let mut left = 8 * bytes.len() as u32;
+            while left > 0 {
+                let ones = word.trailing_ones().min(left);
+                tags += ones;
+                left -= ones;
+                if left == 0 {
+                    break;
+                }
+                starts.push(tags);
+                if starts.len() > values {
+                    let rest = word.checked_shr(ones).unwrap_or(0);
+                    let last = (i + 1) * 8 >= marks.len();
+                    if rest != 0 || !last {
+                        return Err("its marks end early");
+                    }
+                    break 'all;
+                }
+                word = word.checked_shr(ones + 1).unwrap_or(0);
+                left -= 1;
+            }
+        }
+        if starts.len() != values + 1 || tags as usize != plan.sender_keys {
+            return Err("its marks are not those of as many tags as the sender has keys");
+        }
+        Ok(Self { plan, lows, starts })
+    }
+
+    fn low(&self, i: usize) -> u128 {
+        let bytes = self.plan.low_bytes();
+        let mut low = [0; 16];
+        low[..bytes].copy_from_slice(&self.lows[bytes * i..][..bytes]);
+        u128::from_le_bytes(low)
+    }
+
+    /// Places of one's own keys whose tags are among these, and a mark for each tag that was met.
+    pub(crate) fn matches(&self, own: &[u128]) -> (Vec<u32>, Vec<u8>) {
+        let (mut places, mut reply) = (Vec::new(), vec![0; self.plan.reply_bytes()]);
+        // Reads from memory of several tags go on at the same time.
+        let mut ranges = [(0, 0); 64];
+        for own in own.chunks(ranges.len()) {
+            for (range, &tag) in ranges.iter_mut().zip(own) {
+                *range = (self.starts[high(tag)], self.starts[high(tag) + 1]);
+            }
+            for (&(start, end), &tag) in ranges.iter().zip(own) {
+                let mut tags = start as usize..end as usize;
+                let Some(met) = tags.find(|&i| self.low(i) == low(tag)) else {
+                    continue;
+                };
+                places.push(place(tag));
+                if let Some(byte) = reply.get_mut(met / 8) {
+                    *byte |= 1 << (met % 8);
+                }
+            }
+        }
+        (places, reply)
+    }
+}

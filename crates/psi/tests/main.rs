@@ -1,0 +1,3 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod matching;

@@ -1,0 +1,157 @@
+//! Lists that are matched give what plain sets give.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use madrigal_core::{Cost, Party, PhaseCost, Zeroizing};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::Context;
+use madrigal_psi::{List, PsiCosts, PsiPlan, Role, Sizes, agree, intersect, partition_of};
+use madrigal_testkit::{World, seed};
+
+/// A list in memory, and what it hears.
+struct Plain {
+    parts: Vec<Vec<Block>>,
+    heard: Mutex<Vec<Option<BTreeSet<u128>>>>,
+}
+
+impl Plain {
+    fn new(digests: &[Block], partitions: usize) -> Self {
+        let mut parts = vec![BTreeSet::new(); partitions];
+        for &digest in digests {
+            parts[partition_of(digest, partitions)].insert(u128::from(digest));
+        }
+        let parts = parts.into_iter();
+        Self {
+            parts: parts.map(|part| part.into_iter().map(Block::from).collect()).collect(),
+            heard: Mutex::new(vec![None; partitions]),
+        }
+    }
+
+    /// All keys that it heard are in both lists, if it heard of all partitions.
+    fn all(&self) -> Option<BTreeSet<u128>> {
+        let mut all = BTreeSet::new();
+        for heard in self.heard.lock().unwrap().iter() {
+            all.extend(heard.as_ref()?);
+        }
+        Some(all)
+    }
+}
+
+impl List for Plain {
+    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, String> {
+        Ok(Zeroizing::new(self.parts[partition].clone()))
+    }
+
+    fn matched(&self, partition: usize, places: Vec<u32>) -> Result<(), String> {
+        let keys = places.iter().map(|&place| u128::from(self.parts[partition][place as usize]));
+        let before = self.heard.lock().unwrap()[partition].replace(keys.collect());
+        assert!(before.is_none(), "a partition comes once");
+        Ok(())
+    }
+}
+
+/// Keys that both lists have, and all the keys of each.
+struct Trial {
+    lists: [Vec<Block>; 2],
+    common: BTreeSet<u128>,
+}
+
+fn trial(seed: u64, common: usize, receiver: usize, sender: usize) -> Trial {
+    let mut prg = Prg::new(Block::new(seed, 77));
+    let mut some = |n: usize| -> Vec<Block> { (0..n).map(|_| prg.next_block()).collect() };
+    let (both, one, two) = (some(common), some(receiver), some(sender));
+    let with = |own: Vec<Block>| [both.clone(), own].concat();
+    let set = both.iter().map(|&key| u128::from(key)).collect();
+    Trial { lists: [with(one), with(two)], common: set }
+}
+
+/// What each party heard, with its cost and its plan.
+type Outcome = (Option<BTreeSet<u128>>, PsiPlan);
+
+async fn party(
+    context: Context,
+    trial: &Trial,
+    (partitions, replies, threads): (usize, bool, usize),
+) -> madrigal_net::Result<Outcome> {
+    let me = context.me();
+    let role = Role::of(me, Party::new(0));
+    let list = Plain::new(&trial.lists[me.index()], partitions);
+    let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
+    let sizes = agree(&context, role, own).await?;
+    let plan = PsiPlan::new(sizes, partitions, replies).unwrap();
+    let list = Arc::new(list);
+    let mut told = 0;
+    let shared: Arc<dyn List> = list.clone();
+    intersect(&context, &plan, role, shared, threads, |_| told += 1).await?;
+    assert_eq!(told, partitions);
+    Ok((list.all(), plan))
+}
+
+fn check(trial: &Trial, how: (usize, bool, usize)) {
+    let world = World::light(2, seed());
+    let mut all = world.run(|context| party(context, trial, how));
+    let ((second, plan), second_cost) = all.pop().unwrap();
+    let ((first, _), first_cost) = all.pop().unwrap();
+    assert_eq!(first.as_ref(), Some(&trial.common), "{how:?}, receiver");
+    assert_eq!(second.as_ref(), how.1.then_some(&trial.common), "{how:?}, sender");
+    for (role, mut cost) in [(Role::Receiver, first_cost), (Role::Sender, second_cost)] {
+        cost.online.bytes_sent -= SIZES.bytes_sent;
+        cost.online.bytes_received -= SIZES.bytes_received;
+        cost.online.messages -= SIZES.messages;
+        must_cost(&plan, role, how.2, cost);
+    }
+}
+
+/// The cost of `agree`.
+const SIZES: PhaseCost = PhaseCost { rounds: 1, bytes_sent: 8, bytes_received: 8, messages: 1, aes_blocks: 0 };
+
+fn must_cost(plan: &PsiPlan, role: Role, threads: usize, cost: Cost) {
+    let declared = PsiCosts::new(plan, role, threads);
+    let seen = |cost: PhaseCost| (cost.bytes_sent, cost.bytes_received, cost.messages);
+    assert_eq!(seen(cost.setup), seen(declared.setup), "{role:?}");
+    assert_eq!(seen(cost.online), seen(declared.online), "{role:?}");
+    assert_eq!(cost.setup.aes_blocks, declared.setup.aes_blocks, "{role:?}");
+}
+
+#[test]
+fn lists_of_any_size_are_matched() {
+    let seed = seed();
+    for (i, (common, receiver, sender)) in
+        [(0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (1, 1, 1), (2, 3000, 1), (5, 2, 4000), (1000, 0, 0), (700, 800, 900)]
+            .into_iter()
+            .enumerate()
+    {
+        let trial = trial(seed + i as u64, common, receiver, sender);
+        check(&trial, (1, i % 2 == 0, 1));
+        check(&trial, (3, i % 2 == 1, 1 + i % 3));
+    }
+}
+
+/// Partitions have fewer keys than the sizes allow, and values are of 128 bits.
+#[test]
+fn bounds_and_wide_values_change_nothing() {
+    let trial = trial(seed(), 50, 60, 70);
+    for (receiver, sender) in [(110, 120), (5000, 121), (111, 5000)] {
+        let plan = PsiPlan::new(Sizes { receiver, sender }, 2, true).unwrap().with_wide_values();
+        let run = async |context: Context| {
+            let me = context.me();
+            let list = Arc::new(Plain::new(&trial.lists[me.index()], plan.partitions()));
+            let role = Role::of(me, Party::new(0));
+            intersect(&context, &plan, role, list.clone(), 1, |_| ()).await?;
+            Ok(list.all())
+        };
+        let heard = World::light(2, seed()).run(run);
+        must_cost(&plan, Role::Receiver, 1, heard[0].1);
+        assert_eq!(heard[0].0.as_ref(), Some(&trial.common));
+        assert_eq!(heard[1].0.as_ref(), Some(&trial.common));
+    }
+}
+
+#[test]
+fn sizes_decide_how_wide_values_are() {
+    let plan = |receiver, sender| PsiPlan::new(Sizes { receiver, sender }, 10, false).unwrap();
+    assert!(!plan(10_000_000, 10_000_000).wide());
+    assert!(plan(12_000_000, 1).wide() && plan(1, 12_000_000).wide());
+    assert!(PsiPlan::new(Sizes { receiver: 1 << 29, sender: 1 }, 1, false).is_err());
+}
