@@ -1,3 +1,6 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+mod common;
+mod faults;
 mod matching;
+mod views;

@@ -1,94 +1,15 @@
 //! Lists that are matched give what plain sets give.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use madrigal_core::{Cost, Party, PhaseCost, Zeroizing};
-use madrigal_kernels::{Block, Prg};
+use madrigal_core::{Cost, Party, PhaseCost};
 use madrigal_net::Context;
-use madrigal_psi::{List, PsiCosts, PsiPlan, Role, Sizes, agree, intersect, partition_of};
+use madrigal_psi::{PsiCosts, PsiPlan, Role, Sizes, intersect};
 use madrigal_testkit::{World, seed};
 
-/// A list in memory, and what it hears.
-struct Plain {
-    parts: Vec<Vec<Block>>,
-    heard: Mutex<Vec<Option<BTreeSet<u128>>>>,
-}
+use crate::common::{How, Plain, Trial, party, trial};
 
-impl Plain {
-    fn new(digests: &[Block], partitions: usize) -> Self {
-        let mut parts = vec![BTreeSet::new(); partitions];
-        for &digest in digests {
-            parts[partition_of(digest, partitions)].insert(u128::from(digest));
-        }
-        let parts = parts.into_iter();
-        Self {
-            parts: parts.map(|part| part.into_iter().map(Block::from).collect()).collect(),
-            heard: Mutex::new(vec![None; partitions]),
-        }
-    }
-
-    /// All keys that it heard are in both lists, if it heard of all partitions.
-    fn all(&self) -> Option<BTreeSet<u128>> {
-        let mut all = BTreeSet::new();
-        for heard in self.heard.lock().unwrap().iter() {
-            all.extend(heard.as_ref()?);
-        }
-        Some(all)
-    }
-}
-
-impl List for Plain {
-    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, String> {
-        Ok(Zeroizing::new(self.parts[partition].clone()))
-    }
-
-    fn matched(&self, partition: usize, places: Vec<u32>) -> Result<(), String> {
-        let keys = places.iter().map(|&place| u128::from(self.parts[partition][place as usize]));
-        let before = self.heard.lock().unwrap()[partition].replace(keys.collect());
-        assert!(before.is_none(), "a partition comes once");
-        Ok(())
-    }
-}
-
-/// Keys that both lists have, and all the keys of each.
-struct Trial {
-    lists: [Vec<Block>; 2],
-    common: BTreeSet<u128>,
-}
-
-fn trial(seed: u64, common: usize, receiver: usize, sender: usize) -> Trial {
-    let mut prg = Prg::new(Block::new(seed, 77));
-    let mut some = |n: usize| -> Vec<Block> { (0..n).map(|_| prg.next_block()).collect() };
-    let (both, one, two) = (some(common), some(receiver), some(sender));
-    let with = |own: Vec<Block>| [both.clone(), own].concat();
-    let set = both.iter().map(|&key| u128::from(key)).collect();
-    Trial { lists: [with(one), with(two)], common: set }
-}
-
-/// What each party heard, with its cost and its plan.
-type Outcome = (Option<BTreeSet<u128>>, PsiPlan);
-
-async fn party(
-    context: Context,
-    trial: &Trial,
-    (partitions, replies, threads): (usize, bool, usize),
-) -> madrigal_net::Result<Outcome> {
-    let me = context.me();
-    let role = Role::of(me, Party::new(0));
-    let list = Plain::new(&trial.lists[me.index()], partitions);
-    let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
-    let sizes = agree(&context, role, own).await?;
-    let plan = PsiPlan::new(sizes, partitions, replies).unwrap();
-    let list = Arc::new(list);
-    let mut told = 0;
-    let shared: Arc<dyn List> = list.clone();
-    intersect(&context, &plan, role, shared, threads, |_| told += 1).await?;
-    assert_eq!(told, partitions);
-    Ok((list.all(), plan))
-}
-
-fn check(trial: &Trial, how: (usize, bool, usize)) {
+fn check(trial: &Trial, how: How) {
     let world = World::light(2, seed());
     let mut all = world.run(|context| party(context, trial, how));
     let ((second, plan), second_cost) = all.pop().unwrap();

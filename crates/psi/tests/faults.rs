@@ -1,0 +1,67 @@
+//! Faults of the network, and messages that no honest party sends: each party ends with the right result or one error.
+#![allow(clippy::print_stdout, reason = "tells what was tried")]
+
+use std::sync::Arc;
+
+use madrigal_core::Party;
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::Context;
+use madrigal_net::transport::{Fault, mesh};
+use madrigal_testkit::{
+    Change, Deviating, Deviation, Transcript, World, impatient, must_end_well, run_with_fault, seed,
+};
+
+use crate::common::{Outcome, party, trial};
+
+#[test]
+fn each_party_ends_with_the_result_or_an_error() {
+    let seed = seed();
+    let mut prg = Prg::new(Block::new(seed, 3));
+    let mut fired = 0;
+    for _ in 0..30 {
+        let number = prg.next_block().lo();
+        let how = (1 + number as usize % 3, number & 8 != 0, 1 + (number >> 4) as usize % 2);
+        let lists = Arc::new(trial(number, 40, 20, 30));
+        let fault = Fault { at: (number >> 8) as u32 % 30, ..Fault::random(number, 2) };
+        let again = format!("MADRIGAL_SEED={seed}, fault {number}");
+        let tried = must_end_well(&again, |patience| {
+            let (world, limit) = impatient(2, number, patience);
+            let (judge, lists) = (Arc::clone(&lists), Arc::clone(&lists));
+            let right = move |me: Party, (heard, _): &Outcome| {
+                let learns = me == Party::new(0) || how.1;
+                *heard == learns.then(|| judge.common.clone())
+            };
+            let program = move |context: Context| {
+                let lists = Arc::clone(&lists);
+                async move { party(context, &lists, how).await }
+            };
+            run_with_fault(&world, fault, limit, program, right)
+        });
+        fired += u32::from(tried.fired);
+    }
+    println!("{fired} of 30 faults happened (MADRIGAL_SEED={seed})");
+    assert!(fired > 10);
+}
+
+/// Whatever a party sends in the places of its messages, the other one ends: with an error, or with some of its own keys.
+#[test]
+fn messages_of_any_content_end_well() {
+    let seed = seed();
+    let lists = trial(seed, 40, 20, 30);
+    for change in Change::ALL {
+        for (deviator, only) in [(0, None), (1, None), (0, Some(5)), (1, Some(5)), (1, Some(7))] {
+            let deviation = Deviation { change, only, seed };
+            let deviator = Party::new(deviator);
+            let (seen, transports) = Transcript::of(deviator, mesh(2));
+            let transports = Deviating::all(transports, deviator, Some(deviation), &seen);
+            let world = World::light(2, seed);
+            let ended = world.run_over(transports, |context: Context| party(context, &lists, (1, true, 1)));
+            for (me, ended) in ended.into_iter().enumerate() {
+                let Ok(((heard, _), _)) = ended else { continue };
+                let own: Vec<u128> = lists.lists[me].iter().map(|&key| key.into()).collect();
+                let heard = heard.unwrap_or_default();
+                assert!(heard.iter().all(|key| own.contains(key)), "{deviation:?}");
+            }
+        }
+    }
+}
