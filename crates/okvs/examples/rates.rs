@@ -57,7 +57,8 @@ fn one<V: Element>(n: usize) -> Result<(), Box<dyn Error>> {
     assert!(found == values, "decoding gives back what was encoded");
     let mut sum = V::default();
     let begun = Instant::now();
-    decode_each(&shape, seed, &keys, &store, |_, values| {
+    decode_each(&shape, seed, &keys, &store, |found| {
+        let values = found.values;
         for &value in values {
             sum ^= value;
         }

@@ -28,14 +28,34 @@ pub fn decode<V: Element>(
     out: &mut [V],
 ) -> Result<(), OkvsError> {
     check_length("results", keys.len(), out.len())?;
-    decode_each(shape, seed, keys, store, |places, values| {
-        for (&place, &value) in places.iter().zip(values) {
+    decode_each(shape, seed, keys, store, |found| {
+        for (&place, &value) in found.places.iter().zip(found.values) {
             out[place as usize] = value;
         }
     })
 }
 
-/// Hands `take` the places of some keys and what `store` has under these, again and again, each key once, in an order that
+/// Some keys, and what a store has under them.
+#[derive(Clone, Copy)]
+pub struct Found<'a, V> {
+    /// The keys' places among those that were asked for.
+    pub places: &'a [u32],
+    /// The keys.
+    pub keys: &'a [Block],
+    /// The first column of each key's row, a multiple of eight: keys come in ascending order of it, for four million of them at a time. It
+    /// follows from the key, the seed and the shape alone.
+    pub starts: &'a [u32],
+    /// The values.
+    pub values: &'a [V],
+}
+
+impl<V> core::fmt::Debug for Found<'_, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Found").finish_non_exhaustive()
+    }
+}
+
+/// Hands `take` some keys and what `store` has under these, again and again, each key once, in an order that
 /// depends on the keys. It takes some 20 bytes of memory for each key, for at most four million of them at a time.
 ///
 /// # Errors
@@ -45,7 +65,7 @@ pub fn decode_each<V: Element>(
     seed: Block,
     keys: &[Block],
     store: &[V],
-    mut take: impl FnMut(&[u32], &[V]),
+    mut take: impl FnMut(Found<'_, V>),
 ) -> Result<(), OkvsError> {
     check_length("columns", shape.columns(), store.len())?;
     if keys.len() as u64 > 1 << 32 {
@@ -72,14 +92,24 @@ pub fn decode_each<V: Element>(
             let mut sorted = Zeroizing::new([Band::default(); BATCH]);
             let mut values = Zeroizing::new([V::default(); BATCH]);
             let mut places = Zeroizing::new([0; BATCH]);
+            let mut starts = Zeroizing::new([0; BATCH]);
+            let mut sorted_keys = Zeroizing::new([Block::ZERO; BATCH]);
             for order in order.sort(bands, first).chunks(BATCH) {
                 let some = ..order.len();
-                for ((&i, band), place) in order.iter().zip(&mut *sorted).zip(&mut *places) {
-                    *band = bands[i as usize];
-                    *place = near_places[i as usize];
+                for (to, &from) in order.iter().enumerate() {
+                    let from = from as usize;
+                    sorted[to] = bands[from];
+                    starts[to] = bands[from].start;
+                    places[to] = near_places[from];
+                    sorted_keys[to] = near_keys[from];
                 }
                 Kernels::detect().band_sums(store, &sorted[some], &mut values[some]);
-                take(&places[some], &values[some]);
+                take(Found {
+                    places: &places[some],
+                    keys: &sorted_keys[some],
+                    starts: &starts[some],
+                    values: &values[some],
+                });
             }
         }
     }

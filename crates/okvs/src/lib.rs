@@ -64,7 +64,7 @@ mod failure;
 mod rows;
 mod shape;
 
-pub use decode::{decode, decode_each};
+pub use decode::{Found, decode, decode_each};
 pub use encode::encode;
 pub use error::OkvsError;
 pub use failure::{expected_losses, failure_bits};

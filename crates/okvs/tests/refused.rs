@@ -57,7 +57,7 @@ fn lengths_that_do_not_fit_are_told() {
         let error = length("columns", shape.columns(), columns);
         assert_eq!(read(&store[..columns], 10), error);
         assert_eq!(
-            decode_each(&shape, Block::ZERO, &keys, &store[..columns], |_, _| {}),
+            decode_each(&shape, Block::ZERO, &keys, &store[..columns], |_| {}),
             error
         );
     }

@@ -5,7 +5,8 @@ use madrigal_correlations_make::{VoleBase, VoleCost, VoleCosts};
 use madrigal_kernels::{Block, Element};
 
 use crate::plan::PsiPlan;
-use crate::run::{ELEMENTS, Role};
+use crate::oprf::{message_bytes, messages};
+use crate::run::Role;
 
 /// Bytes and messages that matching by a plan costs a party, beside those in which the sizes are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,9 +43,8 @@ impl PsiCosts {
             setup.rounds = rounds;
         }
         let partitions = plan.partitions() as u64;
-        let columns = plan.shape.columns();
-        let store = partitions * (16 + columns * plan.element_bytes()) as u64;
-        let store_messages = partitions * (1 + columns.div_ceil(ELEMENTS)) as u64;
+        let store = partitions * message_bytes(&plan.shape, plan.element_bytes()) as u64;
+        let store_messages = partitions * messages(&plan.shape) as u64;
         let tags = partitions * plan.tag_bytes() as u64;
         let replies = partitions * plan.reply_bytes() as u64;
         let reply_messages = if plan.replies() { partitions } else { 0 };

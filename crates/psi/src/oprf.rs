@@ -1,21 +1,26 @@
-//! The function that tags are made with: the receiver has it at its own keys, the sender everywhere.
+//! An oblivious pseudorandom function: the receiver has it at its own keys, the sender everywhere.
 //!
-//! The receiver has VOLE's values U and tags M, the sender keys K and Delta, with M = K + U Delta. The receiver encodes d(y) under each digest d of a key y,
+//! The receiver has VOLE's values U and tags M, the sender keys K and Delta, with M = K + U Delta. The receiver encodes d under each digest d of its own,
 //! which gives the store P, and sends P + U. The sender adds Delta (P + U) to K, which gives K' = M + P Delta. Decoding is linear, so
-//! Decode(K', x) + d(x) Delta = Decode(M, x) + (Decode(P, x) + d(x)) Delta. For the receiver's keys the factor of Delta is zero, and both sides have
-//! Decode(M, x). For others it is not, but for a chance of 2^-64 or 2^-128, and the hash of the element looks random to the receiver.
+//! Decode(K', d) + d Delta = Decode(M, d) + (Decode(P, d) + d) Delta. For the receiver's digests the factor of Delta is zero, and both sides have
+//! Decode(M, d). For others it is not, but for a chance of 2^-64 or 2^-128, and the hash of the element looks random to the receiver.
+//!
+//! Elements are hashed under one key of AES for each 1024 columns in which their rows begin: for some thousand of them. Both sides know these columns.
 
-use madrigal_core::Zeroizing;
+use bytes::Bytes;
+use madrigal_core::{Zeroizing, domains};
+use madrigal_correlations_make::{VoleKeys, VoleValues};
 use madrigal_kernels::{Block, Element, Kernels, ROWS_PER_KEY, RowHash};
-use madrigal_net::{Context, Error, Result};
-use madrigal_okvs::{OkvsError, decode, encode};
+use madrigal_net::{Context, Error, Receiver, Result, Sender};
+use madrigal_okvs::{Found, OkvsError, Shape, decode_each, encode};
 use madrigal_ot::SeededRng;
+use sha2::{Digest as _, Sha256};
 
-use crate::plan::PsiPlan;
-use crate::tags::tag;
+/// Elements of a store in one message.
+pub(crate) const ELEMENTS: usize = 1 << 20;
 
-/// Elements that are handled at a time.
-const PIECE: usize = 1 << 12;
+/// Columns in which rows begin whose elements are hashed under one key.
+const COLUMNS_PER_KEY: u32 = 1024;
 
 /// Values of the store: of a digest all bits, or half of them.
 pub(crate) trait Value: Element {
@@ -35,88 +40,194 @@ impl Value for Block {
     }
 }
 
-/// The receiver's store for the digests of one partition, with the seed of its rows.
-pub(crate) fn encoded<V: Value>(
-    context: &Context,
-    plan: &PsiPlan,
+/// Messages of one store: the seed, and the elements.
+pub(crate) fn messages(shape: &Shape) -> usize {
+    1 + shape.columns().div_ceil(ELEMENTS)
+}
+
+/// Bytes of one store whose elements have this many bytes.
+pub(crate) fn message_bytes(shape: &Shape, element: usize) -> usize {
+    16 + shape.columns() * element
+}
+
+/// The function as one side has it.
+pub(crate) struct Function {
+    shape: Shape,
+    seed: Block,
+    hash: RowHash,
+    /// Tags of the receiver, or keys K' of the sender.
+    elements: Zeroizing<Vec<Block>>,
+    /// The sender's factor, of values of a digest's lower 64 bits or of all.
+    delta: Option<(Zeroizing<Block>, bool)>,
+}
+
+/// The hash of a step's elements.
+fn hash(step: &Context) -> RowHash {
+    let digest: [u8; 32] = Sha256::new()
+        .chain_update(domains::PSI_TAGS)
+        .chain_update(step.public_id())
+        .finalize()
+        .into();
+    RowHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+}
+
+impl Function {
+    /// Makes the receiver's function, which it has at `digests` alone, as many as `shape` says, all distinct. They are settled, and nothing that is sent
+    /// before depends on them.
+    pub(crate) async fn receiver<V: Value>(
+        step: &Context,
+        shape: &Shape,
+        vole: &mut VoleValues<V>,
+        tx: &mut Sender,
+        digests: &[Block],
+    ) -> Result<Self> {
+        let (seed, mut store) = encoded::<V>(step, shape, digests)?;
+        let mut values = Zeroizing::<Vec<V>>::zeros(store.len());
+        let mut elements = Zeroizing::<Vec<Block>>::zeros(store.len());
+        vole.extend(&mut values, &mut elements).await?;
+        for (store, &value) in store.iter_mut().zip(values.iter()) {
+            *store ^= value;
+        }
+        drop(values);
+        tx.send(seed.to_bytes().to_vec()).await?;
+        for piece in store.chunks_mut(ELEMENTS) {
+            tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
+        }
+        step.flush();
+        Ok(Self {
+            shape: shape.clone(),
+            seed,
+            hash: hash(step),
+            elements,
+            delta: None,
+        })
+    }
+
+    /// Makes the sender's function.
+    pub(crate) async fn sender<V: Value>(
+        step: &Context,
+        shape: &Shape,
+        vole: &mut VoleKeys<V>,
+        rx: &mut Receiver,
+    ) -> Result<Self> {
+        let delta = vole.delta();
+        let mut elements = Zeroizing::<Vec<Block>>::zeros(shape.columns());
+        vole.extend(&mut elements).await?;
+        let seed = rx.recv(16).await?;
+        let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
+        for keys in elements.chunks_mut(ELEMENTS) {
+            let bytes = rx.recv(keys.len() * (V::BITS / 8)).await?;
+            let mut masked = vec![V::default(); keys.len()];
+            V::bytes_mut(&mut masked).copy_from_slice(&bytes);
+            Kernels::detect().field_multiply_add(*delta, &masked, keys);
+        }
+        Ok(Self {
+            shape: shape.clone(),
+            seed,
+            hash: hash(step),
+            elements,
+            delta: Some((delta, V::BITS < 128)),
+        })
+    }
+
+    /// Tells `take` the place of each digest and the function's value, in an order that depends on the digests.
+    pub(crate) fn each(
+        &self,
+        step: &Context,
+        digests: &[Block],
+        mut take: impl FnMut(u32, Block),
+    ) -> Result<()> {
+        let mut room = Zeroizing::new(Room::default());
+        let evaluate = |found: Found<'_, Block>| self.some(found, &mut room, &mut take);
+        step.metered_now(|| {
+            decode_each(&self.shape, self.seed, digests, &self.elements, evaluate)
+        })
+        .map_err(|error| step.fail(Error::bug(error)))
+    }
+
+    fn some(&self, found: Found<'_, Block>, room: &mut Room, take: &mut impl FnMut(u32, Block)) {
+        let n = found.values.len();
+        room.reach(n);
+        let elements = &mut room.elements[..n];
+        elements.copy_from_slice(found.values);
+        match &self.delta {
+            None => {}
+            Some((delta, true)) => {
+                let values = &mut room.values[..n];
+                for (value, &key) in values.iter_mut().zip(found.keys) {
+                    *value = u64::of(key);
+                }
+                Kernels::detect().field_multiply_add(**delta, values, elements);
+            }
+            Some((delta, false)) => {
+                Kernels::detect().field_multiply_add(**delta, found.keys, elements);
+            }
+        }
+        let hashes = &mut room.hashes[..n];
+        let key = |start: &u32| u64::from(start / COLUMNS_PER_KEY);
+        let mut at = 0;
+        for starts in found.starts.chunk_by(|a, b| key(a) == key(b)) {
+            let row = starts.first().map_or(0, key) * ROWS_PER_KEY;
+            let range = at..at + starts.len();
+            at = range.end;
+            self.hash.hash_same_row(row, &elements[range.clone()], &mut hashes[range]);
+        }
+        for (&place, &hash) in found.places.iter().zip(hashes.iter()) {
+            take(place, hash);
+        }
+    }
+}
+
+/// Memory for some elements.
+#[derive(Default)]
+struct Room {
+    elements: Vec<Block>,
+    values: Vec<u64>,
+    hashes: Vec<Block>,
+}
+
+impl madrigal_core::Wipe for Room {
+    fn wipe(&mut self) {
+        self.elements.wipe();
+        self.values.wipe();
+        self.hashes.wipe();
+    }
+}
+
+impl Room {
+    fn reach(&mut self, n: usize) {
+        if self.elements.len() < n {
+            self.elements = vec![Block::ZERO; n];
+            self.values = vec![0; n];
+            self.hashes = vec![Block::ZERO; n];
+        }
+    }
+}
+
+/// The receiver's store for its digests, with the seed of its rows.
+fn encoded<V: Value>(
+    step: &Context,
+    shape: &Shape,
     digests: &[Block],
 ) -> Result<(Block, Zeroizing<Vec<V>>)> {
-    let mut private = context.private_prg();
+    let mut private = step.private_prg();
     let (seed, rng_seed) = (private.next_block(), private.next_block());
-    let number = context.own_key_numbers().of(0);
-    context.metered_now(|| {
+    let number = step.own_key_numbers().of(0);
+    let made = step.metered_now(|| {
         let mut rng = SeededRng::numbered(rng_seed, number);
-        let values: Zeroizing<Vec<V>> = values(digests);
-        encode(&plan.shape, seed, digests, &values, &mut rng).map_err(|error| match error {
+        let mut values = Zeroizing::<Vec<V>>::zeros(digests.len());
+        for (value, &digest) in values.iter_mut().zip(digests) {
+            *value = V::of(digest);
+        }
+        encode(shape, seed, digests, &values, &mut rng)
+    });
+    let made = made.map_err(|error| {
+        step.fail(match error {
             OkvsError::Dependent => Error::Ended {
-                reason: "no store for these keys was found under a random seed, which happens once in 2^40 times; run again"
-                    .to_owned(),
+                reason: "a random seed gives no store for these keys, which happens once in 2^40 times: run again".to_owned(),
             },
             error => Error::bug(error),
         })
-    })
-    .map(|store| (seed, store))
-    .map_err(|error| context.fail(error))
-}
-
-fn values<V: Value>(digests: &[Block]) -> Zeroizing<Vec<V>> {
-    let mut values = Zeroizing::<Vec<V>>::zeros(digests.len());
-    for (value, &digest) in values.iter_mut().zip(digests) {
-        *value = V::of(digest);
-    }
-    values
-}
-
-/// Tags of the receiver's digests, in ascending order of these, from VOLE's tags.
-pub(crate) fn receiver_tags(
-    plan: &PsiPlan,
-    hash: &RowHash,
-    (seed, tags): (Block, &[Block]),
-    digests: &[Block],
-) -> Result<Zeroizing<Vec<u128>>, OkvsError> {
-    let mut elements = Zeroizing::<Vec<Block>>::zeros(digests.len());
-    decode(&plan.shape, seed, digests, tags, &mut elements)?;
-    Ok(hashed(plan, hash, digests, &mut elements))
-}
-
-/// Tags of the sender's digests, in ascending order of these, from its keys K'.
-pub(crate) fn sender_tags<V: Value>(
-    plan: &PsiPlan,
-    hash: &RowHash,
-    (seed, keys, delta): (Block, &[Block], Block),
-    digests: &[Block],
-) -> Result<Zeroizing<Vec<u128>>, OkvsError> {
-    let mut elements = Zeroizing::<Vec<Block>>::zeros(digests.len());
-    decode(&plan.shape, seed, digests, keys, &mut elements)?;
-    for (elements, digests) in elements.chunks_mut(PIECE).zip(digests.chunks(PIECE)) {
-        let values: Zeroizing<Vec<V>> = values(digests);
-        Kernels::detect().field_multiply_add(delta, &values, elements);
-    }
-    Ok(hashed(plan, hash, digests, &mut elements))
-}
-
-/// Hashes elements under the keys of the groups of their digests.
-fn hashed(
-    plan: &PsiPlan,
-    hash: &RowHash,
-    digests: &[Block],
-    elements: &mut [Block],
-) -> Zeroizing<Vec<u128>> {
-    let mut tags = Zeroizing::<Vec<u128>>::zeros(digests.len());
-    let mut out = Zeroizing::new([Block::ZERO; 1024]);
-    let bits = plan.group_bits();
-    let group = |digest: &Block| digest.hi().checked_shr(64 - bits).unwrap_or(0);
-    let mut at = 0;
-    for digests in digests.chunk_by(|a, b| group(a) == group(b)) {
-        let row = digests.first().map_or(0, group) * ROWS_PER_KEY;
-        for some in digests.chunks(out.len()) {
-            let out = &mut out[..some.len()];
-            hash.hash_same_row(row, &elements[at..at + some.len()], out);
-            for &hash in out.iter() {
-                tags[at] = tag(plan, hash, at);
-                at += 1;
-            }
-        }
-    }
-    tags
+    });
+    Ok((seed, made?))
 }

@@ -20,9 +20,6 @@ pub(crate) const PLACE_BITS: u32 = 28;
 /// with probability n 2^-64.
 const MOST_NARROW: u64 = (1 << 23) / 10 * 13;
 
-/// Keys in a group whose tags are hashed under one key of AES, at the longer list, on average.
-const GROUP: u64 = 512;
-
 /// Distinct keys of both lists: exact numbers or bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
@@ -122,12 +119,6 @@ impl PsiPlan {
     pub(crate) const fn low_bytes(&self) -> usize {
         // The sender's keys in a partition are at most 2^high_bits, so each of the receiver's meets less than one of them.
         if self.wide() { 9 } else { 8 }
-    }
-
-    /// Bits of a digest that number the groups whose tags are hashed under one key.
-    pub(crate) fn group_bits(&self) -> u32 {
-        let keys = self.receiver_keys.max(self.sender_keys) as u64 * self.partitions as u64;
-        (keys / GROUP).max(1).next_power_of_two().ilog2()
     }
 
     /// Bytes of all tags of a partition.

@@ -5,23 +5,19 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_channel::mpsc::{Receiver, Sender, channel};
 use futures_util::future::try_join;
 use futures_util::{SinkExt as _, StreamExt as _};
 use madrigal_core::{Party, Phase, Zeroizing, domains};
 use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
-use madrigal_kernels::{Block, Kernels, RowHash};
+use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, exchange_one, on_threads};
 use sha2::{Digest as _, Sha256};
 
 use crate::lists::{List, digests_of};
-use crate::oprf::{Value, encoded, receiver_tags, sender_tags};
+use crate::oprf::{Function, Value};
 use crate::plan::{PsiPlan, Sizes};
-use crate::tags::{Received, Tags};
-
-/// Elements of a store in one message.
-pub(crate) const ELEMENTS: usize = 1 << 20;
+use crate::tags::{Received, Tags, tag};
 
 /// The part of a party.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,17 +156,6 @@ impl Strand {
         self.partitions().len() as u64 * self.plan.shape.columns() as u64
     }
 
-    /// The hash of one partition's tags.
-    fn hash(&self, partition: usize) -> RowHash {
-        let step = self.online.step(&format!("tags of partition {partition}"));
-        let digest: [u8; 32] = Sha256::new()
-            .chain_update(domains::PSI_TAGS)
-            .chain_update(step.public_id())
-            .finalize()
-            .into();
-        RowHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
-    }
-
     async fn receive<V: Value>(&self, tell: &dyn Fn(usize)) -> Result<()> {
         let peer = peer(&self.online)?;
         let elements = self.elements();
@@ -194,37 +179,17 @@ impl Strand {
         let most = self.plan.receiver_keys;
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
-            let mut digests =
-                digests_of(&step, &self.plan, &*self.list, (partition, most))?;
+            let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
             let own = digests.len();
             let mut prg = step.private_prg();
             let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
             padded[..own].copy_from_slice(&digests);
             padded[own..].iter_mut().for_each(|digest| *digest = prg.next_block());
-            let (seed, mut store) = encoded::<V>(&step, &self.plan, &padded)?;
+            let function = Function::receiver(&step, &self.plan.shape, vole, &mut channel.tx, &padded);
+            let function = function.await?;
             drop(padded);
-
-            let columns = store.len();
-            let mut values = Zeroizing::<Vec<V>>::zeros(columns);
-            let mut tags = Zeroizing::<Vec<Block>>::zeros(columns);
-            vole.extend(&mut values, &mut tags).await?;
-            for (store, &value) in store.iter_mut().zip(values.iter()) {
-                *store ^= value;
-            }
-            drop(values);
-            let decoded = step.metered_now(|| {
-                let hash = self.hash(partition);
-                receiver_tags(&self.plan, &hash, (seed, &tags), &digests)
-            });
-            let own_tags = decoded.map_err(|error| step.fail(Error::bug(error)))?;
-            drop(tags);
-            *digests = Vec::new();
-            channel.send(seed.to_bytes().to_vec()).await?;
-            for piece in store.chunks_mut(ELEMENTS) {
-                let bytes = Bytes::copy_from_slice(V::bytes_mut(piece));
-                channel.send(bytes).await?;
-            }
-            context.flush();
+            let own_tags = self.tags(&step, &function, &digests, own)?;
+            drop((function, digests));
             // Nobody takes them only if the other half has failed.
             if put.send((partition, own_tags)).await.is_err() {
                 return self.online.check();
@@ -285,28 +250,15 @@ impl Strand {
         let context = self.online.fork("stores");
         let mut channel = context.channel(peer(&context)?)?;
         let most = self.plan.sender_keys;
-        let delta = vole.delta();
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
-            let mut keys = Zeroizing::<Vec<Block>>::zeros(self.plan.shape.columns());
-            vole.extend(&mut keys).await?;
+            let function = Function::sender(&step, &self.plan.shape, vole, &mut channel.rx);
+            let function = function.await?;
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
-            let seed = channel.recv(16).await?;
-            let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
-            for keys in keys.chunks_mut(ELEMENTS) {
-                let bytes = channel.recv(keys.len() * self.plan.element_bytes()).await?;
-                let mut masked = vec![V::default(); keys.len()];
-                V::bytes_mut(&mut masked).copy_from_slice(&bytes);
-                Kernels::detect().field_multiply_add(*delta, &masked, keys);
-            }
             let own = digests.len();
-            let hash = self.hash(partition);
-            let made = step.metered_now(|| {
-                sender_tags::<V>(&self.plan, &hash, (seed, &keys, *delta), &digests)
-            });
-            let mut made = made.map_err(|error| step.fail(Error::bug(error)))?;
-            drop((keys, digests));
-            self.pad(&step, &mut made);
+            let mut made = self.tags(&step, &function, &digests, most)?;
+            drop((function, digests));
+            self.pad(&step, &mut made[own..], own);
             let tags = Tags::sorted(&self.plan, &made);
             drop(made);
             tx.send(tags.message(&self.plan)).await?;
@@ -320,15 +272,30 @@ impl Strand {
         Ok(())
     }
 
-    /// Adds random tags up to the bound.
-    fn pad(&self, step: &Context, tags: &mut Zeroizing<Vec<u128>>) {
-        let mut padded = Zeroizing::<Vec<u128>>::zeros(self.plan.sender_keys);
-        padded[..tags.len()].copy_from_slice(tags);
+    /// Tags of digests, and room for more.
+    fn tags(
+        &self,
+        step: &Context,
+        function: &Function,
+        digests: &[Block],
+        room: usize,
+    ) -> Result<Zeroizing<Vec<u128>>> {
+        let mut tags = Zeroizing::<Vec<u128>>::zeros(room);
+        let mut next = tags.iter_mut();
+        function.each(step, digests, |place, hash| {
+            if let Some(next) = next.next() {
+                *next = tag(&self.plan, hash, place);
+            }
+        })?;
+        Ok(tags)
+    }
+
+    /// Draws tags for keys that the list does not have.
+    fn pad(&self, step: &Context, tags: &mut [u128], own: usize) {
         let mut prg = step.private_prg();
-        for (place, padding) in padded.iter_mut().enumerate().skip(tags.len()) {
-            *padding = crate::tags::tag(&self.plan, prg.next_block(), place);
+        for (place, padding) in (own as u32..).zip(tags) {
+            *padding = tag(&self.plan, prg.next_block(), place);
         }
-        *tags = padded;
     }
 
     /// Takes the replies.

@@ -19,11 +19,11 @@ const PART: usize = 4096;
 pub(crate) struct Tags(Zeroizing<Vec<u128>>);
 
 /// One tag with its place.
-pub(crate) fn tag(plan: &PsiPlan, hash: Block, place: usize) -> u128 {
+pub(crate) fn tag(plan: &PsiPlan, hash: Block, place: u32) -> u128 {
     let high = u128::from(hash.hi()) >> (64 - plan.high_bits().max(1)) & high_mask(plan);
     let low = u128::from(hash.lo()) | u128::from(hash.hi() & 0xff) << 64;
     let low = low & (u128::MAX >> (128 - 8 * plan.low_bytes() as u32));
-    (high << LOW_BITS | low) << PLACE_BITS | place as u128
+    (high << LOW_BITS | low) << PLACE_BITS | u128::from(place)
 }
 
 const fn high_mask(plan: &PsiPlan) -> u128 {

@@ -1,6 +1,6 @@
 //! Seconds of matching two lists, both parties in this process, one after the other's digests are made.
 //!
-//! `cargo run --release -p madrigal-psi --example rates [KEYS [PARTITIONS [THREADS]]]`
+//! `cargo run --release -p madrigal-psi --example two_lists [KEYS [PARTITIONS [THREADS]]]`
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
