@@ -43,11 +43,12 @@ pub fn salt(context: &Context) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Tells the other party how many distinct keys one's list has, or a bound, and hears of the other's. One round of 8 bytes.
+/// Tells the other party how many distinct keys one's list has, or a bound, and hears of the other's: both numbers, by the parties' order. One round of
+/// 8 bytes.
 ///
 /// # Errors
 /// [`Error`] of the network; a size that no list has.
-pub async fn agree(context: &Context, role: Role, own: u64) -> Result<Sizes> {
+pub async fn agree(context: &Context, own: u64) -> Result<[u64; 2]> {
     let context = context.enter(Phase::Online, "sizes of lists");
     let mut channel = context.channel(peer(&context)?)?;
     let Channel { tx, rx } = &mut channel;
@@ -56,10 +57,21 @@ pub async fn agree(context: &Context, role: Role, own: u64) -> Result<Sizes> {
     if theirs > MOST {
         return Err(rx.refuse(format!("a list of {theirs} keys; the most are {MOST}")));
     }
-    Ok(match role {
-        Role::Receiver => Sizes { receiver: own, sender: theirs },
-        Role::Sender => Sizes { receiver: theirs, sender: own },
+    Ok(match context.me().index() {
+        0 => [own, theirs],
+        _ => [theirs, own],
     })
+}
+
+impl Sizes {
+    /// The sizes of both parties' lists, by the parties' order, where `receiver` is the receiver.
+    pub fn of(sizes: [u64; 2], receiver: Party) -> Self {
+        let receiver = receiver.index() % 2;
+        Self {
+            receiver: sizes[receiver],
+            sender: sizes[1 - receiver],
+        }
+    }
 }
 
 /// The most keys of a list.
@@ -86,7 +98,7 @@ pub async fn intersect(
     role: Role,
     list: Arc<dyn List>,
     threads: usize,
-    mut tell: impl FnMut(usize),
+    tell: impl FnMut(usize),
 ) -> Result<()> {
     let threads = threads.clamp(1, plan.partitions);
     let setup = context.enter(Phase::Setup, "matching, setup");
@@ -104,20 +116,8 @@ pub async fn intersect(
         };
         move |tell: &dyn Fn(usize)| block_on(strand.run(role, tell))
     });
-    let done = match threads {
-        1 => {
-            let mut clocks = Vec::new();
-            for strand in strands {
-                let (say, mut said) = futures_channel::mpsc::unbounded();
-                clocks.push(strand(&|event| drop(say.unbounded_send(event)))?);
-                while let Ok(event) = said.try_recv() {
-                    tell(event);
-                }
-            }
-            clocks
-        }
-        _ => on_threads(context, strands, tell).await?,
-    };
+    // Also a single one: meanwhile this thread serves the sockets.
+    let done = on_threads(context, strands, tell).await?;
     for (of_setup, of_online) in &done {
         setup.join(of_setup);
         online.join(of_online);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg, meter};
 use madrigal_net::Context;
-use madrigal_psi::{List, PsiPlan, Role, agree, intersect, partition_of};
+use madrigal_psi::{List, PsiPlan, Role, Sizes, agree, intersect, partition_of};
 
 /// A list in memory, and what it hears.
 pub(crate) struct Plain {
@@ -82,7 +82,7 @@ pub(crate) async fn party(
     let role = Role::of(me, Party::new(0));
     let list = Plain::new(&trial.lists[me.index()], partitions);
     let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
-    let sizes = agree(&context, role, own).await?;
+    let sizes = Sizes::of(agree(&context, own).await?, Party::new(0));
     let plan = PsiPlan::new(sizes, partitions, replies).unwrap();
     let list = Arc::new(list);
     let mut told = 0;

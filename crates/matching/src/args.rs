@@ -1,0 +1,162 @@
+//! The flags of `psi`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum, ValueHint};
+use madrigal_app::failure::EXIT_STATUS;
+use madrigal_app::flags::{Net, Who};
+use madrigal_app::receivers::Receivers;
+use madrigal_app::threads::Threads;
+use madrigal_lists::{Empty, Normal};
+
+/// Text below the flags.
+const BELOW: &str = "\
+Two parties have a list each, as .csv with names of columns in the first line, or as .parquet. Each learns how many different keys the other
+list has, or the bound that --bound says; who --to names learns which of its own rows have keys that the other list has, too. Nothing else.
+
+";
+
+fn below() -> String {
+    format!("{BELOW}{EXIT_STATUS}")
+}
+
+/// Flags of the matching of two lists.
+#[derive(Args, Debug)]
+#[command(after_help = below())]
+pub struct Psi {
+    /// Our list; with --local that of each party, as 0=a.csv and 1=b.csv
+    #[arg(long, short = 'i', value_name = "[PARTY=]FILE", required = true, help_heading = "Lists")]
+    pub input: Vec<OfParty<PathBuf>>,
+
+    /// Column of the keys; several with commas between them are one key together. Its name may differ between parties
+    #[arg(long, short = 'c', value_name = "[PARTY=]COLUMNS", required = true, help_heading = "Lists")]
+    pub column: Vec<OfParty<String>>,
+
+    /// Form in which keys are compared: exact, or some of lower (small letters) and trim (no needless white space), or phone:P
+    /// (digits alone, with the country's prefix P where a number has none); the same at both parties
+    #[arg(long, value_name = "FORM", default_value = "exact", help_heading = "Lists")]
+    pub normal: Normal,
+
+    /// What becomes of rows without a key
+    #[arg(long, value_name = "WHAT", default_value = "skip", help_heading = "Lists")]
+    pub empty: EmptyArg,
+
+    /// Tell the other party this number in place of the number of different keys, which must not be larger; with --local for each party, as
+    /// 0=1000000. The work follows from it
+    #[arg(long, value_name = "[PARTY=]KEYS", help_heading = "Lists")]
+    pub bound: Vec<OfParty<u64>>,
+
+    /// Parties that learn which of their rows match, with commas between them, or all; the same at both parties
+    #[arg(long, value_name = "PARTIES|all", default_value = "all", help_heading = "Result")]
+    pub to: Receivers,
+
+    /// Write the rows that match to this file as CSV, as they stand in the list and in its order; with --local for each party, as 0=a-matches.csv
+    #[arg(long, short = 'o', value_name = "[PARTY=]FILE", help_heading = "Result")]
+    pub out: Vec<OfParty<PathBuf>>,
+
+    /// Write all rows but those that match
+    #[arg(long, requires = "out", help_heading = "Result")]
+    pub others: bool,
+
+    /// Print JSON: numbers of keys and rows, costs
+    #[arg(long, help_heading = "Result")]
+    pub json: bool,
+
+    /// Print the numbers of keys and rows alone
+    #[arg(long, short, help_heading = "Result")]
+    pub quiet: bool,
+
+    /// Memory for digests of a list's keys, in megabytes; beyond it they go to a file
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 24), help_heading = "Resources")]
+    pub memory: u64,
+
+    /// Directory for that file, which its owner alone can read and which is gone in the end [default: that of temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Resources")]
+    pub spill: Option<PathBuf>,
+
+    /// Threads that each party computes with; auto: as many as there are cores for it here. Parties with different numbers take the least
+    #[arg(long, value_name = "auto|N", default_value_t, help_heading = "Resources")]
+    pub threads: Threads,
+
+    #[command(flatten)]
+    pub who: Who,
+
+    #[command(flatten)]
+    pub net: Net,
+}
+
+/// Treatment of rows without a key.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptyArg {
+    /// They match nothing, and their number is told
+    Skip,
+    /// The list is refused
+    Refuse,
+    /// They match rows without a key
+    Match,
+}
+
+impl From<EmptyArg> for Empty {
+    fn from(arg: EmptyArg) -> Self {
+        match arg {
+            EmptyArg::Skip => Self::Skip,
+            EmptyArg::Refuse => Self::Refuse,
+            EmptyArg::Match => Self::Match,
+        }
+    }
+}
+
+/// A value of all parties, or after its number and `=` of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfParty<T> {
+    /// Party that it is of.
+    pub party: Option<usize>,
+    /// The value.
+    pub value: T,
+}
+
+impl<T: FromStr<Err: std::fmt::Display>> FromStr for OfParty<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbered = text.split_once('=').and_then(|(party, value)| {
+            let party: usize = party.parse().ok()?;
+            Some((party, value))
+        });
+        let (party, value) = match numbered {
+            Some((party, value)) => (Some(party), value),
+            None => (None, text),
+        };
+        let value = value.parse().map_err(|error: T::Err| error.to_string())?;
+        Ok(Self { party, value })
+    }
+}
+
+/// The value of a party, among those that a flag was given.
+///
+/// # Errors
+/// A text that says which values are too many, or of a party that is not here.
+pub(crate) fn of_party<T: Clone>(
+    flag: &str,
+    values: &[OfParty<T>],
+    party: usize,
+    here: &[usize],
+) -> Result<Option<T>, String> {
+    let stranger = values.iter().find_map(|one| one.party.filter(|party| !here.contains(party)));
+    if let Some(stranger) = stranger {
+        return Err(format!(
+            "{flag} {stranger}=...: party {stranger} is not one that runs here; leave it out, or correct the number"
+        ));
+    }
+    let own = |one: &&OfParty<T>| one.party == Some(party);
+    let all = |one: &&OfParty<T>| one.party.is_none();
+    let mut values = match values.iter().any(|one| own(&one)) {
+        true => values.iter().filter(own).collect::<Vec<_>>(),
+        false => values.iter().filter(all).collect(),
+    };
+    match (values.pop(), values.is_empty()) {
+        (value, true) => Ok(value.map(|one| one.value.clone())),
+        _ => Err(format!("{flag} was given several times for party {party}: give it once")),
+    }
+}

@@ -1,0 +1,38 @@
+//! Failures of matching alone; the others are in `madrigal_app::failure`.
+
+use madrigal_app::failure::{Fault, Status};
+use madrigal_lists::ListError;
+use madrigal_psi::PsiError;
+
+/// Reasons why lists are not matched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unmatched {
+    /// A list that cannot be read, or written.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// A plan that cannot be made.
+    #[error("{0}")]
+    Plan(#[from] PsiError),
+    /// Flags that do not go together.
+    #[error("{0}")]
+    Flags(String),
+    /// A list that is longer than it was said to be.
+    #[error("--bound {bound}: the list has {keys} different keys; give a larger bound, the other party learns it in place of the number of keys")]
+    Bound {
+        /// Different keys.
+        keys: u64,
+        /// Bound that was given.
+        bound: u64,
+    },
+}
+
+impl Fault for Unmatched {
+    fn status(&self) -> Status {
+        match self {
+            Self::List(_) => Status::File,
+            Self::Plan(PsiError::Bug(_)) => Status::Internal,
+            _ => Status::Usage,
+        }
+    }
+}

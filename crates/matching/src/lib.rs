@@ -1,0 +1,14 @@
+//! Commands on lists of two parties: which keys both have, how many they are, and what their payloads add up to.
+//!
+//! [`find`](fn@find) matches lists in a session that is there already; [`psi`] does what the flags of a command say, and prints what came of it.
+
+pub mod args;
+mod cells;
+mod failure;
+mod find;
+pub mod psi;
+mod report;
+mod told;
+
+pub use failure::Unmatched;
+pub use find::{Found, Question, Task, Told, find};

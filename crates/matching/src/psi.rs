@@ -1,0 +1,144 @@
+//! `psi`: lists of files, matched.
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use madrigal_app::failure::{Failure, Result};
+use madrigal_app::figures::{print, print_text_as_json};
+use madrigal_app::files::{self, Output, Pending};
+use madrigal_app::present::Present;
+use madrigal_app::terminal::stderr;
+use madrigal_core::Party;
+use madrigal_engine::Progress;
+use madrigal_lists::{Keep, ListError, Source};
+use madrigal_net::Session;
+
+use crate::args::{Psi, of_party};
+use crate::failure::Unmatched;
+use crate::find::{Found, Question, Task, Told, find};
+use crate::{report, told};
+
+/// Number of the job in its session.
+const JOB: u32 = 1;
+
+/// One party's task, and where its rows go.
+struct Part {
+    party: Party,
+    task: Task,
+    out: Option<PathBuf>,
+}
+
+/// Does what the flags say.
+///
+/// # Errors
+/// [`Failure`]: flags that do not go together, lists that cannot be read, files that cannot be written, and all of a session.
+pub fn run(args: &Psi) -> Result<()> {
+    args.who.check()?;
+    let present = Present::new(&args.who, &args.net)?;
+    if present.parties() != 2 {
+        let problem = format!("two parties match their lists, and there are {}: give --local 2, or a list of two parties", present.parties());
+        return Err(Unmatched::Flags(problem).into());
+    }
+    let parts = parts(args, &present.here())?;
+    let inputs = parts.iter().map(|part| part.task.source.path());
+    let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
+    files::check(inputs, &outputs)?;
+    if !args.quiet && let [part] = &parts[..] {
+        // Nobody is left to tell if standard error is gone.
+        let _ = write!(stderr(), "{}", told::learnt(&part.task));
+    }
+    let threads = args.threads.resolve(args.who.here());
+    let found = present.run(threads, args.quiet, async |session: &Session, observe: &dyn Fn(Progress)| {
+        let me = session.me();
+        let part = parts.iter().find(|part| part.party == me);
+        let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
+        find(session, JOB, &part.task, observe).await
+    })?;
+    let mut done = Vec::new();
+    for ((party, found), part) in found.into_iter().zip(&parts) {
+        let begun = Instant::now();
+        if let Some(out) = &part.out {
+            write(&found, out, args.others)?;
+        }
+        done.push((party, found, begun.elapsed().as_secs_f64()));
+    }
+    if !args.quiet {
+        let _ = write!(stderr(), "{}", report::notes(&done));
+    }
+    match args.json {
+        true => print_text_as_json(&report::json(Question::Rows, &done)?),
+        false => print(report::text(&done).as_bytes()),
+    }
+}
+
+fn output(part: &Part) -> Output<'_> {
+    Output {
+        flag: "--out",
+        action: "write the rows that match",
+        path: part.out.as_deref(),
+    }
+}
+
+/// The tasks of the parties here.
+fn parts(args: &Psi, here: &[Party]) -> Result<Vec<Part>> {
+    let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
+    let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
+    let to = args.to.parties(2)?;
+    let to = match to[..] {
+        [one] => Told::One(one),
+        _ => Told::Both,
+    };
+    let part = |&party: &Party| {
+        let number = party.index();
+        let missing = |flag: &str| wrong(format!("{flag} is missing for party {number}: give it as {flag} {number}=..."));
+        let input = of_party("--input", &args.input, number, &numbers).map_err(wrong)?;
+        let columns = of_party("--column", &args.column, number, &numbers).map_err(wrong)?;
+        let bound = of_party("--bound", &args.bound, number, &numbers).map_err(wrong)?;
+        let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
+        let columns = columns.ok_or_else(|| missing("--column"))?;
+        let columns = columns.split(',').map(str::trim);
+        let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
+        let source = source.map_err(Unmatched::from)?.normal(&args.normal).empty(args.empty.into());
+        if out.is_some() && !to.names(party) {
+            return Err(wrong(format!("--out is of no use to party {number}, which does not learn the result by --to: leave it out")));
+        }
+        Ok(Part {
+            party,
+            task: Task {
+                source,
+                question: Question::Rows,
+                to,
+                bound,
+                memory: args.memory << 20,
+                folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
+                deadline: args.net.patience.deadline,
+            },
+            out,
+        })
+    };
+    let parts = here.iter().map(part).collect::<Result<Vec<_>>>()?;
+    if let [first, second] = &parts[..] && first.out.is_some() && first.out == second.out {
+        return Err(wrong("--out names one file for two parties: give 0=FILE and 1=FILE".to_owned()));
+    }
+    Ok(parts)
+}
+
+/// Writes the rows that match, whole or not at all.
+fn write(found: &Found, out: &Path, others: bool) -> Result<()> {
+    let Some((matches, _)) = &found.matches else {
+        return Ok(());
+    };
+    let keep = if others { Keep::Others } else { Keep::Matched };
+    let content = |to: &mut dyn io::Write| {
+        let watch = &mut |_| ControlFlow::Continue(());
+        let written = found.listed.write_rows(matches, keep, None, to, watch);
+        written.map(drop).map_err(|error| match error {
+            ListError::Output { source } => source,
+            other => io::Error::other(other),
+        })
+    };
+    let written = Pending::new(out, &content).and_then(Pending::finish);
+    written.map_err(Failure::file("write the rows that match", out))
+}
