@@ -217,6 +217,9 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
+    /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
+    Sha256 LIST_KEY = b"madrigal key of a list's row v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

@@ -1,0 +1,230 @@
+//! A second pass over a file: the rows that are kept, as they stand.
+
+use std::io::{self, Write};
+
+use madrigal_core::Zeroizing;
+
+use crate::csv::MARK;
+use crate::decimal::{self, MOST_PLACES};
+use crate::error::ListError;
+use crate::matches::Matches;
+use crate::read::{Listed, TELL, Watch, open, records, tell, wrong};
+use crate::source::Format;
+
+/// Bytes that are written at once.
+const BUFFER: usize = 256 << 10;
+
+/// Rows that are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Those that match.
+    Matched,
+    /// Those that do not.
+    Others,
+    /// All; a column that is added is empty in rows that do not match.
+    All,
+}
+
+/// A column that is added to rows, for numbers of those that match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extra {
+    /// Name of the column.
+    pub name: String,
+    /// Digits after the point, at most 18. Numbers are in units of the last of them.
+    pub places: u32,
+}
+
+impl Listed {
+    /// Writes rows of the list as CSV: the header, then the rows that are kept, in the order of the file. The rows of a CSV file are copied byte by
+    /// byte, with their own line endings, and `extra` comes at their end; lines without a byte are left out. Of a
+    /// Parquet file the columns are written that were read. Gives the number of rows.
+    ///
+    /// It takes memory for one record, and for the numbers of a million rows.
+    ///
+    /// # Errors
+    /// [`ListError`]: a file that has changed since it was read, or cannot be read; numbers without a column for
+    /// them, or the other way round; an output that takes no more.
+    pub fn write_rows(
+        &self,
+        matches: &Matches,
+        keep: Keep,
+        extra: Option<&Extra>,
+        out: &mut dyn Write,
+        watch: Watch<'_>,
+    ) -> Result<u64, ListError> {
+        let values = matches.values();
+        if values.is_some() != extra.is_some() {
+            return Err(ListError::Values {
+                column: extra.is_some(),
+            });
+        }
+        if let Some(&Extra { places, .. }) = extra
+            && places > MOST_PLACES
+        {
+            return Err(ListError::Places { places });
+        }
+        if matches.rows() != self.rows {
+            return Err(self.changed());
+        }
+        let mut pass = Pass {
+            matches,
+            keep,
+            values,
+            places: extra.map_or(0, |extra| extra.places),
+            separator: self.source.between(),
+            row: 0,
+            written: 0,
+            out: Out {
+                to: out,
+                bytes: Zeroizing::new(Vec::with_capacity(BUFFER)),
+            },
+        };
+        match self.source.format() {
+            Format::Csv => self.copy_csv(&mut pass, extra, watch)?,
+            Format::Parquet => {
+                return Err(ListError::NoParquet {
+                    path: self.source.path().to_owned(),
+                });
+            }
+        }
+        // What was there when it began need not be what was copied.
+        if pass.row != u64::from(self.rows) || open(&self.source)?.1 != self.stamp {
+            return Err(self.changed());
+        }
+        pass.out.flush()?;
+        Ok(pass.written)
+    }
+
+    fn changed(&self) -> ListError {
+        ListError::Changed {
+            path: self.source.path().to_owned(),
+        }
+    }
+
+    fn copy_csv(
+        &self,
+        pass: &mut Pass<'_>,
+        extra: Option<&Extra>,
+        watch: Watch<'_>,
+    ) -> Result<(), ListError> {
+        let source = &self.source;
+        let fault = |fault| wrong(source, fault);
+        let (file, stamp) = open(source)?;
+        if stamp != self.stamp {
+            return Err(self.changed());
+        }
+        let length = stamp.length();
+        let (mut records, header) = records(source, &file)?;
+        if let Some(span) = header.map(|header| header.span) {
+            if records.is_marked() {
+                pass.out.put(MARK)?;
+            }
+            let body = records.bytes(span.body.clone());
+            let ending = records.bytes(span.body.end..span.end);
+            let extra = extra.map(|extra| quoted(&extra.name, pass.separator));
+            pass.record(body, ending, extra.as_deref())?;
+        }
+        let mut told = 0;
+        while let Some(span) = records.next().map_err(fault)? {
+            if pass.is_kept() {
+                let body = records.bytes(span.body.clone());
+                let ending = records.bytes(span.body.end..span.end);
+                pass.row(body, ending)?;
+            }
+            pass.row += 1;
+            let offset = records.offset(span.end);
+            if offset - told >= TELL {
+                told = offset;
+                tell(source, watch, offset, length)?;
+            }
+        }
+        tell(source, watch, length, length)
+    }
+}
+
+/// The state of a pass.
+struct Pass<'a> {
+    matches: &'a Matches,
+    keep: Keep,
+    values: Option<crate::matches::Values<'a>>,
+    places: u32,
+    separator: u8,
+    /// Row that comes next.
+    row: u64,
+    written: u64,
+    out: Out<'a>,
+}
+
+impl Pass<'_> {
+    /// Whether the next row is kept.
+    #[inline]
+    fn is_kept(&self) -> bool {
+        let matches = u32::try_from(self.row).is_ok_and(|row| self.matches.is_marked(row));
+        match self.keep {
+            Keep::Matched => matches,
+            Keep::Others => !matches,
+            Keep::All => true,
+        }
+    }
+
+    /// Writes the next row.
+    fn row(&mut self, body: &[u8], ending: &[u8]) -> Result<(), ListError> {
+        self.written += 1;
+        let extra = match &mut self.values {
+            None => None,
+            Some(values) => {
+                let value = values.of(self.row as u32)?;
+                Some(value.map_or(String::new(), |value| decimal::format(value, self.places)))
+            }
+        };
+        self.record(body, ending, extra.as_deref())
+    }
+
+    fn record(&mut self, body: &[u8], ending: &[u8], extra: Option<&str>) -> Result<(), ListError> {
+        self.out.put(body)?;
+        if let Some(extra) = extra {
+            self.out.put(&[self.separator])?;
+            self.out.put(extra.as_bytes())?;
+        }
+        self.out.put(ending)
+    }
+}
+
+/// Bytes on their way out.
+struct Out<'a> {
+    to: &'a mut dyn Write,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Out<'_> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) -> Result<(), ListError> {
+        if self.bytes.len() + bytes.len() > BUFFER {
+            self.flush()?;
+            if bytes.len() > BUFFER {
+                return self.to.write_all(bytes).map_err(failed);
+            }
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ListError> {
+        let done = self.to.write_all(&self.bytes);
+        self.bytes.clear();
+        done.map_err(failed)
+    }
+}
+
+fn failed(source: io::Error) -> ListError {
+    ListError::Write { source }
+}
+
+/// Puts a text into quotes if a field needs them.
+fn quoted(text: &str, separator: u8) -> String {
+    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    match text.is_empty() || text.bytes().any(special) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
