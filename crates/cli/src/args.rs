@@ -28,6 +28,7 @@ pub use madrigal_app::memory::MemoryArg;
 pub use madrigal_app::over::Over;
 pub use madrigal_app::receivers::Receivers;
 pub use madrigal_app::show::Show;
+pub use madrigal_matching::args::Psi;
 pub use madrigal_models::args::{Infer, Model};
 pub use party::{Dealer, Doctor, Keygen};
 pub use program::{Length, OfFile, Program};
@@ -55,6 +56,8 @@ pub enum Command {
     Program(Program),
     /// Statistics of tables that several parties hold, without any of them showing its own
     Stats(Box<Stats>),
+    /// Match the lists of two parties: which keys, such as addresses of customers, both have
+    Psi(Box<Psi>),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),

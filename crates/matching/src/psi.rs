@@ -135,7 +135,7 @@ fn write(found: &Found, out: &Path, others: bool) -> Result<()> {
         let watch = &mut |_| ControlFlow::Continue(());
         let written = found.listed.write_rows(matches, keep, None, to, watch);
         written.map(drop).map_err(|error| match error {
-            ListError::Output { source } => source,
+            ListError::Write { source } => source,
             other => io::Error::other(other),
         })
     };

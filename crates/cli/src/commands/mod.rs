@@ -29,6 +29,7 @@ pub fn run(command: Command) -> Result<()> {
         Command::Infer(args) => madrigal_models::infer::run(&args),
         Command::Program(args) => program::run(args),
         Command::Stats(args) => stats::run(*args),
+        Command::Psi(args) => madrigal_matching::psi::run(&args),
         Command::Circuit(args) => circuit::run(args),
         Command::Model(args) => madrigal_models::model::run(&args),
         Command::Explain(args) => explain::run(args),
