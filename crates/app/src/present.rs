@@ -86,6 +86,14 @@ impl<'a> Present<'a> {
         }
     }
 
+    /// Names of all parties in the list of them; none where all run here.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::All { .. } => Vec::new(),
+            Self::One(party) => party.names(),
+        }
+    }
+
     /// Lists the parties that run here.
     pub fn here(&self) -> Vec<Party> {
         let all = || Party::all(self.parties()).collect();

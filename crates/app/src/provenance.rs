@@ -41,7 +41,6 @@ const HIDDEN: [&str; 4] = ["--input", "-i", "--key", "--iv"];
 impl Provenance {
     /// Tells it of this process, now.
     pub fn of_process() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             commit: option_env!("MADRIGAL_COMMIT").filter(|commit| !commit.is_empty()),
             user: env::var("USER").or_else(|_| env::var("USERNAME")).ok(),
@@ -50,7 +49,7 @@ impl Provenance {
             processor: processor(),
             cores: cores(),
             level: Kernels::detect().level().name(),
-            written: utc(now.map_or(0, |since| since.as_secs())),
+            written: now(),
             command: shown(env::args_os()),
         }
     }
@@ -93,6 +92,12 @@ fn hidden(value: &str) -> String {
         Some((name, _)) => format!("{name}=..."),
         None => "...".to_owned(),
     }
+}
+
+/// The time in UTC, as in `2026-01-31T23:59:59Z`.
+pub fn now() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    utc(now.map_or(0, |since| since.as_secs()))
 }
 
 /// A time in seconds since 1970, in UTC, by the rules of the Gregorian calendar.

@@ -161,6 +161,12 @@ impl<'a> RemoteParty<'a> {
         entry.map_or("", |entry| &entry.name)
     }
 
+    /// Names of the parties that compute.
+    pub fn names(&self) -> Vec<String> {
+        let entries = self.roster.parties().iter().take(self.parties);
+        entries.map(|entry| entry.name.clone()).collect()
+    }
+
     /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties

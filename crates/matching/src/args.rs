@@ -47,6 +47,15 @@ pub struct Psi {
     #[arg(long, value_name = "[PARTY=]KEYS", help_heading = "Lists")]
     pub bound: Vec<OfParty<u64>>,
 
+    /// Count this query in a ledger (TOML), and answer none beyond the limit that the list's owner has set there; with --local for each party,
+    /// as 0=a.ledger
+    #[arg(long, value_name = "[PARTY=]FILE", help_heading = "Lists")]
+    pub ledger: Vec<OfParty<PathBuf>>,
+
+    /// Queries that the list may answer in all, for a ledger that does not exist yet
+    #[arg(long, value_name = "N", requires = "ledger", help_heading = "Lists")]
+    pub limit: Option<u64>,
+
     /// Parties that learn which of their rows match, with commas between them, or all; the same at both parties
     #[arg(long, value_name = "PARTIES|all", default_value = "all", help_heading = "Result")]
     pub to: Receivers,
@@ -79,9 +88,11 @@ pub struct Psi {
     #[arg(long, value_name = "auto|N", default_value_t, help_heading = "Resources")]
     pub threads: Threads,
 
+    /// Who takes part.
     #[command(flatten)]
     pub who: Who,
 
+    /// What is between the parties.
     #[command(flatten)]
     pub net: Net,
 }

@@ -4,6 +4,8 @@ use madrigal_app::failure::{Fault, Status};
 use madrigal_lists::ListError;
 use madrigal_psi::PsiError;
 
+use crate::ledger::LedgerError;
+
 /// Reasons why lists are not matched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +16,9 @@ pub enum Unmatched {
     /// A plan that cannot be made.
     #[error("{0}")]
     Plan(#[from] PsiError),
+    /// A query that is not answered.
+    #[error("--ledger: {0}")]
+    Ledger(#[from] LedgerError),
     /// Flags that do not go together.
     #[error("{0}")]
     Flags(String),
@@ -30,7 +35,7 @@ pub enum Unmatched {
 impl Fault for Unmatched {
     fn status(&self) -> Status {
         match self {
-            Self::List(_) => Status::File,
+            Self::List(_) | Self::Ledger(LedgerError::File { .. } | LedgerError::Content { .. }) => Status::File,
             Self::Plan(PsiError::Bug(_)) => Status::Internal,
             _ => Status::Usage,
         }

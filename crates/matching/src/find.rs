@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_app::failure::{Failure, Result};
+use madrigal_app::provenance::now;
 use madrigal_core::{Cost, Party, Phase};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, Source, read};
@@ -14,12 +15,22 @@ use madrigal_psi::{PsiPlan, Role, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, partitions};
 use crate::failure::Unmatched;
+use crate::ledger::{Entry, Ledger, LedgerError};
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
     /// Which rows have keys that the other list has, too.
     Rows,
+}
+
+impl Question {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+        }
+    }
 }
 
 /// Those who learn the answer.
@@ -71,6 +82,8 @@ pub struct Task {
     pub memory: u64,
     /// Directory for that file.
     pub folder: PathBuf,
+    /// Ledger in which the list's owner counts queries, and name of the other party there.
+    pub ledger: Option<(Ledger, String)>,
     /// Time after which the job is given up.
     pub deadline: Option<Duration>,
 }
@@ -97,14 +110,26 @@ impl Task {
     /// What both parties compare.
     fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| (name.to_owned(), value);
-        let question = match self.question {
-            Question::Rows => "rows",
-        };
+        let question = self.question.name();
         vec![
             fact("what is asked of the lists", question.to_owned()),
             fact("--to", self.to.text()),
             fact("--normal", self.source.normal_text()),
         ]
+    }
+
+    /// Counts the query in the list's ledger.
+    fn count(&self) -> Result<(), LedgerError> {
+        let Some((ledger, with)) = &self.ledger else {
+            return Ok(());
+        };
+        let entry = Entry {
+            when: now(),
+            with: with.clone(),
+            list: self.source.path().display().to_string(),
+            question: format!("{}, for {}", self.question.name(), self.to.text()),
+        };
+        ledger.count(&entry).map(drop)
     }
 }
 
@@ -136,6 +161,7 @@ pub async fn find(
     if own < keys {
         return Err(give_up(&context, Unmatched::Bound { keys, bound: own }));
     }
+    task.count().map_err(|error| give_up(&context, error))?;
     let sizes = agree(&context, own).await?;
     // Both parties have read their lists now.
     let begun = Instant::now();

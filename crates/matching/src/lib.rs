@@ -6,9 +6,11 @@ pub mod args;
 mod cells;
 mod failure;
 mod find;
+mod ledger;
 pub mod psi;
 mod report;
 mod told;
 
 pub use failure::Unmatched;
 pub use find::{Found, Question, Task, Told, find};
+pub use ledger::{Entry, Ledger, LedgerError};

@@ -18,6 +18,7 @@ use madrigal_net::Session;
 use crate::args::{Psi, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, Question, Task, Told, find};
+use crate::ledger::Ledger;
 use crate::{report, told};
 
 /// Number of the job in its session.
@@ -41,7 +42,7 @@ pub fn run(args: &Psi) -> Result<()> {
         let problem = format!("two parties match their lists, and there are {}: give --local 2, or a list of two parties", present.parties());
         return Err(Unmatched::Flags(problem).into());
     }
-    let parts = parts(args, &present.here())?;
+    let parts = parts(args, &present.here(), &present.names())?;
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
     files::check(inputs, &outputs)?;
@@ -82,7 +83,7 @@ fn output(part: &Part) -> Output<'_> {
 }
 
 /// The tasks of the parties here.
-fn parts(args: &Psi, here: &[Party]) -> Result<Vec<Part>> {
+fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
     let to = args.to.parties(2)?;
@@ -97,6 +98,10 @@ fn parts(args: &Psi, here: &[Party]) -> Result<Vec<Part>> {
         let columns = of_party("--column", &args.column, number, &numbers).map_err(wrong)?;
         let bound = of_party("--bound", &args.bound, number, &numbers).map_err(wrong)?;
         let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
+        let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
+        let limit = args.limit;
+        let other = format!("party {}", 1 - number.min(1));
+        let ledger = ledger.map(|path| (Ledger { path, limit }, names.get(1 - number.min(1)).cloned().unwrap_or(other)));
         let columns = columns.ok_or_else(|| missing("--column"))?;
         let columns = columns.split(',').map(str::trim);
         let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
@@ -111,6 +116,7 @@ fn parts(args: &Psi, here: &[Party]) -> Result<Vec<Part>> {
                 question: Question::Rows,
                 to,
                 bound,
+                ledger,
                 memory: args.memory << 20,
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
                 deadline: args.net.patience.deadline,

@@ -64,9 +64,7 @@ struct PartyReport {
 
 /// Makes the JSON of a run.
 pub(crate) fn json(question: Question, found: &[(Party, Found, f64)]) -> Result<String> {
-    let question = match question {
-        Question::Rows => "rows",
-    };
+    let question = question.name();
     let first = found.first().map(|(_, found, _)| found);
     let parties = found.iter().map(|(party, found, written)| {
         let listed = &found.listed;
