@@ -1,6 +1,6 @@
 //! VOLE between two parties of a session: values and tags fit the keys, and cost is declared.
 
-use madrigal_core::{Party, PhaseCost, Phase};
+use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
 use madrigal_kernels::{Block, Element, Kernels};
 use madrigal_net::{Context, Result};
@@ -26,7 +26,8 @@ async fn side<V: Element>(context: Context, calls: &[usize], total: u64) -> Resu
     let mut made = VoleValues::<V>::new(&context, &base, (Party::new(0), 3), total).await?;
     for &call in calls {
         let range = at..at + call;
-        made.extend(&mut values[range.clone()], &mut tags[range]).await?;
+        made.extend(&mut values[range.clone()], &mut tags[range])
+            .await?;
         at += call;
     }
     Ok((None, values, tags))
@@ -55,7 +56,10 @@ fn check<V: Element>(calls: &[usize], total: u64) {
     let strip = |cost: PhaseCost| PhaseCost { rounds: 0, ..cost };
     assert_eq!(strip(first_cost.setup), strip(at_keys));
     assert_eq!(strip(second_cost.setup), strip(at_values));
-    assert_eq!(first_cost.setup.rounds.max(second_cost.setup.rounds), at_keys.rounds);
+    assert_eq!(
+        first_cost.setup.rounds.max(second_cost.setup.rounds),
+        at_keys.rounds
+    );
 }
 
 #[test]

@@ -8,7 +8,9 @@ use madrigal_app::failure::EXIT_STATUS;
 use madrigal_app::flags::{Net, Who};
 use madrigal_app::receivers::Receivers;
 use madrigal_app::threads::Threads;
-use madrigal_lists::{Empty, Normal};
+use madrigal_lists::{Duplicates, Empty, Normal};
+
+use crate::find::Question;
 
 /// Text below the flags.
 const BELOW: &str = "\
@@ -26,20 +28,59 @@ fn below() -> String {
 #[command(after_help = below())]
 pub struct Psi {
     /// Our list; with --local that of each party, as 0=a.csv and 1=b.csv
-    #[arg(long, short = 'i', value_name = "[PARTY=]FILE", required = true, help_heading = "Lists")]
+    #[arg(
+        long,
+        short = 'i',
+        value_name = "[PARTY=]FILE",
+        required = true,
+        help_heading = "Lists"
+    )]
     pub input: Vec<OfParty<PathBuf>>,
 
     /// Column of the keys; several with commas between them are one key together. Its name may differ between parties
-    #[arg(long, short = 'c', value_name = "[PARTY=]COLUMNS", required = true, help_heading = "Lists")]
+    #[arg(
+        long,
+        short = 'c',
+        value_name = "[PARTY=]COLUMNS",
+        required = true,
+        help_heading = "Lists"
+    )]
     pub column: Vec<OfParty<String>>,
 
     /// Form in which keys are compared: exact, or some of lower (small letters) and trim (no needless white space), or phone:P
     /// (digits alone, with the country's prefix P where a number has none); the same at both parties
-    #[arg(long, value_name = "FORM", default_value = "exact", help_heading = "Lists")]
+    #[arg(
+        long,
+        value_name = "FORM",
+        default_value = "exact",
+        help_heading = "Lists"
+    )]
     pub normal: Normal,
 
+    /// Column of numbers that go with the keys, for --join; with --local of one party, as 1=amount
+    #[arg(long, value_name = "[PARTY=]COLUMN", help_heading = "Lists")]
+    pub payload: Vec<OfParty<String>>,
+
+    /// Digits after the point of these numbers; the same at both parties
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=18), help_heading = "Lists")]
+    pub places: u32,
+
+    /// Payload of a key that several rows have
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "refuse",
+        help_heading = "Lists"
+    )]
+    pub repeated: RepeatedArg,
+
     /// What becomes of rows without a key
-    #[arg(long, value_name = "WHAT", default_value = "skip", help_heading = "Lists")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "skip",
+        help_heading = "Lists"
+    )]
     pub empty: EmptyArg,
 
     /// Tell the other party this number in place of the number of different keys, which must not be larger; with --local for each party, as
@@ -57,16 +98,46 @@ pub struct Psi {
     pub limit: Option<u64>,
 
     /// Parties that learn which of their rows match, with commas between them, or all; the same at both parties
-    #[arg(long, value_name = "PARTIES|all", default_value = "all", help_heading = "Result")]
+    #[arg(
+        long,
+        value_name = "PARTIES|all",
+        default_value = "all",
+        help_heading = "Result"
+    )]
     pub to: Receivers,
 
     /// Write the rows that match to this file as CSV, as they stand in the list and in its order; with --local for each party, as 0=a-matches.csv
-    #[arg(long, short = 'o', value_name = "[PARTY=]FILE", help_heading = "Result")]
+    #[arg(
+        long,
+        short = 'o',
+        value_name = "[PARTY=]FILE",
+        help_heading = "Result"
+    )]
     pub out: Vec<OfParty<PathBuf>>,
 
-    /// Write all rows but those that match
-    #[arg(long, requires = "out", help_heading = "Result")]
-    pub others: bool,
+    /// Rows that are written
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "matched",
+        requires = "out",
+        help_heading = "Result"
+    )]
+    pub rows: RowsArg,
+
+    /// Learn the other party's --payload of each row that matches, too, as a column of what is written; the same at both parties, and --to names
+    /// one of them
+    #[arg(long, help_heading = "Result")]
+    pub join: bool,
+
+    /// Name of that column
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "payload",
+        help_heading = "Result"
+    )]
+    pub name: String,
 
     /// Print JSON: numbers of keys and rows, costs
     #[arg(long, help_heading = "Result")]
@@ -85,7 +156,12 @@ pub struct Psi {
     pub spill: Option<PathBuf>,
 
     /// Threads that each party computes with; auto: as many as there are cores for it here. Parties with different numbers take the least
-    #[arg(long, value_name = "auto|N", default_value_t, help_heading = "Resources")]
+    #[arg(
+        long,
+        value_name = "auto|N",
+        default_value_t,
+        help_heading = "Resources"
+    )]
     pub threads: Threads,
 
     /// Who takes part.
@@ -114,6 +190,48 @@ impl From<EmptyArg> for Empty {
             EmptyArg::Skip => Self::Skip,
             EmptyArg::Refuse => Self::Refuse,
             EmptyArg::Match => Self::Match,
+        }
+    }
+}
+
+/// Payload of a key that several rows have.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatedArg {
+    /// The list is refused
+    Refuse,
+    /// That of the first row
+    First,
+    /// The sum of all rows
+    Sum,
+}
+
+impl From<RepeatedArg> for Duplicates {
+    fn from(arg: RepeatedArg) -> Self {
+        match arg {
+            RepeatedArg::Refuse => Self::Refuse,
+            RepeatedArg::First => Self::First,
+            RepeatedArg::Sum => Self::Sum,
+        }
+    }
+}
+
+/// Rows that are written.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowsArg {
+    /// Those that match
+    Matched,
+    /// Those that do not
+    Others,
+    /// All of them
+    All,
+}
+
+impl Psi {
+    /// The question that the flags ask.
+    pub fn question(&self) -> Question {
+        match self.join {
+            true => Question::Join,
+            false => Question::Rows,
         }
     }
 }
@@ -154,7 +272,9 @@ pub(crate) fn of_party<T: Clone>(
     party: usize,
     here: &[usize],
 ) -> Result<Option<T>, String> {
-    let stranger = values.iter().find_map(|one| one.party.filter(|party| !here.contains(party)));
+    let stranger = values
+        .iter()
+        .find_map(|one| one.party.filter(|party| !here.contains(party)));
     if let Some(stranger) = stranger {
         return Err(format!(
             "{flag} {stranger}=...: party {stranger} is not one that runs here; leave it out, or correct the number"
@@ -168,6 +288,8 @@ pub(crate) fn of_party<T: Clone>(
     };
     match (values.pop(), values.is_empty()) {
         (value, true) => Ok(value.map(|one| one.value.clone())),
-        _ => Err(format!("{flag} was given several times for party {party}: give it once")),
+        _ => Err(format!(
+            "{flag} was given several times for party {party}: give it once"
+        )),
     }
 }

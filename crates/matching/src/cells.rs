@@ -5,19 +5,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
-use madrigal_lists::{ListError, Listed, Matches, Part};
-use madrigal_psi::List;
+use madrigal_lists::{ListError, Listed, Matches, Part, Room};
+use madrigal_psi::{List, Matched};
 
 /// Cells of every list. Partitions are as many or fewer, so that a list can be read before anybody knows how long both are.
 pub(crate) const CELLS: u32 = 256;
 
-/// Keys of a partition, at most, where there are not too many of them for that: some three hundred megabytes of memory.
+/// Keys of a partition, at most: some three hundred megabytes of memory.
 const KEYS: u64 = 2_500_000;
+
+/// The most keys of a list.
+pub(crate) const MOST: u64 = KEYS * CELLS as u64;
 
 /// Number of partitions of the longer list's keys, for this many threads: a power of two.
 pub(crate) fn partitions(keys: u64, threads: usize) -> usize {
-    let wanted = keys.div_ceil(KEYS).max(threads as u64).min(keys.div_ceil(1000));
+    let wanted = keys
+        .div_ceil(KEYS)
+        .max(threads as u64)
+        .min(keys.div_ceil(1000));
     wanted.next_power_of_two().clamp(1, CELLS.into()) as usize
+}
+
+/// Result that a list will hear.
+#[derive(Clone, Copy)]
+pub(crate) enum Learns<'a> {
+    Nothing,
+    /// Keys that match.
+    Keys,
+    /// Keys that match and the payload of each. What memory does not hold of them goes to a file.
+    Payloads(&'a Room),
 }
 
 /// A list, and what is known of its matches.
@@ -35,12 +51,15 @@ struct State {
 }
 
 impl Cells {
-    /// Cuts a list into this many partitions; `learns` says whether it will hear of matches.
-    pub(crate) fn new(listed: Listed, partitions: usize, learns: bool) -> Self {
+    /// Cuts a list into this many partitions.
+    pub(crate) fn new(listed: Listed, partitions: usize, learns: Learns<'_>) -> Self {
         let state = State {
-            matches: Matches::new(&listed),
+            matches: match learns {
+                Learns::Payloads(room) => Matches::with_values(&listed, room),
+                Learns::Nothing | Learns::Keys => Matches::new(&listed),
+            },
             keys: 0,
-            open: learns.then(HashMap::new),
+            open: (!matches!(learns, Learns::Nothing)).then(HashMap::new),
         };
         Self {
             listed,
@@ -51,7 +70,10 @@ impl Cells {
 
     /// The list, the rows that match, and the number of different keys among them.
     pub(crate) fn into_matches(self) -> (Listed, Matches, u64) {
-        let State { matches, keys, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { matches, keys, .. } = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         (self.listed, matches, keys)
     }
 
@@ -62,7 +84,9 @@ impl Cells {
     fn cells(&self, partition: usize) -> Result<Vec<Arc<Part>>, ListError> {
         let each = CELLS as usize / self.partitions;
         let cells = partition * each..(partition + 1) * each;
-        cells.map(|cell| self.listed.partition(cell as u32)).collect()
+        cells
+            .map(|cell| self.listed.partition(cell as u32))
+            .collect()
     }
 }
 
@@ -76,16 +100,32 @@ impl List for Cells {
         let cells = self.cells(partition).map_err(|error| told(&error))?;
         let len = cells.iter().map(|cell| cell.len()).sum();
         let mut digests = Zeroizing::new(Vec::with_capacity(len));
-        cells.iter().for_each(|cell| digests.extend_from_slice(cell.digests()));
+        cells
+            .iter()
+            .for_each(|cell| digests.extend_from_slice(cell.digests()));
         if let Some(open) = &mut self.state().open {
             open.insert(partition, cells);
         }
         Ok(digests)
     }
 
-    fn matched(&self, partition: usize, places: Vec<u32>) -> Result<(), String> {
+    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, String> {
+        let cells = self.cells(partition).map_err(|error| told(&error))?;
+        let mut payloads = Zeroizing::new(Vec::new());
+        for cell in &cells {
+            let values = cell.values().ok_or("the list has no payloads")?;
+            payloads.extend(values.iter().map(|&value| value as u64));
+        }
+        Ok(payloads)
+    }
+
+    fn matched(&self, partition: usize, matched: Matched) -> Result<(), String> {
         let mut state = self.state();
-        let State { matches, keys, open } = &mut *state;
+        let State {
+            matches,
+            keys,
+            open,
+        } = &mut *state;
         let cells = open.as_mut().and_then(|open| open.remove(&partition));
         let cells = cells.ok_or("matches of a partition that was not begun")?;
         let mut ends = Vec::with_capacity(cells.len());
@@ -94,16 +134,19 @@ impl List for Cells {
             end += cell.len();
             ends.push(end);
         }
-        *keys += places.len() as u64;
-        for place in places {
+        *keys += matched.places.len() as u64;
+        for (i, &place) in matched.places.iter().enumerate() {
             let place = place as usize;
             let at = ends.partition_point(|&end| end <= place);
             let Some(cell) = cells.get(at) else {
                 return Err("a match beyond the last key".to_owned());
             };
-            let first = ends[at] - cell.len();
-            for &row in cell.rows(place - first) {
-                matches.mark(row).map_err(|error| told(&error))?;
+            for &row in cell.rows(place + cell.len() - ends[at]) {
+                let marked = match matched.payloads.get(i) {
+                    Some(&payload) => matches.set(row, payload as i64),
+                    None => matches.mark(row),
+                };
+                marked.map_err(|error| told(&error))?;
             }
         }
         Ok(())

@@ -22,8 +22,20 @@ pub enum Unmatched {
     /// Flags that do not go together.
     #[error("{0}")]
     Flags(String),
+    /// A list that is too long.
+    #[error(
+        "a list of {keys} different keys, or a --bound of as many: the most are {most}; match parts of it"
+    )]
+    TooLong {
+        /// Different keys, or their bound.
+        keys: u64,
+        /// The most that a list may have.
+        most: u64,
+    },
     /// A list that is longer than it was said to be.
-    #[error("--bound {bound}: the list has {keys} different keys; give a larger bound, the other party learns it in place of the number of keys")]
+    #[error(
+        "--bound {bound}: the list has {keys} different keys; give a larger bound, the other party learns it in place of the number of keys"
+    )]
     Bound {
         /// Different keys.
         keys: u64,
@@ -35,7 +47,8 @@ pub enum Unmatched {
 impl Fault for Unmatched {
     fn status(&self) -> Status {
         match self {
-            Self::List(_) | Self::Ledger(LedgerError::File { .. } | LedgerError::Content { .. }) => Status::File,
+            Self::List(_)
+            | Self::Ledger(LedgerError::File { .. } | LedgerError::Content { .. }) => Status::File,
             Self::Plan(PsiError::Bug(_)) => Status::Internal,
             _ => Status::Usage,
         }

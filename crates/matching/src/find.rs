@@ -13,7 +13,7 @@ use madrigal_lists::{Listed, Matches, Room, Source, read};
 use madrigal_net::{Context, Error, Fact, Session, on_threads};
 use madrigal_psi::{PsiPlan, Role, Sizes, agree, intersect, salt};
 
-use crate::cells::{CELLS, Cells, partitions};
+use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
 
@@ -22,6 +22,8 @@ use crate::ledger::{Entry, Ledger, LedgerError};
 pub enum Question {
     /// Which rows have keys that the other list has, too.
     Rows,
+    /// Which rows have keys that the other list has, too, and the other list's payload of each: for one party.
+    Join,
 }
 
 impl Question {
@@ -29,6 +31,7 @@ impl Question {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
+            Self::Join => "join",
         }
     }
 }
@@ -76,6 +79,8 @@ pub struct Task {
     pub question: Question,
     /// Those who learn the answer, the same at both parties.
     pub to: Told,
+    /// Digits after the point of payloads, the same at both parties.
+    pub places: u32,
     /// Number that the other party is told in place of the number of different keys; not less than that.
     pub bound: Option<u64>,
     /// Bytes of memory for the list's digests, beyond which they go to a file.
@@ -115,7 +120,34 @@ impl Task {
             fact("what is asked of the lists", question.to_owned()),
             fact("--to", self.to.text()),
             fact("--normal", self.source.normal_text()),
+            fact("--places", self.places.to_string()),
         ]
+    }
+
+    /// Checks that a party brings what the question needs.
+    fn check(&self, me: Party) -> Result<(), Unmatched> {
+        let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
+        let brings = self.source.numbers().is_some();
+        match self.question {
+            Question::Rows if brings => {
+                wrong("--payload: the question does not need it; leave it out, or ask with --join")
+            }
+            Question::Rows => Ok(()),
+            Question::Join if self.to == Told::Both => wrong(
+                "--join: one party learns payloads, and the other one has them; name that party with --to",
+            ),
+            Question::Join if self.to.names(me) == brings => wrong(
+                "--join: the party that --to names has no --payload, and the other one has: correct either",
+            ),
+            Question::Join => Ok(()),
+        }
+    }
+
+    fn room(&self) -> Room {
+        Room {
+            memory: self.memory,
+            folder: self.folder.clone(),
+        }
     }
 
     /// Counts the query in the list's ledger.
@@ -150,6 +182,7 @@ pub async fn find(
         ))
         .into());
     }
+    task.check(session.me())?;
     let threads = session.common_threads(2)?;
     let job = session.job(job, &task.facts(), task.deadline).await?;
     let context = job.context();
@@ -163,25 +196,47 @@ pub async fn find(
     }
     task.count().map_err(|error| give_up(&context, error))?;
     let sizes = agree(&context, own).await?;
+    if let Some(&keys) = sizes.iter().find(|&&keys| keys > MOST) {
+        return Err(give_up(&context, Unmatched::TooLong { keys, most: MOST }));
+    }
     // Both parties have read their lists now.
     let begun = Instant::now();
     let me = context.me();
     let receiver = task.to.receiver(sizes);
     let partitions = partitions(sizes[0].max(sizes[1]), threads);
-    let plan = PsiPlan::new(Sizes::of(sizes, receiver), partitions, task.to == Told::Both);
-    let plan = plan.map_err(|error| give_up(&context, error))?;
-    let learns = task.to.names(me);
+    let plan = PsiPlan::new(
+        Sizes::of(sizes, receiver),
+        partitions,
+        task.to == Told::Both,
+    );
+    let mut plan = plan.map_err(|error| give_up(&context, error))?;
+    if task.question == Question::Join {
+        plan = plan.with_payloads();
+    }
+    let room = task.room();
+    let learns = match (task.to.names(me), task.question) {
+        (false, _) => Learns::Nothing,
+        (true, Question::Rows) => Learns::Keys,
+        (true, Question::Join) => Learns::Payloads(&room),
+    };
     let cells = Arc::new(Cells::new(listed, partitions, learns));
     let mut done = 0;
     let list: Arc<Cells> = Arc::clone(&cells);
-    intersect(&context, &plan, Role::of(me, receiver), list, threads, |_| {
-        done += 1;
-        observe(Progress {
-            phase: Phase::Online,
-            done,
-            total: partitions as u64,
-        });
-    })
+    intersect(
+        &context,
+        &plan,
+        Role::of(me, receiver),
+        list,
+        threads,
+        |_| {
+            done += 1;
+            observe(Progress {
+                phase: Phase::Online,
+                done,
+                total: partitions as u64,
+            });
+        },
+    )
     .await?;
     let cost = Cost {
         setup: job.spent(Phase::Setup),
@@ -189,11 +244,12 @@ pub async fn find(
     };
     job.finish().await?;
     let matching = begun.elapsed().as_secs_f64();
-    let cells = Arc::into_inner(cells).ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
+    let cells = Arc::into_inner(cells)
+        .ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
     let (listed, matches, keys) = cells.into_matches();
     Ok(Found {
         listed,
-        matches: learns.then_some((matches, keys)),
+        matches: task.to.names(me).then_some((matches, keys)),
         sizes,
         partitions,
         threads,
@@ -213,10 +269,7 @@ fn give_up(context: &Context, why: impl Into<Unmatched>) -> Failure {
 /// Reads the list on a thread of its own, while this one answers the other party.
 async fn listed(context: &Context, task: &Task, observe: &dyn Fn(Progress)) -> Result<Listed> {
     let (source, salt) = (task.source.clone(), salt(context));
-    let room = Room {
-        memory: task.memory,
-        folder: task.folder.clone(),
-    };
+    let room = task.room();
     let stopped = context.clone();
     let work = move |tell: &dyn Fn(madrigal_lists::Progress)| {
         let mut watch = |progress| {

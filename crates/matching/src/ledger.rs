@@ -131,8 +131,12 @@ impl Ledger {
             }
             Ok(_) => fs::read_to_string(path).map_err(failed)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let limit = self.limit.ok_or_else(|| LedgerError::NoLimit { path: path.clone() })?;
-                format!("# Queries that this list has answered, and how many it may answer in all.\nlimit = {limit}\n")
+                let limit = self
+                    .limit
+                    .ok_or_else(|| LedgerError::NoLimit { path: path.clone() })?;
+                format!(
+                    "# Queries that this list has answered, and how many it may answer in all.\nlimit = {limit}\n"
+                )
             }
             Err(error) => return Err(failed(error)),
         };
@@ -140,7 +144,11 @@ impl Ledger {
         let (found, limit) = (kept.query.len() as u64, kept.limit);
         if let Some(flag) = self.limit.filter(|&flag| flag != limit) {
             let path = path.clone();
-            return Err(LedgerError::OtherLimit { path, found: limit, flag });
+            return Err(LedgerError::OtherLimit {
+                path,
+                found: limit,
+                flag,
+            });
         }
         if found >= limit {
             let path = path.clone();
@@ -181,6 +189,8 @@ fn beside(path: &Path) -> PathBuf {
 
 /// A text as TOML has it: as JSON has it, once it is without control characters.
 fn quoted(text: &str) -> String {
-    let plain = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let plain = text
+        .chars()
+        .map(|char| if char.is_control() { ' ' } else { char });
     serde_json::Value::String(plain.collect()).to_string()
 }

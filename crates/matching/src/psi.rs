@@ -12,10 +12,10 @@ use madrigal_app::present::Present;
 use madrigal_app::terminal::stderr;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
-use madrigal_lists::{Keep, ListError, Source};
+use madrigal_lists::{Extra, Keep, ListError, Payload, Source};
 use madrigal_net::Session;
 
-use crate::args::{Psi, of_party};
+use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, Question, Task, Told, find};
 use crate::ledger::Ledger;
@@ -39,29 +39,38 @@ pub fn run(args: &Psi) -> Result<()> {
     args.who.check()?;
     let present = Present::new(&args.who, &args.net)?;
     if present.parties() != 2 {
-        let problem = format!("two parties match their lists, and there are {}: give --local 2, or a list of two parties", present.parties());
+        let problem = format!(
+            "two parties match their lists, and there are {}: give --local 2, or a list of two parties",
+            present.parties()
+        );
         return Err(Unmatched::Flags(problem).into());
     }
     let parts = parts(args, &present.here(), &present.names())?;
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
     files::check(inputs, &outputs)?;
-    if !args.quiet && let [part] = &parts[..] {
+    if !args.quiet
+        && let [part] = &parts[..]
+    {
         // Nobody is left to tell if standard error is gone.
         let _ = write!(stderr(), "{}", told::learnt(&part.task));
     }
     let threads = args.threads.resolve(args.who.here());
-    let found = present.run(threads, args.quiet, async |session: &Session, observe: &dyn Fn(Progress)| {
-        let me = session.me();
-        let part = parts.iter().find(|part| part.party == me);
-        let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
-        find(session, JOB, &part.task, observe).await
-    })?;
+    let found = present.run(
+        threads,
+        args.quiet,
+        async |session: &Session, observe: &dyn Fn(Progress)| {
+            let me = session.me();
+            let part = parts.iter().find(|part| part.party == me);
+            let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
+            find(session, JOB, &part.task, observe).await
+        },
+    )?;
     let mut done = Vec::new();
     for ((party, found), part) in found.into_iter().zip(&parts) {
         let begun = Instant::now();
         if let Some(out) = &part.out {
-            write(&found, out, args.others)?;
+            write(&found, out, args)?;
         }
         done.push((party, found, begun.elapsed().as_secs_f64()));
     }
@@ -69,7 +78,7 @@ pub fn run(args: &Psi) -> Result<()> {
         let _ = write!(stderr(), "{}", report::notes(&done));
     }
     match args.json {
-        true => print_text_as_json(&report::json(Question::Rows, &done)?),
+        true => print_text_as_json(&report::json(args.question(), &done)?),
         false => print(report::text(&done).as_bytes()),
     }
 }
@@ -93,7 +102,11 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     };
     let part = |&party: &Party| {
         let number = party.index();
-        let missing = |flag: &str| wrong(format!("{flag} is missing for party {number}: give it as {flag} {number}=..."));
+        let missing = |flag: &str| {
+            wrong(format!(
+                "{flag} is missing for party {number}: give it as {flag} {number}=..."
+            ))
+        };
         let input = of_party("--input", &args.input, number, &numbers).map_err(wrong)?;
         let columns = of_party("--column", &args.column, number, &numbers).map_err(wrong)?;
         let bound = of_party("--bound", &args.bound, number, &numbers).map_err(wrong)?;
@@ -101,19 +114,39 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
         let limit = args.limit;
         let other = format!("party {}", 1 - number.min(1));
-        let ledger = ledger.map(|path| (Ledger { path, limit }, names.get(1 - number.min(1)).cloned().unwrap_or(other)));
+        let ledger = ledger.map(|path| {
+            (
+                Ledger { path, limit },
+                names.get(1 - number.min(1)).cloned().unwrap_or(other),
+            )
+        });
         let columns = columns.ok_or_else(|| missing("--column"))?;
         let columns = columns.split(',').map(str::trim);
         let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
-        let source = source.map_err(Unmatched::from)?.normal(&args.normal).empty(args.empty.into());
+        let mut source = source
+            .map_err(Unmatched::from)?
+            .normal(&args.normal)
+            .empty(args.empty.into());
+        let payload = of_party("--payload", &args.payload, number, &numbers).map_err(wrong)?;
+        if let Some(column) = payload {
+            let payload = Payload {
+                places: args.places,
+                duplicates: args.repeated.into(),
+                ..Payload::integers(column)
+            };
+            source = source.payload(payload).map_err(Unmatched::from)?;
+        }
         if out.is_some() && !to.names(party) {
-            return Err(wrong(format!("--out is of no use to party {number}, which does not learn the result by --to: leave it out")));
+            return Err(wrong(format!(
+                "--out is of no use to party {number}, which does not learn the result by --to: leave it out"
+            )));
         }
         Ok(Part {
             party,
             task: Task {
                 source,
-                question: Question::Rows,
+                question: args.question(),
+                places: args.places,
                 to,
                 bound,
                 ledger,
@@ -125,26 +158,39 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         })
     };
     let parts = here.iter().map(part).collect::<Result<Vec<_>>>()?;
-    if let [first, second] = &parts[..] && first.out.is_some() && first.out == second.out {
-        return Err(wrong("--out names one file for two parties: give 0=FILE and 1=FILE".to_owned()));
+    if let [first, second] = &parts[..]
+        && first.out.is_some()
+        && first.out == second.out
+    {
+        return Err(wrong(
+            "--out names one file for two parties: give 0=FILE and 1=FILE".to_owned(),
+        ));
     }
     Ok(parts)
 }
 
-/// Writes the rows that match, whole or not at all.
-fn write(found: &Found, out: &Path, others: bool) -> Result<()> {
+/// Writes the rows that are wanted, whole or not at all.
+fn write(found: &Found, out: &Path, args: &Psi) -> Result<()> {
     let Some((matches, _)) = &found.matches else {
         return Ok(());
     };
-    let keep = if others { Keep::Others } else { Keep::Matched };
+    let extra = (args.question() == Question::Join).then(|| Extra {
+        name: args.name.clone(),
+        places: args.places,
+    });
+    let keep = match args.rows {
+        RowsArg::Matched => Keep::Matched,
+        RowsArg::Others => Keep::Others,
+        RowsArg::All => Keep::All,
+    };
     let content = |to: &mut dyn io::Write| {
         let watch = &mut |_| ControlFlow::Continue(());
-        let written = found.listed.write_rows(matches, keep, None, to, watch);
+        let written = (found.listed).write_rows(matches, keep, extra.as_ref(), to, watch);
         written.map(drop).map_err(|error| match error {
             ListError::Write { source } => source,
             other => io::Error::other(other),
         })
     };
     let written = Pending::new(out, &content).and_then(Pending::finish);
-    written.map_err(Failure::file("write the rows that match", out))
+    written.map_err(Failure::file("write the rows", out))
 }

@@ -17,7 +17,7 @@ struct Report {
     program: &'static str,
     /// Who ran it, when, where and how.
     provenance: Provenance,
-    /// Question: `rows`.
+    /// Question: `rows` or `join`.
     question: &'static str,
     /// Different keys of both lists, by the parties' order, or the bounds that were told.
     keys: [u64; 2],
@@ -110,7 +110,12 @@ pub(crate) fn text(found: &[(Party, Found, f64)]) -> String {
                 matches.marked(),
                 listed.rows()
             ),
-            None => writeln!(text, "{party}: {} keys ({} rows); the result is for the other party", listed.keys(), listed.rows()),
+            None => writeln!(
+                text,
+                "{party}: {} keys ({} rows); the result is for the other party",
+                listed.keys(),
+                listed.rows()
+            ),
         };
     }
     text
@@ -122,10 +127,18 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
     for (party, found, written) in found {
         let listed = &found.listed;
         if listed.skipped() > 0 {
-            let _ = writeln!(text, "{party}: {} rows have no key and match nothing (--empty)", listed.skipped());
+            let _ = writeln!(
+                text,
+                "{party}: {} rows have no key and match nothing (--empty)",
+                listed.skipped()
+            );
         }
         if listed.repeated() > 0 {
-            let _ = writeln!(text, "{party}: {} rows have the key of an earlier row", listed.repeated());
+            let _ = writeln!(
+                text,
+                "{party}: {} rows have the key of an earlier row",
+                listed.repeated()
+            );
         }
         let sent = found.cost.setup.bytes_sent + found.cost.online.bytes_sent;
         let [read, matching] = found.seconds;

@@ -1,6 +1,6 @@
 //! What everybody learns, in words.
 
-use crate::find::{Task, Told};
+use crate::find::{Question, Task, Told};
 
 /// Says who learns what, before anything is sent.
 pub(crate) fn learnt(task: &Task) -> String {
@@ -9,8 +9,16 @@ pub(crate) fn learnt(task: &Task) -> String {
         None => "how many different keys our list has".to_owned(),
     };
     let result = match task.to {
-        Told::Both => "Both parties learn which of their rows have keys of the other list".to_owned(),
-        Told::One(party) => format!("{party} alone learns which of its rows have keys of the other list"),
+        Told::Both => {
+            "Both parties learn which of their rows have keys of the other list".to_owned()
+        }
+        Told::One(party) => {
+            format!("{party} alone learns which of its rows have keys of the other list")
+        }
     };
-    format!("The other party learns {size}. {result}.\n")
+    let payloads = match task.question {
+        Question::Rows => "",
+        Question::Join => ", and the payload that the other list has for each of these",
+    };
+    format!("The other party learns {size}. {result}{payloads}.\n")
 }

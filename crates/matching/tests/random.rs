@@ -90,10 +90,16 @@ fn written(found: &Found) -> (Vec<usize>, u64) {
     let (matches, keys) = found.matches.as_ref().unwrap();
     let mut out = Vec::new();
     let watch = &mut |_| ControlFlow::Continue(());
-    let rows = found.listed.write_rows(matches, Keep::Matched, None, &mut out, watch).unwrap();
+    let rows = found
+        .listed
+        .write_rows(matches, Keep::Matched, None, &mut out, watch)
+        .unwrap();
     let text = String::from_utf8(out).unwrap();
     // A line break within a quoted key is followed by no number and a comma.
-    let numbers = text.lines().skip(1).filter_map(|line| line.split_once(",\"")?.0.parse().ok());
+    let numbers = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(",\"")?.0.parse().ok());
     let numbers: Vec<usize> = numbers.collect();
     assert_eq!(numbers.len() as u64, rows);
     (numbers, *keys)
@@ -112,12 +118,25 @@ fn check(seed: u64, folder: &Path) {
         0 => first.clone(),
         _ => rows(&mut rng, (apart, range)),
     };
-    run([first, second], &mut rng, folder, &format!("MADRIGAL_SEED={seed}"));
+    run(
+        [first, second],
+        &mut rng,
+        folder,
+        &format!("MADRIGAL_SEED={seed}"),
+    );
 }
 
 fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
-    let empty = if below(rng, 2) == 0 { Empty::Skip } else { Empty::Match };
-    let to = [Told::Both, Told::One(Party::new(0)), Told::One(Party::new(1))][below(rng, 3) as usize];
+    let empty = if below(rng, 2) == 0 {
+        Empty::Skip
+    } else {
+        Empty::Match
+    };
+    let to = [
+        Told::Both,
+        Told::One(Party::new(0)),
+        Told::One(Party::new(1)),
+    ][below(rng, 3) as usize];
     let bounds = [0, 1].map(|_| (below(rng, 3) == 0).then(|| 3100 + below(rng, 3000)));
     let memory = if below(rng, 2) == 0 { 0 } else { 1 << 20 };
     let threads = 1 + below(rng, 3) as usize;
@@ -125,10 +144,14 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
         let path = folder.join(format!("{party}.csv"));
         write(&path, &lists[party]);
         let normal: Normal = "lower,trim".parse().unwrap();
-        let source = Source::new(path, ["key"]).unwrap().normal(&normal).empty(empty);
+        let source = Source::new(path, ["key"])
+            .unwrap()
+            .normal(&normal)
+            .empty(empty);
         Task {
             source,
             question: Question::Rows,
+            places: 0,
             to,
             bound: bounds[party].filter(|&bound| bound >= lists[party].len() as u64),
             memory,
@@ -161,7 +184,9 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
 
 #[test]
 fn random_lists_are_matched_as_sets_are() {
-    let number = std::env::var("MADRIGAL_LISTS").ok().and_then(|text| text.parse().ok());
+    let number = std::env::var("MADRIGAL_LISTS")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let (number, seed) = (number.unwrap_or(40), seed());
     let folder = tempfile::tempdir().unwrap();
     for i in 0..number {
@@ -178,7 +203,17 @@ fn lists_of_very_different_sizes_are_matched() {
     let long: Rows = (0..200_000).map(|i| format!("key {i}")).collect();
     for key in ["key 77777", "key 1000000"] {
         let short = vec![key.to_owned()];
-        run([short.clone(), long.clone()], &mut rng, folder.path(), "one and many");
-        run([long.clone(), short], &mut rng, folder.path(), "many and one");
+        run(
+            [short.clone(), long.clone()],
+            &mut rng,
+            folder.path(),
+            "one and many",
+        );
+        run(
+            [long.clone(), short],
+            &mut rng,
+            folder.path(),
+            "many and one",
+        );
     }
 }

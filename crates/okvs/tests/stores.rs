@@ -26,7 +26,12 @@ fn back<V: Element + std::fmt::Debug>(seed: u64, n: usize) {
     decode_each(&shape, hash, &asked, &store, |some| {
         let (places, found) = (some.places, some.values);
         assert!(some.starts.is_sorted() && some.starts.iter().all(|start| start % 8 == 0));
-        assert!(places.iter().zip(some.keys).all(|(&place, &key)| asked[place as usize] == key));
+        assert!(
+            places
+                .iter()
+                .zip(some.keys)
+                .all(|(&place, &key)| asked[place as usize] == key)
+        );
         for (&place, &found) in places.iter().zip(found) {
             seen[place as usize] += 1;
             let (i, other) = (place as usize / 3, place % 3 == 0);

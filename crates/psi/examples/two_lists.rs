@@ -10,7 +10,7 @@ use std::time::Instant;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
-use madrigal_psi::{List, PsiPlan, Role, Sizes, intersect, partition_of};
+use madrigal_psi::{List, Matched, PsiPlan, Role, Sizes, intersect, partition_of};
 use madrigal_testkit::World;
 
 struct Digests {
@@ -23,9 +23,9 @@ impl List for Digests {
         Ok(Zeroizing::new(self.parts[partition].clone()))
     }
 
-    fn matched(&self, _: usize, places: Vec<u32>) -> Result<(), String> {
+    fn matched(&self, _: usize, matched: Matched) -> Result<(), String> {
         if let Ok(mut heard) = self.heard.lock() {
-            *heard += places.len();
+            *heard += matched.places.len();
         }
         Ok(())
     }
@@ -42,16 +42,23 @@ fn list(party: u64, keys: usize, partitions: usize) -> Arc<Digests> {
     for digest in digests {
         parts[partition_of(digest, partitions)].push(digest);
     }
-    Arc::new(Digests { parts, heard: Mutex::default() })
+    Arc::new(Digests {
+        parts,
+        heard: Mutex::default(),
+    })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize, default| words.get(i).map_or(Ok(default), |word| word.parse());
     let (keys, partitions, threads) = (number(0, 1 << 20)?, number(1, 1)?, number(2, 1)?);
-    let sizes = Sizes { receiver: keys as u64, sender: keys as u64 };
+    let sizes = Sizes {
+        receiver: keys as u64,
+        sender: keys as u64,
+    };
     let plan = PsiPlan::new(sizes, partitions, false)?;
-    let lists = madrigal_kernels::meter::unmetered(|| [0, 1].map(|party| list(party, keys, partitions)));
+    let lists =
+        madrigal_kernels::meter::unmetered(|| [0, 1].map(|party| list(party, keys, partitions)));
     for _ in 0..3 {
         let begun = Instant::now();
         let costs = World::new(2, 7).run(async |context: Context| {
@@ -61,7 +68,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             intersect(&context, &plan, role, list, threads, |_| ()).await
         });
         let seconds = begun.elapsed().as_secs_f64();
-        let bytes: u64 = costs.iter().map(|(_, cost)| cost.setup.bytes_sent + cost.online.bytes_sent).sum();
+        let bytes: u64 = costs
+            .iter()
+            .map(|(_, cost)| cost.setup.bytes_sent + cost.online.bytes_sent)
+            .sum();
         println!(
             "{keys} keys, {partitions} partitions, {threads} threads: {seconds:.3} s, {:.1} bytes a key",
             bytes as f64 / keys as f64

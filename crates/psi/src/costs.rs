@@ -4,8 +4,8 @@ use madrigal_core::PhaseCost;
 use madrigal_correlations_make::{VoleBase, VoleCost, VoleCosts};
 use madrigal_kernels::{Block, Element};
 
-use crate::plan::PsiPlan;
 use crate::oprf::{message_bytes, messages};
+use crate::plan::PsiPlan;
 use crate::run::Role;
 
 /// Bytes and messages that matching by a plan costs a party, beside those in which the sizes are told.
@@ -20,7 +20,11 @@ pub struct PsiCosts {
 impl PsiCosts {
     /// The cost of a plan on `threads` threads, for one party.
     pub fn new(plan: &PsiPlan, role: Role, threads: usize) -> Self {
-        if plan.wide() { Self::of::<Block>(plan, role, threads) } else { Self::of::<u64>(plan, role, threads) }
+        if plan.wide() {
+            Self::of::<Block>(plan, role, threads)
+        } else {
+            Self::of::<u64>(plan, role, threads)
+        }
     }
 
     fn of<V: Element>(plan: &PsiPlan, role: Role, threads: usize) -> Self {

@@ -39,6 +39,6 @@ mod tags;
 
 pub use costs::PsiCosts;
 pub use error::PsiError;
-pub use lists::List;
+pub use lists::{List, Matched};
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};
 pub use run::{Role, agree, intersect, salt};

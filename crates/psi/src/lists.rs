@@ -14,13 +14,36 @@ pub trait List: Send + Sync {
     /// A text that says what went wrong and what to do: it ends the run for both parties.
     fn digests(&self, partition: usize) -> std::result::Result<Zeroizing<Vec<Block>>, String>;
 
-    /// Takes the places of the keys of one partition that the other party has too, among those that
-    /// [`digests`](Self::digests) gave, in no particular order. Each partition comes once, where the party learns the result.
+    /// The payloads of the keys of one partition, in the order of their digests: asked of the sender by a plan
+    /// [with payloads](PsiPlan::with_payloads), after the digests of the partition.
     ///
     /// # Errors
     /// A text, likewise.
-    fn matched(&self, partition: usize, places: Vec<u32>) -> std::result::Result<(), String>;
+    fn payloads(&self, partition: usize) -> std::result::Result<Zeroizing<Vec<u64>>, String> {
+        Err(format!(
+            "the list has no payloads for partition {partition}"
+        ))
+    }
+
+    /// Takes the places of the keys of one partition that the other party has too, among those that
+    /// [`digests`](Self::digests) gave, in no particular order, and the payload of each where the receiver learns them. Each partition comes once,
+    /// where the party learns the result.
+    ///
+    /// # Errors
+    /// A text, likewise.
+    fn matched(&self, partition: usize, matched: Matched) -> std::result::Result<(), String>;
 }
+
+/// Keys of a partition that both parties have.
+#[derive(Default)]
+pub struct Matched {
+    /// Places of the keys.
+    pub places: Vec<u32>,
+    /// Payload of each; empty without payloads.
+    pub payloads: Zeroizing<Vec<u64>>,
+}
+
+madrigal_core::opaque!(Matched);
 
 /// The digests of a partition, checked.
 pub(crate) fn digests_of(
@@ -38,8 +61,9 @@ pub(crate) fn digests_of(
         );
         return Err(end(problem));
     }
-    let of_partition =
-        |digest: Option<&Block>| digest.is_none_or(|&d| partition_of(d, plan.partitions) == partition);
+    let of_partition = |digest: Option<&Block>| {
+        digest.is_none_or(|&d| partition_of(d, plan.partitions) == partition)
+    };
     let ascending = digests.is_sorted_by(|a, b| u128::from(*a) < u128::from(*b));
     if !ascending || !of_partition(digests.first()) || !of_partition(digests.last()) {
         return Err(context.fail(Error::bug("digests of a partition are not in order")));

@@ -55,20 +55,24 @@ pub(crate) struct Function {
     shape: Shape,
     seed: Block,
     hash: RowHash,
+    /// Hash of the same elements to pads, where they are wanted.
+    pads: Option<RowHash>,
     /// Tags of the receiver, or keys K' of the sender.
     elements: Zeroizing<Vec<Block>>,
     /// The sender's factor, of values of a digest's lower 64 bits or of all.
     delta: Option<(Zeroizing<Block>, bool)>,
 }
 
-/// The hash of a step's elements.
-fn hash(step: &Context) -> RowHash {
+/// The hash of a step's elements, and one to pads.
+fn hashes(step: &Context, pads: bool) -> (RowHash, Option<RowHash>) {
     let digest: [u8; 32] = Sha256::new()
         .chain_update(domains::PSI_TAGS)
         .chain_update(step.public_id())
         .finalize()
         .into();
-    RowHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+    let (first, second) = digest.split_at(16);
+    let hash = |key: &[u8]| RowHash::new(Block::from_bytes(*key.first_chunk().unwrap_or(&[0; 16])));
+    (hash(first), pads.then(|| hash(second)))
 }
 
 impl Function {
@@ -76,7 +80,7 @@ impl Function {
     /// before depends on them.
     pub(crate) async fn receiver<V: Value>(
         step: &Context,
-        shape: &Shape,
+        (shape, pads): (&Shape, bool),
         vole: &mut VoleValues<V>,
         tx: &mut Sender,
         digests: &[Block],
@@ -94,10 +98,12 @@ impl Function {
             tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
         }
         step.flush();
+        let (hash, pads) = hashes(step, pads);
         Ok(Self {
             shape: shape.clone(),
             seed,
-            hash: hash(step),
+            hash,
+            pads,
             elements,
             delta: None,
         })
@@ -106,7 +112,7 @@ impl Function {
     /// Makes the sender's function.
     pub(crate) async fn sender<V: Value>(
         step: &Context,
-        shape: &Shape,
+        (shape, pads): (&Shape, bool),
         vole: &mut VoleKeys<V>,
         rx: &mut Receiver,
     ) -> Result<Self> {
@@ -121,31 +127,36 @@ impl Function {
             V::bytes_mut(&mut masked).copy_from_slice(&bytes);
             Kernels::detect().field_multiply_add(*delta, &masked, keys);
         }
+        let (hash, pads) = hashes(step, pads);
         Ok(Self {
             shape: shape.clone(),
             seed,
-            hash: hash(step),
+            hash,
+            pads,
             elements,
             delta: Some((delta, V::BITS < 128)),
         })
     }
 
-    /// Tells `take` the place of each digest and the function's value, in an order that depends on the digests.
+    /// Tells `take` the place of each digest, the function's value and its pad, in an order that depends on the digests.
     pub(crate) fn each(
         &self,
         step: &Context,
         digests: &[Block],
-        mut take: impl FnMut(u32, Block),
+        mut take: impl FnMut(u32, Block, Block),
     ) -> Result<()> {
         let mut room = Zeroizing::new(Room::default());
         let evaluate = |found: Found<'_, Block>| self.some(found, &mut room, &mut take);
-        step.metered_now(|| {
-            decode_each(&self.shape, self.seed, digests, &self.elements, evaluate)
-        })
-        .map_err(|error| step.fail(Error::bug(error)))
+        step.metered_now(|| decode_each(&self.shape, self.seed, digests, &self.elements, evaluate))
+            .map_err(|error| step.fail(Error::bug(error)))
     }
 
-    fn some(&self, found: Found<'_, Block>, room: &mut Room, take: &mut impl FnMut(u32, Block)) {
+    fn some(
+        &self,
+        found: Found<'_, Block>,
+        room: &mut Room,
+        take: &mut impl FnMut(u32, Block, Block),
+    ) {
         let n = found.values.len();
         room.reach(n);
         let elements = &mut room.elements[..n];
@@ -163,17 +174,22 @@ impl Function {
                 Kernels::detect().field_multiply_add(**delta, found.keys, elements);
             }
         }
-        let hashes = &mut room.hashes[..n];
+        let (hashes, pads) = (&mut room.hashes[..n], &mut room.pads[..n]);
         let key = |start: &u32| u64::from(start / COLUMNS_PER_KEY);
         let mut at = 0;
         for starts in found.starts.chunk_by(|a, b| key(a) == key(b)) {
             let row = starts.first().map_or(0, key) * ROWS_PER_KEY;
             let range = at..at + starts.len();
             at = range.end;
-            self.hash.hash_same_row(row, &elements[range.clone()], &mut hashes[range]);
+            let elements = &elements[range.clone()];
+            self.hash
+                .hash_same_row(row, elements, &mut hashes[range.clone()]);
+            if let Some(hash) = &self.pads {
+                hash.hash_same_row(row, elements, &mut pads[range]);
+            }
         }
-        for (&place, &hash) in found.places.iter().zip(hashes.iter()) {
-            take(place, hash);
+        for ((&place, &hash), &pad) in found.places.iter().zip(hashes.iter()).zip(pads.iter()) {
+            take(place, hash, pad);
         }
     }
 }
@@ -184,6 +200,7 @@ struct Room {
     elements: Vec<Block>,
     values: Vec<u64>,
     hashes: Vec<Block>,
+    pads: Vec<Block>,
 }
 
 impl madrigal_core::Wipe for Room {
@@ -191,6 +208,7 @@ impl madrigal_core::Wipe for Room {
         self.elements.wipe();
         self.values.wipe();
         self.hashes.wipe();
+        self.pads.wipe();
     }
 }
 
@@ -200,6 +218,7 @@ impl Room {
             self.elements = vec![Block::ZERO; n];
             self.values = vec![0; n];
             self.hashes = vec![Block::ZERO; n];
+            self.pads = vec![Block::ZERO; n];
         }
     }
 }

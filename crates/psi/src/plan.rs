@@ -36,6 +36,7 @@ pub struct PsiPlan {
     pub(crate) partitions: usize,
     pub(crate) replies: bool,
     wide: bool,
+    pub(crate) payloads: bool,
     pub(crate) receiver_keys: usize,
     pub(crate) sender_keys: usize,
     pub(crate) shape: Shape,
@@ -66,6 +67,7 @@ impl PsiPlan {
             sizes,
             partitions,
             replies,
+            payloads: false,
             wide: sizes.sender.max(sizes.receiver) > MOST_NARROW,
             receiver_keys: receiver as usize,
             sender_keys: sender as usize,
@@ -109,6 +111,20 @@ impl PsiPlan {
         Self { wide: true, ..self }
     }
 
+    /// Makes it a plan in which the receiver also learns 64 bits that the sender has with each key, its payload, of those keys that both have.
+    #[must_use]
+    pub const fn with_payloads(self) -> Self {
+        Self {
+            payloads: true,
+            ..self
+        }
+    }
+
+    /// Whether the receiver learns payloads.
+    pub const fn payloads(&self) -> bool {
+        self.payloads
+    }
+
     /// Bits of a tag that are told by its place among the others.
     pub(crate) const fn high_bits(&self) -> u32 {
         (self.sender_keys as u64).next_power_of_two().ilog2()
@@ -121,9 +137,18 @@ impl PsiPlan {
         if self.wide() { 9 } else { 8 }
     }
 
-    /// Bytes of all tags of a partition.
+    /// Bytes of all tags of a partition, with their payloads.
     pub(crate) const fn tag_bytes(&self) -> usize {
-        self.low_bytes() * self.sender_keys + self.mark_bytes()
+        self.low_bytes() * self.sender_keys + self.mark_bytes() + self.payload_bytes()
+    }
+
+    /// Bytes of all payloads of a partition.
+    pub(crate) const fn payload_bytes(&self) -> usize {
+        if self.payloads {
+            8 * self.sender_keys
+        } else {
+            0
+        }
     }
 
     /// Bytes that tell where tags are.
@@ -138,7 +163,11 @@ impl PsiPlan {
 
     /// Bytes that tell the sender which of its tags were met.
     pub(crate) const fn reply_bytes(&self) -> usize {
-        if self.replies { self.sender_keys.div_ceil(8) } else { 0 }
+        if self.replies {
+            self.sender_keys.div_ceil(8)
+        } else {
+            0
+        }
     }
 }
 

@@ -12,9 +12,10 @@ use madrigal_core::{Party, Phase, Zeroizing, domains};
 use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, exchange_one, on_threads};
+use madrigal_okvs::Shape;
 use sha2::{Digest as _, Sha256};
 
-use crate::lists::{List, digests_of};
+use crate::lists::{List, Matched, digests_of};
 use crate::oprf::{Function, Value};
 use crate::plan::{PsiPlan, Sizes};
 use crate::tags::{Received, Tags, tag};
@@ -31,7 +32,11 @@ pub enum Role {
 impl Role {
     /// The role of `me` where `receiver` is the receiver.
     pub fn of(me: Party, receiver: Party) -> Self {
-        if me == receiver { Self::Receiver } else { Self::Sender }
+        if me == receiver {
+            Self::Receiver
+        } else {
+            Self::Sender
+        }
     }
 }
 
@@ -81,7 +86,9 @@ fn peer(context: &Context) -> Result<Party> {
     let mut peers = context.peers();
     match (peers.next(), peers.next()) {
         (Some(peer), None) => Ok(peer),
-        _ => Err(Error::bug("two lists are matched in a session of two parties")),
+        _ => Err(Error::bug(
+            "two lists are matched in a session of two parties",
+        )),
     }
 }
 
@@ -123,6 +130,12 @@ pub async fn intersect(
         online.join(of_online);
     }
     Ok(())
+}
+
+/// Tags of a party's own keys, with their places, and a pad by the place of each key where there are payloads.
+struct Own {
+    tags: Zeroizing<Vec<u128>>,
+    pads: Zeroizing<Vec<u64>>,
 }
 
 /// What one thread works with: partitions `number`, `number + threads`, and so on.
@@ -172,7 +185,7 @@ impl Strand {
     async fn send_stores<V: Value>(
         &self,
         vole: &mut VoleValues<V>,
-        mut put: Sender<(usize, Zeroizing<Vec<u128>>)>,
+        mut put: Sender<(usize, Own)>,
     ) -> Result<()> {
         let context = self.online.fork("stores");
         let mut channel = context.channel(peer(&context)?)?;
@@ -184,8 +197,10 @@ impl Strand {
             let mut prg = step.private_prg();
             let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
             padded[..own].copy_from_slice(&digests);
-            padded[own..].iter_mut().for_each(|digest| *digest = prg.next_block());
-            let function = Function::receiver(&step, &self.plan.shape, vole, &mut channel.tx, &padded);
+            padded[own..]
+                .iter_mut()
+                .for_each(|digest| *digest = prg.next_block());
+            let function = Function::receiver(&step, self.shape(), vole, &mut channel.tx, &padded);
             let function = function.await?;
             drop(padded);
             let own_tags = self.tags(&step, &function, &digests, own)?;
@@ -201,7 +216,7 @@ impl Strand {
     /// Takes the sender's tags of partition after partition, and looks for its own.
     async fn take_tags(
         &self,
-        mut take: Receiver<(usize, Zeroizing<Vec<u128>>)>,
+        mut take: Receiver<(usize, Own)>,
         tell: &dyn Fn(usize),
     ) -> Result<()> {
         let context = self.online.fork("tags");
@@ -210,19 +225,19 @@ impl Strand {
             let message = channel.recv(self.plan.tag_bytes()).await?;
             let tags = Received::read(&self.plan, &message);
             let tags = tags.map_err(|problem| channel.refuse(problem))?;
-            let (places, reply) = tags.matches(&own);
+            let (matched, reply) = tags.matches(&own.tags, &own.pads);
             if self.plan.replies {
                 channel.send(reply).await?;
                 context.flush();
             }
-            self.found(&context, partition, places)?;
+            self.found(&context, partition, matched)?;
             tell(partition);
         }
         Ok(())
     }
 
-    fn found(&self, context: &Context, partition: usize, places: Vec<u32>) -> Result<()> {
-        let told = self.list.matched(partition, places);
+    fn found(&self, context: &Context, partition: usize, matched: Matched) -> Result<()> {
+        let told = self.list.matched(partition, matched);
         told.map_err(|reason| context.fail(Error::Ended { reason }))
     }
 
@@ -252,16 +267,20 @@ impl Strand {
         let most = self.plan.sender_keys;
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
-            let function = Function::sender(&step, &self.plan.shape, vole, &mut channel.rx);
+            let function = Function::sender(&step, self.shape(), vole, &mut channel.rx);
             let function = function.await?;
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
             let own = digests.len();
             let mut made = self.tags(&step, &function, &digests, most)?;
             drop((function, digests));
-            self.pad(&step, &mut made[own..], own);
-            let tags = Tags::sorted(&self.plan, &made);
+            self.pad(&step, &mut made, own);
+            if self.plan.payloads {
+                self.mask(&step, &mut made.pads[..own], partition)?;
+            }
+            let tags = Tags::sorted(&self.plan, &made.tags);
+            let message = tags.message(&self.plan, &made.pads);
             drop(made);
-            tx.send(tags.message(&self.plan)).await?;
+            tx.send(message).await?;
             context.flush();
             if !self.plan.replies {
                 tell(partition);
@@ -272,30 +291,57 @@ impl Strand {
         Ok(())
     }
 
-    /// Tags of digests, and room for more.
+    fn shape(&self) -> (&Shape, bool) {
+        (&self.plan.shape, self.plan.payloads)
+    }
+
+    /// Tags and pads of digests, and room for more.
     fn tags(
         &self,
         step: &Context,
         function: &Function,
         digests: &[Block],
         room: usize,
-    ) -> Result<Zeroizing<Vec<u128>>> {
-        let mut tags = Zeroizing::<Vec<u128>>::zeros(room);
-        let mut next = tags.iter_mut();
-        function.each(step, digests, |place, hash| {
+    ) -> Result<Own> {
+        let of_pads = if self.plan.payloads { room } else { 0 };
+        let mut own = Own {
+            tags: Zeroizing::zeros(room),
+            pads: Zeroizing::zeros(of_pads),
+        };
+        let mut next = own.tags.iter_mut();
+        function.each(step, digests, |place, hash, pad| {
             if let Some(next) = next.next() {
                 *next = tag(&self.plan, hash, place);
             }
+            if let Some(own) = own.pads.get_mut(place as usize) {
+                *own = pad.lo();
+            }
         })?;
-        Ok(tags)
+        Ok(own)
     }
 
-    /// Draws tags for keys that the list does not have.
-    fn pad(&self, step: &Context, tags: &mut [u128], own: usize) {
+    /// Draws tags and masked payloads for keys that the list does not have.
+    fn pad(&self, step: &Context, made: &mut Own, own: usize) {
         let mut prg = step.private_prg();
-        for (place, padding) in (own as u32..).zip(tags) {
+        for (place, padding) in (own as u32..).zip(&mut made.tags[own..]) {
             *padding = tag(&self.plan, prg.next_block(), place);
         }
+        for padding in made.pads.iter_mut().skip(own) {
+            *padding = prg.next_block().lo();
+        }
+    }
+
+    /// Adds the payloads of one partition's keys to their pads.
+    fn mask(&self, step: &Context, pads: &mut [u64], partition: usize) -> Result<()> {
+        let end = |reason| step.fail(Error::Ended { reason });
+        let payloads = self.list.payloads(partition).map_err(end)?;
+        if payloads.len() != pads.len() {
+            return Err(step.fail(Error::bug("a list has other payloads than keys")));
+        }
+        for (pad, payload) in pads.iter_mut().zip(payloads.iter()) {
+            *pad ^= payload;
+        }
+        Ok(())
     }
 
     /// Takes the replies.
@@ -307,8 +353,10 @@ impl Strand {
     ) -> Result<()> {
         while let Some((partition, own, tags)) = take.next().await {
             let reply = rx.recv(self.plan.reply_bytes()).await?;
-            let places = tags.met(&reply, own).map_err(|problem| rx.refuse(problem))?;
-            self.found(&self.online, partition, places)?;
+            let matched = tags
+                .met(&reply, own)
+                .map_err(|problem| rx.refuse(problem))?;
+            self.found(&self.online, partition, matched)?;
             tell(partition);
         }
         Ok(())

@@ -7,6 +7,7 @@
 use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 
+use crate::lists::Matched;
 use crate::plan::{PLACE_BITS, PsiPlan};
 
 /// Low bits that are kept of a tag.
@@ -69,8 +70,8 @@ impl Tags {
         Self(sorted)
     }
 
-    /// The message: low bits of all tags, then the marks.
-    pub(crate) fn message(&self, plan: &PsiPlan) -> Vec<u8> {
+    /// The message: low bits of all tags, then the marks, then the payloads as `masked` has them by the places of their keys.
+    pub(crate) fn message(&self, plan: &PsiPlan, masked: &[u64]) -> Vec<u8> {
         let mut message = Vec::with_capacity(plan.tag_bytes());
         let bytes = plan.low_bytes();
         for &tag in self.0.iter() {
@@ -82,6 +83,11 @@ impl Tags {
             marks[bit / 8] |= 1 << (bit % 8);
         }
         message.append(&mut marks);
+        if plan.payloads {
+            for &tag in self.0.iter() {
+                message.extend_from_slice(&masked[place(tag) as usize].to_le_bytes());
+            }
+        }
         message
     }
 
@@ -89,7 +95,7 @@ impl Tags {
     ///
     /// # Errors
     /// A text that says in what the reply is none.
-    pub(crate) fn met(&self, reply: &[u8], own: usize) -> Result<Vec<u32>, &'static str> {
+    pub(crate) fn met(&self, reply: &[u8], own: usize) -> Result<Matched, &'static str> {
         let bit = |i: usize| reply[i / 8] >> (i % 8) & 1 == 1;
         if (self.0.len()..8 * reply.len()).any(bit) {
             return Err("it marks tags beyond the last one");
@@ -99,7 +105,10 @@ impl Tags {
         if places.iter().any(|&place| place as usize >= own) {
             return Err("it marks a tag that is padding");
         }
-        Ok(places)
+        Ok(Matched {
+            places,
+            ..Matched::default()
+        })
     }
 }
 
@@ -107,6 +116,7 @@ impl Tags {
 pub(crate) struct Received<'a> {
     plan: &'a PsiPlan,
     lows: &'a [u8],
+    payloads: &'a [u8],
     /// Number of the first tag with each value of the high bits, and of all tags at the end.
     starts: Vec<u32>,
 }
@@ -118,6 +128,7 @@ impl<'a> Received<'a> {
     /// A text that says in what the message is no list of tags.
     pub(crate) fn read(plan: &'a PsiPlan, message: &'a [u8]) -> Result<Self, &'static str> {
         let (lows, marks) = message.split_at(plan.low_bytes() * plan.sender_keys);
+        let (marks, payloads) = marks.split_at(plan.mark_bytes());
         let values = 1 << plan.high_bits();
         let mut starts = Vec::with_capacity(values + 1);
         starts.push(0);
@@ -150,7 +161,12 @@ impl<'a> Received<'a> {
         if starts.len() != values + 1 || tags as usize != plan.sender_keys {
             return Err("its marks are not those of as many tags as the sender has keys");
         }
-        Ok(Self { plan, lows, starts })
+        Ok(Self {
+            plan,
+            lows,
+            payloads,
+            starts,
+        })
     }
 
     fn low(&self, i: usize) -> u128 {
@@ -160,9 +176,16 @@ impl<'a> Received<'a> {
         u128::from_le_bytes(low)
     }
 
-    /// Places of one's own keys whose tags are among these, and a mark for each tag that was met.
-    pub(crate) fn matches(&self, own: &[u128]) -> (Vec<u32>, Vec<u8>) {
-        let (mut places, mut reply) = (Vec::new(), vec![0; self.plan.reply_bytes()]);
+    /// The payload of a tag, as it was sent.
+    fn payload(&self, i: usize) -> u64 {
+        let bytes = self.payloads[8 * i..].first_chunk();
+        u64::from_le_bytes(*bytes.unwrap_or(&[0; 8]))
+    }
+
+    /// One's own keys whose tags are among these, and a mark for each tag that was met. `pads` are those of one's own keys.
+    pub(crate) fn matches(&self, own: &[u128], pads: &[u64]) -> (Matched, Vec<u8>) {
+        let mut matched = Matched::default();
+        let mut reply = vec![0; self.plan.reply_bytes()];
         // Reads from memory of several tags go on at the same time.
         let mut ranges = [(0, 0); 64];
         for own in own.chunks(ranges.len()) {
@@ -174,12 +197,17 @@ impl<'a> Received<'a> {
                 let Some(met) = tags.find(|&i| self.low(i) == low(tag)) else {
                     continue;
                 };
-                places.push(place(tag));
+                matched.places.push(place(tag));
+                if self.plan.payloads {
+                    matched
+                        .payloads
+                        .push(self.payload(met) ^ pads[place(tag) as usize]);
+                }
                 if let Some(byte) = reply.get_mut(met / 8) {
                     *byte |= 1 << (met % 8);
                 }
             }
         }
-        (places, reply)
+        (matched, reply)
     }
 }

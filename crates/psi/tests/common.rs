@@ -5,13 +5,20 @@ use std::sync::{Arc, Mutex};
 
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg, meter};
-use madrigal_net::Context;
-use madrigal_psi::{List, PsiPlan, Role, Sizes, agree, intersect, partition_of};
+use madrigal_net::{Context, Error};
+use madrigal_psi::{List, Matched, PsiPlan, Role, Sizes, agree, intersect, partition_of};
 
 /// A list in memory, and what it hears.
 pub(crate) struct Plain {
     pub(crate) parts: Vec<Vec<Block>>,
     heard: Mutex<Vec<Option<BTreeSet<u128>>>>,
+    /// Number of payloads that it heard, all of them right.
+    pub(crate) payloads: Mutex<usize>,
+}
+
+/// The payload of a key, at any list.
+fn payload(key: Block) -> u64 {
+    key.hi().rotate_left(17) ^ key.lo()
 }
 
 impl Plain {
@@ -22,8 +29,11 @@ impl Plain {
         }
         let parts = parts.into_iter();
         Self {
-            parts: parts.map(|part| part.into_iter().map(Block::from).collect()).collect(),
+            parts: parts
+                .map(|part| part.into_iter().map(Block::from).collect())
+                .collect(),
             heard: Mutex::new(vec![None; partitions]),
+            payloads: Mutex::default(),
         }
     }
 
@@ -42,8 +52,20 @@ impl List for Plain {
         Ok(Zeroizing::new(self.parts[partition].clone()))
     }
 
-    fn matched(&self, partition: usize, places: Vec<u32>) -> Result<(), String> {
-        let keys = places.iter().map(|&place| u128::from(self.parts[partition][place as usize]));
+    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, String> {
+        let payloads = self.parts[partition].iter().map(|&key| payload(key));
+        Ok(Zeroizing::new(payloads.collect()))
+    }
+
+    fn matched(&self, partition: usize, matched: Matched) -> Result<(), String> {
+        for (&place, &found) in matched.places.iter().zip(matched.payloads.iter()) {
+            assert_eq!(found, payload(self.parts[partition][place as usize]));
+        }
+        *self.payloads.lock().unwrap() += matched.payloads.len();
+        let keys = matched
+            .places
+            .iter()
+            .map(|&place| u128::from(self.parts[partition][place as usize]));
         let before = self.heard.lock().unwrap()[partition].replace(keys.collect());
         assert!(before.is_none(), "a partition comes once");
         Ok(())
@@ -64,7 +86,10 @@ pub(crate) fn trial(seed: u64, common: usize, receiver: usize, sender: usize) ->
     let (both, one, two) = (some(common), some(receiver), some(sender));
     let with = |own: Vec<Block>| [both.clone(), own].concat();
     let set = both.iter().map(|&key| u128::from(key)).collect();
-    Trial { lists: [with(one), with(two)], common: set }
+    Trial {
+        lists: [with(one), with(two)],
+        common: set,
+    }
 }
 
 /// Keys that the party heard both have, if it heard of any, and the plan.
@@ -83,7 +108,10 @@ pub(crate) async fn party(
     let list = Plain::new(&trial.lists[me.index()], partitions);
     let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
     let sizes = Sizes::of(agree(&context, own).await?, Party::new(0));
-    let plan = PsiPlan::new(sizes, partitions, replies).unwrap();
+    let plan = PsiPlan::new(sizes, partitions, replies).map_err(|error| {
+        let reason = error.to_string();
+        context.fail(Error::Ended { reason })
+    })?;
     let list = Arc::new(list);
     let mut told = 0;
     let shared: Arc<dyn List> = list.clone();
@@ -91,4 +119,3 @@ pub(crate) async fn party(
     assert_eq!(told, partitions);
     Ok((list.all(), plan))
 }
-

@@ -20,9 +20,16 @@ fn each_party_ends_with_the_result_or_an_error() {
     let mut fired = 0;
     for _ in 0..30 {
         let number = prg.next_block().lo();
-        let how = (1 + number as usize % 3, number & 8 != 0, 1 + (number >> 4) as usize % 2);
+        let how = (
+            1 + number as usize % 3,
+            number & 8 != 0,
+            1 + (number >> 4) as usize % 2,
+        );
         let lists = Arc::new(trial(number, 40, 20, 30));
-        let fault = Fault { at: (number >> 8) as u32 % 30, ..Fault::random(number, 2) };
+        let fault = Fault {
+            at: (number >> 8) as u32 % 30,
+            ..Fault::random(number, 2)
+        };
         let again = format!("MADRIGAL_SEED={seed}, fault {number}");
         let tried = must_end_well(&again, |patience| {
             let (world, limit) = impatient(2, number, patience);
@@ -49,13 +56,21 @@ fn messages_of_any_content_end_well() {
     let seed = seed();
     let lists = trial(seed, 40, 20, 30);
     for change in Change::ALL {
-        for (deviator, only) in [(0, None), (1, None), (0, Some(5)), (1, Some(5)), (1, Some(7))] {
+        for (deviator, only) in [
+            (0, None),
+            (1, None),
+            (0, Some(5)),
+            (1, Some(5)),
+            (1, Some(7)),
+        ] {
             let deviation = Deviation { change, only, seed };
             let deviator = Party::new(deviator);
             let (seen, transports) = Transcript::of(deviator, mesh(2));
             let transports = Deviating::all(transports, deviator, Some(deviation), &seen);
             let world = World::light(2, seed);
-            let ended = world.run_over(transports, |context: Context| party(context, &lists, (1, true, 1)));
+            let ended = world.run_over(transports, |context: Context| {
+                party(context, &lists, (1, true, 1))
+            });
             for (me, ended) in ended.into_iter().enumerate() {
                 let Ok(((heard, _), _)) = ended else { continue };
                 let own: Vec<u128> = lists.lists[me].iter().map(|&key| key.into()).collect();

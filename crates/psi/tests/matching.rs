@@ -15,7 +15,11 @@ fn check(trial: &Trial, how: How) {
     let ((second, plan), second_cost) = all.pop().unwrap();
     let ((first, _), first_cost) = all.pop().unwrap();
     assert_eq!(first.as_ref(), Some(&trial.common), "{how:?}, receiver");
-    assert_eq!(second.as_ref(), how.1.then_some(&trial.common), "{how:?}, sender");
+    assert_eq!(
+        second.as_ref(),
+        how.1.then_some(&trial.common),
+        "{how:?}, sender"
+    );
     for (role, mut cost) in [(Role::Receiver, first_cost), (Role::Sender, second_cost)] {
         cost.online.bytes_sent -= SIZES.bytes_sent;
         cost.online.bytes_received -= SIZES.bytes_received;
@@ -25,7 +29,13 @@ fn check(trial: &Trial, how: How) {
 }
 
 /// The cost of `agree`.
-const SIZES: PhaseCost = PhaseCost { rounds: 1, bytes_sent: 8, bytes_received: 8, messages: 1, aes_blocks: 0 };
+const SIZES: PhaseCost = PhaseCost {
+    rounds: 1,
+    bytes_sent: 8,
+    bytes_received: 8,
+    messages: 1,
+    aes_blocks: 0,
+};
 
 fn must_cost(plan: &PsiPlan, role: Role, threads: usize, cost: Cost) {
     let declared = PsiCosts::new(plan, role, threads);
@@ -38,10 +48,19 @@ fn must_cost(plan: &PsiPlan, role: Role, threads: usize, cost: Cost) {
 #[test]
 fn lists_of_any_size_are_matched() {
     let seed = seed();
-    for (i, (common, receiver, sender)) in
-        [(0, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0), (1, 1, 1), (2, 3000, 1), (5, 2, 4000), (1000, 0, 0), (700, 800, 900)]
-            .into_iter()
-            .enumerate()
+    for (i, (common, receiver, sender)) in [
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (1, 0, 0),
+        (1, 1, 1),
+        (2, 3000, 1),
+        (5, 2, 4000),
+        (1000, 0, 0),
+        (700, 800, 900),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let trial = trial(seed + i as u64, common, receiver, sender);
         check(&trial, (1, i % 2 == 0, 1));
@@ -54,7 +73,9 @@ fn lists_of_any_size_are_matched() {
 fn bounds_and_wide_values_change_nothing() {
     let trial = trial(seed(), 50, 60, 70);
     for (receiver, sender) in [(110, 120), (5000, 121), (111, 5000)] {
-        let plan = PsiPlan::new(Sizes { receiver, sender }, 2, true).unwrap().with_wide_values();
+        let plan = PsiPlan::new(Sizes { receiver, sender }, 2, true)
+            .unwrap()
+            .with_wide_values();
         let run = async |context: Context| {
             let me = context.me();
             let list = Arc::new(Plain::new(&trial.lists[me.index()], plan.partitions()));
@@ -70,9 +91,44 @@ fn bounds_and_wide_values_change_nothing() {
 }
 
 #[test]
+fn payloads_of_common_keys_are_learnt() {
+    let trial = trial(seed(), 50, 60, 70);
+    for (wide, replies) in [(false, false), (true, true)] {
+        let sizes = Sizes {
+            receiver: 200,
+            sender: 130,
+        };
+        let plan = PsiPlan::new(sizes, 2, replies).unwrap().with_payloads();
+        let plan = if wide { plan.with_wide_values() } else { plan };
+        let run = async |context: Context| {
+            let me = context.me();
+            let list = Arc::new(Plain::new(&trial.lists[me.index()], plan.partitions()));
+            let role = Role::of(me, Party::new(0));
+            intersect(&context, &plan, role, list.clone(), 1, |_| ()).await?;
+            let payloads = *list.payloads.lock().unwrap();
+            Ok((list.all(), payloads))
+        };
+        let heard = World::light(2, seed()).run(run);
+        must_cost(&plan, Role::Sender, 1, heard[1].1);
+        assert_eq!(heard[0].0, (Some(trial.common.clone()), 50));
+        assert_eq!(heard[1].0, (replies.then(|| trial.common.clone()), 0));
+    }
+}
+
+#[test]
 fn sizes_decide_how_wide_values_are() {
     let plan = |receiver, sender| PsiPlan::new(Sizes { receiver, sender }, 10, false).unwrap();
     assert!(!plan(10_000_000, 10_000_000).wide());
     assert!(plan(12_000_000, 1).wide() && plan(1, 12_000_000).wide());
-    assert!(PsiPlan::new(Sizes { receiver: 1 << 29, sender: 1 }, 1, false).is_err());
+    assert!(
+        PsiPlan::new(
+            Sizes {
+                receiver: 1 << 29,
+                sender: 1
+            },
+            1,
+            false
+        )
+        .is_err()
+    );
 }

@@ -15,7 +15,11 @@ fn view(to: usize, seed: u64, drawn: bool) -> Vec<u32> {
         let mut prg = Prg::new(Block::new(seed, run));
         for (i, key) in lists.lists[1 - to][20..].iter_mut().enumerate() {
             let small = Block::new(u64::MAX << 20, i as u64);
-            *key = if drawn { meter::unmetered(|| prg.next_block()) } else { small };
+            *key = if drawn {
+                meter::unmetered(|| prg.next_block())
+            } else {
+                small
+            };
         }
         let Trial { .. } = lists;
         party(context, &lists, (1, false, 1)).await?;
@@ -30,6 +34,10 @@ fn what_a_party_receives_is_independent_of_the_others_keys() {
     for to in [0, 1] {
         let drawn = view(to, seed, true);
         let same = view(to, seed ^ 0x5555_0000_0000_0000, false);
-        must_agree(&drawn, &same, &format!("to party {to}, MADRIGAL_SEED={seed}"));
+        must_agree(
+            &drawn,
+            &same,
+            &format!("to party {to}, MADRIGAL_SEED={seed}"),
+        );
     }
 }

@@ -12,7 +12,9 @@ use madrigal_ot::cost;
 use madrigal_ot::silent::{SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::vole::{VoleParams, VoleReceiver, VoleSender};
-use madrigal_ot::{ExtensionReceiver as _, ExtensionSender as _, Instance, KAPPA, OtError, SeededRng};
+use madrigal_ot::{
+    ExtensionReceiver as _, ExtensionSender as _, Instance, KAPPA, OtError, SeededRng,
+};
 use rand_core::Rng as _;
 
 use crate::MAX_THREADS;
@@ -235,7 +237,10 @@ impl<'a> Start<'a> {
     }
 
     fn receiver<V: Element>(mut self, elements: u64) -> Result<(SilentReceiver, Vec<u8>), OtError> {
-        let (k, silent) = (SILENT_BASE, VoleParams::<V>::for_elements(elements).silent(elements));
+        let (k, silent) = (
+            SILENT_BASE,
+            VoleParams::<V>::for_elements(elements).silent(elements),
+        );
         let of_base = base_of(self.instance);
         let (mut base, mut setup) = SoftSpokenReceiver::new(of_base, k, &self.both)?;
         let n = silent.base_rows();
