@@ -48,6 +48,11 @@ pub enum Bench {
     Lines(BenchLines),
     /// Tables of secret rows: shuffled, sorted, joined, grouped
     Tables(BenchTables),
+    /// Lists of two parties, matched
+    Psi(BenchPsi),
+    /// A process of `psi`, which starts it.
+    #[command(hide = true, after_help = EXIT_STATUS)]
+    PsiParty,
     /// How work scales with the threads of a party: time, processor time, memory and bytes
     Scaling(BenchScaling),
     /// A process of `scaling`, which starts it.
@@ -549,6 +554,47 @@ pub struct BenchTables {
     /// Threads that each party computes with
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub threads: usize,
+
+    /// Number of runs; the median, the least and the most are reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchPsi {
+    /// Number of keys of each list, a half of them in both
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=640_000_000))]
+    pub items: u64,
+
+    /// Measure only what has this text in its name, for example rr; several are separated by
+    /// commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// tcp, tls: the protection of the link between the two processes
+    #[arg(long, value_name = "KIND", default_value = "tls")]
+    pub transport: TransportArg,
+
+    /// Make the link between the parties behave like this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
+    pub network: String,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// Memory for the digests of each party's list in megabytes; beyond it they go to a file
+    #[arg(long, value_name = "MB", default_value_t = 1024)]
+    pub memory: u64,
+
+    /// Directory for the lists, with room for some 110 bytes a key [default: that of temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
 
     /// Number of runs; the median, the least and the most are reported
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]

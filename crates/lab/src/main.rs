@@ -16,6 +16,7 @@ mod measured;
 mod ot;
 mod paper;
 mod programs;
+mod psi;
 mod r3;
 mod scaling;
 mod tables;
@@ -51,6 +52,8 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Paper(args) => paper::run(&args),
         Bench::Lines(args) => lines::run(&args),
         Bench::Tables(args) => tables::run(&args),
+        Bench::Psi(args) => psi::run(&args),
+        Bench::PsiParty => psi::take_part(),
         Bench::Scaling(args) => scaling::run(&args),
         Bench::ScalingParty => scaling::take_part(),
     }

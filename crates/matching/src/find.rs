@@ -95,6 +95,8 @@ pub struct Task {
 
 /// Outcome of one party.
 pub struct Found {
+    /// Question that was answered.
+    pub question: Question,
     /// List of this party.
     pub listed: Listed,
     /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it.
@@ -248,6 +250,7 @@ pub async fn find(
         .ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
     let (listed, matches, keys) = cells.into_matches();
     Ok(Found {
+        question: task.question,
         listed,
         matches: task.to.names(me).then_some((matches, keys)),
         sizes,

@@ -125,7 +125,10 @@ impl Listening {
     }
 
     /// Meets the others over a network that links are made to behave like, with this patience, and does work in their session.
-    pub(crate) fn meet_over<T>(
+    ///
+    /// # Errors
+    /// [`Failure`]: parties that do not meet, and that of the work.
+    pub fn meet_over<T>(
         self,
         me: Party,
         meeting: &Meeting,

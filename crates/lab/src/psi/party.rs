@@ -1,0 +1,113 @@
+//! One party's process.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use madrigal_app::processes::{self, Clock, Listening, Starter};
+use madrigal_core::Party;
+use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
+use madrigal_matching::{Found, Question, Task, Told, Unmatched, find};
+use madrigal_net::Session;
+
+use super::{ALL, Assignment, Done, Workload, lists};
+use crate::args::Patience;
+use crate::exit::{Failure, Result};
+use crate::figures::peak_rss_bytes;
+use crate::reach::Network;
+
+/// Takes part as the starter says, and tells it the outcome.
+pub fn run() -> Result<()> {
+    processes::take_part(compute)
+}
+
+fn compute(assignment: Assignment, starter: Starter) -> Result<Done> {
+    let workload = ALL.into_iter().find(|one| one.name == assignment.name);
+    let workload = workload.ok_or_else(|| Failure::bug("a workload that nobody knows"))?;
+    let task = task(&assignment, &workload)?;
+    let party = Listening::new(assignment.transport)?;
+    let meeting = starter.begin(party.ready())?;
+    let me = Party::checked(assignment.me, 2).map_err(Failure::bug)?;
+    let link = (Network::parse(&assignment.network)?, &Patience::default());
+    let work = async |session: &Session| {
+        let clock = Clock::start();
+        let begun = Instant::now();
+        let found = find(session, 1, &task, &|_| ()).await?;
+        Ok((found, begun, clock.stop()))
+    };
+    let (found, begun, used) = party.meet_over(me, &meeting, link, assignment.threads, work)?;
+    write(&found, &assignment)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    check(&found, &assignment)?;
+    Ok(Done {
+        seconds,
+        seconds_read: found.seconds[0],
+        seconds_protocol: found.seconds[1],
+        bytes_sent: found.cost.setup.bytes_sent + found.cost.online.bytes_sent,
+        spilled: found.listed.spilled(),
+        peak_rss_bytes: peak_rss_bytes(),
+        connections: used.connections,
+    })
+}
+
+fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
+    let source = Source::new(lists::path(&assignment.folder, assignment.me), ["email"]);
+    let mut source = source.map_err(Unmatched::from)?;
+    let is_join = workload.question == Question::Join;
+    if is_join && assignment.me == 1 {
+        let payload = Payload {
+            duplicates: Duplicates::First,
+            ..Payload::integers("amount")
+        };
+        source = source.payload(payload).map_err(Unmatched::from)?;
+    }
+    Ok(Task {
+        source,
+        question: workload.question,
+        to: if is_join {
+            Told::One(Party::new(0))
+        } else {
+            Told::Both
+        },
+        places: 0,
+        bound: None,
+        memory: assignment.memory << 20,
+        folder: assignment.folder.clone(),
+        ledger: None,
+        deadline: None,
+    })
+}
+
+/// Writes the rows that match.
+fn write(found: &Found, assignment: &Assignment) -> Result<()> {
+    let Some((matches, _)) = &found.matches else {
+        return Ok(());
+    };
+    let path = assignment
+        .folder
+        .join(format!("{}-matches.csv", assignment.me));
+    let file = File::create(path).map_err(Failure::system("cannot write rows"))?;
+    let extra = (found.question == Question::Join).then(|| Extra {
+        name: "theirs".to_owned(),
+        places: 0,
+    });
+    let watch = &mut |_| ControlFlow::Continue(());
+    let mut to = BufWriter::new(file);
+    let written = (found.listed).write_rows(matches, Keep::Matched, extra.as_ref(), &mut to, watch);
+    written.map_err(Unmatched::from)?;
+    Ok(())
+}
+
+/// Holds the result against what it must be.
+fn check(found: &Found, assignment: &Assignment) -> Result<()> {
+    let common = lists::common(assignment.items);
+    match &found.matches {
+        Some((matches, keys)) if *keys != common || matches.marked() != common => {
+            let problem =
+                format!("{keys} keys were found in both lists, which have {common} in common");
+            Err(Failure::bug(problem))
+        }
+        _ => Ok(()),
+    }
+}
