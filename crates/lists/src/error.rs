@@ -338,11 +338,20 @@ impl Place {
     }
 
     /// Names a row of a Parquet file, counted from 0.
-    #[cfg(feature = "parquet")]
     pub(crate) fn row(row: u64) -> Self {
         Self {
             line: None,
             row: Some(row + 1),
+            column: None,
+        }
+    }
+
+    /// Names the whole file.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn file() -> Self {
+        Self {
+            line: None,
+            row: None,
             column: None,
         }
     }
