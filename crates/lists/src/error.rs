@@ -86,7 +86,7 @@ pub enum ListError {
         /// Where it is.
         place: Place,
         /// Problem with it.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// More rows than a list may have.
     #[error("{}: it has more than {} rows: divide the file", path.display(), MOST_ROWS)]
@@ -318,11 +318,10 @@ impl ListError {
     }
 
     pub(crate) fn content(path: &Path, place: Place, problem: Problem) -> Self {
-        let path = path.to_owned();
         Self::Content {
-            path,
+            path: path.to_owned(),
             place,
-            problem,
+            problem: Box::new(problem),
         }
     }
 }

@@ -150,7 +150,7 @@ where
     let partitions = u128::from(store.partitions());
     let bucket = |high: u64| {
         let within = (u128::from(high) * partitions) as u64;
-        (u128::from(within) * buckets as u128 >> 64) as usize
+        ((u128::from(within) * buckets as u128) >> 64) as usize
     };
     let word = |entry: &[u8], at: usize| {
         let mut word = [0; 8];

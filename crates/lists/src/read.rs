@@ -19,7 +19,7 @@ use crate::store::Room;
 /// fail.
 ///
 /// Memory, beside `room.memory`: 0.5 MB for reading, for a partition of n rows 32 n bytes (40 n with a payload) while it is sorted,
-/// and what [`Part`] says. Records of more than 16 MiB and keys of more than 1 MiB are refused.
+/// and what [`Part`](crate::Part) says. Records of more than 16 MiB and keys of more than 1 MiB are refused.
 ///
 /// # Errors
 /// [`ListError`]: a file that cannot be read, or that has something that cannot be taken, with its place; no room on the disk.

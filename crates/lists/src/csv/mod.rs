@@ -137,6 +137,9 @@ impl<R: Read> Records<R> {
     #[inline]
     fn found(&mut self) -> Result<Option<Span>, Fault> {
         let begin = self.next;
+        if self.buffer[begin] == b'"' {
+            return self.special();
+        }
         if self.quote < begin {
             self.quote = self.place(begin, b'"');
         }
@@ -148,7 +151,7 @@ impl<R: Read> Records<R> {
         let Some(line) = line else {
             return match special == self.end {
                 // There is nothing special up to the end.
-                true => Ok(self.ended.then(|| Span {
+                true => Ok(self.ended.then_some(Span {
                     body: begin..self.end,
                     end: self.end,
                     plain: true,

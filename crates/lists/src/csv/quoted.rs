@@ -41,7 +41,8 @@ pub(super) fn scan(
         if quoted {
             at += 1;
             loop {
-                let Some(quote) = memchr(b'"', &rest[at..]) else {
+                let Some(quote) = find(&rest[at..], |byte| byte == b'"', |far| memchr(b'"', far))
+                else {
                     return if ended { Scan::Open } else { Scan::More };
                 };
                 at += quote + 1;
@@ -56,7 +57,9 @@ pub(super) fn scan(
             }
         }
         let closed = at;
-        let end = memchr3(separator, b'\n', b'\r', &rest[at..]);
+        let ends = |byte| byte == separator || byte == b'\n' || byte == b'\r';
+        let far = |far: &[u8]| memchr3(separator, b'\n', b'\r', far);
+        let end = find(&rest[at..], ends, far);
         let Some(end) = end.map(|end| at + end).or(ended.then_some(rest.len())) else {
             return Scan::More;
         };
@@ -85,6 +88,21 @@ pub(super) fn scan(
             body: base + end,
             end: base + after,
         };
+    }
+}
+
+/// Looks at the next bytes one by one, since fields are short, and then far away.
+#[inline(always)]
+fn find(
+    bytes: &[u8],
+    near: impl Fn(u8) -> bool,
+    far: impl FnOnce(&[u8]) -> Option<usize>,
+) -> Option<usize> {
+    const NEAR: usize = 24;
+    let (first, rest) = bytes.split_at(bytes.len().min(NEAR));
+    match first.iter().position(|&byte| near(byte)) {
+        None if !rest.is_empty() => far(rest).map(|at| at + NEAR),
+        found => found,
     }
 }
 
