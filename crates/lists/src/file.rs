@@ -9,10 +9,10 @@ use std::time::SystemTime;
 use madrigal_core::Zeroizing;
 use madrigal_core::budget::open_regular;
 
-use crate::MOST_RECORD;
 use crate::csv::{Fault, Records, Span};
 use crate::error::{ListError, Names, Place, Problem};
 use crate::source::Source;
+use crate::{MOST_FIELDS, MOST_RECORD};
 
 /// How far a pass over a file has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,11 @@ pub(crate) fn records<'f>(
     let Some(span) = records.next().map_err(fault)? else {
         return Ok((records, None));
     };
+    let columns = records.count(&span);
+    if columns > MOST_FIELDS {
+        let problem = Problem::Columns(columns);
+        return Err(ListError::content(source.path(), Place::line(1), problem));
+    }
     let mut names = Vec::new();
     let mut room = Zeroizing::default();
     for mark in records.all_fields(&span) {

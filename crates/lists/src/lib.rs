@@ -93,6 +93,8 @@ pub use write::{Extra, Keep};
 
 /// Columns that a key may have.
 pub const MOST_COLUMNS: usize = 64;
+/// Columns that a CSV file may have.
+pub const MOST_FIELDS: usize = 1 << 16;
 /// Bytes of the longest value of a key's column, before its normal form is made.
 pub const MOST_KEY: usize = 1 << 20;
 /// Bytes of the longest record of a CSV file.

@@ -44,6 +44,12 @@ pub fn read(
             path: source.path().to_owned(),
         }),
     }?;
+    // It may have changed while it was read.
+    if open(source)?.1 != stamp {
+        return Err(ListError::Changed {
+            path: source.path().to_owned(),
+        });
+    }
     Listed::new(source, stamp, left_out, sink.finish()?)
 }
 

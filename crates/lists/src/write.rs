@@ -18,9 +18,9 @@ const BUFFER: usize = 256 << 10;
 /// Rows that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Those that match.
+    /// Rows that match.
     Matched,
-    /// Those that do not.
+    /// Rows that do not match.
     Others,
     /// All; a column that is added is empty in rows that do not match.
     All,
@@ -91,7 +91,7 @@ impl Listed {
                 });
             }
         }
-        // What was there when it began need not be what was copied.
+        // The file may have changed while it was copied.
         if pass.row != u64::from(self.rows) || open(&self.source)?.1 != self.stamp {
             return Err(self.changed());
         }

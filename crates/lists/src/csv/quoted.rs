@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
+use crate::MOST_FIELDS;
+
 /// Places of a field's value in the buffer.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
@@ -18,14 +20,19 @@ pub(crate) enum Mark {
 
 pub(super) enum Scan {
     /// A record; its ending is from `body` to `end`.
-    Record { body: usize, end: usize },
+    Record {
+        body: usize,
+        end: usize,
+        fields: usize,
+    },
     /// More bytes must be read.
     More,
     /// A quote is never closed.
     Open,
 }
 
-/// Finds the fields of the record that `rest` begins with, and its end. `ended` says that nothing follows `rest`; places are counted from `base` on.
+/// Finds the fields of the record that `rest` begins with, and its end. `ended` says that nothing follows `rest`; places are counted from `base` on. Fields
+/// past [`MOST_FIELDS`] are counted and not kept.
 pub(super) fn scan(
     rest: &[u8],
     separator: u8,
@@ -34,6 +41,7 @@ pub(super) fn scan(
     marks: &mut Vec<Mark>,
 ) -> Scan {
     let mut at = 0;
+    let mut fields = 0;
     loop {
         let begin = at;
         let quoted = rest.get(at) == Some(&b'"');
@@ -63,14 +71,17 @@ pub(super) fn scan(
         let Some(end) = end.map(|end| at + end).or(ended.then_some(rest.len())) else {
             return Scan::More;
         };
-        marks.push(match quoted {
-            false => Mark::Plain(base + begin..base + end),
-            true if !doubled && closed == end => Mark::Plain(base + begin + 1..base + end - 1),
-            true => Mark::Mixed {
-                quoted: base + begin + 1..base + closed - 1,
-                rest: base + closed..base + end,
-            },
-        });
+        fields += 1;
+        if fields <= MOST_FIELDS {
+            marks.push(match quoted {
+                false => Mark::Plain(base + begin..base + end),
+                true if !doubled && closed == end => Mark::Plain(base + begin + 1..base + end - 1),
+                true => Mark::Mixed {
+                    quoted: base + begin + 1..base + closed - 1,
+                    rest: base + closed..base + end,
+                },
+            });
+        }
         let after = match rest.get(end) {
             Some(&byte) if byte == separator => {
                 at = end + 1;
@@ -87,6 +98,7 @@ pub(super) fn scan(
         return Scan::Record {
             body: base + end,
             end: base + after,
+            fields,
         };
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Table<'a> {
 /// A column that is no group of columns.
 pub(crate) struct Named {
     pub(crate) name: String,
-    /// Its number among all that have values.
+    /// Number among all columns that have values, parts of groups too.
     leaf: usize,
     /// Meaning of its values; none if they are of a type that has no text.
     pub(crate) kind: Option<Kind>,
