@@ -23,7 +23,8 @@ pub struct Progress {
     pub all: u64,
 }
 
-/// A function that is told how far a pass has come, some hundred times a second at most, and may stop it.
+/// A function that is told how far a pass has come, some hundred times a second, and may stop it. While partitions are sorted it is told
+/// the end again and again.
 pub type Watch<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
 /// A file as it was when it was read.

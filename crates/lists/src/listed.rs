@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{ListError, Place, Problem};
-use crate::file::{Stamp, line, open, records, wrong};
+use crate::file::{Stamp, Watch, line, open, records, tell, wrong};
 use crate::part::{self, Clash, Part};
 use crate::source::{Format, Source};
 use crate::store::Store;
@@ -17,8 +17,8 @@ pub struct Listed {
     left_out: Vec<String>,
     keys: Vec<u32>,
     store: Store,
-    /// Partitions in order, if memory has room for all.
-    parts: Vec<Option<Arc<Part>>>,
+    /// All partitions in order, if memory has room for them.
+    parts: Vec<Arc<Part>>,
 }
 
 madrigal_core::opaque!(Listed);
@@ -30,6 +30,7 @@ impl Listed {
         stamp: Stamp,
         left_out: Vec<String>,
         (store, rows, skipped): (Store, u32, u32),
+        watch: Watch<'_>,
     ) -> Result<Self, ListError> {
         let mut listed = Self {
             source: source.clone(),
@@ -41,20 +42,26 @@ impl Listed {
             store,
             parts: Vec::new(),
         };
-        listed.settle()?;
+        listed.settle(watch)?;
         Ok(listed)
     }
 
     /// Sorts all partitions, finds what is wrong with keys that have several rows, and keeps what memory holds.
-    fn settle(&mut self) -> Result<(), ListError> {
+    fn settle(&mut self, watch: Watch<'_>) -> Result<(), ListError> {
+        let all = match self.source.format() {
+            Format::Csv => self.stamp.length(),
+            Format::Parquet => self.rows.into(),
+        };
         let spilled = self.store.spilled() > 0;
         for partition in 0..self.partitions() {
             let part = self.sorted(partition)?;
             self.keys.push(part.len() as u32);
             if !spilled {
                 self.store.clear(partition);
-                self.parts.push(Some(Arc::new(part)));
+                self.parts.push(Arc::new(part));
             }
+            // It can be stopped here, too.
+            tell(&self.source, watch, all, all)?;
         }
         Ok(())
     }
@@ -115,8 +122,8 @@ impl Listed {
             });
         }
         match self.parts.get(partition as usize) {
-            Some(Some(part)) => Ok(part.clone()),
-            _ => self.sorted(partition).map(Arc::new),
+            Some(part) => Ok(part.clone()),
+            None => self.sorted(partition).map(Arc::new),
         }
     }
 

@@ -36,9 +36,9 @@ pub fn read(
     let (file, stamp) = open(source)?;
     let mut sink = Sink::new(source, salt, partitions, room);
     let left_out = match source.format() {
-        Format::Csv => read_csv(source, &file, &stamp, &mut sink, watch).map(|()| Vec::new()),
+        Format::Csv => read_csv(source, &file, &stamp, &mut sink, &mut *watch).map(|()| Vec::new()),
         #[cfg(feature = "parquet")]
-        Format::Parquet => read_parquet(source, file, &mut sink, watch),
+        Format::Parquet => read_parquet(source, file, &mut sink, &mut *watch),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(ListError::NoParquet {
             path: source.path().to_owned(),
@@ -50,7 +50,7 @@ pub fn read(
             path: source.path().to_owned(),
         });
     }
-    Listed::new(source, stamp, left_out, sink.finish()?)
+    Listed::new(source, stamp, left_out, sink.finish()?, watch)
 }
 
 fn read_csv(
