@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 27] = [
+const CRATES: [&str; 28] = [
     "app",
     "circuit",
     "cli",
@@ -24,6 +24,7 @@ const CRATES: [&str; 27] = [
     "kernels",
     "lab",
     "lattice",
+    "lists",
     "madrigal",
     "models",
     "net",

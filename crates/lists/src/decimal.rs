@@ -7,6 +7,9 @@ use crate::error::Problem;
 /// Powers of ten that 64 bits hold.
 pub(crate) const MOST_PLACES: u32 = 18;
 
+/// Powers of ten that 128 bits hold.
+pub(crate) const MOST_SCALE: u32 = 38;
+
 /// More than 64 bits hold; ten times as much, with all places after it, fits into 128 bits.
 const ENOUGH: i128 = 10_i128.pow(19);
 
@@ -56,8 +59,9 @@ pub(crate) fn parse(text: &[u8], places: u32) -> Result<i128, Problem> {
 }
 
 /// Writes a number of units of the last of `places` places.
-pub(crate) fn format(value: i64, places: u32) -> String {
-    let unit = 10_u64.pow(places.min(MOST_PLACES));
+pub(crate) fn format(value: impl Into<i128>, places: u32) -> String {
+    let value = value.into();
+    let unit = 10_u128.pow(places.min(MOST_SCALE));
     let size = value.unsigned_abs();
     let sign = if value < 0 { "-" } else { "" };
     match places {

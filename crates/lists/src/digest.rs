@@ -101,5 +101,5 @@ pub(crate) fn join(key: &mut Vec<u8>, value: &[u8]) {
 /// The partition of a digest, of `partitions`: its upper 64 bits, taken as a fraction of 1, times their number. Both parties must do just that.
 #[inline]
 pub fn partition_of(digest: Block, partitions: u32) -> u32 {
-    (u128::from(digest.hi()) * u128::from(partitions) >> 64) as u32
+    ((u128::from(digest.hi()) * u128::from(partitions)) >> 64) as u32
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_core::budget::{FileError, Size};
 
-use crate::{MOST_KEY, MOST_PARTITIONS, MOST_RECORD, MOST_ROWS};
+use crate::{MOST_FIELDS, MOST_KEY, MOST_PARTITIONS, MOST_RECORD, MOST_ROWS};
 
 /// Reasons why a list cannot be read, or rows not be written.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +86,7 @@ pub enum ListError {
         /// Where it is.
         place: Place,
         /// Problem with it.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// More rows than a list may have.
     #[error("{}: it has more than {} rows: divide the file", path.display(), MOST_ROWS)]
@@ -120,7 +120,7 @@ pub enum ListError {
         rows: u32,
     },
     /// A file that is not the one that was read before.
-    #[error("{}: the file has changed since its keys were read: leave it alone while the job runs, and run it again", path.display())]
+    #[error("{}: the file has changed while its keys were read, or since: leave it alone while the job runs, and run it again", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -206,6 +206,9 @@ pub enum Problem {
     /// A record that goes on for too long.
     #[error("a record of more than {}: a closing quote may be missing", Size(MOST_RECORD as u64))]
     LongRecord,
+    /// A header of more columns than a file may have.
+    #[error("{0} columns, and the most are {most}: leave those out that do not matter", most = MOST_FIELDS)]
+    Columns(usize),
     /// A file in UTF-16.
     #[error("a text in UTF-16: save it as UTF-8")]
     Utf16,
@@ -318,11 +321,10 @@ impl ListError {
     }
 
     pub(crate) fn content(path: &Path, place: Place, problem: Problem) -> Self {
-        let path = path.to_owned();
         Self::Content {
-            path,
+            path: path.to_owned(),
             place,
-            problem,
+            problem: Box::new(problem),
         }
     }
 }
@@ -338,11 +340,20 @@ impl Place {
     }
 
     /// Names a row of a Parquet file, counted from 0.
-    #[cfg(feature = "parquet")]
     pub(crate) fn row(row: u64) -> Self {
         Self {
             line: None,
             row: Some(row + 1),
+            column: None,
+        }
+    }
+
+    /// Names the whole file.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn file() -> Self {
+        Self {
+            line: None,
+            row: None,
             column: None,
         }
     }

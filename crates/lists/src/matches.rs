@@ -3,7 +3,7 @@
 use madrigal_core::Zeroizing;
 
 use crate::error::ListError;
-use crate::read::Listed;
+use crate::listed::Listed;
 use crate::store::{Room, Store};
 
 /// Rows whose numbers are sorted at once, as a power of two.

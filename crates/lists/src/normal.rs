@@ -20,8 +20,8 @@ const MOST_PREFIX: usize = 4;
 ///   ([`str::to_lowercase`]). Characters are not composed: `é` in one character and in two remain two keys. Letters are not
 ///   folded further: `ß` and `ss` remain two keys.
 /// - `trim`: white space (of Unicode) at both ends is dropped, and any run of it within becomes one space.
-/// - `phone:P`, P being a country's prefix without zeros: all but the digits 0 to 9 is dropped. A number that begins with `+`
-///   or `00` loses that, and a `(0)` anywhere in it; of others a single 0 at the beginning is replaced by P. A number with neither is
+/// - `phone:P`, P being a country's prefix without zeros: all but the digits 0 to 9 is dropped. A number with a `+` before its digits, or with `00` as the first,
+///   loses that, and a `(0)` anywhere in it; of others a single 0 at the beginning is replaced by P. A number with neither is
 ///   taken to have a country's prefix already. Text without digits is an empty key. An extension's digits are
 ///   digits of the number. It cannot be combined with other words, which would change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Normal {
 fn ascii(value: &[u8], normal: &Normal, room: &mut Vec<u8>) {
     room.reserve(value.len());
     if normal.trim {
-        // Those of `char::is_whitespace`: a line's vertical tab, too.
+        // The ASCII part of `char::is_whitespace`, with the vertical tab.
         let space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
         for word in value.split(space).filter(|word| !word.is_empty()) {
             if !room.is_empty() {
@@ -164,10 +164,10 @@ fn unicode(text: &str, normal: &Normal, room: &mut Vec<u8>) {
 fn phone(value: &[u8], prefix: &str, room: &mut Vec<u8>) {
     room.clear();
     room.reserve(value.len() + prefix.len());
-    let value = value.trim_ascii_start();
     let mut digits = value.iter().copied().filter(u8::is_ascii_digit);
     let (first, second) = (digits.next(), digits.next());
-    let plus = value.first() == Some(&b'+');
+    let mut before = value.iter().take_while(|byte| !byte.is_ascii_digit());
+    let plus = before.any(|&byte| byte == b'+');
     let mut rest = value;
     let mut skip = 0;
     let abroad = plus || (first, second) == (Some(b'0'), Some(b'0'));

@@ -125,7 +125,7 @@ fn value(group: &[[u64; 4]], payload: &Payload) -> Result<i64, Clash> {
             other: String::new(),
         })),
         Duplicates::Sum => {
-            // Of fewer than 2^32 numbers of 64 bits.
+            // A sum of fewer than 2^32 numbers of 64 bits fits.
             let sum: i128 = group.iter().map(|entry| i128::from(entry[3] as i64)).sum();
             payload.check(sum).map_err(|_| clash(Problem::Sum))
         }
@@ -150,7 +150,7 @@ where
     let partitions = u128::from(store.partitions());
     let bucket = |high: u64| {
         let within = (u128::from(high) * partitions) as u64;
-        (u128::from(within) * buckets as u128 >> 64) as usize
+        ((u128::from(within) * buckets as u128) >> 64) as usize
     };
     let word = |entry: &[u8], at: usize| {
         let mut word = [0; 8];

@@ -7,8 +7,9 @@ use madrigal_core::Zeroizing;
 use crate::csv::MARK;
 use crate::decimal::{self, MOST_PLACES};
 use crate::error::ListError;
+use crate::file::{TELL, Watch, open, records, tell, wrong};
+use crate::listed::Listed;
 use crate::matches::Matches;
-use crate::read::{Listed, TELL, Watch, open, records, tell, wrong};
 use crate::source::Format;
 
 /// Bytes that are written at once.
@@ -17,9 +18,9 @@ const BUFFER: usize = 256 << 10;
 /// Rows that are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Those that match.
+    /// Rows that match.
     Matched,
-    /// Those that do not.
+    /// Rows that do not match.
     Others,
     /// All; a column that is added is empty in rows that do not match.
     All,
@@ -37,7 +38,7 @@ pub struct Extra {
 impl Listed {
     /// Writes rows of the list as CSV: the header, then the rows that are kept, in the order of the file. The rows of a CSV file are copied byte by
     /// byte, with their own line endings, and `extra` comes at their end; lines without a byte are left out. Of a
-    /// Parquet file the columns are written that were read. Gives the number of rows.
+    /// Parquet file all columns are written but [`Listed::left_out`]; a text without a character is `""`, and NULL is nothing. Gives the number of rows.
     ///
     /// It takes memory for one record, and for the numbers of a million rows.
     ///
@@ -81,13 +82,16 @@ impl Listed {
         };
         match self.source.format() {
             Format::Csv => self.copy_csv(&mut pass, extra, watch)?,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => self.copy_parquet(&mut pass, extra, watch)?,
+            #[cfg(not(feature = "parquet"))]
             Format::Parquet => {
                 return Err(ListError::NoParquet {
                     path: self.source.path().to_owned(),
                 });
             }
         }
-        // What was there when it began need not be what was copied.
+        // The file may have changed while it was copied.
         if pass.row != u64::from(self.rows) || open(&self.source)?.1 != self.stamp {
             return Err(self.changed());
         }
@@ -121,7 +125,7 @@ impl Listed {
             }
             let body = records.bytes(span.body.clone());
             let ending = records.bytes(span.body.end..span.end);
-            let extra = extra.map(|extra| quoted(&extra.name, pass.separator));
+            let extra = extra.map(|extra| quoted(extra.name.as_bytes(), pass.separator));
             pass.record(body, ending, extra.as_deref())?;
         }
         let mut told = 0;
@@ -139,6 +143,69 @@ impl Listed {
             }
         }
         tell(source, watch, length, length)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Listed {
+    fn copy_parquet(
+        &self,
+        pass: &mut Pass<'_>,
+        extra: Option<&Extra>,
+        watch: Watch<'_>,
+    ) -> Result<(), ListError> {
+        let (file, stamp) = open(&self.source)?;
+        if stamp != self.stamp {
+            return Err(self.changed());
+        }
+        let table = crate::parquet::Table::open(&self.source, file)?;
+        let columns = table.columns();
+        let wanted: Vec<usize> = (0..columns.len())
+            .filter(|&place| columns[place].kind.is_some())
+            .collect();
+        let separator = pass.separator;
+        let mut line = Zeroizing::new(Vec::new());
+        let names = wanted
+            .iter()
+            .map(|&place| Some(columns[place].name.as_bytes()));
+        join(names, separator, &mut line);
+        let extra = extra.map(|extra| quoted(extra.name.as_bytes(), separator));
+        pass.record(&line, b"\n", extra.as_deref())?;
+        let rows = table.rows();
+        table.each(&wanted, |row, values| {
+            if pass.is_kept() {
+                join(values.iter().copied(), separator, &mut line);
+                pass.row(&line, b"\n")?;
+            }
+            pass.row += 1;
+            match row % crate::file::TELL_ROWS {
+                0 => tell(&self.source, watch, row, rows),
+                _ => Ok(()),
+            }
+        })?;
+        tell(&self.source, watch, rows, rows)
+    }
+}
+
+/// Puts fields side by side.
+#[cfg(feature = "parquet")]
+fn join<'v>(values: impl Iterator<Item = Option<&'v [u8]>>, separator: u8, line: &mut Vec<u8>) {
+    line.clear();
+    for (place, value) in values.enumerate() {
+        if place > 0 {
+            line.push(separator);
+        }
+        match value {
+            None => {}
+            Some(value) if is_special(value, separator) => {
+                line.extend_from_slice(&quoted(value, separator));
+            }
+            Some(value) => line.extend_from_slice(value),
+        }
+    }
+    // A line without a byte would be no row.
+    if line.is_empty() {
+        line.extend_from_slice(b"\"\"");
     }
 }
 
@@ -177,14 +244,19 @@ impl Pass<'_> {
                 Some(value.map_or(String::new(), |value| decimal::format(value, self.places)))
             }
         };
-        self.record(body, ending, extra.as_deref())
+        self.record(body, ending, extra.as_ref().map(String::as_bytes))
     }
 
-    fn record(&mut self, body: &[u8], ending: &[u8], extra: Option<&str>) -> Result<(), ListError> {
+    fn record(
+        &mut self,
+        body: &[u8],
+        ending: &[u8],
+        extra: Option<&[u8]>,
+    ) -> Result<(), ListError> {
         self.out.put(body)?;
         if let Some(extra) = extra {
             self.out.put(&[self.separator])?;
-            self.out.put(extra.as_bytes())?;
+            self.out.put(extra)?;
         }
         self.out.put(ending)
     }
@@ -220,11 +292,25 @@ fn failed(source: io::Error) -> ListError {
     ListError::Write { source }
 }
 
-/// Puts a text into quotes if a field needs them.
-fn quoted(text: &str, separator: u8) -> String {
-    let special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
-    match text.is_empty() || text.bytes().any(special) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+/// Whether a field needs quotes.
+fn is_special(value: &[u8], separator: u8) -> bool {
+    let special = |&byte: &u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
+    value.is_empty() || value.iter().any(special)
+}
+
+/// Puts a value into quotes if a field needs them.
+fn quoted(value: &[u8], separator: u8) -> Vec<u8> {
+    if !is_special(value, separator) {
+        return value.to_owned();
     }
+    let mut field = Vec::with_capacity(value.len() + 2);
+    field.push(b'"');
+    for &byte in value {
+        field.push(byte);
+        if byte == b'"' {
+            field.push(byte);
+        }
+    }
+    field.push(b'"');
+    field
 }

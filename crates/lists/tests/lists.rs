@@ -196,6 +196,28 @@ fn what_is_on_the_disk_has_no_name_and_is_gone_with_its_list() {
     );
 }
 
+/// Several threads may ask for partitions.
+#[test]
+fn lists_are_shared() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let mut random = Random::new(seed());
+    let folder = Folder::new();
+    let path = folder.file("list.csv", make(&mut random, 20_000, 20_000).bytes);
+    let source = Source::new(path, ["a", "b"]).expect("a list");
+    let listed = read(&source, &SALT, 2, &folder.room(0), &mut go).expect("a list");
+    shared(&listed);
+    let whole = folder.read(&source, 2).expect("a list");
+    std::thread::scope(|scope| {
+        for partition in [0, 1, 0, 1] {
+            let (listed, whole) = (&listed, &whole);
+            scope.spawn(move || {
+                let (some, all) = (listed.partition(partition), whole.partition(partition));
+                assert!(some.expect("one").digests() == all.expect("one").digests());
+            });
+        }
+    });
+}
+
 #[test]
 fn a_list_may_have_no_rows() {
     let folder = Folder::new();

@@ -4,6 +4,8 @@ mod csv_files;
 mod lists;
 mod normal;
 mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet_files;
 mod refused;
 mod rows;
 

@@ -56,6 +56,18 @@ fn files_that_are_no_tables() {
         error.contains("line 3: a record of more than 16 MiB"),
         "{error}"
     );
+    // Nor do fields without end, with quotes or without.
+    let mut many = b"k\n\"\"".to_vec();
+    many.resize(15 << 20, b',');
+    let error = said(&many);
+    assert!(
+        error.contains("line 2: 15728637 fields, and the first line has 1"),
+        "{error}"
+    );
+    for begin in [2, 4] {
+        let error = said(&many[begin..]);
+        assert!(error.contains("columns, and the most are 65536"), "{error}");
+    }
     // Names are shown as far as there is room.
     let names: Vec<String> = (0..1000)
         .map(|place| format!("{place}{}", "n".repeat(500)))

@@ -40,6 +40,7 @@ const FINISHED: &[&str] = &[
     "kernels",
     "lab",
     "lattice",
+    "lists",
     "madrigal",
     "models",
     "net",

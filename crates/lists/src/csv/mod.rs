@@ -72,6 +72,8 @@ pub(crate) struct Records<R> {
     alone: usize,
     /// Fields of the last record that was not plain.
     marks: Vec<Mark>,
+    /// Number of these fields, those among them that are past the most that a file may have.
+    count: usize,
 }
 
 impl<R: Read> Records<R> {
@@ -99,6 +101,7 @@ impl<R: Read> Records<R> {
             quote: 0,
             alone: 0,
             marks: Vec::new(),
+            count: 0,
         };
         while records.end < MARK.len() && !records.ended {
             records.fill()?;
@@ -137,6 +140,9 @@ impl<R: Read> Records<R> {
     #[inline]
     fn found(&mut self) -> Result<Option<Span>, Fault> {
         let begin = self.next;
+        if self.buffer[begin] == b'"' {
+            return self.special();
+        }
         if self.quote < begin {
             self.quote = self.place(begin, b'"');
         }
@@ -148,7 +154,7 @@ impl<R: Read> Records<R> {
         let Some(line) = line else {
             return match special == self.end {
                 // There is nothing special up to the end.
-                true => Ok(self.ended.then(|| Span {
+                true => Ok(self.ended.then_some(Span {
                     body: begin..self.end,
                     end: self.end,
                     plain: true,
@@ -175,11 +181,14 @@ impl<R: Read> Records<R> {
         self.marks.clear();
         let rest = &self.buffer[begin..self.end];
         match scan(rest, self.separator, self.ended, begin, &mut self.marks) {
-            Scan::Record { body, end } => Ok(Some(Span {
-                body: begin..body,
-                end,
-                plain: false,
-            })),
+            Scan::Record { body, end, fields } => {
+                self.count = fields;
+                Ok(Some(Span {
+                    body: begin..body,
+                    end,
+                    plain: false,
+                }))
+            }
             Scan::More => Ok(None),
             Scan::Open => Err(Fault::Open(self.offset + begin as u64)),
         }
@@ -254,8 +263,8 @@ impl<R: Read> Records<R> {
     ) -> Result<(), usize> {
         found.clear();
         if !span.plain {
-            if self.marks.len() != all {
-                return Err(self.marks.len());
+            if self.count != all {
+                return Err(self.count);
             }
             found.extend(wanted.iter().map(|&field| self.marks[field].clone()));
             return Ok(());
@@ -287,7 +296,15 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// All fields of the last record.
+    /// Number of fields of the last record.
+    pub(crate) fn count(&self, span: &Span) -> usize {
+        match span.plain {
+            true => memchr_iter(self.separator, &self.buffer[span.body.clone()]).count() + 1,
+            false => self.count,
+        }
+    }
+
+    /// All fields of the last record, of which a file may have as many.
     pub(crate) fn all_fields(&self, span: &Span) -> Vec<Mark> {
         if !span.plain {
             return self.marks.clone();
@@ -344,12 +361,16 @@ pub fn each_record(
     let mut first = None;
     let mut found = Vec::new();
     while let Some(span) = records.next().map_err(problem)? {
-        let all = records.all_fields(&span);
-        let expected = *first.get_or_insert(all.len());
-        let wanted: Vec<usize> = (0..expected).collect();
         let at = records.offset(span.body.start);
+        let all = records.count(&span);
+        if all > crate::MOST_FIELDS {
+            return Err((at, Problem::Columns(all)));
+        }
+        let expected = *first.get_or_insert(all);
+        assert_eq!(records.all_fields(&span).len(), all);
+        let wanted: Vec<usize> = (0..expected).collect();
         if let Err(got) = records.fields(&span, &wanted, expected, &mut found) {
-            assert_eq!(got, all.len(), "both ways of finding fields count alike");
+            assert_eq!(got, all, "both ways of finding fields count alike");
             return Err((at, Problem::Fields { expected, got }));
         }
         let mut rooms = vec![Zeroizing::default(); expected];

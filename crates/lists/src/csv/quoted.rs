@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
+use crate::MOST_FIELDS;
+
 /// Places of a field's value in the buffer.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
@@ -18,14 +20,19 @@ pub(crate) enum Mark {
 
 pub(super) enum Scan {
     /// A record; its ending is from `body` to `end`.
-    Record { body: usize, end: usize },
+    Record {
+        body: usize,
+        end: usize,
+        fields: usize,
+    },
     /// More bytes must be read.
     More,
     /// A quote is never closed.
     Open,
 }
 
-/// Finds the fields of the record that `rest` begins with, and its end. `ended` says that nothing follows `rest`; places are counted from `base` on.
+/// Finds the fields of the record that `rest` begins with, and its end. `ended` says that nothing follows `rest`; places are counted from `base` on. Fields
+/// past [`MOST_FIELDS`] are counted and not kept.
 pub(super) fn scan(
     rest: &[u8],
     separator: u8,
@@ -34,6 +41,7 @@ pub(super) fn scan(
     marks: &mut Vec<Mark>,
 ) -> Scan {
     let mut at = 0;
+    let mut fields = 0;
     loop {
         let begin = at;
         let quoted = rest.get(at) == Some(&b'"');
@@ -41,7 +49,8 @@ pub(super) fn scan(
         if quoted {
             at += 1;
             loop {
-                let Some(quote) = memchr(b'"', &rest[at..]) else {
+                let Some(quote) = find(&rest[at..], |byte| byte == b'"', |far| memchr(b'"', far))
+                else {
                     return if ended { Scan::Open } else { Scan::More };
                 };
                 at += quote + 1;
@@ -56,18 +65,23 @@ pub(super) fn scan(
             }
         }
         let closed = at;
-        let end = memchr3(separator, b'\n', b'\r', &rest[at..]);
+        let ends = |byte| byte == separator || byte == b'\n' || byte == b'\r';
+        let far = |far: &[u8]| memchr3(separator, b'\n', b'\r', far);
+        let end = find(&rest[at..], ends, far);
         let Some(end) = end.map(|end| at + end).or(ended.then_some(rest.len())) else {
             return Scan::More;
         };
-        marks.push(match quoted {
-            false => Mark::Plain(base + begin..base + end),
-            true if !doubled && closed == end => Mark::Plain(base + begin + 1..base + end - 1),
-            true => Mark::Mixed {
-                quoted: base + begin + 1..base + closed - 1,
-                rest: base + closed..base + end,
-            },
-        });
+        fields += 1;
+        if fields <= MOST_FIELDS {
+            marks.push(match quoted {
+                false => Mark::Plain(base + begin..base + end),
+                true if !doubled && closed == end => Mark::Plain(base + begin + 1..base + end - 1),
+                true => Mark::Mixed {
+                    quoted: base + begin + 1..base + closed - 1,
+                    rest: base + closed..base + end,
+                },
+            });
+        }
         let after = match rest.get(end) {
             Some(&byte) if byte == separator => {
                 at = end + 1;
@@ -84,7 +98,23 @@ pub(super) fn scan(
         return Scan::Record {
             body: base + end,
             end: base + after,
+            fields,
         };
+    }
+}
+
+/// Looks at the next bytes one by one, since fields are short, and then far away.
+#[inline(always)]
+fn find(
+    bytes: &[u8],
+    near: impl Fn(u8) -> bool,
+    far: impl FnOnce(&[u8]) -> Option<usize>,
+) -> Option<usize> {
+    const NEAR: usize = 24;
+    let (first, rest) = bytes.split_at(bytes.len().min(NEAR));
+    match first.iter().position(|&byte| near(byte)) {
+        None if !rest.is_empty() => far(rest).map(|at| at + NEAR),
+        found => found,
     }
 }
 
