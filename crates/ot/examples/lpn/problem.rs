@@ -58,10 +58,21 @@ impl Problem {
         self.n / self.t
     }
 
-    /// Counts the unknowns that are left after each bin's rows have been added up, which gives an
-    /// equation without noise.
+    /// Equations without noise that each bin gives: the sum of its rows where its error is a one. An error of more bits may be
+    /// anything, so there is none.
+    pub(crate) fn sums(&self) -> f64 {
+        if self.bits > 1.0 { 0.0 } else { 1.0 }
+    }
+
+    /// Counts the unknowns that are left after these equations.
     pub(crate) fn unknowns(&self) -> f64 {
-        self.k - self.t
+        self.k - self.sums() * self.t
+    }
+
+    /// Chance that a bin has an error in a share of its rows, under one linear map of the error's bits to one bit: half
+    /// of all errors of more bits are zero under it.
+    pub(crate) fn hit(&self, share: f64) -> f64 {
+        if self.bits > 1.0 { share / 2.0 } else { share }
     }
 }
 
