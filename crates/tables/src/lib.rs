@@ -54,8 +54,8 @@ pub use data::{Data, DataBuilder, ValueRef};
 pub use error::Fault;
 pub use expression::{DatePart, Expression, Literal, Operator, col, date, days_of, decimal, lit};
 pub use frame::{
-    Aggregate, Extent, Frame, Join, MOST_PAIRS, Quantile, SortKey, Window, count, count_distinct, count_rows,
-    deviation, greatest, least, mean, median, quantile, sum, variance,
+    Aggregate, Extent, Frame, Join, MOST_PAIRS, Quantile, SortKey, Window, count, count_distinct,
+    count_rows, deviation, greatest, least, mean, median, quantile, sum, variance,
 };
 pub use kind::{Kind, Number, Unit};
 pub use query::{Answer, Query, QueryError};

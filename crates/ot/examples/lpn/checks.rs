@@ -1,9 +1,9 @@
 //! Statistical decoding: parity checks, sums of rows that cancel, show a bias where the errors they meet are few (Jabri; as in
 //! Liu et al., ePrint 2022/712).
 //!
-//! How light are checks? A code of rows with d ones has more light checks than one without structure: w d uniform indices
-//! fall on each column an even number of times more often than 2^-k ([`even`]). [`distance`] is the weight at which one is
-//! expected. From there on so many exist that statistical decoding would break every stage, if they could be had for
+//! A code whose rows have d ones has more light checks than one without structure: w d uniform indices
+//! fall on each column an even number of times more often than with a chance of 2^-k ([`even`]). [`distance`] is the weight at which one is
+//! expected. From there on enough exist for statistical decoding to break every stage, if they could be had for
 //! nothing ([`free`]); but to find them is to decode the dual code, and [`statistical`] counts that.
 
 use crate::problem::{Problem, least, log2_binomial};
@@ -36,13 +36,13 @@ pub(crate) fn expected(problem: &Problem, w: f64) -> f64 {
     log2_binomial(problem.n, w) + even(problem.k, problem.d * w)
 }
 
-/// The least weight at which a check is expected. (Of lighter ones single rows whose ones cancel are the likeliest, at 2^-38 in a
-/// code.)
+/// The least weight at which a check is expected. (Single rows whose ones cancel are the likeliest of lighter ones: 2^-38 are expected
+/// in a code.)
 pub(crate) fn distance(problem: &Problem) -> f64 {
     weight(problem, |_| 0.0)
 }
 
-/// The same for a code without structure, by the bound of Gilbert and Varshamov.
+/// Lightest check of a code without structure, by the bound of Gilbert and Varshamov.
 pub(crate) fn unstructured(problem: &Problem) -> f64 {
     let enough = |share: f64| entropy(share) >= problem.k / problem.n;
     problem.n * least(1e-9, 0.5, enough).expect("half of all rows")

@@ -38,7 +38,7 @@ enum Place {
 }
 
 pub(crate) struct Report {
-    problem: Problem,
+    pub(crate) problem: Problem,
     pub(crate) attacks: Vec<Attack>,
 }
 

@@ -4,6 +4,7 @@
 mod checks;
 mod interleaved;
 mod maps;
+mod page;
 mod simulated;
 
 use madrigal_ot::silent::SilentParams;

@@ -22,8 +22,8 @@ pub use group::{
     Aggregate, Quantile, count, count_distinct, count_rows, deviation, greatest, least, mean,
     median, quantile, sum, variance,
 };
-pub use join::{Join, MOST_PAIRS};
 pub(crate) use join::Lookup;
+pub use join::{Join, MOST_PAIRS};
 pub(crate) use window::Windows;
 pub use window::{Extent, Window};
 
