@@ -26,13 +26,14 @@ fn variants(problem: &Problem) -> impl Iterator<Item = f64> {
 fn hybrid_with(problem: &Problem, free: f64) -> f64 {
     let (bin, t) = (problem.bin(), problem.t);
     // The place of an error, or with more bits that there is none under the map, which every second bin has.
-    let (choice, bins) = if problem.bits > 1.0 {
-        (1.0, 24)
+    let (choice, most) = if problem.bits > 1.0 {
+        (1.0, 256)
     } else {
         (bin.log2(), 12)
     };
+    let bins = (0..most).filter(|g| *g < 24 || g % 8 == 0);
     let mut best = f64::INFINITY;
-    for g in (0..bins).map(f64::from).take_while(|&g| g < t) {
+    for g in bins.map(f64::from).take_while(|&g| g < t) {
         let mut u = 0.0;
         while u < bin - 3.0 {
             let hybrid = |f| Hybrid {
@@ -86,14 +87,14 @@ impl Hybrid<'_> {
 
     /// Unknowns outside the g bins, of whose places each is one, but for what a sum says.
     fn outside(&self) -> f64 {
-        self.left() - (self.problem.bin() - self.problem.sums()) * self.g
+        self.left() - (self.problem.bin() - self.problem.sums) * self.g
     }
 
     fn determined(&self) -> bool {
         let &Hybrid {
             problem, u, f, g, ..
         } = self;
-        let places = problem.bin() - problem.sums() - u;
+        let places = problem.bin() - problem.sums - u;
         let pairs = |places: f64| places * (places - 1.0) / 2.0;
         let equations = (problem.t - f - g) * pairs(places) + f * pairs(places - 1.0);
         let v = self.outside();
@@ -130,7 +131,7 @@ pub(crate) fn macaulay(problem: &Problem) -> f64 {
             })
             .determined()
             {
-                let products = 2.0 * (t * (bin - u - problem.sums())).log2() - 1.0;
+                let products = 2.0 * (t * (bin - u - problem.sums)).log2() - 1.0;
                 let row = (3.0 * (problem.k + free + 1.0 - t * u).max(1.0)).log2();
                 let guess = -t * (1.0 - problem.hit(u / bin)).log2();
                 best = best.min(2.0 * products + row + (guess - free).max(0.0));

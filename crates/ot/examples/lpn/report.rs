@@ -145,7 +145,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { n, k, t, d, bits } = self.problem;
+        let Problem {
+            n, k, t, d, bits, ..
+        } = self.problem;
         write!(f, "{n} rows, dimension {k}, {t} errors, {d} ones in a row")?;
         match bits {
             1.0 => writeln!(f)?,

@@ -30,7 +30,7 @@ pub(crate) type AtDegree = (f64, usize);
 /// Costs the attack under a fixed map, or on bits.
 pub(crate) fn sparse(problem: &Problem) -> AtDegree {
     let minors = [1.0, 0.98, 0.95, 0.9, 0.8, 0.7].map(|b| Sparse::new(problem, b));
-    let sums = (problem.sums() > 0.0).then(|| Sparse {
+    let sums = (problem.sums > 0.0).then(|| Sparse {
         sums: true,
         ..Sparse::new(problem, 1.0)
     });

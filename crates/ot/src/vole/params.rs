@@ -21,7 +21,7 @@
 //!
 //! # Algebraic attacks
 //! They are computed up to degree 12, beyond the cheapest degree of each stage. A bin's sum is no equation, as it is for OTs, because an
-//! error may be anything. *One map*: an attacker fixes a linear map of the B bits to one, under which half of the bins have no error, so that
+//! error may be anything; with sums known the first stages would fall at 2^73 and 2^54, so errors must stay uniform. *One map*: an attacker fixes a linear map of the B bits to one, under which half of the bins have no error, so that
 //! a guess of error-free places is right the more often; degrees 7, 8, 9 and 11 are the cheapest. *Any map*: the map is B unknowns
 //! more. Some map is zero on any B - 1 errors, so that whole bins are guessed to have none for free, or single places until B errors are met;
 //! degrees 7, 6, 9 and 7. Several maps at once need the same degree, with more monomials.

@@ -122,6 +122,7 @@ fn what_is_left_shows_the_maps() {
         t: t as f64,
         d: d as f64,
         bits: BITS as f64,
+        sums: 0.0,
     };
     println!("seeds from 14000");
     let [mut tries, mut defects, mut maps] = [0_u32; 3];
