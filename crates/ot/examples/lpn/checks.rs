@@ -5,13 +5,15 @@
 //! fall on each column an even number of times more often than with a chance of 2^-k ([`even`]). [`distance`] is the weight at which one is
 //! expected. From there on enough exist for statistical decoding to break every stage, if they could be had for
 //! nothing ([`free`]); but to find them is to decode the dual code, and [`statistical`] counts that.
+//!
+//! Numbers of checks and chances are base-two logarithms, as costs are.
 
 use crate::problem::{Problem, least, log2_binomial};
 
 /// Chance that `indices` of them, uniform and independent, name each of `columns` an even number of times, by characters:
 /// the mean of (1 - 2 j / k)^indices over all subsets of the columns, where j is the subset's size.
 pub(crate) fn even(columns: f64, indices: f64) -> f64 {
-    // An odd number of indices cannot; for an even one, sizes j and k - j give the same.
+    // Sizes j and k - j give the same for an even number of indices; an odd one, which cannot, counts like its neighbours.
     let (mut greatest, mut sum) = (0.0_f64, 1.0);
     let (mut subsets, mut j) = (0.0_f64, 1.0);
     while 2.0 * j < columns {
@@ -48,7 +50,7 @@ pub(crate) fn unstructured(problem: &Problem) -> f64 {
     problem.n * least(1e-9, 0.5, enough).expect("half of all rows")
 }
 
-/// How many checks of weight `w` show the noise: the inverse square of their bias. With more bits, one check that
+/// Number of checks of weight `w` that show the noise: the inverse square of their bias. With more bits, one check that
 /// meets no error shows zeros in all bits at once, so the inverse of the chance of that is enough.
 pub(crate) fn needed(problem: &Problem, w: f64) -> f64 {
     let meets = w / problem.n;

@@ -85,7 +85,6 @@ fn figure(column: &str, base: usize, report: &Report) -> Option<String> {
         attack.expect("an attack of the report").bits
     };
     let attack = |name: &str| power(bits(name));
-    let (weight, needed) = checks::free(problem);
     match column {
         "stage" | "B" | "n" | "k" | "greedy minor" => None,
         "bin" => power(problem.bin().log2()),
@@ -101,10 +100,11 @@ fn figure(column: &str, base: usize, report: &Report) -> Option<String> {
         "interleaved, all columns" => attack("interleaved"),
         "lightest check" => Some(checks::distance(problem).to_string()),
         "without structure" => Some(format!("{:.0}", checks::unstructured(problem))),
-        "weight" => Some(weight.to_string()),
-        "needed" => power(needed),
+        "weight" => Some(checks::free(problem).0.to_string()),
+        "needed" => power(checks::free(problem).1),
         "to find one" => {
-            let bits = checks::finding(minors::exists(problem) * problem.k, weight);
+            let bits =
+                checks::finding(minors::exists(problem) * problem.k, checks::free(problem).0);
             Some(format!("2^{bits:.0}"))
         }
         _ => panic!("the column {column} is computed nowhere"),
