@@ -20,11 +20,14 @@
 //! | main | 128 | 2 097 152 | 2^7 | 16 384 | 83 968 | 2^139 | 2^351 | 2^240 | 2^317 | 2^227 | 100 352 |
 //!
 //! # Algebraic attacks
-//! They are computed up to degree 12, beyond the cheapest degree of each stage. A bin's sum is no equation, as it is for OTs, because an
-//! error may be anything; with sums known the first stages would fall at 2^73 and 2^54, so errors must stay uniform. *One map*: an attacker fixes a linear map of the B bits to one, under which half of the bins have no error, so that
-//! a guess of error-free places is right the more often; degrees 7, 8, 9 and 11 are the cheapest. *Any map*: the map is B unknowns
-//! more. Some map is zero on any B - 1 errors, so that whole bins are guessed to have none for free, or single places until B errors are met;
-//! degrees 7, 6, 9 and 7. Several maps at once need the same degree, with more monomials.
+//! They are computed up to degree 12, beyond the cheapest degree of each stage. For OTs a bin's sum is an equation without noise. Here
+//! it is none, because an error may be anything; with sums known the first stages would fall at 2^73 and 2^54, so errors must stay uniform.
+//!
+//! - *One map*: an attacker fixes a linear map of the B bits to one, under which half of the bins have no error, so that
+//!   a guess of error-free places is right the more often. Degrees 7, 8, 9 and 11 are the cheapest.
+//! - *Any map*: the map is B unknowns more. Some map is zero on any B - 1 errors, so that whole bins are guessed to have none for
+//!   free, or single places until B errors are met. Degrees 7, 6, 9 and 7 are the cheapest. Several maps at once need as high a
+//!   degree, with more monomials.
 //!
 //! # Light sums of rows that cancel
 //! The lightest have some 903, 4975, 1060 and 6876 rows in the four codes: by counting, with the codes' sparsity (1064, 6741, 1254 and 9030 in
