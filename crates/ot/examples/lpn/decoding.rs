@@ -20,7 +20,7 @@ impl System {
         }
     }
 
-    /// All columns. The bins' sums take t unknowns off, and are sparse enough if they are formed in
+    /// All columns. The bins' sums, where there are any, take t unknowns off, and are sparse enough if they are formed in
     /// each product with the matrix anew.
     pub(crate) fn whole(problem: &Problem) -> Self {
         System {
@@ -34,7 +34,7 @@ impl System {
     /// and hope that none had an error, which is so with probability (1 - k / n)^t. An even share of
     /// each bin is the best for the attacker: log(1 - x) is concave.
     pub(crate) fn gauss(&self, problem: &Problem) -> f64 {
-        -problem.t * (1.0 - self.unknowns / problem.n).log2() + self.solve
+        -problem.t * (1.0 - problem.hit(self.unknowns / problem.n)).log2() + self.solve
     }
 
     /// Information-set decoding with lists (Stern, in the regular version of Esser and Santini,
@@ -106,25 +106,12 @@ impl System {
         }
         best
     }
-
-    /// Statistical decoding (Jabri; as in Liu et al., ePrint 2022/712): elimination gives parity
-    /// checks of weight k / 2 + 1, of which the noise leaves a bias of (1 - k / n)^t; telling that
-    /// from a fair coin takes the inverse square of it in checks. An exchange of s rows against a
-    /// list of 2^s, s the cost of a try of pooled Gauss, saves s / 2 of the weight.
-    ///
-    /// Lighter checks exist. By counting, the lightest have the weight w at which the code that
-    /// A spans the dual of reaches the bound of Gilbert and Varshamov, and at that weight few would do.
-    /// But finding them is a decoding problem itself: this is the lightest that we know how to find.
-    pub(crate) fn statistical_decoding(&self, problem: &Problem) -> f64 {
-        let weight = self.unknowns - self.gauss(problem);
-        -2.0 * problem.t * (1.0 - weight / problem.n).log2() + self.unknowns.log2()
-    }
 }
 
 /// Chance that of `each` rows of every bin p have an error, when that may be in 2^`places` choices of
 /// bins.
 pub(crate) fn chance(problem: &Problem, places: f64, p: f64, each: f64) -> f64 {
-    let hit = each / problem.bin();
+    let hit = problem.hit(each / problem.bin());
     places + p * hit.log2() + (problem.t - p) * (1.0 - hit).log2()
 }
 

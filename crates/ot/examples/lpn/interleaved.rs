@@ -33,7 +33,7 @@ pub(crate) fn interleaved(problem: &Problem, system: &System) -> f64 {
 }
 
 /// Chance that a map of the bits leaves at most `w` errors in rows that are a share `hit` of each bin.
-fn chance(problem: &Problem, hit: f64, bits: f64, w: f64) -> f64 {
+pub(crate) fn chance(problem: &Problem, hit: f64, bits: f64, w: f64) -> f64 {
     let mut total = 0.0_f64;
     // Probability of h errors, and the share of maps that leave at most w of them.
     let mut log_errors = problem.t * (1.0 - hit).log2();
@@ -53,12 +53,4 @@ fn chance(problem: &Problem, hit: f64, bits: f64, w: f64) -> f64 {
         }
     }
     total.log2()
-}
-
-/// Costs statistical decoding, where a check shows no error in any of the bits at once: one check that meets
-/// no error is enough to tell.
-pub(crate) fn statistical_decoding(problem: &Problem, system: &System) -> f64 {
-    // Half of the places that elimination leaves are in a check.
-    let weight = ((system.unknowns - system.gauss(problem)) / 2.0).max(1.0);
-    -problem.t * (1.0 - weight / problem.n).log2() + system.unknowns.log2()
 }

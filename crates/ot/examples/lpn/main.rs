@@ -1,4 +1,4 @@
-//! Prints the costs of the attacks known on silent OT's problem: LPN with regular noise and a sparse code.
+//! Prints the costs of the attacks known on the problem of silent OT and VOLE: LPN with regular noise and a sparse code.
 //!
 //! `cargo xtask lpn [--rows N] [--dimension K] [--errors T] [--locality D] [--bits B]` prints, for the stages
 //! in use or for one problem, each attack's cost as a power of two of bit operations, the cheapest,
@@ -26,11 +26,13 @@
 )]
 
 mod algebra;
+mod checks;
 mod decoding;
 mod interleaved;
 mod minors;
 mod problem;
 mod report;
+mod sparse;
 #[cfg(test)]
 mod tests;
 

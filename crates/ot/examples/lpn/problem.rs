@@ -16,6 +16,9 @@ pub(crate) struct Problem {
     pub(crate) d: f64,
     /// Bits of secrets and errors: B problems with one code and errors in the same places.
     pub(crate) bits: f64,
+    /// Equations without noise that each bin gives: the sum of its rows where its error is a one. An error of more bits may be
+    /// anything, so there is none.
+    pub(crate) sums: f64,
 }
 
 impl Problem {
@@ -33,6 +36,7 @@ impl Problem {
             t: t as f64,
             d: d as f64,
             bits: 1.0,
+            sums: 1.0,
         })
     }
 
@@ -42,13 +46,16 @@ impl Problem {
             k: stage.dimension() as f64,
             t: stage.trees() as f64,
             d: LOCALITY as f64,
-            bits: stage.bits() as f64,
+            bits: 1.0,
+            sums: 1.0,
         }
+        .with_bits(stage.bits())
     }
 
     pub(crate) fn with_bits(self, bits: usize) -> Self {
         Problem {
             bits: bits as f64,
+            sums: if bits > 1 { 0.0 } else { 1.0 },
             ..self
         }
     }
@@ -58,10 +65,15 @@ impl Problem {
         self.n / self.t
     }
 
-    /// Counts the unknowns that are left after each bin's rows have been added up, which gives an
-    /// equation without noise.
+    /// Counts the unknowns that are left after the bins' sums.
     pub(crate) fn unknowns(&self) -> f64 {
-        self.k - self.t
+        self.k - self.sums * self.t
+    }
+
+    /// Chance that a bin has an error in a share of its rows, under one linear map of the error's bits to one bit: half
+    /// of all errors of more bits are zero under it.
+    pub(crate) fn hit(&self, share: f64) -> f64 {
+        if self.bits > 1.0 { share / 2.0 } else { share }
     }
 }
 

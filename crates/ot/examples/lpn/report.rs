@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::algebra;
 use crate::decoding::System;
-use crate::interleaved::{self, interleaved};
+use crate::interleaved::interleaved;
 use crate::minors::{Code, exists, peel, random};
 use crate::problem::Problem;
-use crate::{BITS, MARGIN};
+use crate::sparse::{any_map, sparse};
+use crate::{BITS, MARGIN, algebra, checks};
 
 /// Whether an attacker's greedy choice of a dense minor is simulated on a code of this size: seconds
 /// of work, and never less than what [`exists`] says.
@@ -26,12 +26,19 @@ const MOST_ONES: f64 = 6e7;
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
     pub(crate) bits: f64,
+    /// Where it is that cheap.
+    place: Place,
+}
+
+enum Place {
+    Everywhere,
     /// Columns of the dense minor, as a share.
-    columns: Option<f64>,
+    Columns(f64),
+    Degree(usize),
 }
 
 pub(crate) struct Report {
-    problem: Problem,
+    pub(crate) problem: Problem,
     pub(crate) attacks: Vec<Attack>,
 }
 
@@ -40,41 +47,45 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
     let plain = |name, bits| Attack {
         name,
         bits,
-        columns: None,
+        place: Place::Everywhere,
+    };
+    let at_degree = |name, (bits, degree)| Attack {
+        name,
+        bits,
+        place: Place::Degree(degree),
     };
     let mut attacks = vec![
         plain("pooled Gauss", whole.gauss(problem)),
         plain("lists", whole.lists(problem)),
         plain("representations", whole.representations(problem)),
-        plain("statistical decoding", whole.statistical_decoding(problem)),
+        plain(
+            "statistical decoding",
+            checks::statistical(problem, whole.unknowns),
+        ),
         plain("hybrid algebraic", algebra::hybrid(problem)),
         plain("Macaulay", algebra::macaulay(problem)),
-        plain("sparse Macaulay", algebra::sparse(problem)),
+        at_degree("sparse Macaulay", sparse(problem)),
     ];
     let several = problem.bits > 1.0;
     if several {
-        // Sums of bins are no equations here, because an error may be anything.
-        let whole = System::sparse(problem.k, problem.d);
+        attacks.push(at_degree("sparse Macaulay, any map", any_map(problem)));
         attacks.push(plain("interleaved", interleaved(problem, &whole)));
-        let bits = interleaved::statistical_decoding(problem, &whole);
-        attacks.push(plain("interleaved, statistical", bits));
     }
-    let mut minor = |names: [&'static str; 5], b: f64| {
+    let mut minor = |names: [&'static str; 4], b: f64| {
         let system = System::sparse(b * problem.k, problem.d);
         let mut bits = vec![
             system.gauss(problem),
             system.lists(problem).min(system.representations(problem)),
-            system.statistical_decoding(problem),
+            checks::statistical(problem, system.unknowns),
         ];
         if several {
             bits.push(interleaved(problem, &system));
-            bits.push(interleaved::statistical_decoding(problem, &system));
         }
         for (name, bits) in names.into_iter().zip(bits) {
             attacks.push(Attack {
                 name,
                 bits,
-                columns: Some(b),
+                place: Place::Columns(b),
             });
         }
     };
@@ -84,7 +95,6 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
             "random minor, lists",
             "random minor, statistical",
             "random minor, interleaved",
-            "random minor, interleaved, statistical",
         ],
         random(problem),
     );
@@ -95,7 +105,6 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
                 "greedy minor, lists",
                 "greedy minor, statistical",
                 "greedy minor, interleaved",
-                "greedy minor, interleaved, statistical",
             ],
             greedy_share(problem),
         );
@@ -106,7 +115,6 @@ pub(crate) fn report(problem: &Problem, greedy: Greedy) -> Report {
             "any minor, lists",
             "any minor, statistical",
             "any minor, interleaved",
-            "any minor, interleaved, statistical",
         ],
         exists(problem),
     );
@@ -137,7 +145,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { n, k, t, d, bits } = self.problem;
+        let Problem {
+            n, k, t, d, bits, ..
+        } = self.problem;
         write!(f, "{n} rows, dimension {k}, {t} errors, {d} ones in a row")?;
         match bits {
             1.0 => writeln!(f)?,
@@ -145,11 +155,22 @@ impl fmt::Display for Report {
         }
         for attack in &self.attacks {
             write!(f, "  {:36} 2^{:.1}", attack.name, attack.bits)?;
-            match attack.columns {
-                Some(b) => writeln!(f, "   in {b:.3} of the columns")?,
-                None => writeln!(f)?,
+            match attack.place {
+                Place::Columns(b) => writeln!(f, "   in {b:.3} of the columns")?,
+                Place::Degree(degree) => writeln!(f, "   at degree {degree}")?,
+                Place::Everywhere => writeln!(f)?,
             }
         }
+        let (weight, number) = checks::free(&self.problem);
+        writeln!(
+            f,
+            "  lightest check: {} rows ({:.0} in a code without structure); 2^{number:.1} of {weight} rows would tell if they cost \
+             nothing; to find one costs 2^{:.0}, in any minor 2^{:.0}",
+            checks::distance(&self.problem),
+            checks::unstructured(&self.problem),
+            checks::finding(self.problem.k, weight),
+            checks::finding(exists(&self.problem) * self.problem.k, weight),
+        )?;
         let Attack { name, bits, .. } = self.cheapest();
         let margin = bits - BITS;
         let verdict = if margin >= MARGIN {

@@ -42,7 +42,7 @@
 //! | main | 4 194 304 | 2^11 | 2 048 | 270 336 | 2^212 | 2^180 | 2^161 | 2^140 | 2^133 | 292 864 |
 //!
 //! *Lists* are information-set decoding on all columns; *minors* are with lists. Statistical decoding
-//! stays above 2^245 in all of them.
+//! stays above 2^205 in all of them.
 //!
 //! Each iteration has a code of its own, with a fresh secret and fresh errors. So an attacker who
 //! would be content with any one of the 2^18 iterations of 2^40 OTs gains nothing by their number:
@@ -50,10 +50,10 @@
 //! often wherever it is made.
 //!
 //! The assumption beyond that: there is no way to find much lighter sums of rows that cancel
-//! than a dense minor gives. Few rows never cancel (tested). Sums of 0.8% of all rows of the main
-//! stage, at the bound of Gilbert and Varshamov, exist in every code of its size and would break it
-//! if they could be had in numbers; finding them is a decoding problem in the dual code, for which
-//! ten ones per row are not known to help.
+//! than lists and dense minors give. Few rows never cancel (tested). Sums of 0.6% of all rows of the main
+//! stage exist in every code of its size, and 2^73 of them would break it
+//! if they cost nothing; finding them is a decoding problem in the dual code, for which
+//! ten ones per row are not known to help. `docs/LPN.md` has the figures of all stages.
 
 use core::ops::Range;
 

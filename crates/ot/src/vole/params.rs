@@ -8,20 +8,34 @@
 //! zero on all of them, and the solution is right under that map, which shows in the rank of what it
 //! leaves elsewhere (interleaved codes: Metzner and Kapturowski, 1990). In the main stage of silent OT
 //! such a set of rows has 132 errors, so with B = 128 every second try would succeed, at 2^40 bit operations.
-//! `cargo xtask lpn` computes this attack, with lists and in dense minors of any choice, beside all others, which are
-//! taken for each bit by itself; its tests hold all to 2^132. Hence errors are four to sixteen times as dense as for OTs,
+//! `cargo xtask lpn` computes this attack, with lists and in dense minors of any choice, beside all others; its tests hold all to
+//! 2^132. Hence errors are four to sixteen times as dense as for OTs,
 //! in smaller codes, which are the faster for it, since their tables fit the second-level cache or nearly so:
 //!
-//! | stage | B | n | bin | t | k | interleaved, any minor | interleaved, all columns | sparse algebraic | base |
-//! |---|---|---|---|---|---|---|---|---|---|
-//! | first | 64 | 81 920 | 2^4 | 5 120 | 8 192 | 2^166 | 2^304 | 2^137 | 13 312 |
-//! | main | 64 | 2 097 152 | 2^7 | 16 384 | 65 536 | 2^139 | 2^310 | 2^193 | 81 920 |
-//! | first | 128 | 100 352 | 2^4 | 6 272 | 9 728 | 2^144 | 2^309 | 2^145 | 16 000 |
-//! | main | 128 | 2 097 152 | 2^7 | 16 384 | 83 968 | 2^139 | 2^351 | 2^410 | 100 352 |
+//! | stage | B | n | bin | t | k | interleaved, any minor | interleaved, all columns | statistical, any minor | algebraic, one map | algebraic, any map | base |
+//! |---|---|---|---|---|---|---|---|---|---|---|---|
+//! | first | 64 | 81 920 | 2^4 | 5 120 | 8 192 | 2^166 | 2^304 | 2^183 | 2^358 | 2^297 | 13 312 |
+//! | main | 64 | 2 097 152 | 2^7 | 16 384 | 65 536 | 2^139 | 2^310 | 2^181 | 2^233 | 2^188 | 81 920 |
+//! | first | 128 | 100 352 | 2^4 | 6 272 | 9 728 | 2^144 | 2^309 | 2^216 | 2^411 | 2^290 | 16 000 |
+//! | main | 128 | 2 097 152 | 2^7 | 16 384 | 83 968 | 2^139 | 2^351 | 2^240 | 2^317 | 2^227 | 100 352 |
 //!
-//! The algebraic attack is computed up to degree 5, on one bit of the values. The same model gives 2^185 at degree 6 and 2^248 at degree 8 for the main
-//! stages of 64 and of 128 bits. Where the map of the bits is unknown, too, so that whole bins without an error under it can be
-//! guessed for free, it gives 2^189 and 2^227; the first stages then take some 2^262.
+//! # Algebraic attacks
+//! They are computed up to degree 12, beyond the cheapest degree of each stage. For OTs a bin's sum is an equation without noise. Here
+//! it is none, because an error may be anything; with sums known the first stages would fall at 2^73 and 2^54, so errors must stay uniform.
+//!
+//! - *One map*: an attacker fixes a linear map of the B bits to one, under which half of the bins have no error, so that
+//!   a guess of error-free places is right the more often. Degrees 7, 8, 9 and 11 are the cheapest.
+//! - *Any map*: the map is B unknowns more. Some map is zero on any B - 1 errors, so that whole bins are guessed to have none for
+//!   free, or single places until B errors are met. Degrees 7, 6, 9 and 7 are the cheapest. Several maps at once need as high a
+//!   degree, with more monomials.
+//!
+//! # Light sums of rows that cancel
+//! The lightest have some 903, 4975, 1060 and 6876 rows in the four codes: by counting, with the codes' sparsity (1064, 6741, 1254 and 9030 in
+//! codes without it). Statistical decoding with sums hardly heavier would take 2^84, 2^57, 2^99 and 2^78 of them, if they could be had for
+//! nothing, and so break all four, as it would silent OT's. Nobody knows how to find them: to find *one* takes
+//! lists of 2^830 and more entries. The table's figure is for the sums that lists can find.
+//!
+//! `docs/LPN.md` explains all figures; tests compare them with what `cargo xtask lpn` computes.
 
 use core::fmt;
 use core::marker::PhantomData;

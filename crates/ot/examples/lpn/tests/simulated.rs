@@ -2,23 +2,23 @@
 
 use madrigal_kernels::{Block, Prg};
 
-use crate::algebra::undetermined;
 use crate::decoding::{System, chance};
 use crate::minors::{Code, exists, peel, random};
 use crate::problem::{Problem, log2_binomial};
+use crate::sparse::undetermined;
 
 /// A linear equation with bits for coefficients, the value in the place past the last unknown.
-type Row = Vec<u64>;
+pub(super) type Row = Vec<u64>;
 
-fn row(unknowns: usize) -> Row {
+pub(super) fn row(unknowns: usize) -> Row {
     vec![0; unknowns / 64 + 1]
 }
 
-fn bit(row: &[u64], i: usize) -> bool {
+pub(super) fn bit(row: &[u64], i: usize) -> bool {
     row[i / 64] >> (i % 64) & 1 == 1
 }
 
-fn flip(row: &mut [u64], i: usize) {
+pub(super) fn flip(row: &mut [u64], i: usize) {
     row[i / 64] ^= 1 << (i % 64);
 }
 
@@ -30,7 +30,7 @@ fn add(to: &mut [u64], from: &[u64]) {
 
 /// Gauss-Jordan elimination of the first `columns` places; returns the pivots' columns, whose rows come
 /// first and in their order.
-fn eliminate(rows: &mut [Row], columns: usize) -> Vec<usize> {
+pub(super) fn eliminate(rows: &mut [Row], columns: usize) -> Vec<usize> {
     let mut pivots = Vec::new();
     for column in 0..columns {
         let rank = pivots.len();
