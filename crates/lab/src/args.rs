@@ -1,8 +1,9 @@
 //! The flags of each benchmark.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
 use madrigal_app::flags::{SHAPED, UNSHAPED, networks, parties, threads};
 use madrigal_operations::{Ands, Conversion, Gates, Variants};
