@@ -72,7 +72,11 @@ fn one(n: usize) -> Result<(), Box<dyn Error>> {
         assert_eq!(both.filter(|(a, t)| a == t).count(), n - n / 2);
     }
     let bytes = 8 * hints.store.len() + 16 * with.store.len();
-    println!("  {:.1} bytes an item, {:.1} with payloads", 8.0 * hints.store.len() as f64 / n as f64, 16.0 * with.store.len() as f64 / n as f64);
+    println!(
+        "  {:.1} bytes an item, {:.1} with payloads",
+        8.0 * hints.store.len() as f64 / n as f64,
+        16.0 * with.store.len() as f64 / n as f64
+    );
     let _ = bytes;
     Ok(())
 }

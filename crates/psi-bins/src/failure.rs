@@ -74,7 +74,7 @@ pub fn failure_bits(items: u64, bins: u64) -> f64 {
     // ln x and ln f(x) for each j, computed anew where 3 s / t has changed.
     let mut known: Vec<(f64, f64)> = Vec::new();
     for t in 3..=m.min(n.saturating_sub(1)) {
-        if t < 256 || t % 256 == 0 {
+        if t < 64 || t % 64 == 0 {
             known.clear();
         }
         let subsets = ln_choose(m, t);

@@ -213,13 +213,7 @@ fn values<V: Element + Plain>(
     let shape = store_shape(items)?;
     check_length("columns of hints", shape.columns(), hints.store.len())?;
     let mut values = Zeroizing::<Vec<V>>::zeros(pads.len());
-    okvs::decode(
-        &shape,
-        hints.seed,
-        &placed.keys,
-        &hints.store,
-        &mut values,
-    )?;
+    okvs::decode(&shape, hints.seed, &placed.keys, &hints.store, &mut values)?;
     Ok(values)
 }
 
