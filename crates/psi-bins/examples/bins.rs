@@ -1,4 +1,4 @@
-//! Rates of bins and hints on this machine: `cargo run --release -p madrigal-psi-bins --example rates [ITEMS...]`.
+//! Rates of bins and hints on this machine: `cargo run --release -p madrigal-psi-bins --example bins [ITEMS...]`.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
