@@ -23,7 +23,7 @@ pub struct PayloadError {
 /// # Errors
 /// The first payload that is too far from 0.
 pub fn check_payloads(payloads: &[i64], items: u64) -> Result<(), PayloadError> {
-    let most = i64::MAX / i64::try_from(items.max(1)).unwrap_or(i64::MAX);
+    let most = i64::try_from(items.max(1)).map_or(0, |items| i64::MAX / items);
     let far = payloads
         .iter()
         .position(|&value| value < -most || value > most);

@@ -121,10 +121,7 @@ fn questions_are_answered() {
     }
     // None match, and all do.
     let mut none = Made::new(seed, 130, small);
-    none.words[1]
-        .iter_mut()
-        .zip(&none.words[0])
-        .for_each(|(t, a)| *t = !a);
+    none.words[1] = none.words[0].iter().map(|tag| !tag).collect();
     none.is_in.fill(false);
     none.check(&all, Mix::AB);
     let mut every = Made::new(seed, 130, small);
