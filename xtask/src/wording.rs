@@ -25,6 +25,7 @@ const CRATES: [&str; 27] = [
     "lab",
     "lattice",
     "madrigal",
+    "matched",
     "models",
     "net",
     "nn",

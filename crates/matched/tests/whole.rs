@@ -44,7 +44,7 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let placed = bins.place(ours).unwrap();
     let pads = pads_of(&placed.keys);
     let items = theirs.len() as u64;
-    let found = Found::with_payloads(&placed, items, &hints, &pads, &mut rng).unwrap();
+    let found = Found::find_with(&placed, items, &hints, &pads, &mut rng).unwrap();
 
     let question = Question::new([Ask::OwnSum, Ask::Sum, Ask::Count]);
     let parts = Parts {

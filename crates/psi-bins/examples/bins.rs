@@ -62,21 +62,20 @@ fn one(n: usize) -> Result<(), Box<dyn Error>> {
     tell("hints with payloads", begun);
     let pads = pads_of(&placed.keys);
     let begun = Instant::now();
-    let found = Found::tags(&placed, n as u64, &hints, &pads, &mut rng)?;
+    let found = Found::find(&placed, n as u64, &hints, &pads, &mut rng)?;
     tell("find", begun);
     let begun = Instant::now();
-    let also = Found::with_payloads(&placed, n as u64, &with, &pads, &mut rng)?;
+    let also = Found::find_with(&placed, n as u64, &with, &pads, &mut rng)?;
     tell("find with payloads", begun);
     for found in [found, also] {
         let both = found.tags.iter().zip(targets.tags.iter());
         assert_eq!(both.filter(|(a, t)| a == t).count(), n - n / 2);
     }
-    let bytes = 8 * hints.store.len() + 16 * with.store.len();
+    let each = |bytes: usize| bytes as f64 / n as f64;
     println!(
         "  {:.1} bytes an item, {:.1} with payloads",
-        8.0 * hints.store.len() as f64 / n as f64,
-        16.0 * with.store.len() as f64 / n as f64
+        each(8 * hints.store.len()),
+        each(16 * with.store.len())
     );
-    let _ = bytes;
     Ok(())
 }

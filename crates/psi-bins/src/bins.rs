@@ -1,11 +1,15 @@
 //! The bins of an item, and its key in each.
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::{Aes128, Block};
+use madrigal_kernels::{Aes128, Block, blocks_as_bytes_mut};
+use rand_core::CryptoRng;
 
 use crate::error::check_length;
 use crate::place::place;
 use crate::{BinsError, CHOICES, Shape};
+
+/// Seeds that a receiver tries. Each fails once in 2^40 times.
+const TRIES: usize = 3;
 
 /// Items hashed at a time.
 const BATCH: usize = 64;
@@ -64,10 +68,34 @@ impl Bins {
         &self.shape
     }
 
+    /// Draws a seed under which the receiver's items fit into bins, and puts them there. The sender is told the seed alone: one under which
+    /// they did not fit says something of them, and is told to nobody.
+    ///
+    /// # Errors
+    /// As for [`place`](Self::place); [`BinsError::Full`] once in 2^120 times.
+    pub fn for_receiver(
+        shape: Shape,
+        digests: &[Block],
+        rng: &mut impl CryptoRng,
+    ) -> Result<(Block, Self, Placed), BinsError> {
+        let mut tries = 1;
+        loop {
+            let mut seed = [Block::ZERO];
+            rng.fill_bytes(blocks_as_bytes_mut(&mut seed));
+            let [seed] = seed;
+            let bins = Self::new(shape, seed);
+            match bins.place(digests) {
+                Ok(placed) => return Ok((seed, bins, placed)),
+                Err(BinsError::Full) if tries < TRIES => tries += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Puts the receiver's items into bins, at most one into each, if any way to do so exists. Digests are
     /// of 128 bits, under a salt that was drawn when all items were settled.
     ///
-    /// It takes 33 bytes of memory for each item and 8 for each bin.
+    /// It takes 36 bytes of memory for each item and 8 for each bin.
     ///
     /// # Errors
     /// [`BinsError::Length`] unless there are as many digests as the shape says; [`BinsError::Repeated`] for a digest that comes twice;

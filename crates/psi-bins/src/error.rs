@@ -53,7 +53,7 @@ pub enum BinsError {
     /// Items that no placing gives a bin each, which happens once in 2^40 times.
     #[error(
         "some items have fewer bins together than there are items of them, a chance of 2^-40: draw another seed for the \
-         bins with the other party, and begin again"
+         bins, and tell the sender the one that served, alone"
     )]
     Full,
     /// A store of hints that cannot be made.

@@ -98,7 +98,12 @@ pub fn failure_bits(items: u64, bins: u64) -> f64 {
                 others => others as f64 * (-inside).ln_1p(),
             };
             let exactly = ln_choose(n, s) + s as f64 * inside.ln() + others;
-            sum += (subsets + exactly + touched.min(0.0)).exp();
+            let probability = (subsets + exactly + touched.min(0.0)).exp();
+            sum += probability;
+            // Beyond their mean, more items are inside less often.
+            if probability == 0.0 && s as f64 > n as f64 * inside {
+                break;
+            }
         }
     }
     -f64::log2(sum)

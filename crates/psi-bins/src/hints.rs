@@ -159,7 +159,7 @@ impl Found {
     /// # Errors
     /// [`BinsError::Length`] unless there are a pad for each key and as many columns as the sender's items make;
     /// [`BinsError::TooManyItems`].
-    pub fn tags(
+    pub fn find(
         placed: &Placed,
         items: u64,
         hints: &Hints<u64>,
@@ -181,8 +181,8 @@ impl Found {
     /// Finds tags and masked payloads.
     ///
     /// # Errors
-    /// As for [`tags`](Self::tags).
-    pub fn with_payloads(
+    /// As for [`find`](Self::find).
+    pub fn find_with(
         placed: &Placed,
         items: u64,
         hints: &Hints<Block>,

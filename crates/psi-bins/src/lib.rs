@@ -18,16 +18,18 @@
 //! // Digests of items, under a salt of both parties, and payloads of the sender's.
 //! let [ours, theirs] = [[1, 2], [2, 3]].map(|items| items.map(|item| Block::new(item, 7)));
 //! let payloads = [20, 30];
-//! let bins = Bins::new(Shape::for_items(2)?, Block::new(3, 4)); // a seed that both know
 //!
-//! // The sender.
+//! // The receiver, which tells the sender the seed.
+//! let (seed, _, placed) = Bins::for_receiver(Shape::for_items(2)?, &ours, &mut rng)?;
+//!
+//! // The sender, whose hints the receiver gets.
+//! let bins = Bins::new(Shape::for_items(2)?, seed);
 //! let spread = bins.spread(&theirs);
 //! let targets = Targets::draw(bins.shape(), &mut rng);
 //! let hints = targets.hints_with(&spread, &payloads, &pads_of(&spread.keys), &mut rng)?;
 //!
-//! // The receiver: the hints are what it gets, and how many items the sender has is known to both.
-//! let placed = bins.place(&ours)?;
-//! let found = Found::with_payloads(&placed, 2, &hints, &pads_of(&placed.keys), &mut rng)?;
+//! // The receiver, which knows how many items the sender has.
+//! let found = Found::find_with(&placed, 2, &hints, &pads_of(&placed.keys), &mut rng)?;
 //!
 //! // A program on secrets.
 //! let both = found.tags.iter().zip(targets.tags.iter()).zip(found.masked.iter().zip(targets.masks.iter()));
@@ -47,8 +49,8 @@
 //!
 //! # Side channels
 //! Bins are addresses, and follow from a party's own items. Who sees the addresses that a party uses, or how long
-//! placing takes, learns of its items; nobody at the other end of the network does, but where no way to place them is found: then
-//! it learns that it was so, once in 2^40 times. Tags, payloads and pads become addresses or branches nowhere.
+//! placing takes, learns of its items; nobody at the other end of the network does. Tags, payloads and pads become addresses or
+//! branches nowhere.
 
 mod bins;
 mod error;

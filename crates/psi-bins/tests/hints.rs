@@ -37,10 +37,10 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let (made, asked) = (pads(seed, &spread.keys), pads(seed, &placed.keys));
     let hints = targets.hints(&spread, &made, &mut rng).unwrap();
     assert_eq!(hints.store.len(), Hints::<u64>::columns(sent).unwrap());
-    let found = Found::tags(&placed, sent, &hints, &asked, &mut rng).unwrap();
+    let found = Found::find(&placed, sent, &hints, &asked, &mut rng).unwrap();
     let with = targets.hints_with(&spread, &payloads, &made, &mut rng);
     let with = with.unwrap();
-    let also = Found::with_payloads(&placed, sent, &with, &asked, &mut rng).unwrap();
+    let also = Found::find_with(&placed, sent, &with, &asked, &mut rng).unwrap();
     let mut item_of = vec![None; bins.shape().bins()];
     for (&digest, &bin) in ours.iter().zip(placed.bins.iter()) {
         item_of[bin as usize] = Some(u128::from(digest));
@@ -125,7 +125,7 @@ fn what_the_receiver_sees_looks_random() {
         let halves: Vec<u64> = hints.store.iter().flat_map(|block| block.0).collect();
         looks_random(&halves, "a store");
         let asked = pads(seed, &placed.keys);
-        let found = Found::with_payloads(&placed, n as u64, &hints, &asked, &mut rng).unwrap();
+        let found = Found::find_with(&placed, n as u64, &hints, &asked, &mut rng).unwrap();
         looks_random(&found.tags, "tags");
         let masked: Vec<u64> = placed
             .bins
@@ -159,12 +159,12 @@ fn what_does_not_fit_is_refused() {
     let hints = targets.hints(&spread, &made, &mut rng).unwrap();
     let columns = hints.store.len();
     let asked = pads(1, &placed.keys);
-    let few = Found::tags(&placed, n as u64, &hints, &asked[1..], &mut rng).err();
+    let few = Found::find(&placed, n as u64, &hints, &asked[1..], &mut rng).err();
     assert_eq!(few, length("pads", n, n - 1));
     let other = Hints::<u64>::columns(2 * n as u64).unwrap();
-    let few = Found::tags(&placed, 2 * n as u64, &hints, &asked, &mut rng).err();
+    let few = Found::find(&placed, 2 * n as u64, &hints, &asked, &mut rng).err();
     assert_eq!(few, length("columns of hints", other, columns));
-    let many = Found::tags(&placed, 1 << 40, &hints, &asked, &mut rng).err();
+    let many = Found::find(&placed, 1 << 40, &hints, &asked, &mut rng).err();
     assert!(matches!(
         many,
         Some(BinsError::TooManyItems {

@@ -3,7 +3,7 @@
 use madrigal_kernels::Block;
 use madrigal_psi_bins::{Bins, BinsError, CHOICES, Shape};
 
-use crate::{blocks, seed};
+use crate::{blocks, rng, seed};
 
 /// Checks a placing of `digests` against the sender's view of the same ones.
 fn check(bins: &Bins, digests: &[Block]) -> Result<(), BinsError> {
@@ -203,6 +203,34 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(values.iter().sum::<u64>(), 15);
     assert!((0..5).all(|item| values[placed.bins[item] as usize] == item as u64 + 1));
     assert!(!format!("{placed:?} {bins:?}").contains(','));
+}
+
+/// A receiver draws another seed where items fit into no bins, and tells what no other seed would change.
+#[test]
+fn receivers_draw_seeds_that_serve() {
+    let seed = seed();
+    let mut none = 0;
+    for round in 0..200 {
+        let digests = blocks(seed ^ round, 12);
+        // One seed in some four serves.
+        let shape = Shape::with_bins(12, 12).unwrap();
+        match Bins::for_receiver(shape, &digests, &mut rng(seed ^ round)) {
+            Ok((told, _, placed)) => {
+                let again = Bins::new(shape, told).place(&digests).unwrap();
+                assert!(again.bins == placed.bins && again.keys == placed.keys);
+            }
+            Err(error) => {
+                assert_eq!(error, BinsError::Full);
+                none += 1;
+            }
+        }
+    }
+    println!("{none} of 200 found no seed");
+    assert!((5..195).contains(&none));
+    let shape = Shape::for_items(2).unwrap();
+    let twice = Bins::for_receiver(shape, &[Block::ONES; 2], &mut rng(seed)).err();
+    let (first, second) = (0, 1);
+    assert_eq!(twice, Some(BinsError::Repeated { first, second }));
 }
 
 /// Pins bins and keys: a change here is a change of what both parties must do alike.

@@ -41,6 +41,7 @@ const FINISHED: &[&str] = &[
     "lab",
     "lattice",
     "madrigal",
+    "matched",
     "models",
     "net",
     "nn",
