@@ -26,6 +26,7 @@ const CRATES: [&str; 28] = [
     "lattice",
     "lists",
     "madrigal",
+    "matched",
     "models",
     "net",
     "nn",

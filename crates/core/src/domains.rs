@@ -19,6 +19,8 @@
 //! | seed of silent OT's roots, and of VOLE's | yes | n \| 0, 1, 2, ... | [`OT_KEY_NUMBERS`], one of each for an instance | `crates/ot/src/silent/sender.rs`, `crates/ot/src/vole/sender.rs` |
 //! | seed of the rows of a store of keys, drawn when the keys are settled | no in the end | 0, 1, 2: three keys | | `crates/okvs/src/rows.rs` |
 //! | three keys of the rows of a store | no in the end | digests of keys | | `crates/okvs/src/rows.rs` |
+//! | seed of bins, drawn when the items are settled | no in the end | 0, 1, 2: three keys | | `crates/psi-bins/src/bins.rs` |
+//! | three keys of bins | no in the end | digests of items; those plus (XOR) the numbers of their bins | | `crates/psi-bins/src/bins.rs` |
 //! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations-make/src/ot/base/mod.rs` |
 //! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | n \| 0 and 1: its children | [`OT_KEY_NUMBERS`], one for each tree and level, of which a party lacks one node | `crates/ot/src/softspoken/pprf.rs` |
 //! | leaf of a SoftSpoken tree | yes | n \| 0, 1, 2, ...: 128 OTs each | [`OT_KEY_NUMBERS`], one for each tree, of which a party lacks one leaf | `Leaves` of the kernels |

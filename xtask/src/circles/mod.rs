@@ -42,6 +42,7 @@ const FINISHED: &[&str] = &[
     "lattice",
     "lists",
     "madrigal",
+    "matched",
     "models",
     "net",
     "nn",

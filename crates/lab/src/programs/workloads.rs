@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg};
+use madrigal_matched::{Ask, Parts, Question};
 use madrigal_net::transport::Profile;
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Inputs, Program, ProgramError, Secret};
@@ -18,6 +19,9 @@ const FEATURES: usize = 4;
 /// Products one after the other, and side by side, of `figure1`.
 const DEPTH: usize = 100;
 const WIDTH: usize = 1_000_000;
+
+/// Items that each of two parties has, of `matched`.
+const ITEMS: u64 = 1_000_000;
 
 /// One name of the benchmark.
 pub(super) struct Workload {
@@ -121,6 +125,18 @@ pub(super) fn all() -> Vec<Workload> {
             ops: Some(100_000),
             ..Workload::new("lt/u64/n2", ab2, comparisons)
         },
+        Workload {
+            ops: Some(ITEMS as usize),
+            ..Workload::new("matched/count/n2", ab2, |random, _| {
+                matched(random, [Ask::Count])
+            })
+        },
+        Workload {
+            ops: Some(ITEMS as usize),
+            ..Workload::new("matched/sum/n2", ab2, |random, _| {
+                matched(random, [Ask::Count, Ask::Sum])
+            })
+        },
         Workload::new("biometric/ab/n3/1024", ab3, few),
         Workload::new("biometric/ab/n3/4096", ab3, many),
         Workload::new("biometric/ay/n3/1024", ay3, few),
@@ -222,6 +238,30 @@ fn comparisons(random: &mut Random, parties: usize) -> Recording {
     let _ = p.open(x.lt(&y), CLIENT);
     let [x, y] = [(); 2].map(|()| random.words(COUNT));
     with_inputs(p, Inputs::new().with(x).with(y))
+}
+
+/// What comes after two lists were put into bins: every third bin's item is in both of them.
+fn matched<const N: usize>(random: &mut Random, asks: [Ask; N]) -> Recording {
+    let bins = (ITEMS + ITEMS / 4) as usize;
+    let question = Question::new(asks);
+    let parts = Parts {
+        bins,
+        receiver: CLIENT,
+        sender: SERVER,
+    };
+    let asked = question.program(parts, Everyone)?;
+    let [found, mut targets] = [(); 2].map(|()| random.words(bins));
+    for bin in (0..bins).step_by(3) {
+        targets[bin] = found[bin];
+    }
+    let mut inputs = Inputs::new().with(found).with(targets);
+    if question.has(Ask::Sum) {
+        inputs = inputs.with(random.words(bins)).with(random.words(bins));
+    }
+    Ok(Recorded {
+        program: asked.program,
+        inputs,
+    })
 }
 
 /// The nearest entry of a table, and its squared distance.
