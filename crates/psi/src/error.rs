@@ -1,5 +1,7 @@
 //! Errors, all of which are of the plan: what goes wrong on the way is an error of the job.
 
+use madrigal_psi_bins::BinsError;
+
 /// Reasons why lists cannot be matched as asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -16,6 +18,9 @@ pub enum PsiError {
         /// Partitions asked for.
         partitions: usize,
     },
+    /// Lists that do not fit into bins.
+    #[error(transparent)]
+    Bins(#[from] BinsError),
     /// A bug here.
     #[error("a bug in madrigal: {0}")]
     Bug(String),

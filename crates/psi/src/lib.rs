@@ -35,6 +35,7 @@ mod lists;
 mod oprf;
 mod plan;
 mod run;
+mod shares;
 mod tags;
 
 pub use costs::PsiCosts;
@@ -42,3 +43,4 @@ pub use error::PsiError;
 pub use lists::{List, Matched};
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};
 pub use run::{Role, agree, intersect, salt};
+pub use shares::{BinsPlan, ReceiverBins, receive_bins, send_bins};

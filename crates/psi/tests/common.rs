@@ -17,7 +17,7 @@ pub(crate) struct Plain {
 }
 
 /// The payload of a key, at any list.
-fn payload(key: Block) -> u64 {
+pub(crate) fn payload(key: Block) -> u64 {
     key.hi().rotate_left(17) ^ key.lo()
 }
 

@@ -3,4 +3,5 @@
 mod common;
 mod faults;
 mod matching;
+mod shares;
 mod views;

@@ -1,0 +1,258 @@
+//! Matching whose results are shares: the receiver's keys are put into bins, and for each bin both parties get a word, its tag. The two words are equal just if
+//! the sender has the bin's key, too. Nobody learns which are: a program on secrets goes on from here ([`madrigal_psi_bins`]).
+//!
+//! The function of [`oprf`](crate::oprf) hides the sender's tags from whoever does not have a key: the receiver evaluates it at one key for each of its items, the sender at three for each of its
+//! own.
+
+use bytes::Bytes;
+use madrigal_core::{Party, Phase, PhaseCost, Zeroizing};
+use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
+use madrigal_kernels::{Block, Element};
+use madrigal_net::{Context, Error, Receiver, Result, Sender};
+use madrigal_okvs::{OkvsError, Shape};
+use madrigal_ot::SeededRng;
+use madrigal_psi_bins::{Bins, BinsError, Found, Hints, Placed, Shape as BinsShape, Targets};
+
+use crate::PsiError;
+use crate::oprf::{ELEMENTS, Function, message_bytes, messages};
+use crate::plan::Sizes;
+use crate::run::Role;
+
+/// How two lists are put into bins. Both parties make the same plan from the same sizes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BinsPlan {
+    sizes: Sizes,
+    bins: BinsShape,
+    /// Shape of the receiver's store.
+    function: Shape,
+    /// Columns of the sender's hints.
+    columns: usize,
+    payloads: bool,
+}
+
+/// Items of the receiver in bins, and what it found there.
+pub struct ReceiverBins {
+    /// Bins of the items, those that were added up to the bound at the end.
+    pub placed: Placed,
+    /// Inputs of the program.
+    pub found: Found,
+}
+
+madrigal_core::opaque!(ReceiverBins);
+
+impl BinsPlan {
+    /// Makes a plan for lists of these sizes, which may be bounds. With `payloads` the sender has a word with each key, and the receiver gets each one of the
+    /// bin's key, masked.
+    ///
+    /// # Errors
+    /// [`PsiError::Bins`] for lists that are too long.
+    pub fn new(sizes: Sizes, payloads: bool) -> Result<Self, PsiError> {
+        let bug = |error: &dyn ToString| PsiError::Bug(error.to_string());
+        let columns = match payloads {
+            true => Hints::<Block>::columns(sizes.sender),
+            false => Hints::<u64>::columns(sizes.sender),
+        };
+        Ok(Self {
+            sizes,
+            bins: BinsShape::for_items(sizes.receiver)?,
+            function: Shape::for_keys(sizes.receiver).map_err(|error| bug(&error))?,
+            columns: columns?,
+            payloads,
+        })
+    }
+
+    /// Number of bins.
+    pub const fn bins(&self) -> usize {
+        self.bins.bins()
+    }
+
+    fn element_bytes(&self) -> usize {
+        if self.payloads { 16 } else { 8 }
+    }
+
+    /// Cost of [`receive_bins`] or [`send_bins`], in setup and online. AES blocks online are not counted here.
+    pub fn cost(&self, role: Role) -> [PhaseCost; 2] {
+        let columns = self.function.columns();
+        let mut vole = VoleCosts::<u64>::new(columns as u64);
+        let (start, extend) = (vole.start(), vole.extend(columns));
+        let [start, extend] = match role {
+            Role::Receiver => [start.values, extend.values],
+            Role::Sender => [start.keys, extend.keys],
+        };
+        let setup = VoleBase::cost() + start + extend;
+        let store = 16 + message_bytes(&self.function, 8) as u64;
+        let hints = 16 + (self.columns * self.element_bytes()) as u64;
+        let store_messages = 1 + messages(&self.function) as u64;
+        let hint_messages = 1 + self.columns.div_ceil(ELEMENTS) as u64;
+        let (sent, received, messages) = match role {
+            Role::Receiver => (store, hints, store_messages),
+            Role::Sender => (hints, store, hint_messages),
+        };
+        let online = PhaseCost {
+            rounds: 2,
+            bytes_sent: sent,
+            bytes_received: received,
+            messages,
+            aes_blocks: 0,
+        };
+        [setup, online]
+    }
+
+    /// The digests, and random ones up to the bound.
+    fn padded(
+        &self,
+        step: &Context,
+        digests: &[Block],
+        most: u64,
+    ) -> Result<Zeroizing<Vec<Block>>> {
+        let own = digests.len();
+        if own as u64 > most {
+            let reason = format!("a list has {own} keys, and its size was told to be {most}");
+            return Err(step.fail(Error::Ended { reason }));
+        }
+        let mut padded = Zeroizing::<Vec<Block>>::zeros(most as usize);
+        padded[..own].copy_from_slice(digests);
+        let mut prg = step.private_prg();
+        padded[own..]
+            .iter_mut()
+            .for_each(|digest| *digest = prg.next_block());
+        Ok(padded)
+    }
+}
+
+/// Puts the receiver's digests, all distinct, into bins, and gets what the sender has for each.
+///
+/// # Errors
+/// [`Error`] of the network, of a peer's malformed message.
+pub async fn receive_bins(
+    context: &Context,
+    plan: &BinsPlan,
+    peer: Party,
+    digests: &[Block],
+) -> Result<ReceiverBins> {
+    let (setup, online) = phases(context);
+    let base = VoleBase::new(&setup).await?;
+    let elements = plan.function.columns() as u64;
+    let mut vole = VoleValues::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let step = online.step("bins");
+    let mut channel = step.channel(peer)?;
+    let digests = plan.padded(&step, digests, plan.sizes.receiver)?;
+    let mut rng = private_rng(&step);
+    let placed = step.metered_now(|| Bins::for_receiver(plan.bins, &digests, &mut rng));
+    let (seed, _, placed) = placed.map_err(|error| failed(&step, error))?;
+    drop(digests);
+    channel.send(seed.to_bytes().to_vec()).await?;
+    let shape = (&plan.function, false);
+    let function = step.step("function");
+    let function = Function::receiver(&function, shape, &mut vole, &mut channel.tx, &placed.keys);
+    let pads = pads(&step, &function.await?, &placed.keys)?;
+    let items = plan.sizes.sender;
+    let found = if plan.payloads {
+        let hints = received::<Block>(&mut channel.rx, plan.columns).await?;
+        step.metered_now(|| Found::find_with(&placed, items, &hints, &pads, &mut rng))
+    } else {
+        let hints = received::<u64>(&mut channel.rx, plan.columns).await?;
+        step.metered_now(|| Found::find(&placed, items, &hints, &pads, &mut rng))
+    };
+    let found = found.map_err(|error| failed(&step, error))?;
+    Ok(ReceiverBins { placed, found })
+}
+
+/// Gives the receiver what the sender has for each bin, from its digests, all distinct, and a payload of each where the plan has payloads. What
+/// it draws are its inputs of the program.
+///
+/// # Errors
+/// [`Error`] of the network, of a peer's malformed message.
+pub async fn send_bins(
+    context: &Context,
+    plan: &BinsPlan,
+    peer: Party,
+    digests: &[Block],
+    payloads: &[u64],
+) -> Result<Targets> {
+    let (setup, online) = phases(context);
+    let base = VoleBase::new(&setup).await?;
+    let elements = plan.function.columns() as u64;
+    let mut vole = VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let step = online.step("bins");
+    let mut channel = step.channel(peer)?;
+    let digests = plan.padded(&step, digests, plan.sizes.sender)?;
+    let mut rng = private_rng(&step);
+    let seed = channel.recv(16).await?;
+    let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
+    let spread = step.metered_now(|| Bins::new(plan.bins, seed).spread(&digests));
+    drop(digests);
+    let shape = (&plan.function, false);
+    let function = step.step("function");
+    let function = Function::sender(&function, shape, &mut vole, &mut channel.rx).await?;
+    let pads = pads(&step, &function, &spread.keys)?;
+    drop(function);
+    let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
+    if plan.payloads {
+        let mut all = Zeroizing::<Vec<u64>>::zeros(plan.sizes.sender as usize);
+        if payloads.len() > all.len() {
+            return Err(step.fail(Error::bug("more payloads than keys")));
+        }
+        all[..payloads.len()].copy_from_slice(payloads);
+        let hints = step.metered_now(|| targets.hints_with(&spread, &all, &pads, &mut rng));
+        let hints = hints.map_err(|error| failed(&step, error))?;
+        send_hints(&mut channel.tx, hints).await?;
+    } else {
+        let hints = step.metered_now(|| targets.hints(&spread, &pads, &mut rng));
+        let hints = hints.map_err(|error| failed(&step, error))?;
+        send_hints(&mut channel.tx, hints).await?;
+    }
+    step.flush();
+    Ok(targets)
+}
+
+fn phases(context: &Context) -> (Context, Context) {
+    (
+        context.enter(Phase::Setup, "bins, setup"),
+        context.enter(Phase::Online, "bins"),
+    )
+}
+
+fn private_rng(step: &Context) -> SeededRng {
+    let seed = step.private_prg().next_block();
+    SeededRng::numbered(seed, step.own_key_numbers().of(1))
+}
+
+fn failed(step: &Context, error: BinsError) -> Error {
+    step.fail(match error {
+        BinsError::Full | BinsError::Store(OkvsError::Dependent) => Error::Ended {
+            reason: format!("{error}: run again"),
+        },
+        error => Error::bug(error),
+    })
+}
+
+/// The function at keys, in their order.
+fn pads(step: &Context, function: &Function, keys: &[Block]) -> Result<Zeroizing<Vec<Block>>> {
+    let mut pads = Zeroizing::<Vec<Block>>::zeros(keys.len());
+    function.each(step, keys, |place, pad, _| {
+        if let Some(place) = pads.get_mut(place as usize) {
+            *place = pad;
+        }
+    })?;
+    Ok(pads)
+}
+
+async fn send_hints<V: Element>(tx: &mut Sender, mut hints: Hints<V>) -> Result<()> {
+    tx.send(hints.seed.to_bytes().to_vec()).await?;
+    for piece in hints.store.chunks_mut(ELEMENTS) {
+        tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
+    }
+    Ok(())
+}
+
+async fn received<V: Element>(rx: &mut Receiver, columns: usize) -> Result<Hints<V>> {
+    let seed = rx.recv(16).await?;
+    let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
+    let mut store = Zeroizing::<Vec<V>>::zeros(columns);
+    for piece in store.chunks_mut(ELEMENTS) {
+        let bytes = rx.recv(piece.len() * (V::BITS / 8)).await?;
+        V::bytes_mut(piece).copy_from_slice(&bytes);
+    }
+    Ok(Hints { seed, store })
+}
