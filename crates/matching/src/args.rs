@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
 use madrigal_app::flags::{Net, Who};
+use madrigal_app::over::Over;
 use madrigal_app::receivers::Receivers;
 use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
@@ -15,7 +16,8 @@ use crate::find::Question;
 /// Text below the flags.
 const BELOW: &str = "\
 Two parties have a list each, as .csv with names of columns in the first line, or as .parquet. Each learns how many different keys the other
-list has, or the bound that --bound says; who --to names learns which of its own rows have keys that the other list has, too. Nothing else.
+list has, or the bound that --bound says; whom --to names learns which of its own rows have keys that the other list has, too, or what --join, --size or
+--sum ask for in place of that. Nothing else.
 
 ";
 
@@ -57,7 +59,7 @@ pub struct Psi {
     )]
     pub normal: Normal,
 
-    /// Column of numbers that go with the keys, for --join; with --local of one party, as 1=amount
+    /// Column of numbers that go with the keys, for --join, --sum and --shares; with --local of a party, as 1=amount
     #[arg(long, value_name = "[PARTY=]COLUMN", help_heading = "Lists")]
     pub payload: Vec<OfParty<String>>,
 
@@ -130,6 +132,19 @@ pub struct Psi {
     #[arg(long, help_heading = "Result")]
     pub join: bool,
 
+    /// Learn how many keys both lists have, and not which
+    #[arg(long, conflicts_with_all = ["join", "shares", "out"], help_heading = "Result")]
+    pub size: bool,
+
+    /// Learn the sum of each party's --payload over the keys that both lists have, and not which these are
+    #[arg(long, conflicts_with_all = ["join", "shares", "out"], help_heading = "Result")]
+    pub sum: bool,
+
+    /// Learn nothing: write what a program on secrets goes on from into this directory, which its owner alone can read; with --local of each
+    /// party, as 0=a-shares
+    #[arg(long, value_name = "[PARTY=]DIR", conflicts_with_all = ["join", "out"], help_heading = "Result")]
+    pub shares: Vec<OfParty<PathBuf>>,
+
     /// Name of that column
     #[arg(
         long,
@@ -163,6 +178,10 @@ pub struct Psi {
         help_heading = "Resources"
     )]
     pub threads: Threads,
+
+    /// Network between the parties.
+    #[command(flatten)]
+    pub over: Over,
 
     /// Who takes part.
     #[command(flatten)]
@@ -229,9 +248,14 @@ pub enum RowsArg {
 impl Psi {
     /// The question that the flags ask.
     pub fn question(&self) -> Question {
-        match self.join {
-            true => Question::Join,
-            false => Question::Rows,
+        match (self.join, self.size || self.sum, self.shares.is_empty()) {
+            (true, ..) => Question::Join,
+            (_, true, _) => Question::Numbers {
+                keys: self.size,
+                sums: self.sum,
+            },
+            (.., false) => Question::Shares,
+            _ => Question::Rows,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use madrigal_app::failure::{Fault, Status};
 use madrigal_lists::ListError;
+use madrigal_matched::PayloadError;
 use madrigal_psi::PsiError;
 
 use crate::ledger::LedgerError;
@@ -16,6 +17,9 @@ pub enum Unmatched {
     /// A plan that cannot be made.
     #[error("{0}")]
     Plan(#[from] PsiError),
+    /// Payloads whose sums may not fit.
+    #[error("--payload: {0}")]
+    Payload(#[from] PayloadError),
     /// A query that is not answered.
     #[error("--ledger: {0}")]
     Ledger(#[from] LedgerError),

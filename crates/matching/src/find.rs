@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_app::failure::{Failure, Result};
+use madrigal_app::over::Over;
 use madrigal_app::provenance::now;
 use madrigal_core::{Cost, Party, Phase};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, Source, read};
-use madrigal_net::{Context, Error, Fact, Session, on_threads};
-use madrigal_psi::{PsiPlan, Role, Sizes, agree, intersect, salt};
+use madrigal_net::{Context, Error, Fact, Job, Session, on_threads};
+use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::numbers::{self, Answer, InBins, Known, in_bins, spent};
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +26,15 @@ pub enum Question {
     Rows,
     /// Which rows have keys that the other list has, too, and the other list's payload of each: for one party.
     Join,
+    /// Numbers alone.
+    Numbers {
+        /// How many keys both lists have.
+        keys: bool,
+        /// The sum of the payloads of these keys, of each list that has payloads.
+        sums: bool,
+    },
+    /// Nothing is told: both parties get what a program on secrets goes on from.
+    Shares,
 }
 
 impl Question {
@@ -32,6 +43,12 @@ impl Question {
         match self {
             Self::Rows => "rows",
             Self::Join => "join",
+            Self::Numbers { keys, sums } => match (keys, sums) {
+                (true, false) => "size",
+                (false, true) => "sum",
+                _ => "size and sum",
+            },
+            Self::Shares => "shares",
         }
     }
 }
@@ -87,6 +104,8 @@ pub struct Task {
     pub memory: u64,
     /// Directory for that file.
     pub folder: PathBuf,
+    /// Network between the parties, by which the plan of a program is made, the same at both parties.
+    pub over: Over,
     /// Ledger in which the list's owner counts queries, and name of the other party there.
     pub ledger: Option<(Ledger, String)>,
     /// Time after which the job is given up.
@@ -99,14 +118,20 @@ pub struct Found {
     pub question: Question,
     /// List of this party.
     pub listed: Listed,
-    /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it.
+    /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
     pub matches: Option<(Matches, u64)>,
+    /// Numbers that were asked for; `None` likewise.
+    pub answer: Option<Answer>,
+    /// Inputs of a program that goes on, where they were asked for.
+    pub in_bins: Option<InBins>,
     /// Different keys of both lists, by the parties' order, or the bounds that were told.
     pub sizes: [u64; 2],
     /// Partitions of the lists.
     pub partitions: usize,
     /// Threads of each party.
     pub threads: usize,
+    /// Number of the session's next job.
+    pub next_job: u32,
     /// Cost by the counters.
     pub cost: Cost,
     /// Seconds in which the list was read, and in which lists were matched.
@@ -142,6 +167,10 @@ impl Task {
                 "--join: the party that --to names has no --payload, and the other one has: correct either",
             ),
             Question::Join => Ok(()),
+            Question::Numbers { sums: false, .. } if brings => wrong(
+                "--payload: the number of keys does not need it; leave it out, or ask for --sum",
+            ),
+            Question::Numbers { .. } | Question::Shares => Ok(()),
         }
     }
 
@@ -167,13 +196,13 @@ impl Task {
     }
 }
 
-/// Reads this party's list and answers the question, as job number `job` of a session of two parties.
+/// Reads this party's list and answers the question, in one or two jobs of a session of two parties, from job number `number` on.
 ///
 /// # Errors
 /// [`Failure`]: a list that cannot be read, a bound that it exceeds; those of the session.
 pub async fn find(
     session: &Session,
-    job: u32,
+    number: u32,
     task: &Task,
     observe: &dyn Fn(Progress),
 ) -> Result<Found> {
@@ -186,7 +215,7 @@ pub async fn find(
     }
     task.check(session.me())?;
     let threads = session.common_threads(2)?;
-    let job = session.job(job, &task.facts(), task.deadline).await?;
+    let job = session.job(number, &task.facts(), task.deadline).await?;
     let context = job.context();
     let begun = Instant::now();
     let listed = listed(&context, task, observe).await?;
@@ -197,72 +226,145 @@ pub async fn find(
         return Err(give_up(&context, Unmatched::Bound { keys, bound: own }));
     }
     task.count().map_err(|error| give_up(&context, error))?;
-    let sizes = agree(&context, own).await?;
-    if let Some(&keys) = sizes.iter().find(|&&keys| keys > MOST) {
-        return Err(give_up(&context, Unmatched::TooLong { keys, most: MOST }));
+    let brings = listed.source().numbers().is_some();
+    let [first, second] = agree(&context, own, brings.into()).await?;
+    let known = Known {
+        sizes: [first.0, second.0],
+        payloads: [first.1 == 1, second.1 == 1],
+    };
+    let most = match task.question {
+        Question::Rows | Question::Join => MOST,
+        Question::Numbers { .. } | Question::Shares => MOST_IN_BINS,
+    };
+    if let Some(&keys) = known.sizes.iter().find(|&&keys| keys > most) {
+        return Err(give_up(&context, Unmatched::TooLong { keys, most }));
+    }
+    if matches!(task.question, Question::Numbers { sums: true, .. }) && known.payloads == [false; 2]
+    {
+        let problem = "--sum: neither party has a --payload to add up; give one, or ask for --size";
+        return Err(give_up(&context, Unmatched::Flags(problem.to_owned())));
     }
     // Both parties have read their lists now.
-    let begun = Instant::now();
-    let me = context.me();
-    let receiver = task.to.receiver(sizes);
-    let partitions = partitions(sizes[0].max(sizes[1]), threads);
-    let plan = PsiPlan::new(
-        Sizes::of(sizes, receiver),
-        partitions,
-        task.to == Told::Both,
-    );
-    let mut plan = plan.map_err(|error| give_up(&context, error))?;
-    if task.question == Question::Join {
-        plan = plan.with_payloads();
-    }
-    let room = task.room();
-    let learns = match (task.to.names(me), task.question) {
-        (false, _) => Learns::Nothing,
-        (true, Question::Rows) => Learns::Keys,
-        (true, Question::Join) => Learns::Payloads(&room),
-    };
-    let cells = Arc::new(Cells::new(listed, partitions, learns));
-    let mut done = 0;
-    let list: Arc<Cells> = Arc::clone(&cells);
-    intersect(
-        &context,
-        &plan,
-        Role::of(me, receiver),
-        list,
+    let matching = Matching {
+        session,
+        number,
+        job,
+        task,
+        known,
         threads,
-        |_| {
+        begun: Instant::now(),
+        read,
+    };
+    match task.question {
+        Question::Rows | Question::Join => matching.rows(listed, observe).await,
+        Question::Numbers { .. } | Question::Shares => matching.bins(listed, observe).await,
+    }
+}
+
+/// A job in which both lists have been read.
+struct Matching<'a> {
+    session: &'a Session,
+    number: u32,
+    job: Job,
+    task: &'a Task,
+    known: Known,
+    threads: usize,
+    begun: Instant,
+    read: f64,
+}
+
+impl Matching<'_> {
+    async fn rows(self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
+        let (task, sizes, context) = (self.task, self.known.sizes, self.job.context());
+        let me = context.me();
+        let receiver = task.to.receiver(sizes);
+        let partitions = partitions(sizes[0].max(sizes[1]), self.threads);
+        let both = task.to == Told::Both;
+        let plan = PsiPlan::new(Sizes::of(sizes, receiver), partitions, both);
+        let mut plan = plan.map_err(|error| give_up(&context, error))?;
+        if task.question == Question::Join {
+            plan = plan.with_payloads();
+        }
+        let room = task.room();
+        let learns = match (task.to.names(me), task.question) {
+            (false, _) => Learns::Nothing,
+            (true, Question::Join) => Learns::Payloads(&room),
+            (true, _) => Learns::Keys,
+        };
+        let cells = Arc::new(Cells::new(listed, partitions, learns));
+        let list: Arc<Cells> = Arc::clone(&cells);
+        let mut done = 0;
+        let tell = |_| {
             done += 1;
             observe(Progress {
                 phase: Phase::Online,
                 done,
                 total: partitions as u64,
             });
-        },
-    )
-    .await?;
-    let cost = Cost {
-        setup: job.spent(Phase::Setup),
-        online: job.spent(Phase::Online),
-    };
-    job.finish().await?;
-    let matching = begun.elapsed().as_secs_f64();
-    let cells = Arc::into_inner(cells)
-        .ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
-    let (listed, matches, keys) = cells.into_matches();
-    Ok(Found {
-        question: task.question,
-        listed,
-        matches: task.to.names(me).then_some((matches, keys)),
-        sizes,
-        partitions,
-        threads,
-        cost,
-        seconds: [read, matching],
-    })
+        };
+        let role = Role::of(me, receiver);
+        intersect(&context, &plan, role, list, self.threads, tell).await?;
+        let cost = spent(&self.job);
+        self.job.finish().await?;
+        let matching = self.begun.elapsed().as_secs_f64();
+        let cells = Arc::into_inner(cells);
+        let cells = cells.ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
+        let (listed, matches, keys) = cells.into_matches();
+        Ok(Found {
+            question: task.question,
+            listed,
+            matches: task.to.names(me).then_some((matches, keys)),
+            answer: None,
+            in_bins: None,
+            sizes,
+            partitions,
+            threads: self.threads,
+            next_job: self.number + 1,
+            cost,
+            seconds: [self.read, matching],
+        })
+    }
+
+    async fn bins(self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
+        let (task, known, context) = (self.task, &self.known, self.job.context());
+        let receiver = match task.to {
+            // Bins are compared, so fewer are better.
+            _ if known.sizes[0] != known.sizes[1] => Told::Both.receiver(known.sizes),
+            to => to.receiver(known.sizes),
+        };
+        let made = in_bins(&context, known, receiver, &listed).await?;
+        let mut cost = spent(&self.job);
+        self.job.finish().await?;
+        let mut next_job = self.number + 1;
+        let (mut answer, mut in_bins) = (None, None);
+        if task.question == Question::Shares {
+            in_bins = Some(made);
+        } else {
+            let (told, more) =
+                numbers::answer(self.session, next_job, task, known, &made, observe).await?;
+            answer = told;
+            next_job += 1;
+            cost.setup += more.setup;
+            cost.online += more.online;
+        }
+        Ok(Found {
+            question: task.question,
+            listed,
+            matches: None,
+            answer,
+            in_bins,
+            sizes: known.sizes,
+            partitions: 1,
+            threads: self.threads,
+            next_job,
+            cost,
+            seconds: [self.read, self.begun.elapsed().as_secs_f64()],
+        })
+    }
 }
 
 /// Ends the job for both parties. The other one is not told why: it may be about the list.
-fn give_up(context: &Context, why: impl Into<Unmatched>) -> Failure {
+pub(crate) fn give_up(context: &Context, why: impl Into<Unmatched>) -> Failure {
     context.fail(Error::Ended {
         reason: "its list cannot be matched as it is".to_owned(),
     });

@@ -3,10 +3,12 @@
 //! [`find`](fn@find) matches lists in a session that is there already; [`psi`] does what the flags of a command say, and prints what came of it.
 
 pub mod args;
+mod bins;
 mod cells;
 mod failure;
 mod find;
 mod ledger;
+mod numbers;
 pub mod psi;
 mod report;
 mod told;
@@ -14,3 +16,4 @@ mod told;
 pub use failure::Unmatched;
 pub use find::{Found, Question, Task, Told, find};
 pub use ledger::{Entry, Ledger, LedgerError};
+pub use numbers::{Answer, InBins, shares};

@@ -19,7 +19,7 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, Question, Task, Told, find};
 use crate::ledger::Ledger;
-use crate::{report, told};
+use crate::{bins, report, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
@@ -29,6 +29,7 @@ struct Part {
     party: Party,
     task: Task,
     out: Option<PathBuf>,
+    shares: Option<PathBuf>,
 }
 
 /// Does what the flags say.
@@ -72,14 +73,17 @@ pub fn run(args: &Psi) -> Result<()> {
         if let Some(out) = &part.out {
             write(&found, out, args)?;
         }
+        if let (Some(folder), Some(in_bins)) = (&part.shares, &found.in_bins) {
+            bins::write(folder, party, &found.listed, in_bins)?;
+        }
         done.push((party, found, begun.elapsed().as_secs_f64()));
     }
     if !args.quiet {
         let _ = write!(stderr(), "{}", report::notes(&done));
     }
     match args.json {
-        true => print_text_as_json(&report::json(args.question(), &done)?),
-        false => print(report::text(&done).as_bytes()),
+        true => print_text_as_json(&report::json(args.question(), args.places, &done)?),
+        false => print(report::text(args.places, &done).as_bytes()),
     }
 }
 
@@ -100,6 +104,8 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         [one] => Told::One(one),
         _ => Told::Both,
     };
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network, args.who.local.is_some());
     let part = |&party: &Party| {
         let number = party.index();
         let missing = |flag: &str| {
@@ -120,6 +126,10 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 names.get(1 - number.min(1)).cloned().unwrap_or(other),
             )
         });
+        let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
+        if shares.is_none() && args.question() == Question::Shares {
+            return Err(missing("--shares"));
+        }
         let columns = columns.ok_or_else(|| missing("--column"))?;
         let columns = columns.split(',').map(str::trim);
         let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
@@ -149,12 +159,14 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 places: args.places,
                 to,
                 bound,
+                over: over.clone(),
                 ledger,
                 memory: args.memory << 20,
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
                 deadline: args.net.patience.deadline,
             },
             out,
+            shares,
         })
     };
     let parts = here.iter().map(part).collect::<Result<Vec<_>>>()?;

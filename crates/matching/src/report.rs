@@ -6,6 +6,7 @@ use madrigal_app::failure::Result;
 use madrigal_app::figures::{PhaseFigures, json_text, peak_rss_bytes};
 use madrigal_app::provenance::Provenance;
 use madrigal_core::Party;
+use madrigal_lists::Payload;
 use serde::Serialize;
 
 use crate::find::{Found, Question};
@@ -17,7 +18,7 @@ struct Report {
     program: &'static str,
     /// Who ran it, when, where and how.
     provenance: Provenance,
-    /// Question: `rows` or `join`.
+    /// Question: `rows`, `join`, `size`, `sum`, `size and sum` or `shares`.
     question: &'static str,
     /// Different keys of both lists, by the parties' order, or the bounds that were told.
     keys: [u64; 2],
@@ -42,10 +43,14 @@ struct PartyReport {
     skipped: u32,
     /// Rows beyond the first of their key.
     repeated: u64,
-    /// Different keys that both lists have; null at a party that does not learn it.
+    /// Different keys that both lists have; null at a party that does not learn it, and where it was not asked for.
     matched_keys: Option<u64>,
     /// Rows of its list with such keys; null likewise.
     matched_rows: Option<u64>,
+    /// Sum of party 0's payloads over the keys that both lists have, as a text with the point; null likewise, and where it has none.
+    sum_of_party_0: Option<String>,
+    /// Sum of party 1's payloads; likewise.
+    sum_of_party_1: Option<String>,
     /// Bytes of digests that went to a file.
     spilled_bytes: u64,
     /// Seconds in which its list was read.
@@ -63,7 +68,11 @@ struct PartyReport {
 }
 
 /// Makes the JSON of a run.
-pub(crate) fn json(question: Question, found: &[(Party, Found, f64)]) -> Result<String> {
+pub(crate) fn json(
+    question: Question,
+    places: u32,
+    found: &[(Party, Found, f64)],
+) -> Result<String> {
     let question = question.name();
     let first = found.first().map(|(_, found, _)| found);
     let parties = found.iter().map(|(party, found, written)| {
@@ -74,8 +83,10 @@ pub(crate) fn json(question: Question, found: &[(Party, Found, f64)]) -> Result<
             keys: listed.keys(),
             skipped: listed.skipped(),
             repeated: listed.repeated(),
-            matched_keys: found.matches.as_ref().map(|(_, keys)| *keys),
+            matched_keys: keys(found),
             matched_rows: found.matches.as_ref().map(|(rows, _)| rows.marked()),
+            sum_of_party_0: sum(found, 0, places),
+            sum_of_party_1: sum(found, 1, places),
             spilled_bytes: listed.spilled(),
             seconds_read: found.seconds[0],
             seconds_matching: found.seconds[1],
@@ -96,26 +107,58 @@ pub(crate) fn json(question: Question, found: &[(Party, Found, f64)]) -> Result<
     })
 }
 
+/// Keys that both lists have, where the party knows their number.
+fn keys(found: &Found) -> Option<u64> {
+    let of_rows = found.matches.as_ref().map(|(_, keys)| *keys);
+    of_rows.or(found.answer?.keys)
+}
+
+/// A sum, with the point.
+fn sum(found: &Found, party: usize, places: u32) -> Option<String> {
+    let sum = found.answer?.sums[party]?;
+    let payload = Payload {
+        places,
+        ..Payload::integers("")
+    };
+    Some(payload.text(sum))
+}
+
 /// Lines for people.
-pub(crate) fn text(found: &[(Party, Found, f64)]) -> String {
+pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
     let mut text = String::new();
     for (party, found, _) in found {
         let listed = &found.listed;
+        let own = format!("{} keys, {} rows", listed.keys(), listed.rows());
         // A string takes whatever is written to it.
-        let _ = match &found.matches {
-            Some((matches, keys)) => writeln!(
+        let _ = match (&found.matches, &found.answer, &found.in_bins) {
+            (Some((matches, keys)), ..) => writeln!(
                 text,
                 "{party}: {keys} of {} keys are in both lists ({} of {} rows)",
                 listed.keys(),
                 matches.marked(),
                 listed.rows()
             ),
-            None => writeln!(
+            (_, Some(_), _) => {
+                let mut told = Vec::new();
+                told.extend(
+                    keys(found)
+                        .map(|keys| format!("{keys} of {} keys are in both lists", listed.keys())),
+                );
+                for party in [0, 1] {
+                    told.extend(
+                        sum(found, party, places).map(|sum| {
+                            format!("the payloads of party {party} add up to {sum} there")
+                        }),
+                    );
+                }
+                writeln!(text, "{party}: {}", told.join("; "))
+            }
+            (.., Some(bins)) => writeln!(
                 text,
-                "{party}: {} keys ({} rows); the result is for the other party",
-                listed.keys(),
-                listed.rows()
+                "{party}: {own}; {} bins, of which a program goes on",
+                bins.bins
             ),
+            _ => writeln!(text, "{party}: {own}; the result is for the other party"),
         };
     }
     text

@@ -8,17 +8,30 @@ pub(crate) fn learnt(task: &Task) -> String {
         Some(bound) => format!("that our list has at most {bound} different keys"),
         None => "how many different keys our list has".to_owned(),
     };
-    let result = match task.to {
-        Told::Both => {
-            "Both parties learn which of their rows have keys of the other list".to_owned()
+    let who = match task.to {
+        Told::Both => "Both parties learn".to_owned(),
+        Told::One(party) => format!("{party} alone learns"),
+    };
+    let result = match task.question {
+        Question::Rows => "which of its own rows have keys of the other list",
+        Question::Join => {
+            "which of its own rows have keys of the other list, and the payload of each"
         }
-        Told::One(party) => {
-            format!("{party} alone learns which of its rows have keys of the other list")
+        Question::Numbers {
+            keys: true,
+            sums: false,
+        } => "how many keys are in both lists",
+        Question::Numbers { keys: false, .. } => {
+            "what the payloads of the keys in both lists add up to, and whose payloads there are"
+        }
+        Question::Numbers { .. } => {
+            "how many keys are in both lists, and what their payloads add up to"
+        }
+        Question::Shares => {
+            return format!(
+                "The other party learns {size}, and whether it has payloads. Nothing else is told.\n"
+            );
         }
     };
-    let payloads = match task.question {
-        Question::Rows => "",
-        Question::Join => ", and the payload that the other list has for each of these",
-    };
-    format!("The other party learns {size}. {result}{payloads}.\n")
+    format!("The other party learns {size}. {who} {result}.\n")
 }

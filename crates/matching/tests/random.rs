@@ -11,6 +11,7 @@ use std::path::Path;
 
 use madrigal_app::everyone::everyone;
 use madrigal_app::flags::{Patience, TransportArg};
+use madrigal_app::over::Over;
 use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
@@ -156,6 +157,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
             bound: bounds[party].filter(|&bound| bound >= lists[party].len() as u64),
             memory,
             folder: folder.to_owned(),
+            over: Over::default(),
             ledger: None,
             deadline: None,
         }

@@ -43,4 +43,4 @@ pub use error::PsiError;
 pub use lists::{List, Matched};
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};
 pub use run::{Role, agree, intersect, salt};
-pub use shares::{BinsPlan, ReceiverBins, receive_bins, send_bins};
+pub use shares::{BinsPlan, MOST_IN_BINS, ReceiverBins, receive_bins, send_bins};

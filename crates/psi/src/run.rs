@@ -48,20 +48,23 @@ pub fn salt(context: &Context) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Tells the other party how many distinct keys one's list has, or a bound, and hears of the other's: both numbers, by the parties' order. One round of
-/// 8 bytes.
+/// Tells the other party how many distinct keys one's list has, or a bound, and a number of another meaning, and hears of the other's: both of each, by the
+/// parties' order. One round of 16 bytes.
 ///
 /// # Errors
 /// [`Error`] of the network; a size that no list has.
-pub async fn agree(context: &Context, own: u64) -> Result<[u64; 2]> {
+pub async fn agree(context: &Context, own: u64, note: u64) -> Result<[(u64, u64); 2]> {
     let context = context.enter(Phase::Online, "sizes of lists");
     let mut channel = context.channel(peer(&context)?)?;
     let Channel { tx, rx } = &mut channel;
-    let told = exchange_one(tx, own.to_le_bytes().to_vec(), rx, 8).await?;
-    let theirs = u64::from_le_bytes(*told.first_chunk().unwrap_or(&[0; 8]));
-    if theirs > MOST {
-        return Err(rx.refuse(format!("a list of {theirs} keys; the most are {MOST}")));
+    let message = [own.to_le_bytes(), note.to_le_bytes()].concat();
+    let told = exchange_one(tx, message, rx, 16).await?;
+    let word = |at: usize| u64::from_le_bytes(*told[at..].first_chunk().unwrap_or(&[0; 8]));
+    let theirs = (word(0), word(8));
+    if theirs.0 > MOST {
+        return Err(rx.refuse(format!("a list of {} keys; the most are {MOST}", theirs.0)));
     }
+    let own = (own, note);
     Ok(match context.me().index() {
         0 => [own, theirs],
         _ => [theirs, own],

@@ -18,6 +18,12 @@ use crate::oprf::{ELEMENTS, Function, message_bytes, messages};
 use crate::plan::Sizes;
 use crate::run::Role;
 
+/// The most keys of a list that is put into bins.
+pub const MOST_IN_BINS: u64 = {
+    let (receiver, sender) = (BinsShape::MOST_ITEMS, BinsShape::MOST_OF_SENDER);
+    if receiver < sender { receiver } else { sender }
+};
+
 /// How two lists are put into bins. Both parties make the same plan from the same sizes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BinsPlan {

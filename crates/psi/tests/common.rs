@@ -107,7 +107,8 @@ pub(crate) async fn party(
     let role = Role::of(me, Party::new(0));
     let list = Plain::new(&trial.lists[me.index()], partitions);
     let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
-    let sizes = Sizes::of(agree(&context, own).await?, Party::new(0));
+    let told = agree(&context, own, 7).await?;
+    let sizes = Sizes::of(told.map(|(size, _)| size), Party::new(0));
     let plan = PsiPlan::new(sizes, partitions, replies).map_err(|error| {
         let reason = error.to_string();
         context.fail(Error::Ended { reason })

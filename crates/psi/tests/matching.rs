@@ -31,8 +31,8 @@ fn check(trial: &Trial, how: How) {
 /// The cost of `agree`.
 const SIZES: PhaseCost = PhaseCost {
     rounds: 1,
-    bytes_sent: 8,
-    bytes_received: 8,
+    bytes_sent: 16,
+    bytes_received: 16,
     messages: 1,
     aes_blocks: 0,
 };

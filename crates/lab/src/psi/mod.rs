@@ -34,7 +34,7 @@ pub(crate) struct Workload {
 }
 
 /// All of them. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
-const ALL: [Workload; 3] = [
+const ALL: [Workload; 6] = [
     Workload {
         name: "psi/rr",
         question: Question::Rows,
@@ -46,6 +46,25 @@ const ALL: [Workload; 3] = [
     Workload {
         name: "psi/join",
         question: Question::Join,
+    },
+    Workload {
+        name: "psi/size",
+        question: Question::Numbers {
+            keys: true,
+            sums: false,
+        },
+    },
+    Workload {
+        name: "psi/sum",
+        question: Question::Numbers {
+            keys: false,
+            sums: true,
+        },
+    },
+    // Membership and payloads as shares.
+    Workload {
+        name: "psi/shares",
+        question: Question::Shares,
     },
 ];
 

@@ -5,10 +5,11 @@ use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use madrigal_app::over::Over;
 use madrigal_app::processes::{self, Clock, Listening, Starter};
 use madrigal_core::Party;
 use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
-use madrigal_matching::{Found, Question, Task, Told, Unmatched, find};
+use madrigal_matching::{Found, Question, Task, Told, Unmatched, find, shares};
 use madrigal_net::Session;
 
 use super::{ALL, Assignment, Done, Workload, lists};
@@ -33,7 +34,14 @@ fn compute(assignment: Assignment, starter: Starter) -> Result<Done> {
     let work = async |session: &Session| {
         let clock = Clock::start();
         let begun = Instant::now();
-        let found = find(session, 1, &task, &|_| ()).await?;
+        let mut found = find(session, 1, &task, &|_| ()).await?;
+        if let Some(in_bins) = &found.in_bins {
+            let started = Instant::now();
+            let (_, cost) = shares(session, found.next_job, &task, in_bins, &|_| ()).await?;
+            found.cost.setup += cost.setup;
+            found.cost.online += cost.online;
+            found.seconds[1] += started.elapsed().as_secs_f64();
+        }
         Ok((found, begun, clock.stop()))
     };
     let (found, begun, used) = party.meet_over(me, &meeting, link, assignment.threads, work)?;
@@ -55,13 +63,19 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
     let source = Source::new(lists::path(&assignment.folder, assignment.me), ["email"]);
     let mut source = source.map_err(Unmatched::from)?;
     let is_join = workload.question == Question::Join;
-    if is_join && assignment.me == 1 {
+    let with_payload = match workload.question {
+        Question::Rows | Question::Numbers { sums: false, .. } => false,
+        Question::Join | Question::Numbers { .. } | Question::Shares => true,
+    };
+    if with_payload && assignment.me == 1 {
         let payload = Payload {
             duplicates: Duplicates::First,
             ..Payload::integers("amount")
         };
         source = source.payload(payload).map_err(Unmatched::from)?;
     }
+    let mut over = Over::default();
+    over.or_network(&assignment.network, true);
     Ok(Task {
         source,
         question: workload.question,
@@ -74,6 +88,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
         bound: None,
         memory: assignment.memory << 20,
         folder: assignment.folder.clone(),
+        over,
         ledger: None,
         deadline: None,
     })
@@ -102,6 +117,17 @@ fn write(found: &Found, assignment: &Assignment) -> Result<()> {
 /// Holds the result against what it must be.
 fn check(found: &Found, assignment: &Assignment) -> Result<()> {
     let common = lists::common(assignment.items);
+    if let Some(answer) = &found.answer {
+        let keys = lists::keys(0, assignment.items);
+        let sum: u64 = (keys.end - common..keys.end).map(lists::amount).sum();
+        let right = answer.keys.is_none_or(|keys| keys == common)
+            && answer.sums[1].is_none_or(|found| found as u64 == sum);
+        if !right {
+            return Err(Failure::bug(format!(
+                "{answer:?} is told of {common} keys whose payloads are {sum}"
+            )));
+        }
+    }
     match &found.matches {
         Some((matches, keys)) if *keys != common || matches.marked() != common => {
             let problem =

@@ -1,0 +1,272 @@
+//! Questions whose answers are numbers: how many keys both lists have, and what payloads of these add up to. Nobody learns which they are.
+//!
+//! Both lists are put into bins, and a program on secrets goes on from there ([`madrigal_psi::BinsPlan`], [`madrigal_matched`]).
+
+use madrigal_app::failure::{Failure, Result};
+use madrigal_app::ways::{MatricesArg, Ways};
+use madrigal_core::{Cost, Party, Phase, Zeroizing};
+use madrigal_engine::{Progress, Shares};
+use madrigal_kernels::Block;
+use madrigal_lists::Listed;
+use madrigal_matched::{Ask, Asked, Matched, Parts, Question as Numbers, check_payloads};
+use madrigal_net::{Context, Session, on_threads};
+use madrigal_program::lower::Mix;
+use madrigal_program::{Client, Computation, Ended, Inputs, Program};
+use madrigal_psi::{BinsPlan, Sizes, receive_bins, send_bins};
+
+use crate::cells::CELLS;
+use crate::failure::Unmatched;
+use crate::find::{Question, Task, Told, give_up};
+
+/// Numbers that a party learns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Keys that both lists have, if that was asked for.
+    pub keys: Option<u64>,
+    /// Sum of each party's payloads over these keys, where it has payloads and sums were asked for: in units of the last place, 2^-64 and
+    /// more being left out.
+    pub sums: [Option<i64>; 2],
+}
+
+/// One party's inputs of the program that comes after the bins.
+pub struct InBins {
+    /// Number of bins.
+    pub bins: usize,
+    /// The party whose keys are in the bins.
+    pub receiver: Party,
+    /// Tags that the receiver found, or that the sender drew.
+    pub tags: Zeroizing<Vec<u64>>,
+    /// Masked payloads that the receiver found, or masks that the sender drew; empty if the sender has no payloads.
+    pub masked: Zeroizing<Vec<u64>>,
+    /// Payloads of the receiver's own keys, by their bins; empty if it has none, and at the sender.
+    pub own: Zeroizing<Vec<u64>>,
+    /// Bin of each of the receiver's keys, in the order of their digests; empty at the sender.
+    pub places: Zeroizing<Vec<u32>>,
+}
+
+madrigal_core::opaque!(InBins);
+
+/// Sizes of both lists, and whether they have payloads, by the parties' order.
+pub(crate) struct Known {
+    pub(crate) sizes: [u64; 2],
+    pub(crate) payloads: [bool; 2],
+}
+
+/// Digests of a whole list, and its payloads.
+struct Whole {
+    digests: Zeroizing<Vec<Block>>,
+    payloads: Zeroizing<Vec<u64>>,
+}
+
+fn whole(listed: &Listed) -> Result<Whole, Unmatched> {
+    let keys = listed.keys() as usize;
+    let mut whole = Whole {
+        digests: Zeroizing::new(Vec::with_capacity(keys)),
+        payloads: Zeroizing::new(Vec::new()),
+    };
+    for cell in 0..CELLS {
+        let part = listed.partition(cell)?;
+        whole.digests.extend_from_slice(part.digests());
+        if let Some(values) = part.values() {
+            whole
+                .payloads
+                .extend(values.iter().map(|&value| value as u64));
+        }
+    }
+    Ok(whole)
+}
+
+/// Puts both lists into bins.
+pub(crate) async fn in_bins(
+    context: &Context,
+    known: &Known,
+    receiver: Party,
+    listed: &Listed,
+) -> Result<InBins> {
+    let me = context.me();
+    let sizes = Sizes::of(known.sizes, receiver);
+    let plan = BinsPlan::new(sizes, known.payloads[1 - receiver.index()]);
+    let plan = plan.map_err(|error| give_up(context, error))?;
+    let Whole {
+        digests,
+        mut payloads,
+    } = whole(listed).map_err(|error| give_up(context, error))?;
+    let signed: Zeroizing<Vec<i64>> =
+        Zeroizing::new(payloads.iter().map(|&it| it as i64).collect());
+    let most = sizes.receiver.min(sizes.sender);
+    check_payloads(&signed, most).map_err(|error| give_up(context, Unmatched::from(error)))?;
+    let peer = Party::new(1 - me.index());
+    let bins = plan.bins();
+    let (inner, own) = (context.clone(), known.payloads[receiver.index()]);
+    let work = move |_: &dyn Fn(())| {
+        madrigal_net::block_on(async {
+            if me != receiver {
+                let targets = send_bins(&inner, &plan, peer, &digests, &payloads).await?;
+                return Ok(InBins {
+                    bins,
+                    receiver,
+                    tags: targets.tags,
+                    masked: targets.masks,
+                    own: Zeroizing::default(),
+                    places: Zeroizing::default(),
+                });
+            }
+            let received = receive_bins(&inner, &plan, peer, &digests).await?;
+            let own = match own {
+                false => Zeroizing::default(),
+                true => {
+                    payloads.resize(sizes.receiver as usize, 0);
+                    let by_bin = received.placed.by_bin(&payloads);
+                    by_bin.map_err(|error| inner.fail(madrigal_net::Error::bug(error)))?
+                }
+            };
+            let mut places = received.placed.bins;
+            places.truncate(digests.len());
+            Ok(InBins {
+                bins,
+                receiver,
+                tags: received.found.tags,
+                masked: received.found.masked,
+                own,
+                places,
+            })
+        })
+    };
+    // Meanwhile this thread serves the sockets.
+    let mut made = on_threads(context, [work], |()| ()).await?;
+    made.pop()
+        .ok_or_else(|| Failure::bug("a thread without a result"))
+}
+
+impl InBins {
+    fn parts(&self) -> Parts {
+        Parts {
+            bins: self.bins,
+            receiver: self.receiver,
+            sender: Party::new(1 - self.receiver.index()),
+        }
+    }
+
+    /// The inputs that a program of these parts asks this party for.
+    fn inputs(&self, me: Party, program: &Computation) -> Inputs {
+        let values = |name: &str| match name {
+            "tags found" | "tags drawn" => &self.tags,
+            "own payloads" => &self.own,
+            _ => &self.masked,
+        };
+        let own = program
+            .inputs()
+            .iter()
+            .filter(|port| port.owner.party() == Some(me));
+        let names = own.filter_map(|port| port.name.as_deref());
+        names.fold(Inputs::new(), |inputs, name| {
+            inputs.with_named(name, values(name).to_vec())
+        })
+    }
+}
+
+/// What a program's job gave.
+pub(crate) struct Ran {
+    pub(crate) ended: Ended,
+    pub(crate) cost: Cost,
+}
+
+/// Runs a program on what is in the bins, as the job with this number.
+async fn run(
+    session: &Session,
+    job: u32,
+    task: &Task,
+    in_bins: &InBins,
+    program: &Computation,
+    observe: &dyn Fn(Progress),
+) -> Result<Ran> {
+    let ways = Ways {
+        over: &task.over,
+        threads: session.common_threads(2)?,
+        matrices: MatricesArg::Auto,
+        stored: false,
+        asked: &[],
+    };
+    let planned = ways.plan(program, Mix::AB, None).map_err(Failure::bug)?;
+    let me = session.me();
+    let given = planned.given(program, &in_bins.inputs(me, program), me);
+    let given = given.map_err(Failure::bug)?;
+    let ended = planned
+        .run(session, job, given, task.deadline, observe)
+        .await?;
+    let (setup, online) = (ended.outcome.setup.spent, ended.outcome.online.spent);
+    Ok(Ran {
+        ended,
+        cost: Cost { setup, online },
+    })
+}
+
+/// Answers a question for numbers.
+pub(crate) async fn answer(
+    session: &Session,
+    job: u32,
+    task: &Task,
+    known: &Known,
+    in_bins: &InBins,
+    observe: &dyn Fn(Progress),
+) -> Result<(Option<Answer>, Cost)> {
+    let receiver = in_bins.receiver.index();
+    let [own, other] = [receiver, 1 - receiver].map(|party| known.payloads[party]);
+    let mut asks = Vec::new();
+    if let Question::Numbers { keys, sums } = task.question {
+        asks.extend(keys.then_some(Ask::Count));
+        asks.extend((sums && other).then_some(Ask::Sum));
+        asks.extend((sums && own).then_some(Ask::OwnSum));
+    }
+    let to: Vec<Party> = match task.to {
+        Told::Both => Party::all(2).collect(),
+        Told::One(one) => vec![one],
+    };
+    let asked = Numbers::new(asks).program(in_bins.parts(), to.as_slice());
+    let Asked {
+        program,
+        count,
+        sum,
+        own_sum,
+    } = asked.map_err(Failure::bug)?;
+    let Ran { ended, cost } = run(session, job, task, in_bins, &program, observe).await?;
+    if !task.to.names(session.me()) {
+        return Ok((None, cost));
+    }
+    let mut answer = Answer::default();
+    let outputs = &ended.outputs;
+    answer.keys = count.and_then(|count| outputs.get(count).first().copied());
+    answer.sums[receiver] = own_sum.and_then(|sum| outputs.get(sum).first().copied());
+    answer.sums[1 - receiver] = sum.and_then(|sum| outputs.get(sum).first().copied());
+    Ok((Some(answer), cost))
+}
+
+/// Makes shares of which keys both have and, where the sender has payloads, of these, which nobody opens: for each bin.
+pub async fn shares(
+    session: &Session,
+    job: u32,
+    task: &Task,
+    in_bins: &InBins,
+    observe: &dyn Fn(Progress),
+) -> Result<(Vec<Shares>, Cost)> {
+    let mut program = Program::new(2);
+    let matched = Matched::new(&mut program, in_bins.parts());
+    let keep = Client::new("shares");
+    program.open_named("in both", matched.in_both().clone(), &keep);
+    if !in_bins.masked.is_empty() {
+        let payload = matched.payload(&mut program);
+        program.open_named("payloads", matched.values(&payload), &keep);
+    }
+    let program = program.finish().map_err(Failure::bug)?;
+    let Ran { ended, cost } = run(session, job, task, in_bins, &program, observe).await?;
+    let shares = ended.outputs.shares().flatten().cloned().collect();
+    Ok((shares, cost))
+}
+
+/// The cost of a job so far.
+pub(crate) fn spent(job: &madrigal_net::Job) -> Cost {
+    Cost {
+        setup: job.spent(Phase::Setup),
+        online: job.spent(Phase::Online),
+    }
+}
