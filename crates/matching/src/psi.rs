@@ -1,5 +1,6 @@
 //! `psi`: lists of files, matched.
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,11 @@ pub fn run(args: &Psi) -> Result<()> {
         return Err(Unmatched::Flags(problem).into());
     }
     let parts = parts(args, &present.here(), &present.names())?;
+    for part in &parts {
+        // Known before anybody waits for the other party.
+        let path = part.task.source.path();
+        File::open(path).map_err(Failure::file("read the list", path))?;
+    }
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
     files::check(inputs, &outputs)?;
