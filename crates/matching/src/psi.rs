@@ -112,6 +112,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     };
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
+    over.or_extension_for_many();
     let part = |&party: &Party| {
         let number = party.index();
         let missing = |flag: &str| {

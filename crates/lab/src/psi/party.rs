@@ -76,6 +76,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
     }
     let mut over = Over::default();
     over.or_network(&assignment.network, true);
+    over.or_extension_for_many();
     Ok(Task {
         source,
         question: workload.question,
