@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 28] = [
+const CRATES: [&str; 32] = [
     "app",
     "circuit",
     "cli",
@@ -27,6 +27,7 @@ const CRATES: [&str; 28] = [
     "lists",
     "madrigal",
     "matched",
+    "matching",
     "models",
     "net",
     "nn",
@@ -36,6 +37,8 @@ const CRATES: [&str; 28] = [
     "ot",
     "program",
     "protocols",
+    "psi",
+    "psi-bins",
     "stats",
     "tables",
     "testkit",
