@@ -38,11 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("count and sum", vec![Ask::Count, Ask::Sum]),
         ("all", vec![Ask::Count, Ask::Sum, Ask::OwnSum]),
     ];
-    let parts = Parts {
-        bins,
-        receiver: Party::new(0),
-        sender: Party::new(1),
-    };
+    let parts = Parts::new(bins, Party::new(0), Party::new(1));
     println!("{bins} bins, {extension}");
     println!(
         "{:<24} {:>8} {:>8} {:>8} {:>10} {:>10}",

@@ -47,11 +47,7 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let found = Found::find_with(&placed, items, &hints, &pads, &mut rng).unwrap();
 
     let question = Question::new([Ask::OwnSum, Ask::Sum, Ask::Count]);
-    let parts = Parts {
-        bins: shape.bins(),
-        receiver: RECEIVER,
-        sender: SENDER,
-    };
+    let parts = Parts::new(shape.bins(), RECEIVER, SENDER);
     let asked = question.program(parts, Everyone).unwrap();
     let inputs = Inputs::new()
         .with(found.tags.to_vec())

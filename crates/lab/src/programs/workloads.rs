@@ -240,15 +240,11 @@ fn comparisons(random: &mut Random, parties: usize) -> Recording {
     with_inputs(p, Inputs::new().with(x).with(y))
 }
 
-/// What comes after two lists were put into bins: every third bin's item is in both of them.
+/// The program that follows when two lists were put into bins: every third bin's item is in both of them.
 fn matched<const N: usize>(random: &mut Random, asks: [Ask; N]) -> Recording {
     let bins = (ITEMS + ITEMS / 4) as usize;
     let question = Question::new(asks);
-    let parts = Parts {
-        bins,
-        receiver: CLIENT,
-        sender: SERVER,
-    };
+    let parts = Parts::new(bins, CLIENT, SERVER);
     let asked = question.program(parts, Everyone)?;
     let [found, mut targets] = [(); 2].map(|()| random.words(bins));
     for bin in (0..bins).step_by(3) {
