@@ -13,6 +13,7 @@ pub mod psi;
 mod report;
 mod told;
 
+pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
 pub use find::{Found, Question, Task, Told, find};
 pub use ledger::{Entry, Ledger, LedgerError};

@@ -54,8 +54,11 @@ pub fn run(args: &Psi) -> Result<()> {
         File::open(path).map_err(Failure::file("read the list", path))?;
     }
     let inputs = parts.iter().map(|part| part.task.source.path());
-    let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
+    let outputs: Vec<Output<'_>> = parts.iter().flat_map(outputs).collect();
     files::check(inputs, &outputs)?;
+    for folder in parts.iter().filter_map(|part| part.shares.as_deref()) {
+        bins::prepare(folder)?;
+    }
     if !args.quiet
         && let [part] = &parts[..]
     {
@@ -93,12 +96,20 @@ pub fn run(args: &Psi) -> Result<()> {
     }
 }
 
-fn output(part: &Part) -> Output<'_> {
-    Output {
-        flag: "--out",
-        action: "write the rows that match",
-        path: part.out.as_deref(),
-    }
+fn outputs(part: &Part) -> [Output<'_>; 2] {
+    let ledger = part.task.ledger.as_ref();
+    [
+        Output {
+            flag: "--out",
+            action: "write the rows that match",
+            path: part.out.as_deref(),
+        },
+        Output {
+            flag: "--ledger",
+            action: "keep the ledger",
+            path: ledger.map(|(ledger, _)| &*ledger.path),
+        },
+    ]
 }
 
 /// The tasks of the parties here.
@@ -167,6 +178,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 to,
                 bound,
                 over: over.clone(),
+                most: args.most,
                 ledger,
                 memory: args.memory << 20,
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
@@ -176,16 +188,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
             shares,
         })
     };
-    let parts = here.iter().map(part).collect::<Result<Vec<_>>>()?;
-    if let [first, second] = &parts[..]
-        && first.out.is_some()
-        && first.out == second.out
-    {
-        return Err(wrong(
-            "--out names one file for two parties: give 0=FILE and 1=FILE".to_owned(),
-        ));
-    }
-    Ok(parts)
+    here.iter().map(part).collect()
 }
 
 /// Writes the rows that are wanted, whole or not at all.

@@ -110,7 +110,7 @@ pub(crate) fn json(
 /// Keys that both lists have, where the party knows their number.
 fn keys(found: &Found) -> Option<u64> {
     let of_rows = found.matches.as_ref().map(|(_, keys)| *keys);
-    of_rows.or(found.answer?.keys)
+    of_rows.or_else(|| found.answer?.keys)
 }
 
 /// A sum, with the point.
@@ -181,6 +181,13 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
                 text,
                 "{party}: {} rows have the key of an earlier row",
                 listed.repeated()
+            );
+        }
+        if !listed.left_out().is_empty() && found.matches.is_some() {
+            let _ = writeln!(
+                text,
+                "{party}: columns that are not written, as CSV cannot hold them: {}",
+                listed.left_out().join(", ")
             );
         }
         let sent = found.cost.setup.bytes_sent + found.cost.online.bytes_sent;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_net::transport::Profile;
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Inputs, Program, ProgramError, Secret};
+use madrigal_psi_programs::{Ask, Parts, Question};
 
 use crate::exit::{Failure, Result};
 use crate::reach::Network;

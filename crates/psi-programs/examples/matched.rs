@@ -1,5 +1,5 @@
 //! Times of programs on matched bins on this machine, both parties in one process, one thread each: `cargo run --release -p
-//! madrigal-matched --example matched [BINS] [k of SoftSpoken, or silent]`.
+//! madrigal-psi-programs --example matched [BINS] [k of SoftSpoken, or silent]`.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::error::Error;
 use madrigal_correlations_make::Extension;
 use madrigal_engine::{Matrices, Origin};
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_ot::softspoken::FieldBits;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Party};
+use madrigal_psi_programs::{Ask, Parts, Question};
 
 /// Runs of each program.
 const RUNS: usize = 5;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use madrigal_kernels::{Aes128, Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_ot::SeededRng;
 use madrigal_program::{Everyone, Inputs};
 use madrigal_psi_bins::{Bins, Found, Shape, Targets};
+use madrigal_psi_programs::{Ask, Parts, Question};
 use madrigal_testkit::seed;
 
 use crate::{RECEIVER, SENDER};

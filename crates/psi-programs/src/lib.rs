@@ -6,7 +6,7 @@
 //! it, sums of them. Nothing is opened but what the program opens.
 //!
 //! ```
-//! use madrigal_matched::{Matched, Parts};
+//! use madrigal_psi_programs::{Matched, Parts};
 //! use madrigal_program::{Everyone, Inputs, Party, Program};
 //! let mut p = Program::new(2);
 //! let parts = Parts::new(4, Party::new(0), Party::new(1)); // the receiver, the sender

@@ -1,9 +1,9 @@
 //! Programs against sums in the clear.
 
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Matched, Parts, Question, check_payloads};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Outputs, Program};
+use madrigal_psi_programs::{Ask, Matched, Parts, Question, check_payloads};
 use madrigal_testkit::seed;
 
 use crate::{RECEIVER, SENDER};
