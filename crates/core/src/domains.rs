@@ -42,7 +42,8 @@
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
 //! | key of the leaves of a group of four trees of VOLE | no | leaves | | `RowHash` of the kernels |
-//! | [`PSI_TAGS`] of a step, plus (XOR) the number of a group of digests | no | elements under the digests of a group: 1024 for the most part | | `RowHash` of the kernels |
+//! | two halves of [`PSI_TAGS`] of a step, plus (XOR) the number of some columns and bits of a digest | no | elements under digests whose rows begin in these columns: some 2,000 of the sender's; tags under the first half and pads under the second | | `RowHash` of the kernels |
+//! | seed of a party's coins for a store, bins or VOLE, from a private generator | yes | n \| 0, 1, 2, ...: free columns, tags, masks; choices of OTs | [`STEP_KEY_NUMBERS`] of the step and the party: 0 for stores and VOLE, 1 for bins | `crates/psi/src/oprf.rs`, `crates/psi/src/shares.rs`, `crates/correlations-make/src/ot/vole.rs` |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | | `LocalCode` of the kernels |
 //! | key of a group of four trees | no | nodes | | `GgmTrees` of the kernels |
 //! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | | `crates/lattice/src/sample.rs` |

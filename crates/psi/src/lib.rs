@@ -20,11 +20,13 @@
 //! # Security
 //! Semi-honest parties. *Sender's view*: VOLE's messages of the receiver, a seed, and P + U, which is uniform as U is (LPN: [`madrigal_ot::vole`]), each
 //! U used once. The seed is drawn after the keys are settled and told after encoding has succeeded. *Receiver's view*: tags of keys that it does not have are hashes of
-//! a c + c' Delta with c' not zero: H is correlation robust (ideal cipher) for some 1024 of them under one key of AES, whose advantage is bounded by
-//! 2 p 1024 / 2^128 for p evaluations ([`RowHash`](madrigal_kernels::RowHash)). Two honest parties get a wrong result with a chance of some 2^-40: keys whose digests are the same, a store that has a key's value
-//! by chance, tags that agree by chance, each less than that.
+//! a c + c' Delta with c' not zero: H is correlation robust (ideal cipher) for some 2,000 of them under one key of AES, whose advantage is bounded by
+//! 2 p 2,000 / 2^128 for p evaluations ([`RowHash`](madrigal_kernels::RowHash)). Two honest parties get a wrong result with a chance of some 2^-39: tags that agree by chance and a store that has a key's value
+//! by chance, each 2^-40 at most, and keys of one digest, which is far less.
 //!
-//! Digests are SHA-256 under a [salt](salt) that is drawn when parties meet, cut to 128 bits.
+//! Digests are SHA-256 under a [salt](salt) that is drawn when parties meet, cut to 128 bits: whoever chooses keys of others, and is no party, finds no two of one digest.
+//!
+//! With bounds in place of sizes all work after the first message is that of the bounds; a seed goes out as soon as a store is encoded, so encoding has padded keys, too.
 //!
 //! A *malicious* party is not held to anything by this protocol: a receiver can put about 1.09 times as many keys into its store as it says, and a sender can send tags of any
 //! keys. Both choose their lists anyway.
