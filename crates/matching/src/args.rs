@@ -159,6 +159,21 @@ pub struct Psi {
     )]
     pub name: String,
 
+    /// Read and send nothing: say what it will cost, and who learns what, for lists of --keys
+    #[arg(long, requires = "keys", help_heading = "Result")]
+    pub explain: bool,
+
+    /// Different keys of party 0's list and of party 1's, for --explain
+    #[arg(
+        long,
+        value_name = "KEYS,KEYS",
+        value_delimiter = ',',
+        num_args = 1,
+        requires = "explain",
+        help_heading = "Result"
+    )]
+    pub keys: Vec<u64>,
+
     /// Print JSON: numbers of keys and rows, costs
     #[arg(long, help_heading = "Result")]
     pub json: bool,

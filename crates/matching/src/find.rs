@@ -72,10 +72,18 @@ impl Told {
     }
 
     /// The receiver of the protocol: who learns the answer, or of both the one with the shorter list.
-    fn receiver(self, sizes: [u64; 2]) -> Party {
+    pub(crate) fn receiver(self, sizes: [u64; 2]) -> Party {
         match self {
             Self::One(one) => one,
             Self::Both => Party::new(usize::from(sizes[1] < sizes[0])),
+        }
+    }
+
+    /// The receiver where lists are put into bins, which are compared: fewer are better.
+    pub(crate) fn of_bins(self, sizes: [u64; 2]) -> Party {
+        match self {
+            _ if sizes[0] != sizes[1] => Self::Both.receiver(sizes),
+            to => to.receiver(sizes),
         }
     }
 
@@ -362,11 +370,7 @@ impl Matching<'_> {
 
     async fn bins(self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
         let (task, known, context) = (self.task, &self.known, self.job.context());
-        let receiver = match task.to {
-            // Bins are compared, so fewer are better.
-            _ if known.sizes[0] != known.sizes[1] => Told::Both.receiver(known.sizes),
-            to => to.receiver(known.sizes),
-        };
+        let receiver = task.to.of_bins(known.sizes);
         let made = in_bins(&context, known, receiver, &listed).await?;
         let mut cost = spent(&self.job);
         self.job.finish().await?;

@@ -5,6 +5,7 @@
 pub mod args;
 mod bins;
 mod cells;
+mod explain;
 mod failure;
 mod find;
 mod ledger;

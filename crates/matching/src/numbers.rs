@@ -230,6 +230,34 @@ async fn run(
     })
 }
 
+/// The program that answers a question for numbers, where the parties have payloads or not, by their order.
+pub(crate) fn asked(
+    question: Question,
+    to: Told,
+    payloads: [bool; 2],
+    parts: Parts,
+) -> Result<Asked> {
+    let [own, other] = [parts.receiver, parts.sender].map(|party| payloads[party.index()]);
+    let mut asks = Vec::new();
+    if let Question::Numbers { keys, sums } = question {
+        asks.extend(keys.then_some(Ask::Count));
+        asks.extend((sums && other).then_some(Ask::Sum));
+        asks.extend((sums && own).then_some(Ask::OwnSum));
+    }
+    let to: Vec<Party> = match to {
+        Told::Both => Party::all(2).collect(),
+        Told::One(one) => vec![one],
+    };
+    Numbers::new(asks)
+        .program(parts, to.as_slice())
+        .map_err(bug)
+}
+
+/// A program or a plan that cannot be is a fault of ours.
+pub(crate) fn bug(error: impl std::fmt::Display) -> Failure {
+    Failure::bug(error)
+}
+
 /// Answers a question for numbers.
 pub(crate) async fn answer(
     session: &Session,
@@ -240,24 +268,12 @@ pub(crate) async fn answer(
     observe: &dyn Fn(Progress),
 ) -> Result<(Option<Answer>, Cost)> {
     let receiver = in_bins.receiver.index();
-    let [own, other] = [receiver, 1 - receiver].map(|party| known.payloads[party]);
-    let mut asks = Vec::new();
-    if let Question::Numbers { keys, sums } = task.question {
-        asks.extend(keys.then_some(Ask::Count));
-        asks.extend((sums && other).then_some(Ask::Sum));
-        asks.extend((sums && own).then_some(Ask::OwnSum));
-    }
-    let to: Vec<Party> = match task.to {
-        Told::Both => Party::all(2).collect(),
-        Told::One(one) => vec![one],
-    };
-    let asked = Numbers::new(asks).program(in_bins.parts(), to.as_slice());
     let Asked {
         program,
         count,
         sum,
         own_sum,
-    } = asked.map_err(Failure::bug)?;
+    } = asked(task.question, task.to, known.payloads, in_bins.parts())?;
     let Ran { ended, cost } = run(session, job, task, in_bins, &program, observe).await?;
     if !task.to.names(session.me()) {
         return Ok((None, cost));

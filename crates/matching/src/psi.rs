@@ -20,7 +20,7 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, Question, Task, Told, find};
 use crate::ledger::Ledger;
-use crate::{bins, report, told};
+use crate::{bins, explain, report, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
@@ -38,6 +38,9 @@ struct Part {
 /// # Errors
 /// [`Failure`]: flags that do not go together, lists that cannot be read, files that cannot be written, and all of a session.
 pub fn run(args: &Psi) -> Result<()> {
+    if args.explain {
+        return explain(args);
+    }
     args.who.check()?;
     let present = Present::new(&args.who, &args.net)?;
     if present.parties() != 2 {
@@ -63,7 +66,11 @@ pub fn run(args: &Psi) -> Result<()> {
         && let [part] = &parts[..]
     {
         // Nobody is left to tell if standard error is gone.
-        let _ = write!(stderr(), "{}", told::learnt(&part.task));
+        let _ = write!(
+            stderr(),
+            "{}",
+            told::learnt(part.task.question, part.task.to, part.task.bound)
+        );
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -112,15 +119,62 @@ fn outputs(part: &Part) -> [Output<'_>; 2] {
     ]
 }
 
+/// Says what a run will cost.
+fn explain(args: &Psi) -> Result<()> {
+    let &[first, second] = &args.keys[..] else {
+        let problem = format!(
+            "--keys has {} numbers: give those of party 0 and of party 1, as 1000000,20000",
+            args.keys.len()
+        );
+        return Err(Unmatched::Flags(problem).into());
+    };
+    let keys = [first, second];
+    if let Some(&keys) = keys.iter().find(|&&keys| keys > args.most) {
+        let most = args.most;
+        return Err(Unmatched::TooLong { keys, most }.into());
+    }
+    let payloads = [0, 1].map(|party| {
+        let of =
+            |one: &crate::args::OfParty<String>| one.party.is_none_or(|number| number == party);
+        args.payload.iter().any(of)
+    });
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network, args.who.local.is_some());
+    over.or_extension_for_many();
+    let to = to(args)?;
+    let plan = explain::Plan {
+        question: args.question(),
+        to,
+        keys,
+        payloads,
+        threads: args.threads.resolve(args.who.here()),
+        memory: args.memory << 20,
+        over: &over,
+    };
+    let explained = plan.explain()?;
+    match args.json {
+        true => print_text_as_json(&explained.json()?),
+        false => {
+            let learnt = told::learnt(args.question(), to, None);
+            print(format!("{learnt}{}", explained.text()).as_bytes())
+        }
+    }
+}
+
+/// Those who learn the answer.
+fn to(args: &Psi) -> Result<Told> {
+    let to = args.to.parties(2)?;
+    Ok(match to[..] {
+        [one] => Told::One(one),
+        _ => Told::Both,
+    })
+}
+
 /// The tasks of the parties here.
 fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
-    let to = args.to.parties(2)?;
-    let to = match to[..] {
-        [one] => Told::One(one),
-        _ => Told::Both,
-    };
+    let to = to(args)?;
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();

@@ -1,18 +1,18 @@
 //! What everybody learns, in words.
 
-use crate::find::{Question, Task, Told};
+use crate::find::{Question, Told};
 
 /// Says who learns what, before anything is sent.
-pub(crate) fn learnt(task: &Task) -> String {
-    let size = match task.bound {
+pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String {
+    let size = match bound {
         Some(bound) => format!("that our list has at most {bound} different keys"),
         None => "how many different keys our list has".to_owned(),
     };
-    let who = match task.to {
+    let who = match to {
         Told::Both => "Both parties learn".to_owned(),
         Told::One(party) => format!("{party} alone learns"),
     };
-    let result = match task.question {
+    let result = match question {
         Question::Rows => "which of its own rows have keys of the other list",
         Question::Join => {
             "which of its own rows have keys of the other list, and the payload of each"
@@ -25,7 +25,7 @@ pub(crate) fn learnt(task: &Task) -> String {
             "what the payloads of the keys in both lists add up to, and whose payloads there are"
         }
         Question::Numbers { .. } => {
-            "how many keys are in both lists, and what their payloads add up to"
+            "how many keys are in both lists, what their payloads add up to, and whose payloads there are"
         }
         Question::Shares => {
             return format!(

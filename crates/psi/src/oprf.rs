@@ -134,16 +134,13 @@ impl Function {
         })
     }
 
-    /// Makes the sender's function.
+    /// Makes the sender's function from [keys](Self::keys) of VOLE.
     pub(crate) async fn sender<V: Value>(
         step: &Context,
         setting: Setting<'_>,
-        vole: &mut VoleKeys<V>,
+        (mut elements, delta): (Zeroizing<Vec<Block>>, Zeroizing<Block>),
         rx: &mut Receiver,
     ) -> Result<Self> {
-        let delta = vole.delta();
-        let mut elements = Zeroizing::<Vec<Block>>::zeros(setting.shape.columns());
-        vole.extend(&mut elements).await?;
         let seed = rx.recv(16).await?;
         let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
         for keys in elements.chunks_mut(ELEMENTS) {
@@ -162,6 +159,16 @@ impl Function {
             elements,
             delta: Some((delta, V::BITS < 128)),
         })
+    }
+
+    /// The sender's keys for the next store. The receiver needs nothing for them but what is sent here, so they are made ahead.
+    pub(crate) async fn keys<V: Value>(
+        shape: &Shape,
+        vole: &mut VoleKeys<V>,
+    ) -> Result<(Zeroizing<Vec<Block>>, Zeroizing<Block>)> {
+        let mut keys = Zeroizing::<Vec<Block>>::zeros(shape.columns());
+        vole.extend(&mut keys).await?;
+        Ok((keys, vole.delta()))
     }
 
     /// Tells `take` the place of each digest, the function's value and its pad, in an order that depends on the digests.

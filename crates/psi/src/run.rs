@@ -15,7 +15,7 @@ use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
 
 use crate::lists::{List, Matched, digests_of, ended};
-use crate::oprf::{Function, Setting, Value};
+use crate::oprf::{Function, Setting, Value, message_bytes};
 use crate::plan::{PsiPlan, Sizes};
 use crate::tags::{Received, Tags, tag};
 
@@ -244,6 +244,8 @@ impl Strand {
     ) -> Result<()> {
         let context = self.online.fork("tags");
         let mut channel = context.channel(peer(&context)?)?;
+        let tags = self.partitions().len() * self.plan.tag_bytes();
+        channel.rx.expect(tags as u64);
         while let Some((partition, own)) = take.next().await {
             let message = channel.recv(self.plan.tag_bytes()).await?;
             let tags = Received::read(&self.plan, &message);
@@ -288,10 +290,27 @@ impl Strand {
         let context = self.online.fork("stores");
         let mut channel = context.channel(peer(&context)?)?;
         let most = self.plan.sender_keys;
+        let stores = self.partitions().len() * message_bytes(&self.plan.shape, V::BITS / 8);
+        channel.rx.expect(stores as u64);
+        let shape = &self.plan.shape;
+        let mut left = self.partitions();
+        let mut ahead = match left.next() {
+            Some(_) => Some(Function::keys(shape, vole).await?),
+            None => None,
+        };
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
-            let function = Function::sender(&step, self.setting(), vole, &mut channel.rx);
-            let function = function.await?;
+            let Some(keys) = ahead.take() else { break };
+            // The receiver gets what it needs for the next store while it makes it; it need not take it before it has sent this one.
+            let next = async {
+                match left.next() {
+                    Some(_) => Ok(Some(Function::keys(shape, vole).await?)),
+                    None => Ok(None),
+                }
+            };
+            let function = Function::sender::<V>(&step, self.setting(), keys, &mut channel.rx);
+            let (function, next) = try_join(function, next).await?;
+            ahead = next;
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
             let (own, digests) = (digests.len(), padded(&step, &digests, most));
             let mut made = self.tags(&step, &function, &digests, own)?;

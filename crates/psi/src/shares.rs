@@ -204,7 +204,8 @@ pub async fn send_bins(
     drop(digests);
     let setting = plan.setting();
     let function = step.step("function");
-    let function = Function::sender(&function, setting, &mut vole, &mut channel.rx).await?;
+    let keys = Function::keys(setting.shape, &mut vole).await?;
+    let function = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
     let pads = pads(&step, &function, &spread.keys)?;
     drop(function);
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
