@@ -121,6 +121,21 @@ impl<'a> Seat<'a> {
         self.failed.borrow().clone()
     }
 
+    /// Does something that takes several of the session's jobs, from a number on; it gives the number of the next one, and its result. What is
+    /// wrong with it here alone is to be found out before: a failure ends the session.
+    ///
+    /// # Errors
+    /// Failure of `run`.
+    pub async fn jobs<T>(
+        &self,
+        run: impl AsyncFnOnce(u32, &dyn Fn(Progress)) -> Result<(u32, T)>,
+    ) -> Result<T> {
+        let (next, done) = (run(self.next.get(), self.observe).await)
+            .inspect_err(|failure| self.fail(Ending::from(failure)))?;
+        self.next.set(next);
+        Ok(done)
+    }
+
     /// Does something as the session's next job; gives its number too. What was refused before anything was sent leaves the
     /// number to the next one.
     ///

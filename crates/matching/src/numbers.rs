@@ -34,6 +34,8 @@ pub struct InBins {
     pub bins: usize,
     /// The party whose keys are in the bins.
     pub receiver: Party,
+    /// Whether each party has payloads, by the parties' order.
+    pub payloads: [bool; 2],
     /// Tags that the receiver found, or that the sender drew.
     pub tags: Zeroizing<Vec<u64>>,
     /// Masked payloads that the receiver found, or masks that the sender drew; empty if the sender has no payloads.
@@ -97,7 +99,8 @@ pub(crate) async fn in_bins(
     check_payloads(&signed, most).map_err(|error| give_up(context, Unmatched::from(error)))?;
     let peer = Party::new(1 - me.index());
     let bins = plan.bins();
-    let (inner, own) = (context.clone(), known.payloads[receiver.index()]);
+    let (inner, all) = (context.clone(), known.payloads);
+    let own = all[receiver.index()];
     let work = move |_: &dyn Fn(())| {
         madrigal_net::block_on(async {
             if me != receiver {
@@ -105,6 +108,7 @@ pub(crate) async fn in_bins(
                 return Ok(InBins {
                     bins,
                     receiver,
+                    payloads: all,
                     tags: targets.tags,
                     masked: targets.masks,
                     own: Zeroizing::default(),
@@ -125,6 +129,7 @@ pub(crate) async fn in_bins(
             Ok(InBins {
                 bins,
                 receiver,
+                payloads: all,
                 tags: received.found.tags,
                 masked: received.found.masked,
                 own,

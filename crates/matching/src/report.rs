@@ -110,7 +110,7 @@ pub(crate) fn json(
 /// Keys that both lists have, where the party knows their number.
 fn keys(found: &Found) -> Option<u64> {
     let of_rows = found.matches.as_ref().map(|(_, keys)| *keys);
-    of_rows.or(found.answer?.keys)
+    of_rows.or_else(|| found.answer?.keys)
 }
 
 /// A sum, with the point.
