@@ -87,8 +87,8 @@ def _values(name: str, values: Any) -> Sequence[Any]:
     for how in ("tolist", "to_list", "to_pylist"):
         if hasattr(values, how):
             return list(getattr(values, how)())
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
-        raise TypeError(f"{type(values).__name__} is no list: rows have numbers, so give values in an order")
+    if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+        raise TypeError(f"column {name!r} is of type {type(values).__name__}: give values in an order")
     return values
 
 
@@ -103,9 +103,12 @@ def _write(path: str, data: Any, names: list[str], payload: str | None) -> tuple
         if payload is not None:
             raise TypeError("a list of keys alone has no payload: give a mapping of columns, or a frame")
         data, names = {_KEY: data}, [_KEY]
-    elif not names:
+    try:
+        columns = _columns_of(data)
+    except TypeError:
+        raise TypeError(f"{type(data).__name__} is no list: give a path, values in an order, a mapping of columns, or a frame") from None
+    if not names:
         raise TypeError("of several columns it is not known which has the keys: give column=...")
-    columns = _columns_of(data)
     wanted = list(dict.fromkeys([*names, *([payload] if payload is not None else [])]))
     for name in wanted:
         if name not in columns:

@@ -179,7 +179,7 @@ class Asked:
 
     def flags(self, lists: Sequence[str]) -> list[str]:
         """All flags."""
-        return ["--json", *self._how, *lists]
+        return [*self._how, *lists]
 
     def matches(self, made: tuple[list[Any], str]) -> list[Matches]:
         """Results as the native module tells them."""
@@ -248,7 +248,7 @@ def psi(
         both(lists), column, find=find, to=to, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty, bound=bound,
         ledger=ledger, limit=limit, memory=memory, spill=spill,
     )
-    how = _words(local=2, threads=threads, network=network, transport=transport)
+    how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:
         first, second = asked.matches(_call(_native.psi, asked.flags([*how, *words]), asked.shares, ear, ear.terminal))
     return first, second

@@ -27,6 +27,7 @@ pub struct Seat<'a> {
     observe: &'a dyn Fn(Progress),
     transport: TransportArg,
     server: Option<&'a Server>,
+    names: &'a [String],
     /// Number of the next job.
     next: Cell<u32>,
     /// Failure of a job, after which there is no other one.
@@ -70,12 +71,14 @@ impl<'a> Seat<'a> {
         observe: &'a dyn Fn(Progress),
         transport: TransportArg,
         server: Option<&'a Server>,
+        names: &'a [String],
     ) -> Self {
         Self {
             session,
             observe,
             transport,
             server,
+            names,
             next: Cell::new(JOB),
             failed: RefCell::new(None),
         }
@@ -99,6 +102,11 @@ impl<'a> Seat<'a> {
     /// The party as share files are for it, if it is one of several machines.
     pub fn server(&self) -> Option<&'a Server> {
         self.server
+    }
+
+    /// Names of all parties in the list of them; none where all run in this process.
+    pub fn names(&self) -> &'a [String] {
+        self.names
     }
 
     /// Number of the next job.

@@ -106,7 +106,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let session = seat.session();
     two(session.parties())?;
     let me = session.me();
-    let mut parts = parts(args, &[me], &[])?;
+    let mut parts = parts(args, &[me], seat.names())?;
     let part = parts.pop();
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
