@@ -6,7 +6,7 @@ import decimal
 import json
 import os
 from contextlib import AbstractContextManager
-from typing import Any, Iterable, NamedTuple, Sequence
+from typing import Any, Iterable, Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ._types import ThreadsLike, int64, uint64
 NAME = "psi"
 
 
-class InBoth(NamedTuple):
+class InBoth:
     """Bins as secrets of a program, as :meth:`Bins.ask` makes them.
 
     Attributes:
@@ -32,8 +32,8 @@ class InBoth(NamedTuple):
             lists. None for a party that has none.
     """
 
-    in_both: Secret
-    payloads: tuple[Secret | None, Secret | None]
+    def __init__(self, in_both: Secret, payloads: tuple[Secret | None, Secret | None]) -> None:
+        self.in_both, self.payloads = in_both, payloads
 
 
 class Bins:

@@ -183,6 +183,8 @@ def test_parties_match_lists_in_a_session_that_goes_on(tmp_path: pathlib.Path) -
             assert (one.party, other.party, one.size, len(other.rows)) == (0, 1, 6, 6)
             one, other = both(lambda: ada.psi(["x", "y"], find="size", to=1), lambda: ben.psi(["y"], find="size", to=1))
             assert (one.size, other.size) == (None, 1)
+        both(lambda: ada.psi([1], ledger=tmp_path / "queries", limit=1), lambda: ben.psi([1]))
+        assert 'with = "p1"' in (tmp_path / "queries").read_text()
         # What is wrong here alone ends nothing.
         for wrong in ({"find": "join"}, {"find": "none"}, {"normal": "upper"}):
             with pytest.raises((ValueError, mg.RunError)):
@@ -235,11 +237,13 @@ def test_progress_is_told_and_an_interrupt_ends_it(caplog: pytest.LogCaptureFixt
 
 
 def test_the_page_does_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (ROOT / "docs/PSI.md").read_text().partition("## In Python\n")[2].partition("\n## ")[0]
-    found = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    page = (ROOT / "docs/PSI.md").read_text()
+    begin = page.index("## In Python\n")
+    found = [one for one in re.finditer(r"^```python\n(.*?)^```$", page, re.M | re.S) if one.start() > begin]
     assert found
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         for block in found:
-            exec(compile(block, "docs/PSI.md", "exec"), names)  # noqa: S102
+            source = "\n" * page.count("\n", 0, block.start(1)) + block[1]
+            exec(compile(source, "docs/PSI.md", "exec"), names)  # noqa: S102
