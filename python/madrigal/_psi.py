@@ -45,12 +45,13 @@ class Bins:
         payloads: Whether each party has payloads.
         rows: Row of the key in each bin, counted from 0, the first where it has several, and -1 for bins without one: at the receiver, who so
             brings other columns of its rows into the order of the bins. None at the other party.
+        run: Text that both parties have, and no other run. It is in the inputs' names: bins of different runs do not go together.
         inputs: This party's inputs of a program that asks for them by :meth:`ask`. Secret, as the list is.
     """
 
-    def __init__(self, party: int, parts: tuple[int, int, list[bool], bytearray, bytearray, bytearray, bytearray]) -> None:
-        bins, receiver, payloads, tags, masked, own, rows = parts
-        self.bins, self.receiver = bins, receiver
+    def __init__(self, party: int, parts: tuple[str, int, int, list[bool], bytearray, bytearray, bytearray, bytearray]) -> None:
+        run, bins, receiver, payloads, tags, masked, own, rows = parts
+        self.run, self.bins, self.receiver = run, bins, receiver
         self.payloads = (payloads[0], payloads[1])
         receives = party == receiver
         self.rows: Any = np.frombuffer(rows, "<i8").astype(np.int64) if receives else None
@@ -59,14 +60,17 @@ class Bins:
             given["masked_payloads" if receives else "masks"] = masked
         if receives and payloads[receiver]:
             given["own_payloads"] = own
-        self.inputs: dict[str, Any] = {name: np.frombuffer(words, "<u8").astype(np.uint64) for name, words in given.items()}
+        self.inputs: dict[str, Any] = {self._name(name): np.frombuffer(words, "<u8").astype(np.uint64) for name, words in given.items()}
+
+    def _name(self, name: str) -> str:
+        return f"{name}_{self.run[:16]}"
 
     def ask(self, p: Builder) -> InBoth:
         """Asks for all of the inputs in a program that both parties record, and makes secrets of them."""
 
         def asked(name: str, receives: bool) -> Secret:
             owner = self.receiver if receives else 1 - self.receiver
-            return p.input(name, owner, (self.bins,), uint64)
+            return p.input(self._name(name), owner, (self.bins,), uint64)
 
         def chosen(numbers: Secret) -> Any:
             return np.where(in_both, numbers, p.constant(np.zeros(self.bins, np.uint64)))
@@ -150,6 +154,7 @@ class Asked:
         bound: OfParty = None,
         ledger: OfParty = None,
         limit: int | None = None,
+        most: int | None = None,
         memory: int = 1024,
         spill: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -166,6 +171,7 @@ class Asked:
             repeated=repeated,
             empty=empty,
             limit=limit,
+            most=most,
             memory=int(memory),
             spill=None if spill is None else os.fspath(spill),
         )
@@ -206,6 +212,7 @@ def psi(
     bound: OfParty = None,
     ledger: OfParty = None,
     limit: int | None = None,
+    most: int | None = None,
     memory: int = 1024,
     spill: str | os.PathLike[str] | None = None,
     threads: ThreadsLike = "auto",
@@ -234,6 +241,7 @@ def psi(
         bound: Number that the other party is told in place of the number of different keys; each party's by its number where they differ.
         ledger: File in which each party's queries are counted, by its number.
         limit: Queries that a list may answer in all, for a ledger that does not exist yet.
+        most: The most different keys that the other party's list may have, or be said to have.
         memory: Memory for digests of a list's keys, in megabytes; beyond it they go to a file.
         spill: Folder for that file, and for those of lists in memory.
         threads: Threads that each party computes with; ``"auto"`` is as many as this machine has cores for, which the parties share.
@@ -246,7 +254,7 @@ def psi(
     """
     asked = Asked(
         both(lists), column, find=find, to=to, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty, bound=bound,
-        ledger=ledger, limit=limit, memory=memory, spill=spill,
+        ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
     )
     how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:

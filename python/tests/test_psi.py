@@ -115,6 +115,8 @@ def test_programs_go_on_from_shares() -> None:
 
             programs.append(going_on)
         assert programs[0].bind().digest == programs[1].bind().digest
+        again = mg.psi(tables, "id", find="shares", payload={party: "amount" for party in payloads})[1].bins
+        assert again is not None and again.run != one.run == other.run and not set(again.inputs) & set(other.inputs)
         by_bin = np.where(one.rows >= 0, groups[one.rows], 7)
         ran = programs[0].run_local(group=by_bin, **one.inputs, **other.inputs)
         common = set(lists[0]) & set(lists[1])
@@ -159,6 +161,7 @@ def test_what_cannot_be_matched_says_why(tmp_path: pathlib.Path) -> None:
         ([["a"], ["a"]], {"progress": 3}, TypeError, "progress"),
         ([["a"], ["a"]], {"column": "a,b"}, ValueError, "several columns"),
         ([["a"], ["a"]], {"bound": 0}, mg.RunError, "1 different keys"),
+        ([["a", "b"], ["a", "b"]], {"most": 1}, mg.RunError, "--most|most"),
         ([["a"], [""]], {"empty": "refuse"}, mg.RunError, "line 2.*no key"),
         ([["a"], ["a"]], {"find": "join"}, mg.RunError, "--to"),
         ([["a"], ["a"]], {"find": "sum"}, mg.RunError, "neither party"),

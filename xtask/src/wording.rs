@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 28] = [
+const CRATES: [&str; 32] = [
     "app",
     "circuit",
     "cli",
@@ -26,7 +26,7 @@ const CRATES: [&str; 28] = [
     "lattice",
     "lists",
     "madrigal",
-    "matched",
+    "matching",
     "models",
     "net",
     "nn",
@@ -36,6 +36,9 @@ const CRATES: [&str; 28] = [
     "ot",
     "program",
     "protocols",
+    "psi",
+    "psi-bins",
+    "psi-programs",
     "stats",
     "tables",
     "testkit",

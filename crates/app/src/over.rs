@@ -68,6 +68,15 @@ impl Over {
         }
     }
 
+    /// Names an extension where neither a flag nor a network does, for parties that all run here: one that sends less than what is chosen for few triples,
+    /// as hundreds of megabytes keep loopback busy for longer than the fewest AES blocks are worth.
+    pub fn or_extension_for_many(&mut self) {
+        let here = self.link.as_ref().is_some_and(|link| link.0 == HERE);
+        if here && !self.extension.is_named() {
+            self.extension = ExtensionArg("softspoken3".to_owned());
+        }
+    }
+
     /// Gives the line that a plan may expect between two parties.
     pub fn line(&self) -> Link {
         Network::new(self.link.as_ref().and_then(LinkArg::profile)).link()

@@ -89,7 +89,7 @@ impl<'a> Sink<'a> {
             }
         };
         if let Some(place) = empty {
-            match self.source.of_empty() {
+            match self.source.empties() {
                 Empty::Match => {}
                 Empty::Refuse => return Err(Refused::Key(place, Problem::EmptyKey)),
                 Empty::Skip => {

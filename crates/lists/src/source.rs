@@ -206,7 +206,8 @@ impl Source {
         self.payload.as_ref()
     }
 
-    pub(crate) fn of_empty(&self) -> Empty {
+    /// What becomes of rows with empty keys.
+    pub fn empties(&self) -> Empty {
         self.empty
     }
 

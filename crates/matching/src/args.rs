@@ -11,6 +11,7 @@ use madrigal_app::receivers::Receivers;
 use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
+use crate::cells::MOST;
 use crate::find::Question;
 
 /// Text below the flags.
@@ -89,6 +90,10 @@ pub struct Psi {
     /// 0=1000000. The work follows from it
     #[arg(long, value_name = "[PARTY=]KEYS", help_heading = "Lists")]
     pub bound: Vec<OfParty<u64>>,
+
+    /// Give up if the other party's list has more different keys than this, or is said to: work and memory follow from both lists
+    #[arg(long, value_name = "KEYS", default_value_t = MOST, value_parser = clap::value_parser!(u64).range(1..=MOST), help_heading = "Lists")]
+    pub most: u64,
 
     /// Count this query in a ledger (TOML), and answer none beyond the limit that the list's owner has set there; with --local for each party,
     /// as 0=a.ledger

@@ -1,7 +1,8 @@
 //! Files from which a program on secrets goes on: a party's inputs, as texts that `madrigal program run --input` takes.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use madrigal_app::failure::{Failure, Result};
@@ -13,31 +14,62 @@ use crate::cells::CELLS;
 use crate::failure::Unmatched;
 use crate::numbers::InBins;
 
-/// Writes a party's inputs: numbers with line ends between them, one for each bin. At the receiver `rows.csv` says which row's key is in which bin.
+/// A party's directory for them: new, or empty.
+///
+/// # Errors
+/// [`Failure`]: a directory that holds something, or cannot be written to.
+pub(crate) fn prepare(folder: &Path) -> Result<()> {
+    let failed = |source| Failure::file("make the directory for shares", folder)(source);
+    let is_full = fs::read_dir(folder).map(|mut entries| entries.next().is_some());
+    match is_full {
+        Ok(true) => Err(Unmatched::Flags(format!(
+            "--shares {}: the directory is not empty; give a new one, as files of several runs do not go together",
+            folder.display()
+        ))
+        .into()),
+        Ok(false) => tempfile::tempfile_in(folder).map(drop).map_err(failed),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut builder = fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(folder).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Writes a party's inputs, all or none: numbers with line ends between them, one for each bin. At the receiver `rows.csv` says which row's key is in which bin.
+/// `run.txt` has the same line at both parties, and no other run has it.
 pub(crate) fn write(folder: &Path, party: Party, listed: &Listed, in_bins: &InBins) -> Result<()> {
-    fs::create_dir_all(folder)
-        .and_then(|()| private(folder))
-        .map_err(Failure::file("make the directory for shares", folder))?;
     let receives = party == in_bins.receiver;
     let names = match receives {
         true => ["tags-found.txt", "masked-payloads.txt"],
         false => ["tags-drawn.txt", "masks.txt"],
     };
-    words(&folder.join(names[0]), &in_bins.tags)?;
-    words(&folder.join(names[1]), &in_bins.masked)?;
-    words(&folder.join("own-payloads.txt"), &in_bins.own)?;
-    if !receives {
-        return Ok(());
+    let run: String = in_bins
+        .run
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let mut files = vec![(folder.join("run.txt"), format!("{run}\n").into_bytes())];
+    let own = [
+        (names[0], &in_bins.tags),
+        (names[1], &in_bins.masked),
+        ("own-payloads.txt", &in_bins.own),
+    ];
+    for (name, words) in own.into_iter().filter(|(_, words)| !words.is_empty()) {
+        files.push((folder.join(name), lines(words)));
     }
-    let path = folder.join("rows.csv");
-    let rows = first_rows(listed)?;
-    let content = |to: &mut dyn Write| {
-        writeln!(to, "bin,row")?;
-        let all = in_bins.places.iter().zip(&rows);
-        all.into_iter()
-            .try_for_each(|(bin, row)| writeln!(to, "{bin},{row}"))
-    };
-    files::write(&path, &content).map_err(Failure::file("write shares", &path))
+    if receives {
+        let rows = first_rows(listed)?;
+        let mut text = "bin,row\n".to_owned();
+        for (bin, row) in in_bins.places.iter().zip(&rows) {
+            // A string takes whatever is written to it.
+            let _ = writeln!(text, "{bin},{row}");
+        }
+        files.push((folder.join("rows.csv"), text.into_bytes()));
+    }
+    files::write_results(&files)
 }
 
 /// First row of each key, in the order of the keys' digests.
@@ -72,22 +104,10 @@ pub fn rows_of_bins(
     Ok(all)
 }
 
-fn words(path: &Path, words: &[u64]) -> Result<()> {
-    if words.is_empty() {
-        return Ok(());
+fn lines(words: &[u64]) -> Vec<u8> {
+    let mut text = String::with_capacity(21 * words.len());
+    for word in words {
+        let _ = writeln!(text, "{word}");
     }
-    let content = |to: &mut dyn Write| words.iter().try_for_each(|word| writeln!(to, "{word}"));
-    files::write(path, &content).map_err(Failure::file("write shares", path))
-}
-
-/// Lets the owner alone read a directory.
-fn private(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
+    text.into_bytes()
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use madrigal_lists::{ListError, Listed, Matches, Part, Room};
-use madrigal_psi::{List, Matched};
+use madrigal_psi::{List, ListFailed, Matched};
 
 /// Cells of every list. Partitions are as many or fewer, so that a list can be read before anybody knows how long both are.
 pub(crate) const CELLS: u32 = 256;
@@ -14,8 +14,8 @@ pub(crate) const CELLS: u32 = 256;
 /// Keys of a partition, at most: some three hundred megabytes of memory.
 const KEYS: u64 = 2_500_000;
 
-/// The most keys of a list.
-pub(crate) const MOST: u64 = KEYS * CELLS as u64;
+/// The most keys of a list that is matched.
+pub const MOST: u64 = KEYS * CELLS as u64;
 
 /// Number of partitions of the longer list's keys, for this many threads: a power of two.
 pub(crate) fn partitions(keys: u64, threads: usize) -> usize {
@@ -46,6 +46,8 @@ pub(crate) struct Cells {
 struct State {
     matches: Matches,
     keys: u64,
+    /// Reason why the list failed, which the other party is not told.
+    failed: Option<ListError>,
     /// Cells of the partitions that are under way; none where nothing will be heard of them.
     open: Option<HashMap<usize, Vec<Arc<Part>>>>,
 }
@@ -59,6 +61,7 @@ impl Cells {
                 Learns::Nothing | Learns::Keys => Matches::new(&listed),
             },
             keys: 0,
+            failed: None,
             open: (!matches!(learns, Learns::Nothing)).then(HashMap::new),
         };
         Self {
@@ -77,6 +80,17 @@ impl Cells {
         (self.listed, matches, keys)
     }
 
+    /// Reason why the list failed, if it has.
+    pub(crate) fn failure(&self) -> Option<ListError> {
+        self.state().failed.take()
+    }
+
+    /// Keeps the reason why the list failed.
+    fn keep(&self, error: ListError) -> ListFailed {
+        self.state().failed.get_or_insert(error);
+        ListFailed
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,14 +104,9 @@ impl Cells {
     }
 }
 
-/// The other party is not told what is wrong with a list.
-fn told(error: &ListError) -> String {
-    format!("{error}")
-}
-
 impl List for Cells {
-    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, String> {
-        let cells = self.cells(partition).map_err(|error| told(&error))?;
+    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, ListFailed> {
+        let cells = self.cells(partition).map_err(|error| self.keep(error))?;
         let len = cells.iter().map(|cell| cell.len()).sum();
         let mut digests = Zeroizing::new(Vec::with_capacity(len));
         cells
@@ -109,25 +118,26 @@ impl List for Cells {
         Ok(digests)
     }
 
-    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, String> {
-        let cells = self.cells(partition).map_err(|error| told(&error))?;
+    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, ListFailed> {
+        let cells = self.cells(partition).map_err(|error| self.keep(error))?;
         let mut payloads = Zeroizing::new(Vec::new());
         for cell in &cells {
-            let values = cell.values().ok_or("the list has no payloads")?;
+            let values = cell.values().ok_or(ListFailed)?;
             payloads.extend(values.iter().map(|&value| value as u64));
         }
         Ok(payloads)
     }
 
-    fn matched(&self, partition: usize, matched: Matched) -> Result<(), String> {
+    fn matched(&self, partition: usize, matched: Matched) -> Result<(), ListFailed> {
         let mut state = self.state();
         let State {
             matches,
             keys,
+            failed,
             open,
         } = &mut *state;
         let cells = open.as_mut().and_then(|open| open.remove(&partition));
-        let cells = cells.ok_or("matches of a partition that was not begun")?;
+        let cells = cells.ok_or(ListFailed)?;
         let mut ends = Vec::with_capacity(cells.len());
         let mut end = 0;
         for cell in &cells {
@@ -139,14 +149,17 @@ impl List for Cells {
             let place = place as usize;
             let at = ends.partition_point(|&end| end <= place);
             let Some(cell) = cells.get(at) else {
-                return Err("a match beyond the last key".to_owned());
+                return Err(ListFailed);
             };
             for &row in cell.rows(place + cell.len() - ends[at]) {
                 let marked = match matched.payloads.get(i) {
                     Some(&payload) => matches.set(row, payload as i64),
                     None => matches.mark(row),
                 };
-                marked.map_err(|error| told(&error))?;
+                if let Err(error) = marked {
+                    failed.get_or_insert(error);
+                    return Err(ListFailed);
+                }
             }
         }
         Ok(())

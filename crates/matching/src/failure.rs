@@ -2,7 +2,6 @@
 
 use madrigal_app::failure::{Fault, Status};
 use madrigal_lists::ListError;
-use madrigal_matched::PayloadError;
 use madrigal_psi::PsiError;
 
 use crate::ledger::LedgerError;
@@ -18,8 +17,15 @@ pub enum Unmatched {
     #[error("{0}")]
     Plan(#[from] PsiError),
     /// Payloads whose sums may not fit.
-    #[error("--payload: {0}")]
-    Payload(#[from] PayloadError),
+    #[error(
+        "--payload: a payload is further from 0 than {most} units of the last place, and sums of {keys} of them have 64 bits: give fewer --places, or leave out its row"
+    )]
+    Payload {
+        /// Keys of the list, or its bound.
+        keys: u64,
+        /// The greatest payload.
+        most: i64,
+    },
     /// A query that is not answered.
     #[error("--ledger: {0}")]
     Ledger(#[from] LedgerError),
@@ -28,12 +34,22 @@ pub enum Unmatched {
     Flags(String),
     /// A list that is too long.
     #[error(
-        "a list of {keys} different keys, or a --bound of as many: the most are {most}; match parts of it"
+        "our list has {keys} different keys, or a --bound of as many, and {most} can be matched at a time: match parts of it"
     )]
     TooLong {
         /// Different keys, or their bound.
         keys: u64,
         /// The most that a list may have.
+        most: u64,
+    },
+    /// A list of the other party's that is longer than is accepted.
+    #[error(
+        "the other party's list has {keys} different keys, or is said to, and {most} are accepted (--most): have it match parts of it, or raise that"
+    )]
+    OtherTooLong {
+        /// Different keys, or their bound.
+        keys: u64,
+        /// The most that its list may have.
         most: u64,
     },
     /// A list that is longer than it was said to be.

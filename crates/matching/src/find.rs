@@ -17,7 +17,7 @@ use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
-use crate::numbers::{self, Answer, InBins, Known, in_bins, spent};
+use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +106,8 @@ pub struct Task {
     pub folder: PathBuf,
     /// Network between the parties, by which the plan of a program is made, the same at both parties.
     pub over: Over,
+    /// The most keys that the other party's list may have.
+    pub most: u64,
     /// Ledger in which the list's owner counts queries, and name of the other party there.
     pub ledger: Option<(Ledger, String)>,
     /// Time after which the job is given up.
@@ -143,12 +145,29 @@ impl Task {
     fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| (name.to_owned(), value);
         let question = self.question.name();
-        vec![
+        let mut facts = vec![
             fact("what is asked of the lists", question.to_owned()),
             fact("--to", self.to.text()),
             fact("--normal", self.source.normal_text()),
-            fact("--places", self.places.to_string()),
-        ]
+            fact("columns of a key", self.source.keys().len().to_string()),
+            fact(
+                "--empty",
+                format!("{:?}", self.source.empties()).to_lowercase(),
+            ),
+        ];
+        if self.question != Question::Rows {
+            facts.push(fact("--places", self.places.to_string()));
+        }
+        if let Question::Numbers { .. } = self.question {
+            // The program is planned later: nothing must be told before parties that differ here.
+            facts.push(fact(
+                "the line of --link or --network",
+                format!("{:?}", self.over.line()),
+            ));
+            let extension = self.over.choose(1, 1 << 26).extension;
+            facts.push(fact("--extension", extension.to_string()));
+        }
+        facts
     }
 
     /// Checks that a party brings what the question needs.
@@ -225,6 +244,9 @@ pub async fn find(
     if own < keys {
         return Err(give_up(&context, Unmatched::Bound { keys, bound: own }));
     }
+    if matches!(task.question, Question::Numbers { sums: true, .. }) {
+        check_sums(&listed, own).map_err(|error| give_up(&context, error))?;
+    }
     task.count().map_err(|error| give_up(&context, error))?;
     let brings = listed.source().numbers().is_some();
     let [first, second] = agree(&context, own, brings.into()).await?;
@@ -236,8 +258,17 @@ pub async fn find(
         Question::Rows | Question::Join => MOST,
         Question::Numbers { .. } | Question::Shares => MOST_IN_BINS,
     };
-    if let Some(&keys) = known.sizes.iter().find(|&&keys| keys > most) {
-        return Err(give_up(&context, Unmatched::TooLong { keys, most }));
+    let me = context.me().index();
+    let (own, other) = (known.sizes[me], known.sizes[1 - me]);
+    if own > most {
+        return Err(give_up(&context, Unmatched::TooLong { keys: own, most }));
+    }
+    let most = most.min(task.most);
+    if other > most {
+        return Err(give_up(
+            &context,
+            Unmatched::OtherTooLong { keys: other, most },
+        ));
     }
     if matches!(task.question, Question::Numbers { sums: true, .. }) && known.payloads == [false; 2]
     {
@@ -303,7 +334,11 @@ impl Matching<'_> {
             });
         };
         let role = Role::of(me, receiver);
-        intersect(&context, &plan, role, list, self.threads, tell).await?;
+        let done = intersect(&context, &plan, role, list, self.threads, tell).await;
+        done.map_err(|error| match cells.failure() {
+            Some(reason) => Failure::from(Unmatched::from(reason)),
+            None => error.into(),
+        })?;
         let cost = spent(&self.job);
         self.job.finish().await?;
         let matching = self.begun.elapsed().as_secs_f64();

@@ -112,7 +112,8 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`]: the query must not be answered.
     pub fn count(&self, entry: &Entry) -> Result<u64, LedgerError> {
-        let path = &self.path;
+        // Links to one ledger lead to one lock.
+        let path = &fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let failed = |source| LedgerError::File {
             path: path.clone(),
             source,
@@ -165,7 +166,14 @@ impl Ledger {
         let content = |to: &mut dyn io::Write| to.write_all(text.as_bytes());
         let written = Pending::new(path, &content).and_then(Pending::finish);
         // What is told next must not be forgotten with the machine's power.
-        let kept = written.and_then(|()| File::open(path)?.sync_all());
+        let kept = written.and_then(|()| {
+            File::open(path)?.sync_all()?;
+            // The name is the directory's.
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        });
         kept.map_err(failed)?;
         // The lock goes with its file.
         drop(lock);

@@ -15,6 +15,7 @@ mod report;
 mod told;
 
 pub use bins::rows_of_bins;
+pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
 pub use find::{Found, Question, Task, Told, find};
 pub use ledger::{Entry, Ledger, LedgerError};

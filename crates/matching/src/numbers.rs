@@ -1,6 +1,6 @@
 //! Questions whose answers are numbers: how many keys both lists have, and what payloads of these add up to. Nobody learns which they are.
 //!
-//! Both lists are put into bins, and a program on secrets goes on from there ([`madrigal_psi::BinsPlan`], [`madrigal_matched`]).
+//! Both lists are put into bins, and a program on secrets goes on from there ([`madrigal_psi::BinsPlan`], [`madrigal_psi_programs`]).
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::ways::{MatricesArg, Ways};
@@ -8,11 +8,11 @@ use madrigal_core::{Cost, Party, Phase, Zeroizing};
 use madrigal_engine::{Progress, Shares};
 use madrigal_kernels::Block;
 use madrigal_lists::Listed;
-use madrigal_matched::{Ask, Asked, Matched, Parts, Question as Numbers, check_payloads};
 use madrigal_net::{Context, Session, on_threads};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Client, Computation, Ended, Inputs, Program};
 use madrigal_psi::{BinsPlan, Sizes, receive_bins, send_bins};
+use madrigal_psi_programs::{Ask, Asked, Matched, Parts, Question as Numbers, check_payloads};
 
 use crate::cells::CELLS;
 use crate::failure::Unmatched;
@@ -30,6 +30,8 @@ pub struct Answer {
 
 /// One party's inputs of the program that comes after the bins.
 pub struct InBins {
+    /// Bytes that both parties have, and no other run.
+    pub run: [u8; 32],
     /// Number of bins.
     pub bins: usize,
     /// The party whose keys are in the bins.
@@ -60,11 +62,30 @@ struct Whole {
     payloads: Zeroizing<Vec<u64>>,
 }
 
+/// Checks that no sum of payloads of `keys` keys leaves 64 bits.
+pub(crate) fn check_sums(listed: &Listed, keys: u64) -> Result<(), Unmatched> {
+    for cell in 0..CELLS {
+        let part = listed.partition(cell)?;
+        let checked = check_payloads(part.values().unwrap_or_default(), keys);
+        // The error has the payload, which is for nobody's eyes.
+        checked.map_err(|error| Unmatched::Payload {
+            keys,
+            most: error.most,
+        })?;
+    }
+    Ok(())
+}
+
 fn whole(listed: &Listed) -> Result<Whole, Unmatched> {
     let keys = listed.keys() as usize;
+    let of_payloads = if listed.source().numbers().is_some() {
+        keys
+    } else {
+        0
+    };
     let mut whole = Whole {
         digests: Zeroizing::new(Vec::with_capacity(keys)),
-        payloads: Zeroizing::new(Vec::new()),
+        payloads: Zeroizing::new(Vec::with_capacity(of_payloads)),
     };
     for cell in 0..CELLS {
         let part = listed.partition(cell)?;
@@ -87,30 +108,40 @@ pub(crate) async fn in_bins(
 ) -> Result<InBins> {
     let me = context.me();
     let sizes = Sizes::of(known.sizes, receiver);
-    let plan = BinsPlan::new(sizes, known.payloads[1 - receiver.index()]);
+    let masked = known.payloads[1 - receiver.index()];
+    let plan = BinsPlan::new(sizes, masked);
     let plan = plan.map_err(|error| give_up(context, error))?;
     let Whole {
         digests,
         mut payloads,
     } = whole(listed).map_err(|error| give_up(context, error))?;
-    let signed: Zeroizing<Vec<i64>> =
-        Zeroizing::new(payloads.iter().map(|&it| it as i64).collect());
-    let most = sizes.receiver.min(sizes.sender);
-    check_payloads(&signed, most).map_err(|error| give_up(context, Unmatched::from(error)))?;
     let peer = Party::new(1 - me.index());
-    let bins = plan.bins();
+    let (bins, run) = (plan.bins(), context.step("bins").public_id());
     let (inner, all) = (context.clone(), known.payloads);
     let own = all[receiver.index()];
     let work = move |_: &dyn Fn(())| {
         madrigal_net::block_on(async {
             if me != receiver {
-                let targets = send_bins(&inner, &plan, peer, &digests, &payloads).await?;
+                let targets = send_bins(
+                    &inner,
+                    &plan,
+                    peer,
+                    &digests,
+                    if masked { &payloads } else { &[] },
+                )
+                .await?;
                 return Ok(InBins {
+                    run,
                     bins,
                     receiver,
                     payloads: all,
                     tags: targets.tags,
-                    masked: targets.masks,
+                    // Nobody finds anything by them where there are no payloads.
+                    masked: if masked {
+                        targets.masks
+                    } else {
+                        Zeroizing::default()
+                    },
                     own: Zeroizing::default(),
                     places: Zeroizing::default(),
                 });
@@ -127,6 +158,7 @@ pub(crate) async fn in_bins(
             let mut places = received.placed.bins;
             places.truncate(digests.len());
             Ok(InBins {
+                run,
                 bins,
                 receiver,
                 payloads: all,
@@ -145,11 +177,8 @@ pub(crate) async fn in_bins(
 
 impl InBins {
     fn parts(&self) -> Parts {
-        Parts {
-            bins: self.bins,
-            receiver: self.receiver,
-            sender: Party::new(1 - self.receiver.index()),
-        }
+        let sender = Party::new(1 - self.receiver.index());
+        Parts::new(self.bins, self.receiver, sender)
     }
 
     /// The inputs that a program of these parts asks this party for.

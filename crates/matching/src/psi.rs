@@ -73,8 +73,11 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     let parts = parts(args, &present.here(), &present.names())?;
     parts.iter().try_for_each(Part::is_there)?;
     let inputs = parts.iter().map(|part| part.task.source.path());
-    let outputs: Vec<Output<'_>> = parts.iter().map(output).collect();
+    let outputs: Vec<Output<'_>> = parts.iter().flat_map(outputs).collect();
     files::check(inputs, &outputs)?;
+    for folder in parts.iter().filter_map(|part| part.shares.as_deref()) {
+        bins::prepare(folder)?;
+    }
     if !args.quiet
         && let [part] = &parts[..]
     {
@@ -111,7 +114,10 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
     part.task.check(me)?;
-    files::check(iter::once(part.task.source.path()), &[output(&part)])?;
+    files::check(iter::once(part.task.source.path()), &outputs(&part))?;
+    if let Some(folder) = &part.shares {
+        bins::prepare(folder)?;
+    }
     if !args.quiet {
         say(told::learnt(&part.task).trim_end());
     }
@@ -155,12 +161,20 @@ impl Part {
     }
 }
 
-fn output(part: &Part) -> Output<'_> {
-    Output {
-        flag: "--out",
-        action: "write the rows that match",
-        path: part.out.as_deref(),
-    }
+fn outputs(part: &Part) -> [Output<'_>; 2] {
+    let ledger = part.task.ledger.as_ref();
+    [
+        Output {
+            flag: "--out",
+            action: "write the rows that match",
+            path: part.out.as_deref(),
+        },
+        Output {
+            flag: "--ledger",
+            action: "keep the ledger",
+            path: ledger.map(|(ledger, _)| &*ledger.path),
+        },
+    ]
 }
 
 /// The tasks of the parties here.
@@ -174,6 +188,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     };
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
+    over.or_extension_for_many();
     let part = |&party: &Party| {
         let number = party.index();
         let missing = |flag: &str| {
@@ -228,6 +243,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 to,
                 bound,
                 over: over.clone(),
+                most: args.most,
                 ledger,
                 memory: args.memory << 20,
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
@@ -237,16 +253,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
             shares,
         })
     };
-    let parts = here.iter().map(part).collect::<Result<Vec<_>>>()?;
-    if let [first, second] = &parts[..]
-        && first.out.is_some()
-        && first.out == second.out
-    {
-        return Err(wrong(
-            "--out names one file for two parties: give 0=FILE and 1=FILE".to_owned(),
-        ));
-    }
-    Ok(parts)
+    here.iter().map(part).collect()
 }
 
 /// Writes the rows that are wanted, whole or not at all.

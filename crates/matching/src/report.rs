@@ -183,6 +183,13 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
                 listed.repeated()
             );
         }
+        if !listed.left_out().is_empty() && found.matches.is_some() {
+            let _ = writeln!(
+                text,
+                "{party}: columns that are not written, as CSV cannot hold them: {}",
+                listed.left_out().join(", ")
+            );
+        }
         let sent = found.cost.setup.bytes_sent + found.cost.online.bytes_sent;
         let [read, matching] = found.seconds;
         let _ = writeln!(

@@ -12,7 +12,7 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Duplicates, Payload, Source};
-use madrigal_matching::{Found, Question, Task, Told, find, rows_of_bins, shares};
+use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find, rows_of_bins, shares};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -67,6 +67,7 @@ fn run<T: Send>(
         memory: 1 << 20,
         folder: folder.to_owned(),
         over: Over::default(),
+        most: MOST_KEYS,
         ledger: None,
         deadline: None,
     });

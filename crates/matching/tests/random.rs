@@ -16,7 +16,7 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Empty, Keep, Normal, Source};
-use madrigal_matching::{Found, Question, Task, Told, find};
+use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -158,6 +158,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
             memory,
             folder: folder.to_owned(),
             over: Over::default(),
+            most: MOST_KEYS,
             ledger: None,
             deadline: None,
         }

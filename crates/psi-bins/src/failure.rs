@@ -1,4 +1,4 @@
-//! How often a receiver's items fit into no bins.
+//! The chance that a receiver's items fit into no bins.
 //!
 //! # The proof
 //! n items have three distinct bins each of m, every triple with the same probability. By Hall's theorem they have no places, at most one

@@ -1,4 +1,4 @@
-//! What the sender draws for each bin, and how the receiver comes to it.
+//! Tags and masks, which the sender draws for each bin, and hints, by which the receiver comes to some of them.
 
 use madrigal_core::{Plain, Zeroizing};
 use madrigal_kernels::{Block, words_as_bytes_mut};
@@ -14,9 +14,9 @@ const TRIES: usize = 3;
 
 /// Tags and masks of the sender's, one of each for each bin: uniform, and its inputs of the program on secrets.
 pub struct Targets {
-    /// What the receiver finds for an item that the sender has, too.
+    /// Words that the receiver finds for items that the sender has, too.
     pub tags: Zeroizing<Vec<u64>>,
-    /// What is added, modulo 2^64, to the payload that it finds then.
+    /// Words that are added, modulo 2^64, to the payloads that it finds then.
     pub masks: Zeroizing<Vec<u64>>,
 }
 
@@ -40,7 +40,7 @@ impl<V: Element> core::fmt::Debug for Hints<V> {
     }
 }
 
-/// What the receiver has found, by bins: its inputs of the program on secrets.
+/// Words that the receiver has found, by bins: its inputs of the program on secrets.
 pub struct Found {
     /// The sender's tag where it has the bin's item, and random otherwise.
     pub tags: Zeroizing<Vec<u64>>,
@@ -154,7 +154,7 @@ impl<V: Element> Hints<V> {
 
 impl Found {
     /// Finds tags. `items` are the sender's; `pads` are what the function gave under the keys of `placed`, in order.
-    /// What it would have found for empty bins it draws.
+    /// Tags of empty bins are drawn.
     ///
     /// # Errors
     /// [`BinsError::Length`] unless there are a pad for each key and as many columns as the sender's items make;
@@ -202,7 +202,7 @@ impl Found {
     }
 }
 
-/// What the store has under the receiver's keys.
+/// Values that the store has under the receiver's keys.
 fn values<V: Element + Plain>(
     placed: &Placed,
     items: u64,

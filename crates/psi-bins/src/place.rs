@@ -50,7 +50,7 @@ pub(crate) fn place(
     if let Err(error) = walk(&mut slots, digests, choices, &homeless) {
         return Err(find_repeated(digests).unwrap_or(error));
     }
-    // Of two that are the same the second one has seen the first, unless that was homeless.
+    // The second one of two that are the same has seen the first, unless that was homeless.
     for &number in homeless.iter() {
         let here = choices[number as usize].map(|bin| slots[bin as usize]);
         check_new(digests, here, number as usize)?;

@@ -17,7 +17,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The most bins. Tags of 64 bits agree by chance in one of so many once in 2^40 times.
+    /// The most bins. Tags of 64 bits agree by chance in any of them once in 2^40 times.
     pub const MOST_BINS: u64 = 1 << 24;
 
     /// The most items of the receiver: thirteen million.

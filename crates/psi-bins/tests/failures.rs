@@ -1,4 +1,4 @@
-//! How often items fit into no bins, against the bound.
+//! The number of times that items fit into no bins, against the bound.
 
 use madrigal_kernels::Block;
 use madrigal_psi_bins::{Bins, BinsError, Shape, failure_bits};

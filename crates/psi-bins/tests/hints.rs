@@ -1,4 +1,4 @@
-//! What the receiver finds says who is in both sets, and how much is added to payloads, to both parties together alone.
+//! Words that the receiver finds say who is in both sets, and how much is added to payloads, to both parties together alone.
 
 use std::collections::HashMap;
 

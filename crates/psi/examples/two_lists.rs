@@ -10,7 +10,7 @@ use std::time::Instant;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
-use madrigal_psi::{List, Matched, PsiPlan, Role, Sizes, intersect, partition_of};
+use madrigal_psi::{List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect, partition_of};
 use madrigal_testkit::World;
 
 struct Digests {
@@ -19,11 +19,11 @@ struct Digests {
 }
 
 impl List for Digests {
-    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, String> {
+    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, ListFailed> {
         Ok(Zeroizing::new(self.parts[partition].clone()))
     }
 
-    fn matched(&self, _: usize, matched: Matched) -> Result<(), String> {
+    fn matched(&self, _: usize, matched: Matched) -> Result<(), ListFailed> {
         if let Ok(mut heard) = self.heard.lock() {
             *heard += matched.places.len();
         }

@@ -40,7 +40,7 @@ mod tags;
 
 pub use costs::PsiCosts;
 pub use error::PsiError;
-pub use lists::{List, Matched};
+pub use lists::{List, ListFailed, Matched};
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};
 pub use run::{Role, agree, intersect, salt};
 pub use shares::{BinsPlan, MOST_IN_BINS, ReceiverBins, receive_bins, send_bins};

@@ -6,23 +6,26 @@ use madrigal_net::{Context, Error, Result};
 
 use crate::plan::{PsiPlan, partition_of};
 
+/// A list that fails. It says nothing of how: the other party hears that it failed, and the reason may be about what it must not know. A list keeps
+/// the reason for its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListFailed;
+
 /// One party's list: digests of its keys by partition. Threads ask for different partitions at the same time.
 pub trait List: Send + Sync {
     /// The digests of one partition: distinct, ascending, all of them of [this partition](crate::partition_of).
     ///
     /// # Errors
-    /// A text that says what went wrong and what to do: it ends the run for both parties.
-    fn digests(&self, partition: usize) -> std::result::Result<Zeroizing<Vec<Block>>, String>;
+    /// [`ListFailed`] ends the run for both parties.
+    fn digests(&self, partition: usize) -> std::result::Result<Zeroizing<Vec<Block>>, ListFailed>;
 
     /// The payloads of the keys of one partition, in the order of their digests: asked of the sender by a plan
     /// [with payloads](PsiPlan::with_payloads), after the digests of the partition.
     ///
     /// # Errors
-    /// A text, likewise.
-    fn payloads(&self, partition: usize) -> std::result::Result<Zeroizing<Vec<u64>>, String> {
-        Err(format!(
-            "the list has no payloads for partition {partition}"
-        ))
+    /// [`ListFailed`], likewise: also of a list that has no payloads.
+    fn payloads(&self, _partition: usize) -> std::result::Result<Zeroizing<Vec<u64>>, ListFailed> {
+        Err(ListFailed)
     }
 
     /// Takes the places of the keys of one partition that the other party has too, among those that
@@ -30,8 +33,8 @@ pub trait List: Send + Sync {
     /// where the party learns the result.
     ///
     /// # Errors
-    /// A text, likewise.
-    fn matched(&self, partition: usize, matched: Matched) -> std::result::Result<(), String>;
+    /// [`ListFailed`], likewise.
+    fn matched(&self, partition: usize, matched: Matched) -> std::result::Result<(), ListFailed>;
 }
 
 /// Keys of a partition that both parties have.
@@ -52,14 +55,11 @@ pub(crate) fn digests_of(
     list: &dyn List,
     (partition, most): (usize, usize),
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let end = |reason| context.fail(Error::Ended { reason });
-    let digests = list.digests(partition).map_err(end)?;
+    let digests = list
+        .digests(partition)
+        .map_err(|failed| ended(context, failed))?;
     if digests.len() > most {
-        let problem = format!(
-            "partition {partition} has {} distinct keys, and the lists' sizes allow {most}: give the list's true size or a larger bound",
-            digests.len()
-        );
-        return Err(end(problem));
+        return Err(ended(context, ListFailed));
     }
     let of_partition = |digest: Option<&Block>| {
         digest.is_none_or(|&d| partition_of(d, plan.partitions) == partition)
@@ -69,4 +69,11 @@ pub(crate) fn digests_of(
         return Err(context.fail(Error::bug("digests of a partition are not in order")));
     }
     Ok(digests)
+}
+
+/// Ends the job of a list that failed. The other party is not told why.
+pub(crate) fn ended(context: &Context, _: ListFailed) -> Error {
+    context.fail(Error::Ended {
+        reason: "its list cannot be matched as it is".to_owned(),
+    })
 }

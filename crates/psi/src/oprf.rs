@@ -5,7 +5,8 @@
 //! Decode(K', d) + d Delta = Decode(M, d) + (Decode(P, d) + d) Delta. For the receiver's digests the factor of Delta is zero, and both sides have
 //! Decode(M, d). For others it is not, but for a chance of 2^-64 or 2^-128, and the hash of the element looks random to the receiver.
 //!
-//! Elements are hashed under one key of AES for each 1024 columns in which their rows begin: for some thousand of them. Both sides know these columns.
+//! Elements are hashed under one key of AES for each 1024 columns in which their rows begin and, where the sender has more digests than the store has columns, for
+//! some bits of the digest: for a thousand or two of the sender's elements. Both sides know these columns and bits.
 
 use bytes::Bytes;
 use madrigal_core::{Zeroizing, domains};
@@ -21,6 +22,9 @@ pub(crate) const ELEMENTS: usize = 1 << 20;
 
 /// Columns in which rows begin whose elements are hashed under one key.
 const COLUMNS_PER_KEY: u32 = 1024;
+
+/// Seeds of a store that are tried. Each fails once in 2^40 times.
+const TRIES: usize = 3;
 
 /// Values of the store: of a digest all bits, or half of them.
 pub(crate) trait Value: Element {
@@ -50,9 +54,29 @@ pub(crate) fn message_bytes(shape: &Shape, element: usize) -> usize {
     16 + shape.columns() * element
 }
 
+/// Settings of a function, the same at both sides.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// Shape of the receiver's store.
+    pub(crate) shape: &'a Shape,
+    /// Whether pads are wanted, too.
+    pub(crate) pads: bool,
+    /// Digests that the sender has it at.
+    pub(crate) evaluated: u64,
+}
+
+impl Setting<'_> {
+    /// Bits of a digest that choose the key of AES among those of its columns.
+    fn more_bits(self) -> u32 {
+        let of_column = self.evaluated / self.shape.columns() as u64;
+        of_column.next_power_of_two().ilog2()
+    }
+}
+
 /// The function as one side has it.
 pub(crate) struct Function {
     shape: Shape,
+    more_bits: u32,
     seed: Block,
     hash: RowHash,
     /// Hash of the same elements to pads, where they are wanted.
@@ -80,12 +104,12 @@ impl Function {
     /// before depends on them.
     pub(crate) async fn receiver<V: Value>(
         step: &Context,
-        (shape, pads): (&Shape, bool),
+        setting: Setting<'_>,
         vole: &mut VoleValues<V>,
         tx: &mut Sender,
         digests: &[Block],
     ) -> Result<Self> {
-        let (seed, mut store) = encoded::<V>(step, shape, digests)?;
+        let (seed, mut store) = encoded::<V>(step, setting.shape, digests)?;
         let mut values = Zeroizing::<Vec<V>>::zeros(store.len());
         let mut elements = Zeroizing::<Vec<Block>>::zeros(store.len());
         vole.extend(&mut values, &mut elements).await?;
@@ -98,9 +122,10 @@ impl Function {
             tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
         }
         step.flush();
-        let (hash, pads) = hashes(step, pads);
+        let (hash, pads) = hashes(step, setting.pads);
         Ok(Self {
-            shape: shape.clone(),
+            shape: *setting.shape,
+            more_bits: setting.more_bits(),
             seed,
             hash,
             pads,
@@ -112,12 +137,12 @@ impl Function {
     /// Makes the sender's function.
     pub(crate) async fn sender<V: Value>(
         step: &Context,
-        (shape, pads): (&Shape, bool),
+        setting: Setting<'_>,
         vole: &mut VoleKeys<V>,
         rx: &mut Receiver,
     ) -> Result<Self> {
         let delta = vole.delta();
-        let mut elements = Zeroizing::<Vec<Block>>::zeros(shape.columns());
+        let mut elements = Zeroizing::<Vec<Block>>::zeros(setting.shape.columns());
         vole.extend(&mut elements).await?;
         let seed = rx.recv(16).await?;
         let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
@@ -127,9 +152,10 @@ impl Function {
             V::bytes_mut(&mut masked).copy_from_slice(&bytes);
             Kernels::detect().field_multiply_add(*delta, &masked, keys);
         }
-        let (hash, pads) = hashes(step, pads);
+        let (hash, pads) = hashes(step, setting.pads);
         Ok(Self {
-            shape: shape.clone(),
+            shape: *setting.shape,
+            more_bits: setting.more_bits(),
             seed,
             hash,
             pads,
@@ -175,12 +201,17 @@ impl Function {
             }
         }
         let (hashes, pads) = (&mut room.hashes[..n], &mut room.pads[..n]);
-        let key = |start: &u32| u64::from(start / COLUMNS_PER_KEY);
+        let mask = (1 << self.more_bits) - 1;
+        let key = |i: usize| {
+            let columns = u64::from(found.starts[i] / COLUMNS_PER_KEY);
+            columns << self.more_bits | found.keys[i].lo() & mask
+        };
         let mut at = 0;
-        for starts in found.starts.chunk_by(|a, b| key(a) == key(b)) {
-            let row = starts.first().map_or(0, key) * ROWS_PER_KEY;
-            let range = at..at + starts.len();
-            at = range.end;
+        while at < n {
+            let first = key(at);
+            let end = (at + 1..n).find(|&i| key(i) != first).unwrap_or(n);
+            let (row, range) = (first * ROWS_PER_KEY, at..end);
+            at = end;
             let elements = &elements[range.clone()];
             self.hash
                 .hash_same_row(row, elements, &mut hashes[range.clone()]);
@@ -230,7 +261,7 @@ fn encoded<V: Value>(
     digests: &[Block],
 ) -> Result<(Block, Zeroizing<Vec<V>>)> {
     let mut private = step.private_prg();
-    let (seed, rng_seed) = (private.next_block(), private.next_block());
+    let rng_seed = private.next_block();
     let number = step.own_key_numbers().of(0);
     let made = step.metered_now(|| {
         let mut rng = SeededRng::numbered(rng_seed, number);
@@ -238,15 +269,15 @@ fn encoded<V: Value>(
         for (value, &digest) in values.iter_mut().zip(digests) {
             *value = V::of(digest);
         }
-        encode(shape, seed, digests, &values, &mut rng)
+        let mut tries = 1;
+        loop {
+            // A seed that does not serve is told to nobody.
+            let seed = private.next_block();
+            match encode(shape, seed, digests, &values, &mut rng) {
+                Err(OkvsError::Dependent) if tries < TRIES => tries += 1,
+                made => return made.map(|store| (seed, store)),
+            }
+        }
     });
-    let made = made.map_err(|error| {
-        step.fail(match error {
-            OkvsError::Dependent => Error::Ended {
-                reason: "a random seed gives no store for these keys, which happens once in 2^40 times: run again".to_owned(),
-            },
-            error => Error::bug(error),
-        })
-    });
-    Ok((seed, made?))
+    made.map_err(|error| step.fail(Error::bug(error)))
 }

@@ -11,12 +11,11 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use madrigal_core::{Party, Phase, Zeroizing, domains};
 use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
-use madrigal_net::{Channel, Context, Error, Result, block_on, exchange_one, on_threads};
-use madrigal_okvs::Shape;
+use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
 
-use crate::lists::{List, Matched, digests_of};
-use crate::oprf::{Function, Value};
+use crate::lists::{List, Matched, digests_of, ended};
+use crate::oprf::{Function, Setting, Value};
 use crate::plan::{PsiPlan, Sizes};
 use crate::tags::{Received, Tags, tag};
 
@@ -57,8 +56,11 @@ pub async fn agree(context: &Context, own: u64, note: u64) -> Result<[(u64, u64)
     let context = context.enter(Phase::Online, "sizes of lists");
     let mut channel = context.channel(peer(&context)?)?;
     let Channel { tx, rx } = &mut channel;
-    let message = [own.to_le_bytes(), note.to_le_bytes()].concat();
-    let told = exchange_one(tx, message, rx, 16).await?;
+    tx.send([own.to_le_bytes(), note.to_le_bytes()].concat())
+        .await?;
+    context.flush();
+    // The other party may still be reading its list.
+    let told = rx.recv_idle(16).await?;
     let word = |at: usize| u64::from_le_bytes(*told[at..].first_chunk().unwrap_or(&[0; 8]));
     let theirs = (word(0), word(8));
     if theirs.0 > MOST {
@@ -111,6 +113,17 @@ pub async fn intersect(
     tell: impl FnMut(usize),
 ) -> Result<()> {
     let threads = threads.clamp(1, plan.partitions);
+    let [receiver, sender] = plan.keys_of_partition();
+    let same = [
+        receiver,
+        sender,
+        plan.partitions,
+        plan.replies.into(),
+        plan.wide().into(),
+        plan.payloads.into(),
+        threads,
+    ];
+    context.tally("lists matched", &same);
     let setup = context.enter(Phase::Setup, "matching, setup");
     let online = context.enter(Phase::Online, "matching");
     let base = Arc::new(VoleBase::new(&setup).await?);
@@ -135,8 +148,21 @@ pub async fn intersect(
     Ok(())
 }
 
+/// Digests of a partition, and random ones up to the bound: all work from here on is that of the bound.
+fn padded(step: &Context, digests: &[Block], most: usize) -> Zeroizing<Vec<Block>> {
+    let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
+    let (own, more) = padded.split_at_mut(digests.len());
+    own.copy_from_slice(digests);
+    let mut prg = step.private_prg();
+    more.iter_mut()
+        .for_each(|digest| *digest = prg.next_block());
+    padded
+}
+
 /// Tags of a party's own keys, with their places, and a pad by the place of each key where there are payloads.
 struct Own {
+    /// Number of the keys; what comes after them is padding.
+    keys: usize,
     tags: Zeroizing<Vec<u128>>,
     pads: Zeroizing<Vec<u64>>,
 }
@@ -196,16 +222,10 @@ impl Strand {
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
-            let own = digests.len();
-            let mut prg = step.private_prg();
-            let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
-            padded[..own].copy_from_slice(&digests);
-            padded[own..]
-                .iter_mut()
-                .for_each(|digest| *digest = prg.next_block());
-            let function = Function::receiver(&step, self.shape(), vole, &mut channel.tx, &padded);
+            let (own, digests) = (digests.len(), padded(&step, &digests, most));
+            let function =
+                Function::receiver(&step, self.setting(), vole, &mut channel.tx, &digests);
             let function = function.await?;
-            drop(padded);
             let own_tags = self.tags(&step, &function, &digests, own)?;
             drop((function, digests));
             // Nobody takes them only if the other half has failed.
@@ -228,7 +248,7 @@ impl Strand {
             let message = channel.recv(self.plan.tag_bytes()).await?;
             let tags = Received::read(&self.plan, &message);
             let tags = tags.map_err(|problem| channel.refuse(problem))?;
-            let (matched, reply) = tags.matches(&own.tags, &own.pads);
+            let (matched, reply) = tags.matches(&own.tags, &own.pads, own.keys);
             if self.plan.replies {
                 channel.send(reply).await?;
                 context.flush();
@@ -241,7 +261,7 @@ impl Strand {
 
     fn found(&self, context: &Context, partition: usize, matched: Matched) -> Result<()> {
         let told = self.list.matched(partition, matched);
-        told.map_err(|reason| context.fail(Error::Ended { reason }))
+        told.map_err(|failed| ended(context, failed))
     }
 
     async fn send<V: Value>(&self, tell: &dyn Fn(usize)) -> Result<()> {
@@ -270,13 +290,12 @@ impl Strand {
         let most = self.plan.sender_keys;
         for partition in self.partitions() {
             let step = context.step(&format!("partition {partition}"));
-            let function = Function::sender(&step, self.shape(), vole, &mut channel.rx);
+            let function = Function::sender(&step, self.setting(), vole, &mut channel.rx);
             let function = function.await?;
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
-            let own = digests.len();
-            let mut made = self.tags(&step, &function, &digests, most)?;
+            let (own, digests) = (digests.len(), padded(&step, &digests, most));
+            let mut made = self.tags(&step, &function, &digests, own)?;
             drop((function, digests));
-            self.pad(&step, &mut made, own);
             if self.plan.payloads {
                 self.mask(&step, &mut made.pads[..own], partition)?;
             }
@@ -294,21 +313,26 @@ impl Strand {
         Ok(())
     }
 
-    fn shape(&self) -> (&Shape, bool) {
-        (&self.plan.shape, self.plan.payloads)
+    fn setting(&self) -> Setting<'_> {
+        Setting {
+            shape: &self.plan.shape,
+            pads: self.plan.payloads,
+            evaluated: self.plan.sender_keys as u64,
+        }
     }
 
-    /// Tags and pads of digests, and room for more.
+    /// Tags and pads of digests, of which the first `keys` are keys of the list.
     fn tags(
         &self,
         step: &Context,
         function: &Function,
         digests: &[Block],
-        room: usize,
+        keys: usize,
     ) -> Result<Own> {
-        let of_pads = if self.plan.payloads { room } else { 0 };
+        let of_pads = if self.plan.payloads { digests.len() } else { 0 };
         let mut own = Own {
-            tags: Zeroizing::zeros(room),
+            keys,
+            tags: Zeroizing::zeros(digests.len()),
             pads: Zeroizing::zeros(of_pads),
         };
         let mut next = own.tags.iter_mut();
@@ -323,21 +347,10 @@ impl Strand {
         Ok(own)
     }
 
-    /// Draws tags and masked payloads for keys that the list does not have.
-    fn pad(&self, step: &Context, made: &mut Own, own: usize) {
-        let mut prg = step.private_prg();
-        for (place, padding) in (own as u32..).zip(&mut made.tags[own..]) {
-            *padding = tag(&self.plan, prg.next_block(), place);
-        }
-        for padding in made.pads.iter_mut().skip(own) {
-            *padding = prg.next_block().lo();
-        }
-    }
-
     /// Adds the payloads of one partition's keys to their pads.
     fn mask(&self, step: &Context, pads: &mut [u64], partition: usize) -> Result<()> {
-        let end = |reason| step.fail(Error::Ended { reason });
-        let payloads = self.list.payloads(partition).map_err(end)?;
+        let payloads = self.list.payloads(partition);
+        let payloads = payloads.map_err(|failed| ended(step, failed))?;
         if payloads.len() != pads.len() {
             return Err(step.fail(Error::bug("a list has other payloads than keys")));
         }

@@ -11,10 +11,13 @@ use madrigal_kernels::{Block, Element};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{OkvsError, Shape};
 use madrigal_ot::SeededRng;
-use madrigal_psi_bins::{Bins, BinsError, Found, Hints, Placed, Shape as BinsShape, Targets};
+use madrigal_psi_bins::{
+    Bins, BinsError, CHOICES, Found, Hints, Placed, Shape as BinsShape, Targets,
+};
 
 use crate::PsiError;
-use crate::oprf::{ELEMENTS, Function, message_bytes, messages};
+use crate::lists::{ListFailed, ended};
+use crate::oprf::{ELEMENTS, Function, Setting, message_bytes, messages};
 use crate::plan::Sizes;
 use crate::run::Role;
 
@@ -72,6 +75,14 @@ impl BinsPlan {
         self.bins.bins()
     }
 
+    fn setting(&self) -> Setting<'_> {
+        Setting {
+            shape: &self.function,
+            pads: false,
+            evaluated: CHOICES as u64 * self.sizes.sender,
+        }
+    }
+
     fn element_bytes(&self) -> usize {
         if self.payloads { 16 } else { 8 }
     }
@@ -113,8 +124,7 @@ impl BinsPlan {
     ) -> Result<Zeroizing<Vec<Block>>> {
         let own = digests.len();
         if own as u64 > most {
-            let reason = format!("a list has {own} keys, and its size was told to be {most}");
-            return Err(step.fail(Error::Ended { reason }));
+            return Err(ended(step, ListFailed));
         }
         let mut padded = Zeroizing::<Vec<Block>>::zeros(most as usize);
         padded[..own].copy_from_slice(digests);
@@ -136,7 +146,7 @@ pub async fn receive_bins(
     peer: Party,
     digests: &[Block],
 ) -> Result<ReceiverBins> {
-    let (setup, online) = phases(context);
+    let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
     let mut vole = VoleValues::<u64>::new(&setup, &base, (peer, 0), elements).await?;
@@ -148,9 +158,9 @@ pub async fn receive_bins(
     let (seed, _, placed) = placed.map_err(|error| failed(&step, error))?;
     drop(digests);
     channel.send(seed.to_bytes().to_vec()).await?;
-    let shape = (&plan.function, false);
+    let setting = plan.setting();
     let function = step.step("function");
-    let function = Function::receiver(&function, shape, &mut vole, &mut channel.tx, &placed.keys);
+    let function = Function::receiver(&function, setting, &mut vole, &mut channel.tx, &placed.keys);
     let pads = pads(&step, &function.await?, &placed.keys)?;
     let items = plan.sizes.sender;
     let found = if plan.payloads {
@@ -176,7 +186,11 @@ pub async fn send_bins(
     digests: &[Block],
     payloads: &[u64],
 ) -> Result<Targets> {
-    let (setup, online) = phases(context);
+    let wanted = if plan.payloads { digests.len() } else { 0 };
+    if payloads.len() != wanted {
+        return Err(context.fail(Error::bug("as many payloads as keys, if the plan has any")));
+    }
+    let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
     let mut vole = VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements).await?;
@@ -188,17 +202,14 @@ pub async fn send_bins(
     let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
     let spread = step.metered_now(|| Bins::new(plan.bins, seed).spread(&digests));
     drop(digests);
-    let shape = (&plan.function, false);
+    let setting = plan.setting();
     let function = step.step("function");
-    let function = Function::sender(&function, shape, &mut vole, &mut channel.rx).await?;
+    let function = Function::sender(&function, setting, &mut vole, &mut channel.rx).await?;
     let pads = pads(&step, &function, &spread.keys)?;
     drop(function);
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
     if plan.payloads {
         let mut all = Zeroizing::<Vec<u64>>::zeros(plan.sizes.sender as usize);
-        if payloads.len() > all.len() {
-            return Err(step.fail(Error::bug("more payloads than keys")));
-        }
         all[..payloads.len()].copy_from_slice(payloads);
         let hints = step.metered_now(|| targets.hints_with(&spread, &all, &pads, &mut rng));
         let hints = hints.map_err(|error| failed(&step, error))?;
@@ -212,7 +223,9 @@ pub async fn send_bins(
     Ok(targets)
 }
 
-fn phases(context: &Context) -> (Context, Context) {
+fn phases(context: &Context, plan: &BinsPlan) -> (Context, Context) {
+    let [receiver, sender] = [plan.sizes.receiver, plan.sizes.sender].map(|keys| keys as usize);
+    context.tally("lists in bins", &[receiver, sender, plan.payloads.into()]);
     (
         context.enter(Phase::Setup, "bins, setup"),
         context.enter(Phase::Online, "bins"),

@@ -182,8 +182,9 @@ impl<'a> Received<'a> {
         u64::from_le_bytes(*bytes.unwrap_or(&[0; 8]))
     }
 
-    /// One's own keys whose tags are among these, and a mark for each tag that was met. `pads` are those of one's own keys.
-    pub(crate) fn matches(&self, own: &[u128], pads: &[u64]) -> (Matched, Vec<u8>) {
+    /// One's own keys whose tags are among these, and a mark for each tag that was met. `pads` are those of one's own keys; of these there are `keys`, and
+    /// padding after them.
+    pub(crate) fn matches(&self, own: &[u128], pads: &[u64], keys: usize) -> (Matched, Vec<u8>) {
         let mut matched = Matched::default();
         let mut reply = vec![0; self.plan.reply_bytes()];
         // Reads from memory of several tags go on at the same time.
@@ -194,7 +195,8 @@ impl<'a> Received<'a> {
             }
             for (&(start, end), &tag) in ranges.iter().zip(own) {
                 let mut tags = start as usize..end as usize;
-                let Some(met) = tags.find(|&i| self.low(i) == low(tag)) else {
+                let met = tags.find(|&i| self.low(i) == low(tag));
+                let Some(met) = met.filter(|_| (place(tag) as usize) < keys) else {
                     continue;
                 };
                 matched.places.push(place(tag));

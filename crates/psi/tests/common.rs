@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg, meter};
 use madrigal_net::{Context, Error};
-use madrigal_psi::{List, Matched, PsiPlan, Role, Sizes, agree, intersect, partition_of};
+use madrigal_psi::{
+    List, ListFailed, Matched, PsiPlan, Role, Sizes, agree, intersect, partition_of,
+};
 
 /// A list in memory, and what it hears.
 pub(crate) struct Plain {
@@ -48,16 +50,16 @@ impl Plain {
 }
 
 impl List for Plain {
-    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, String> {
+    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, ListFailed> {
         Ok(Zeroizing::new(self.parts[partition].clone()))
     }
 
-    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, String> {
+    fn payloads(&self, partition: usize) -> Result<Zeroizing<Vec<u64>>, ListFailed> {
         let payloads = self.parts[partition].iter().map(|&key| payload(key));
         Ok(Zeroizing::new(payloads.collect()))
     }
 
-    fn matched(&self, partition: usize, matched: Matched) -> Result<(), String> {
+    fn matched(&self, partition: usize, matched: Matched) -> Result<(), ListFailed> {
         for (&place, &found) in matched.places.iter().zip(matched.payloads.iter()) {
             assert_eq!(found, payload(self.parts[partition][place as usize]));
         }

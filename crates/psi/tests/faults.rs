@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
 use madrigal_net::transport::{Fault, mesh};
+use madrigal_psi::{List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect};
 use madrigal_testkit::{
     Change, Deviating, Deviation, Transcript, World, impatient, must_end_well, run_with_fault, seed,
 };
 
-use crate::common::{Outcome, party, trial};
+use crate::common::{Outcome, Plain, party, trial};
 
 #[test]
 fn each_party_ends_with_the_result_or_an_error() {
@@ -77,6 +78,58 @@ fn messages_of_any_content_end_well() {
                 let heard = heard.unwrap_or_default();
                 assert!(heard.iter().all(|key| own.contains(key)), "{deviation:?}");
             }
+        }
+    }
+}
+
+/// A list that fails in one of its partitions.
+struct Broken(Plain);
+
+impl List for Broken {
+    fn digests(&self, partition: usize) -> Result<Zeroizing<Vec<Block>>, ListFailed> {
+        if partition == 1 {
+            Err(ListFailed)
+        } else {
+            self.0.digests(partition)
+        }
+    }
+
+    fn matched(&self, partition: usize, matched: Matched) -> Result<(), ListFailed> {
+        self.0.matched(partition, matched)
+    }
+}
+
+/// Both parties end, and the other one is told that the list failed and no more.
+#[test]
+fn a_list_that_fails_ends_the_run_for_both() {
+    let trial = trial(seed(), 40, 20, 30);
+    for broken in [0, 1] {
+        let plan = PsiPlan::new(
+            Sizes {
+                receiver: 60,
+                sender: 70,
+            },
+            2,
+            false,
+        )
+        .unwrap();
+        let run = async |context: Context| {
+            let me = context.me();
+            let list = Plain::new(&trial.lists[me.index()], 2);
+            let list: Arc<dyn List> = match me.index() == broken {
+                true => Arc::new(Broken(list)),
+                false => Arc::new(list),
+            };
+            let role = Role::of(me, Party::new(0));
+            intersect(&context, &plan, role, list, 1, |_| ()).await
+        };
+        let ended = World::light(2, seed()).run_over(mesh(2), run);
+        for (party, ended) in ended.into_iter().enumerate() {
+            let error = ended.map(drop).unwrap_err().to_string();
+            assert!(
+                error.contains("its list cannot be matched as it is"),
+                "party {party}: {error}"
+            );
         }
     }
 }

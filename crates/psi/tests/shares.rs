@@ -31,7 +31,8 @@ fn check(common: usize, own: [usize; 2], bounds: [u64; 2], payloads: bool) {
                 bins.placed.bins.to_vec(),
             ));
         }
-        let of: Vec<u64> = digests.iter().map(|&key| payload(key)).collect();
+        let of = digests.iter().filter(|_| payloads);
+        let of: Vec<u64> = of.map(|&key| payload(key)).collect();
         let targets = send_bins(&context, &plan, Party::new(0), digests, &of).await?;
         Ok((targets.tags.to_vec(), targets.masks.to_vec(), Vec::new()))
     };

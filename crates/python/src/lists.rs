@@ -23,9 +23,10 @@ pub struct Told {
 /// What came of it at the parties here, and the report.
 pub type Matched = (Vec<Told>, String);
 
-/// Bins, their receiver, who has payloads; tags, masked payloads and own payloads as words of eight bytes, rows of bins as such integers, the lowest
+/// A name of the run, bins, their receiver, who has payloads; tags, masked payloads and own payloads as words of eight bytes, rows of bins as such integers, the lowest
 /// byte first.
 type Bins = (
+    String,
     usize,
     usize,
     [bool; 2],
@@ -105,7 +106,9 @@ pub fn for_python(py: Python<'_>, (told, report): &Matched) -> PyResult<(Vec<OfP
     let of_party = |told: &Told| {
         let some = |all: &Option<Zeroizing<Vec<i64>>>| all.as_deref().map(|all| numbers(all));
         let bins = told.in_bins.as_ref().map(|(bins, rows)| {
+            let run = bins.run.iter().map(|byte| format!("{byte:02x}"));
             Ok::<_, PyErr>((
+                run.collect(),
                 bins.bins,
                 bins.receiver.index(),
                 bins.payloads,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_net::transport::Profile;
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Inputs, Program, ProgramError, Secret};
+use madrigal_psi_programs::{Ask, Parts, Question};
 
 use crate::exit::{Failure, Result};
 use crate::reach::Network;
@@ -240,15 +240,11 @@ fn comparisons(random: &mut Random, parties: usize) -> Recording {
     with_inputs(p, Inputs::new().with(x).with(y))
 }
 
-/// What comes after two lists were put into bins: every third bin's item is in both of them.
+/// The program that follows when two lists were put into bins: every third bin's item is in both of them.
 fn matched<const N: usize>(random: &mut Random, asks: [Ask; N]) -> Recording {
     let bins = (ITEMS + ITEMS / 4) as usize;
     let question = Question::new(asks);
-    let parts = Parts {
-        bins,
-        receiver: CLIENT,
-        sender: SERVER,
-    };
+    let parts = Parts::new(bins, CLIENT, SERVER);
     let asked = question.program(parts, Everyone)?;
     let [found, mut targets] = [(); 2].map(|()| random.words(bins));
     for bin in (0..bins).step_by(3) {

@@ -9,7 +9,7 @@ use madrigal_app::over::Over;
 use madrigal_app::processes::{self, Clock, Listening, Starter};
 use madrigal_core::Party;
 use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
-use madrigal_matching::{Found, Question, Task, Told, Unmatched, find, shares};
+use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, Unmatched, find, shares};
 use madrigal_net::Session;
 
 use super::{ALL, Assignment, Done, Workload, lists};
@@ -76,6 +76,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
     }
     let mut over = Over::default();
     over.or_network(&assignment.network, true);
+    over.or_extension_for_many();
     Ok(Task {
         source,
         question: workload.question,
@@ -89,6 +90,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
         memory: assignment.memory << 20,
         folder: assignment.folder.clone(),
         over,
+        most: MOST_KEYS,
         ledger: None,
         deadline: None,
     })

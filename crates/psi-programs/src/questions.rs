@@ -7,7 +7,7 @@ use crate::{Matched, Parts, Payload};
 /// Numbers that can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
-    /// How many items are in both sets.
+    /// Number of the items in both sets.
     Count,
     /// The sum of the sender's payloads over these.
     Sum,

@@ -1,5 +1,5 @@
 //! Times of programs on matched bins on this machine, both parties in one process, one thread each: `cargo run --release -p
-//! madrigal-matched --example matched [BINS] [k of SoftSpoken, or silent]`.
+//! madrigal-psi-programs --example matched [BINS] [k of SoftSpoken, or silent]`.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::error::Error;
 use madrigal_correlations_make::Extension;
 use madrigal_engine::{Matrices, Origin};
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_ot::softspoken::FieldBits;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Party};
+use madrigal_psi_programs::{Ask, Parts, Question};
 
 /// Runs of each program.
 const RUNS: usize = 5;
@@ -38,11 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("count and sum", vec![Ask::Count, Ask::Sum]),
         ("all", vec![Ask::Count, Ask::Sum, Ask::OwnSum]),
     ];
-    let parts = Parts {
-        bins,
-        receiver: Party::new(0),
-        sender: Party::new(1),
-    };
+    let parts = Parts::new(bins, Party::new(0), Party::new(1));
     println!("{bins} bins, {extension}");
     println!(
         "{:<24} {:>8} {:>8} {:>8} {:>10} {:>10}",

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use madrigal_kernels::{Aes128, Block, Prg};
-use madrigal_matched::{Ask, Parts, Question};
 use madrigal_ot::SeededRng;
 use madrigal_program::{Everyone, Inputs};
 use madrigal_psi_bins::{Bins, Found, Shape, Targets};
+use madrigal_psi_programs::{Ask, Parts, Question};
 use madrigal_testkit::seed;
 
 use crate::{RECEIVER, SENDER};
@@ -47,11 +47,7 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let found = Found::find_with(&placed, items, &hints, &pads, &mut rng).unwrap();
 
     let question = Question::new([Ask::OwnSum, Ask::Sum, Ask::Count]);
-    let parts = Parts {
-        bins: shape.bins(),
-        receiver: RECEIVER,
-        sender: SENDER,
-    };
+    let parts = Parts::new(shape.bins(), RECEIVER, SENDER);
     let asked = question.program(parts, Everyone).unwrap();
     let inputs = Inputs::new()
         .with(found.tags.to_vec())

@@ -6,10 +6,10 @@
 //! it, sums of them. Nothing is opened but what the program opens.
 //!
 //! ```
-//! use madrigal_matched::{Matched, Parts};
+//! use madrigal_psi_programs::{Matched, Parts};
 //! use madrigal_program::{Everyone, Inputs, Party, Program};
 //! let mut p = Program::new(2);
-//! let parts = Parts { bins: 4, receiver: Party::new(0), sender: Party::new(1) };
+//! let parts = Parts::new(4, Party::new(0), Party::new(1)); // the receiver, the sender
 //! let matched = Matched::new(&mut p, parts);
 //! let payload = matched.payload(&mut p);
 //! let (count, sum) = (matched.count(), matched.sum(&payload));
@@ -25,10 +25,11 @@
 //! # Why sums are cheap
 //! A payload is the difference of two numbers, one of each party's, and so a sum of payloads that secret bits choose is the
 //! difference of two sums of numbers that one party knows: of each bit an OT in either direction, and no triple. What is
-//! left are 63 ANDs of each bin's comparison.
+//! left are the ANDs of each bin's comparison, one less than it has bits: 60 for a million bins.
 //!
 //! # Chances
-//! Tags of 64 bits of different items agree once in 2^64 times: in any of b bins with b 2^-64, which is 2^-40 for 2^24 of them.
+//! Tags of different items agree in b bits once in 2^b times: in any of m bins with probability m 2^-b. As many bits are compared as make this 2^-40
+//! ([`Parts::tag_bits`]).
 
 mod matched;
 mod payloads;

@@ -1,9 +1,9 @@
 //! Programs against sums in the clear.
 
 use madrigal_kernels::{Block, Prg};
-use madrigal_matched::{Ask, Matched, Parts, Question, check_payloads};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Outputs, Program};
+use madrigal_psi_programs::{Ask, Matched, Parts, Question, check_payloads};
 use madrigal_testkit::seed;
 
 use crate::{RECEIVER, SENDER};
@@ -22,6 +22,7 @@ struct Made {
 impl Made {
     /// Bins of which some match, or all, or none.
     fn new(seed: u64, bins: usize, payload: impl Fn(u64) -> i64) -> Self {
+        let parts = Parts::new(bins, RECEIVER, SENDER);
         let mut prg = Prg::new(Block::new(seed, bins as u64));
         let mut column = || {
             let mut words = vec![0; bins];
@@ -38,7 +39,7 @@ impl Made {
         }
         // One bit makes tags differ.
         if let Some(bin) = is_in.iter().position(|is_in| !is_in) {
-            targets[bin] = found[bin] ^ 1 << (seed % 64);
+            targets[bin] = found[bin] ^ 1 << (seed % u64::from(parts.tag_bits));
         }
         let payloads: Vec<i64> = drawn.iter().map(|&word| payload(word)).collect();
         let own: Vec<i64> = chances.iter().map(|&word| payload(word)).collect();
@@ -50,11 +51,7 @@ impl Made {
         let masked = masked.collect();
         let own_words = own.iter().map(|&own| own as u64).collect();
         Self {
-            parts: Parts {
-                bins,
-                receiver: RECEIVER,
-                sender: SENDER,
-            },
+            parts,
             is_in,
             payloads,
             own,
@@ -153,7 +150,43 @@ fn payloads_of_all_sizes() {
     }
 }
 
-/// A program of one's own: how many payloads of items in both sets are above a limit, and the sum of products with the receiver's
+/// Tags are compared in all bits that are said, and in no others.
+#[test]
+fn tags_are_compared_in_their_low_bits() {
+    for (bins, bits) in [
+        (0, 40),
+        (1, 40),
+        (2, 41),
+        (3, 42),
+        (1 << 20, 60),
+        ((1 << 20) + 1, 61),
+        (1 << 24, 64),
+        (u64::MAX, 64),
+    ] {
+        assert_eq!(Parts::tag_bits_for(bins), bits, "{bins}");
+    }
+    let tag = 0x0123_4567_89ab_cdef_u64;
+    for tag_bits in [1, 40, 63, 64] {
+        let parts = Parts {
+            tag_bits,
+            ..Parts::new(65, RECEIVER, SENDER)
+        };
+        let mut p = Program::new(2);
+        let in_both = Matched::new(&mut p, parts).in_both().clone();
+        let in_both = p.open(in_both, SENDER);
+        let mut targets: Vec<u64> = (0..64).map(|bit| tag ^ 1 << bit).collect();
+        targets.push(tag);
+        let inputs = Inputs::new().with(vec![tag; 65]).with(targets);
+        let program = p.finish().unwrap();
+        let expected: Vec<bool> = (0..65).map(|bit| bit >= tag_bits).collect();
+        assert_eq!(
+            program.run_locally(&inputs).unwrap()[1].get(in_both),
+            expected
+        );
+    }
+}
+
+/// A program of a caller's own: how many payloads of items in both sets are above a limit, and the sum of products with the receiver's
 /// numbers.
 #[test]
 fn programs_go_on_with_single_items() {
@@ -184,11 +217,7 @@ fn programs_go_on_with_single_items() {
 /// Bytes and triples of a sum: a comparison for each bin, and an OT each way.
 #[test]
 fn sums_cost_hardly_more_than_comparisons() {
-    let parts = Parts {
-        bins: 10_000,
-        receiver: RECEIVER,
-        sender: SENDER,
-    };
+    let parts = Parts::new(10_000, RECEIVER, SENDER);
     let bytes = |asks: &[Ask]| {
         let question = Question::new(asks.iter().copied());
         let asked = question.program(parts, Everyone).unwrap();

@@ -7,10 +7,33 @@ use madrigal_program::{Party, Program, Secret};
 pub struct Parts {
     /// Bins: the length of all inputs.
     pub bins: usize,
+    /// Low bits of tags that are compared: b of them agree by chance in any of m bins with probability m 2^-b.
+    pub tag_bits: u32,
     /// The party whose items are in the bins.
     pub receiver: Party,
     /// The other one.
     pub sender: Party,
+}
+
+impl Parts {
+    /// Bins of two parties, whose tags agree by chance in any bin once in 2^40 times. Where lists are matched part by part, the bins of
+    /// all parts count for that: then [`tag_bits`](Self::tag_bits) is [`tag_bits_for`](Self::tag_bits_for) all of them.
+    #[must_use]
+    pub fn new(bins: usize, receiver: Party, sender: Party) -> Self {
+        Self {
+            bins,
+            tag_bits: Self::tag_bits_for(bins as u64),
+            receiver,
+            sender,
+        }
+    }
+
+    /// Bits of tags that agree by chance in any of this many bins once in 2^40 times: 64 at most, which is enough for 2^24 bins.
+    #[must_use]
+    pub fn tag_bits_for(bins: u64) -> u32 {
+        let log = u64::BITS - bins.saturating_sub(1).leading_zeros();
+        (40 + log).min(u64::BITS)
+    }
 }
 
 /// Items in bins, and whether both parties have them.
@@ -34,10 +57,12 @@ impl Matched {
     pub fn new(p: &mut Program, parts: Parts) -> Self {
         let found = p.input_named::<u64>("tags found", parts.receiver, [parts.bins]);
         let targets = p.input_named::<u64>("tags drawn", parts.sender, [parts.bins]);
-        Self {
-            in_both: found.eq(&targets),
-            parts,
-        }
+        let other_bits = u64::BITS - parts.tag_bits.clamp(1, u64::BITS);
+        let in_both = match other_bits {
+            0 => found.eq(targets),
+            others => (found << others).eq(targets << others),
+        };
+        Self { in_both, parts }
     }
 
     /// Numbers and names that both parties know.
