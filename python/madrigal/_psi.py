@@ -28,8 +28,8 @@ class InBoth:
 
     Attributes:
         in_both: Whether the key of each bin is in both lists; false for bins without a key.
-        payloads: Each party's payloads, by the party's number, as integers in units of the last of ``places``: 0 for bins whose key is not in both
-            lists. None for a party that has none.
+        payloads: Each party's payloads, by the party's number, as integers of 64 bits in units of the last of ``places``: 0 for bins whose key
+            is not in both lists. Sums of them wrap around at 64 bits, as all integers do. None for a party that has none.
     """
 
     def __init__(self, in_both: Secret, payloads: tuple[Secret | None, Secret | None]) -> None:
@@ -37,7 +37,7 @@ class InBoth:
 
 
 class Bins:
-    """What a program goes on from, of one party: the keys of the list that is not longer are in bins, and nobody knows which of them match.
+    """One party's inputs of a program that goes on: the keys of the list that is not longer are in bins, and nobody knows which of them match.
 
     Attributes:
         bins: Number of bins, some of which are empty.
@@ -89,17 +89,17 @@ class Bins:
 
 
 class Matches:
-    """What came of matched lists at one party. What it does not learn, or was not asked, is None.
+    """Outcome of matched lists at one party. Answers that it does not learn, or that were not asked for, are None.
 
     Attributes:
         party: Number of the party.
         keys: Different keys of both lists, by the parties' numbers, or the bounds that were told in their place.
         rows: Rows of its list with keys that the other list has, too: their numbers from 0 on, in order, as an array.
-        payloads: With ``find="join"``, what the other party has with the key of each of these rows: an array of integers, or of exact decimals where
-            numbers have ``places``.
-        size: How many different keys are in both lists.
-        sums: With ``find="sum"``, what each party's payloads add up to over these keys: integers, or exact decimals.
-        bins: With ``find="shares"``, what a program goes on from.
+        payloads: With ``find="join"``, the other party's payload of each of these rows: an array of integers, or of exact decimals where numbers have
+            ``places``.
+        size: Number of different keys that are in both lists.
+        sums: With ``find="sum"``, the sum of each party's payloads over these keys: integers, or exact decimals.
+        bins: With ``find="shares"``, inputs of a program that goes on.
         stats: Figures of the run, as ``madrigal psi --json`` prints them.
     """
 
@@ -229,7 +229,7 @@ def psi(
             What is in memory is written to a file that its owner alone can read, and that is removed in the end.
         column: Column of the keys, or a list of several that are one key together; where parties have other names, each party's by its number, as
             ``{0: "email", 1: "mail"}``. A sequence of keys needs none.
-        find: What is learned: ``"rows"``, which of its own rows have keys of the other list; ``"join"``, that and the other party's payload of
+        find: Question: ``"rows"``, which of its own rows have keys of the other list; ``"join"``, that and the other party's payload of
             each; ``"size"``, how many keys are in both lists; ``"sum"``, what their payloads add up to; ``("size", "sum")``; or ``"shares"``:
             nothing, and a program goes on from the :class:`Bins`.
         to: Who learns it: a party, or ``"all"``.

@@ -1,4 +1,4 @@
-//! Lists of two parties, matched: what came of it as bytes, and its report as JSON.
+//! Lists of two parties, matched: outcomes as bytes, and the report as JSON.
 
 use madrigal_app::failure::Failure;
 use madrigal_core::Zeroizing;
@@ -11,7 +11,7 @@ use pyo3::types::PyByteArray;
 use crate::models::flags;
 use crate::watched::Watch;
 
-/// What came of it at one party.
+/// Outcome of one party.
 pub struct Told {
     party: usize,
     rows: Option<Zeroizing<Vec<i64>>>,
@@ -20,7 +20,7 @@ pub struct Told {
     in_bins: Option<(InBins, Zeroizing<Vec<i64>>)>,
 }
 
-/// What came of it at the parties here, and the report.
+/// Outcomes of the parties here, and the report.
 pub type Matched = (Vec<Told>, String);
 
 /// A name of the run, bins, their receiver, who has payloads; tags, masked payloads and own payloads as words of eight bytes, rows of bins as such integers, the lowest
@@ -51,7 +51,7 @@ pub fn asked(words: &[String], shares: bool) -> PyResult<Psi> {
     Ok(args)
 }
 
-/// Does what `madrigal psi` does with these words; gives what came of it at each party here, and the report as JSON.
+/// Does what `madrigal psi` does with these words; gives the outcome of each party here, and the report as JSON.
 #[pyfunction]
 #[pyo3(signature = (words, shares, hear=None, terminal=false))]
 pub fn psi(
@@ -67,7 +67,7 @@ pub fn psi(
     for_python(py, &matched)
 }
 
-/// Takes out of each party's lists what Python gets.
+/// Takes from each party's outcome the parts that Python gets.
 pub fn told(args: &Psi, done: Vec<Done>) -> Result<Matched, Failure> {
     let report = json(args, &done)?;
     let all = done.into_iter().map(|(party, mut found, _)| {
