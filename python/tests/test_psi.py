@@ -22,7 +22,7 @@ import pytest
 
 import madrigal as mg
 from test_parties import keys
-from test_sessions import both, connections
+from test_sessions import both, connections, sockets
 
 ROOT = pathlib.Path(__file__).parents[2]
 SHOP, BANK = ROOT / "examples/lists/shop.csv", ROOT / "examples/lists/bank.csv"
@@ -230,13 +230,18 @@ def test_progress_is_told_and_an_interrupt_ends_it(caplog: pytest.LogCaptureFixt
     with pytest.raises(LookupError, match="enough"):
         mg.psi([np.arange(20_000), np.arange(10_000)], progress=lambda _: (_ for _ in ()).throw(LookupError("enough")))
     # Over a slow line there is time to be interrupted.
-    many = np.arange(300_000)
+    many, before = np.arange(300_000), sockets()
     timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     began = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         mg.psi([many, many], network="10ms,5Mbps")
     assert time.monotonic() - began < 6
+    # Threads that compute end by themselves a little later, and nothing is left.
+    until = time.monotonic() + 20
+    while not sockets() <= before:
+        assert time.monotonic() < until, sockets() - before
+        time.sleep(0.05)
 
 
 def test_the_page_does_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
