@@ -23,6 +23,7 @@ from ._errors import MadrigalError, ProgramError, RunError, SecretError, UnmetEr
 from ._models import Inference, Model, infer, load_model
 from ._program import Bound, Builder, Client, Loaded, Program, Result, client, load, program
 from ._progress import Progress
+from ._psi import Bins, InBoth, Matches, psi
 from ._secret import Secret
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
@@ -52,11 +53,11 @@ from ._more import erf, gelu, relu, sigmoid, silu, softmax, softplus, where
 __version__: str = _native.__version__
 
 __all__ = [
-    "Answer", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame", "Inference",
-    "Kept", "Loaded", "MadrigalError", "Model", "ModelExplanation", "ModelInfo", "Permutation", "Program", "ProgramError", "Progress",
+    "Answer", "Bins", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame", "InBoth", "Inference",
+    "Kept", "Loaded", "MadrigalError", "Matches", "Model", "ModelExplanation", "ModelInfo", "Permutation", "Program", "ProgramError", "Progress",
     "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
     "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "random_permutation", "relu", "repeat",
+    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "psi", "random_permutation", "relu", "repeat",
     "shuffle", "sigmoid", "silu", "softmax", "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16",
     "uint32", "uint64", "uint8", "when", "where",
 ]

@@ -12,9 +12,11 @@ from typing import Any, Callable, overload
 
 from ._errors import RunError
 from ._jobs import GRACE, HASTE, blocking, future, outcome, over, result
+from ._lists import OfParty
 from ._models import Inference, Model, load_model, words_of_party
 from ._program import Bound, Result, Runnable
 from ._progress import Ear, ProgressLike, listening, logger
+from ._psi import Asked, Matches
 from ._stages import Staged, StagedResult, _session
 from ._types import ThreadsLike
 
@@ -173,6 +175,42 @@ class Connection:
         with self._listening(own.name, progress) as ear:
             job, session = self._begin_model(own, data, how)
             return own.inference(await outcome(job, session.stop, _hearing(ear, session)))
+
+    def _asked(self, data: Any, column: OfParty, how: dict[str, Any]) -> Asked:
+        return Asked({self.me: data}, column, **how)
+
+    def _begin_psi(self, asked: Asked, words: list[str]) -> tuple[Future[Any], Any]:
+        """Begins to match lists; gives the future and the session."""
+        session = self._session()
+        job, done = future()
+        session.psi([*self._words, *asked.flags(words)], asked.shares, done)
+        return job, session
+
+    def psi(self, data: Any, column: OfParty = None, *, progress: ProgressLike = None, **how: Any) -> Matches:
+        """Matches a list with that of the other party, in the same session as other runs; gives what this party learns.
+
+        Args:
+            data: This party's list, as for :func:`psi`.
+            column: Column of the keys.
+            progress: As for :meth:`run`.
+            how: ``find``, ``to``, ``normal`` and so on, as for :func:`psi`. These three, ``empty``, ``places`` and the number of columns of a key
+                are the same at both parties; all else is each party's own.
+
+        Raises:
+            RunError: lists that cannot be matched, a party that is lost, silent or other than it should be. What is wrong with arguments, or a file
+                that is not there, ends nothing.
+        """
+        asked = self._asked(data, column, how)
+        with self._listening(asked.name, progress) as ear, asked.words() as words:
+            job, session = self._begin_psi(asked, words)
+            return asked.matches(result(job, session.stop, _hearing(ear, session)))[0]
+
+    async def psi_async(self, data: Any, column: OfParty = None, *, progress: ProgressLike = None, **how: Any) -> Matches:
+        """Matches a list as :meth:`psi` does, beside other tasks of an event loop."""
+        asked = self._asked(data, column, how)
+        with self._listening(asked.name, progress) as ear, asked.words() as words:
+            job, session = self._begin_psi(asked, words)
+            return asked.matches(await outcome(job, session.stop, _hearing(ear, session)))[0]
 
     async def _run_stages(self, staged: Staged, protocol: str | None, inputs: dict[str, Any]) -> StagedResult:
         staged._split(inputs)  # What is wrong here ends nothing.

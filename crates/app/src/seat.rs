@@ -27,6 +27,7 @@ pub struct Seat<'a> {
     observe: &'a dyn Fn(Progress),
     transport: TransportArg,
     server: Option<&'a Server>,
+    names: &'a [String],
     /// Number of the next job.
     next: Cell<u32>,
     /// Failure of a job, after which there is no other one.
@@ -70,12 +71,14 @@ impl<'a> Seat<'a> {
         observe: &'a dyn Fn(Progress),
         transport: TransportArg,
         server: Option<&'a Server>,
+        names: &'a [String],
     ) -> Self {
         Self {
             session,
             observe,
             transport,
             server,
+            names,
             next: Cell::new(JOB),
             failed: RefCell::new(None),
         }
@@ -101,6 +104,11 @@ impl<'a> Seat<'a> {
         self.server
     }
 
+    /// Names of all parties in the list of them; none where all run in this process.
+    pub fn names(&self) -> &'a [String] {
+        self.names
+    }
+
     /// Number of the next job.
     pub(crate) fn next_job(&self) -> u32 {
         self.next.get()
@@ -119,6 +127,21 @@ impl<'a> Seat<'a> {
     /// The failure of a job between the parties, if there was one.
     pub(crate) fn failure(&self) -> Option<Ending> {
         self.failed.borrow().clone()
+    }
+
+    /// Does something that takes several of the session's jobs, from a number on; it gives the number of the next one, and its result. What is
+    /// wrong with it here alone is to be found out before: a failure ends the session.
+    ///
+    /// # Errors
+    /// Failure of `run`.
+    pub async fn jobs<T>(
+        &self,
+        run: impl AsyncFnOnce(u32, &dyn Fn(Progress)) -> Result<(u32, T)>,
+    ) -> Result<T> {
+        let (next, done) = (run(self.next.get(), self.observe).await)
+            .inspect_err(|failure| self.fail(Ending::from(failure)))?;
+        self.next.set(next);
+        Ok(done)
     }
 
     /// Does something as the session's next job; gives its number too. What was refused before anything was sent leaves the

@@ -88,6 +88,22 @@ impl Matches {
         word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
+    /// Tells the rows that were marked, counted from 0 and in ascending order, and the number of each if numbers are collected.
+    ///
+    /// # Errors
+    /// [`ListError::Spill`] if the disk fails.
+    pub fn each(&self, mut see: impl FnMut(u32, Option<i64>)) -> Result<(), ListError> {
+        let mut values = self.values();
+        for row in (0..self.rows).filter(|&row| self.is_marked(row)) {
+            let value = match &mut values {
+                Some(values) => values.of(row)?,
+                None => None,
+            };
+            see(row, value);
+        }
+        Ok(())
+    }
+
     pub(crate) fn rows(&self) -> u32 {
         self.rows
     }

@@ -35,6 +35,13 @@ fn rows_are_those_of_the_file_byte_by_byte() {
         }
         let count = marked.iter().filter(|&&marked| marked).count() as u64;
         assert_eq!(matches.marked(), count);
+        let mut told = vec![false; rows];
+        let each = matches.each(|row, value| {
+            assert_eq!(value, None);
+            told[row as usize] = true;
+        });
+        each.expect("rows in memory");
+        assert_eq!(told, marked);
         for keep in [Keep::Matched, Keep::Others, Keep::All] {
             let kept = |row: usize| match keep {
                 Keep::Matched => marked[row],
@@ -74,6 +81,10 @@ fn a_column_is_added_before_the_endings_of_lines() {
         let mut matches = Matches::with_values(&listed, &folder.room(memory));
         matches.set(3, 7).expect("a row");
         matches.set(1, -1250).expect("a row");
+        let mut told = Vec::new();
+        let each = matches.each(|row, value| told.push((row, value)));
+        each.expect("numbers, from the disk or not");
+        assert_eq!(told, [(1, Some(-1250)), (3, Some(7))]);
         let extra = Extra {
             name: "their \"n\"".into(),
             places: 2,

@@ -174,6 +174,10 @@ pub struct Psi {
     )]
     pub keys: Vec<u64>,
 
+    /// Whether --shares is asked for without a directory: callers in this process take what a program goes on from.
+    #[arg(skip)]
+    pub keep_shares: bool,
+
     /// Print JSON: numbers of keys and rows, costs
     #[arg(long, help_heading = "Result")]
     pub json: bool,
@@ -268,13 +272,14 @@ pub enum RowsArg {
 impl Psi {
     /// The question that the flags ask.
     pub fn question(&self) -> Question {
-        match (self.join, self.size || self.sum, self.shares.is_empty()) {
+        let shares = self.keep_shares || !self.shares.is_empty();
+        match (self.join, self.size || self.sum, shares) {
             (true, ..) => Question::Join,
             (_, true, _) => Question::Numbers {
                 keys: self.size,
                 sums: self.sum,
             },
-            (.., false) => Question::Shares,
+            (.., true) => Question::Shares,
             _ => Question::Rows,
         }
     }

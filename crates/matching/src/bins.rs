@@ -7,7 +7,7 @@ use std::path::Path;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::files;
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_lists::Listed;
 
 use crate::cells::CELLS;
@@ -61,11 +61,7 @@ pub(crate) fn write(folder: &Path, party: Party, listed: &Listed, in_bins: &InBi
         files.push((folder.join(name), lines(words)));
     }
     if receives {
-        let mut rows = Vec::new();
-        for cell in 0..CELLS {
-            let part = listed.partition(cell).map_err(Unmatched::from)?;
-            rows.extend((0..part.len()).map(|key| part.rows(key)[0]));
-        }
+        let rows = first_rows(listed)?;
         let mut text = "bin,row\n".to_owned();
         for (bin, row) in in_bins.places.iter().zip(&rows) {
             // A string takes whatever is written to it.
@@ -74,6 +70,38 @@ pub(crate) fn write(folder: &Path, party: Party, listed: &Listed, in_bins: &InBi
         files.push((folder.join("rows.csv"), text.into_bytes()));
     }
     files::write_results(&files)
+}
+
+/// First row of each key, in the order of the keys' digests.
+fn first_rows(listed: &Listed) -> Result<Vec<u32>> {
+    let mut rows = Vec::with_capacity(listed.keys() as usize);
+    for cell in 0..CELLS {
+        let part = listed.partition(cell).map_err(Unmatched::from)?;
+        rows.extend((0..part.len()).map(|key| part.rows(key)[0]));
+    }
+    Ok(rows)
+}
+
+/// Row of the key in each bin, counted from 0, the first one where it has several, at the party whose keys are in the bins: -1 for bins without
+/// a key. Nothing at the other party.
+///
+/// # Errors
+/// [`Failure`] if the disk fails.
+pub fn rows_of_bins(
+    party: Party,
+    listed: &Listed,
+    in_bins: &InBins,
+) -> Result<Zeroizing<Vec<i64>>> {
+    let mut all = Zeroizing::default();
+    if party != in_bins.receiver {
+        return Ok(all);
+    }
+    all.resize(in_bins.bins, -1);
+    for (&bin, row) in in_bins.places.iter().zip(first_rows(listed)?) {
+        let bin = all.get_mut(bin as usize);
+        *bin.ok_or_else(|| Failure::bug("a key beyond the last bin"))? = row.into();
+    }
+    Ok(all)
 }
 
 fn lines(words: &[u64]) -> Vec<u8> {

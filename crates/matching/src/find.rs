@@ -179,7 +179,7 @@ impl Task {
     }
 
     /// Checks that a party brings what the question needs.
-    fn check(&self, me: Party) -> Result<(), Unmatched> {
+    pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
         let brings = self.source.numbers().is_some();
         match self.question {

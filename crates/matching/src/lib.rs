@@ -1,6 +1,7 @@
 //! Commands on lists of two parties: which keys both have, how many they are, and what their payloads add up to.
 //!
-//! [`find`](fn@find) matches lists in a session that is there already; [`psi`] does what the flags of a command say, and prints what came of it.
+//! [`find`](fn@find) matches lists in a session that is there already; [`psi`] does what the flags of a command say, and prints what came of it, or gives it to
+//! whoever called.
 
 pub mod args;
 mod bins;
@@ -14,6 +15,7 @@ pub mod psi;
 mod report;
 mod told;
 
+pub use bins::rows_of_bins;
 pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
 pub use find::{Found, Question, Task, Told, find};

@@ -36,6 +36,8 @@ pub struct InBins {
     pub bins: usize,
     /// The party whose keys are in the bins.
     pub receiver: Party,
+    /// Whether each party has payloads, by the parties' order.
+    pub payloads: [bool; 2],
     /// Tags that the receiver found, or that the sender drew.
     pub tags: Zeroizing<Vec<u64>>,
     /// Masked payloads that the receiver found, or masks that the sender drew; empty if the sender has no payloads.
@@ -115,7 +117,8 @@ pub(crate) async fn in_bins(
     } = whole(listed).map_err(|error| give_up(context, error))?;
     let peer = Party::new(1 - me.index());
     let (bins, run) = (plan.bins(), context.step("bins").public_id());
-    let (inner, own) = (context.clone(), known.payloads[receiver.index()]);
+    let (inner, all) = (context.clone(), known.payloads);
+    let own = all[receiver.index()];
     let work = move |_: &dyn Fn(())| {
         madrigal_net::block_on(async {
             if me != receiver {
@@ -131,6 +134,7 @@ pub(crate) async fn in_bins(
                     run,
                     bins,
                     receiver,
+                    payloads: all,
                     tags: targets.tags,
                     // Nobody finds anything by them where there are no payloads.
                     masked: if masked {
@@ -157,6 +161,7 @@ pub(crate) async fn in_bins(
                 run,
                 bins,
                 receiver,
+                payloads: all,
                 tags: received.found.tags,
                 masked: received.found.masked,
                 own,

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,7 +10,9 @@ use std::time::Instant;
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{print, print_text_as_json};
 use madrigal_app::files::{self, Output, Pending};
+use madrigal_app::held::Seat;
 use madrigal_app::present::Present;
+use madrigal_app::progress::say;
 use madrigal_app::terminal::stderr;
 use madrigal_core::Party;
 use madrigal_engine::Progress;
@@ -33,6 +36,9 @@ struct Part {
     shares: Option<PathBuf>,
 }
 
+/// A party here, what came of it, and the seconds in which its rows were written.
+pub type Done = (Party, Found, f64);
+
 /// Does what the flags say.
 ///
 /// # Errors
@@ -41,21 +47,34 @@ pub fn run(args: &Psi) -> Result<()> {
     if args.explain {
         return explain(args);
     }
+    let done = compute(args)?;
+    if !args.quiet {
+        let _ = write!(stderr(), "{}", report::notes(&done));
+    }
+    match args.json {
+        true => print_text_as_json(&json(args, &done)?),
+        false => print(report::text(args.places, &done).as_bytes()),
+    }
+}
+
+/// Report of a run, as JSON.
+///
+/// # Errors
+/// [`Failure`] of the writer of JSON.
+pub fn json(args: &Psi, done: &[Done]) -> Result<String> {
+    report::json(args.question(), args.places, done)
+}
+
+/// Does what the flags say, and prints no result.
+///
+/// # Errors
+/// [`Failure`] in the same cases as [`run`].
+pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     args.who.check()?;
     let present = Present::new(&args.who, &args.net)?;
-    if present.parties() != 2 {
-        let problem = format!(
-            "two parties match their lists, and there are {}: give --local 2, or a list of two parties",
-            present.parties()
-        );
-        return Err(Unmatched::Flags(problem).into());
-    }
+    two(present.parties())?;
     let parts = parts(args, &present.here(), &present.names())?;
-    for part in &parts {
-        // Known before anybody waits for the other party.
-        let path = part.task.source.path();
-        File::open(path).map_err(Failure::file("read the list", path))?;
-    }
+    parts.iter().try_for_each(Part::is_there)?;
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().flat_map(outputs).collect();
     files::check(inputs, &outputs)?;
@@ -83,23 +102,70 @@ pub fn run(args: &Psi) -> Result<()> {
             find(session, JOB, &part.task, observe).await
         },
     )?;
-    let mut done = Vec::new();
-    for ((party, found), part) in found.into_iter().zip(&parts) {
-        let begun = Instant::now();
-        if let Some(out) = &part.out {
-            write(&found, out, args)?;
-        }
-        if let (Some(folder), Some(in_bins)) = (&part.shares, &found.in_bins) {
-            bins::write(folder, party, &found.listed, in_bins)?;
-        }
-        done.push((party, found, begun.elapsed().as_secs_f64()));
+    let all = found.into_iter().zip(&parts);
+    all.map(|((_, found), part)| part.wrote(found, args))
+        .collect()
+}
+
+/// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
+/// is the session's.
+///
+/// # Errors
+/// [`Failure`] in the same cases as [`run`]. What is wrong with flags, or a file that is not there, ends nothing; all else ends the session.
+pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
+    let session = seat.session();
+    two(session.parties())?;
+    let me = session.me();
+    let mut parts = parts(args, &[me], seat.names())?;
+    let part = parts.pop();
+    let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
+    part.is_there()?;
+    part.task.check(me)?;
+    files::check(iter::once(part.task.source.path()), &outputs(&part))?;
+    if let Some(folder) = &part.shares {
+        bins::prepare(folder)?;
     }
     if !args.quiet {
-        let _ = write!(stderr(), "{}", report::notes(&done));
+        let task = &part.task;
+        say(told::learnt(task.question, task.to, task.bound).trim_end());
     }
-    match args.json {
-        true => print_text_as_json(&report::json(args.question(), args.places, &done)?),
-        false => print(report::text(args.places, &done).as_bytes()),
+    let found = async |number, observe: &dyn Fn(Progress)| {
+        let found = find(session, number, &part.task, observe).await?;
+        Ok((found.next_job, found))
+    };
+    let found = seat.jobs(found).await?;
+    part.wrote(found, args)
+}
+
+/// Checks that parties are two.
+fn two(parties: usize) -> Result<()> {
+    if parties == 2 {
+        return Ok(());
+    }
+    let problem = format!(
+        "two parties match their lists, and there are {parties}: give --local 2, or a list of two parties"
+    );
+    Err(Unmatched::Flags(problem).into())
+}
+
+impl Part {
+    /// Checks that the list's file can be opened, before anybody waits for the other party.
+    fn is_there(&self) -> Result<()> {
+        let path = self.task.source.path();
+        let opened = File::open(path).map(drop);
+        opened.map_err(Failure::file("read the list", path))
+    }
+
+    /// Writes the files that were asked for.
+    fn wrote(&self, found: Found, args: &Psi) -> Result<Done> {
+        let begun = Instant::now();
+        if let Some(out) = &self.out {
+            write(&found, out, args)?;
+        }
+        if let (Some(folder), Some(in_bins)) = (&self.shares, &found.in_bins) {
+            bins::write(folder, self.party, &found.listed, in_bins)?;
+        }
+        Ok((self.party, found, begun.elapsed().as_secs_f64()))
     }
 }
 
@@ -199,7 +265,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
             )
         });
         let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
-        if shares.is_none() && args.question() == Question::Shares {
+        if shares.is_none() && !args.keep_shares && args.question() == Question::Shares {
             return Err(missing("--shares"));
         }
         let columns = columns.ok_or_else(|| missing("--column"))?;

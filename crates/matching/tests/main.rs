@@ -3,3 +3,4 @@
 mod ledger;
 mod numbers;
 mod random;
+mod report;

@@ -12,7 +12,7 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Duplicates, Payload, Source};
-use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find, shares};
+use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find, rows_of_bins, shares};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -151,6 +151,21 @@ fn shares_are_those_of_common_keys() {
         Told::Both,
         async |session, task, found| {
             let in_bins = found.in_bins.unwrap();
+            let me = session.me();
+            let rows =
+                rows_of_bins(me, &found.listed, &in_bins).unwrap_or_else(|error| panic!("{error}"));
+            if me == in_bins.receiver {
+                // Each row is in one bin, as none has the key of another.
+                let mut there: Vec<i64> = rows.iter().copied().filter(|&row| row >= 0).collect();
+                there.sort_unstable();
+                assert_eq!(rows.len(), in_bins.bins);
+                assert_eq!(
+                    there,
+                    (0..i64::from(found.listed.rows())).collect::<Vec<_>>()
+                );
+            } else {
+                assert!(rows.is_empty());
+            }
             let made = shares(session, found.next_job, task, &in_bins, &|_| ()).await;
             made.map_err(|failure| failure.to_string()).unwrap().0
         },

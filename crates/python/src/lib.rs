@@ -4,6 +4,7 @@
 mod arrays;
 mod computation;
 mod done;
+mod lists;
 mod models;
 mod recorder;
 mod session;
@@ -89,6 +90,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::model_ports, module)?)?;
     module.add_function(wrap_pyfunction!(models::model, module)?)?;
     module.add_function(wrap_pyfunction!(models::infer, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::psi, module)?)?;
     watched::hear_warnings();
     Ok(())
 }

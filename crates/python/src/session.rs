@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use madrigal_app::flags::length_facts;
 use madrigal_app::held::{Held, Job, StageFailure};
+use madrigal_matching::psi::compute_in as compute_psi;
 use madrigal_models::args::Infer;
 use madrigal_models::infer::compute_in;
 use madrigal_program::Array;
@@ -13,6 +14,7 @@ use crate::arrays::parts;
 use crate::computation::{Computation, Given, inputs_of};
 use crate::done::Done;
 use crate::failed;
+use crate::lists::{self, Matched};
 use crate::models::{Arrays, Inferred, flags, for_python, tensors, told};
 use crate::stages::{Maker, StageRun};
 use crate::watched::{Ear, Told};
@@ -61,6 +63,37 @@ impl Session {
                     Box::pin(
                         async move { told(&args, &compute_in(&args, tensors(data)?, seat).await?) },
                     )
+                },
+                tell,
+            );
+        });
+        Ok(())
+    }
+
+    /// Matches a list as the only party of this process. `done` hears what [`psi`](crate::lists::psi) gives.
+    fn psi(
+        &self,
+        py: Python<'_>,
+        words: Vec<String>,
+        shares: bool,
+        done: Py<PyAny>,
+    ) -> PyResult<()> {
+        let args = lists::asked(&words, shares)?;
+        let done = Done::new(done);
+        let tell = move |told: Result<Matched, _>| {
+            done.tell(
+                told.map_err(StageFailure::Run)
+                    .map(|told| move |py: Python<'_>| lists::for_python(py, &told)),
+            );
+        };
+        py.detach(|| {
+            self.0.work(
+                0,
+                |seat| {
+                    Box::pin(async move {
+                        let done = compute_psi(&args, seat).await?;
+                        lists::told(&args, vec![done])
+                    })
                 },
                 tell,
             );

@@ -197,13 +197,14 @@ fn host(flags: &Flags, places: &[(Mutex<Option<UnboundedReceiver<Task>>>, Kept)]
     let work = || -> Result<()> {
         let present = Present::new(&flags.who, &flags.net)?;
         let (me, server, transport) = (present.me(), present.server(), present.transport());
+        let names = present.names();
         let work = async |session: &Session, observe: &dyn Fn(Progress)| {
             let place = me.map_or(session.me().index(), |_| 0);
             let (tasks, ending) = &places[place];
             let Some(mut tasks) = lock(tasks).take() else {
                 return Err(Failure::bug("a party sits down once"));
             };
-            let seat = Seat::new(session, observe, transport, server.as_ref());
+            let seat = Seat::new(session, observe, transport, server.as_ref(), &names);
             work(&seat, &mut tasks, ending).await;
             Ok(())
         };

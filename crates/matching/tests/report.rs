@@ -1,0 +1,54 @@
+//! Reports say what came of it, whatever was asked.
+
+use std::fs;
+
+use clap::{Args as _, Command, FromArgMatches as _};
+use madrigal_matching::args::Psi;
+use madrigal_matching::psi::{compute, json};
+
+#[test]
+fn numbers_of_matched_keys_are_told_where_they_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |name: &str, keys: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("key\n{keys}")).unwrap();
+        format!("--input={}={}", name.replace(".csv", ""), path.display())
+    };
+    let lists = [list("0.csv", "a\nb\nb\nc\n"), list("1.csv", "b\nd\n")];
+    let report = |words: &[&str], shares: bool| -> serde_json::Value {
+        let flags = ["--local=2", "--transport=memory", "--column=key", "--quiet"];
+        let words = flags.iter().chain(words).map(|word| (*word).to_owned());
+        let command = Psi::augment_args(Command::new("psi").no_binary_name(true));
+        let matches = command.get_matches_from(words.chain(lists.clone()));
+        let mut args = Psi::from_arg_matches(&matches).unwrap();
+        args.keep_shares = shares;
+        let done = compute(&args).unwrap_or_else(|failure| panic!("{failure}"));
+        serde_json::from_str(&json(&args, &done).unwrap()).unwrap()
+    };
+    let told = |report: &serde_json::Value, party: usize| {
+        let party = &report["parties"][party];
+        let number = |name: &str| party[name].as_u64();
+        (number("matched_keys"), number("matched_rows"))
+    };
+    let all = report(&[], false);
+    assert_eq!(
+        (told(&all, 0), told(&all, 1)),
+        ((Some(1), Some(2)), (Some(1), Some(1)))
+    );
+    let one = report(&["--to=1"], false);
+    assert_eq!(
+        (told(&one, 0), told(&one, 1)),
+        ((None, None), (Some(1), Some(1)))
+    );
+    let size = report(&["--size"], false);
+    assert_eq!(
+        (told(&size, 0), told(&size, 1)),
+        ((Some(1), None), (Some(1), None))
+    );
+    let shares = report(&[], true);
+    assert_eq!(shares["question"], "shares");
+    assert_eq!(
+        (told(&shares, 0), told(&shares, 1)),
+        ((None, None), (None, None))
+    );
+}
