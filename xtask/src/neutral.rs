@@ -12,6 +12,7 @@ pub(crate) fn neutral() -> Outcome {
         let folders = ["examples", "benches"];
         let of_commands = [
             "crates/cli",
+            "crates/matching",
             "crates/models",
             "crates/app",
             "crates/lab",

@@ -45,7 +45,7 @@ const CRATES: [&str; 32] = [
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.
-const HELP: [&str; 9] = [
+const HELP: [&str; 11] = [
     "crates/app/src/agreed.rs",
     "crates/app/src/arguments.rs",
     "crates/app/src/flags.rs",
@@ -55,6 +55,8 @@ const HELP: [&str; 9] = [
     "crates/cli/src/args.rs",
     "crates/lab/src/args.rs",
     "crates/models/src/args",
+    "crates/matching/src/args.rs",
+    "crates/matching/src/report.rs",
 ];
 
 /// Turns that no comment begins with, each with what to write instead.

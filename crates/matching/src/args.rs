@@ -12,7 +12,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
-use crate::find::Question;
+use crate::task::Question;
 
 /// Text below the flags.
 const BELOW: &str = "\

@@ -1,7 +1,8 @@
 //! Failures of matching alone; the others are in `madrigal_app::failure`.
 
-use madrigal_app::failure::{Fault, Status};
+use madrigal_app::failure::{Failure, Fault, Status};
 use madrigal_lists::ListError;
+use madrigal_net::{Context, Error};
 use madrigal_psi::PsiError;
 
 use crate::ledger::LedgerError;
@@ -73,4 +74,12 @@ impl Fault for Unmatched {
             _ => Status::Usage,
         }
     }
+}
+
+/// Ends the job for both parties. The other one is not told why: it may be about the list.
+pub(crate) fn give_up(context: &Context, why: impl Into<Unmatched>) -> Failure {
+    context.fail(Error::Ended {
+        reason: "its list cannot be matched as it is".to_owned(),
+    });
+    why.into().into()
 }

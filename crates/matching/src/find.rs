@@ -1,126 +1,20 @@
 //! Matching in a session: both parties' lists are read, and the question is answered.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
-use madrigal_app::over::Over;
-use madrigal_app::provenance::now;
-use madrigal_core::{Cost, Party, Phase};
+use madrigal_core::{Cost, Phase};
 use madrigal_engine::Progress;
-use madrigal_lists::{Listed, Matches, Room, Source, read};
-use madrigal_net::{Context, Error, Fact, Job, Session, on_threads};
+use madrigal_lists::{Listed, Matches, read};
+use madrigal_net::{Context, Job, Session, on_threads};
 use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
-use crate::failure::Unmatched;
-use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::failure::{Unmatched, give_up};
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
-
-/// Questions to two lists.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Question {
-    /// Which rows have keys that the other list has, too.
-    Rows,
-    /// Which rows have keys that the other list has, too, and the other list's payload of each: for one party.
-    Join,
-    /// Numbers alone.
-    Numbers {
-        /// How many keys both lists have.
-        keys: bool,
-        /// The sum of the payloads of these keys, of each list that has payloads.
-        sums: bool,
-    },
-    /// Nothing is told: both parties get what a program on secrets goes on from.
-    Shares,
-}
-
-impl Question {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Join => "join",
-            Self::Numbers { keys, sums } => match (keys, sums) {
-                (true, false) => "size",
-                (false, true) => "sum",
-                _ => "size and sum",
-            },
-            Self::Shares => "shares",
-        }
-    }
-}
-
-/// Those who learn the answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Told {
-    /// Both parties.
-    Both,
-    /// One party.
-    One(Party),
-}
-
-impl Told {
-    /// Whether a party learns the answer.
-    pub fn names(self, party: Party) -> bool {
-        match self {
-            Self::Both => true,
-            Self::One(one) => one == party,
-        }
-    }
-
-    /// The receiver of the protocol: who learns the answer, or of both the one with the shorter list.
-    pub(crate) fn receiver(self, sizes: [u64; 2]) -> Party {
-        match self {
-            Self::One(one) => one,
-            Self::Both => Party::new(usize::from(sizes[1] < sizes[0])),
-        }
-    }
-
-    /// The receiver where lists are put into bins, which are compared: fewer are better.
-    pub(crate) fn of_bins(self, sizes: [u64; 2]) -> Party {
-        match self {
-            _ if sizes[0] != sizes[1] => Self::Both.receiver(sizes),
-            to => to.receiver(sizes),
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Self::Both => "all".to_owned(),
-            Self::One(one) => one.index().to_string(),
-        }
-    }
-}
-
-/// One party's part.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// List of this party.
-    pub source: Source,
-    /// Question, the same at both parties.
-    pub question: Question,
-    /// Those who learn the answer, the same at both parties.
-    pub to: Told,
-    /// Digits after the point of payloads, the same at both parties.
-    pub places: u32,
-    /// Number that the other party is told in place of the number of different keys; not less than that.
-    pub bound: Option<u64>,
-    /// Bytes of memory for the list's digests, beyond which they go to a file.
-    pub memory: u64,
-    /// Directory for that file.
-    pub folder: PathBuf,
-    /// Network between the parties, by which the plan of a program is made, the same at both parties.
-    pub over: Over,
-    /// The most keys that the other party's list may have.
-    pub most: u64,
-    /// Ledger in which the list's owner counts queries, and name of the other party there.
-    pub ledger: Option<(Ledger, String)>,
-    /// Time after which the job is given up.
-    pub deadline: Option<Duration>,
-}
+use crate::task::{Question, Task, Told};
 
 /// Outcome of one party.
 pub struct Found {
@@ -146,81 +40,6 @@ pub struct Found {
     pub cost: Cost,
     /// Seconds in which the list was read, and in which lists were matched.
     pub seconds: [f64; 2],
-}
-
-impl Task {
-    /// What both parties compare.
-    fn facts(&self) -> Vec<Fact> {
-        let fact = |name: &str, value: String| (name.to_owned(), value);
-        let question = self.question.name();
-        let mut facts = vec![
-            fact("what is asked of the lists", question.to_owned()),
-            fact("--to", self.to.text()),
-            fact("--normal", self.source.normal_text()),
-            fact("columns of a key", self.source.keys().len().to_string()),
-            fact(
-                "--empty",
-                format!("{:?}", self.source.empties()).to_lowercase(),
-            ),
-        ];
-        if self.question != Question::Rows {
-            facts.push(fact("--places", self.places.to_string()));
-        }
-        if let Question::Numbers { .. } = self.question {
-            // The program is planned later: nothing must be told before parties that differ here.
-            facts.push(fact(
-                "the line of --link or --network",
-                format!("{:?}", self.over.line()),
-            ));
-            let extension = self.over.choose(1, 1 << 26).extension;
-            facts.push(fact("--extension", extension.to_string()));
-        }
-        facts
-    }
-
-    /// Checks that a party brings what the question needs.
-    pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
-        let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
-        let brings = self.source.numbers().is_some();
-        match self.question {
-            Question::Rows if brings => {
-                wrong("--payload: the question does not need it; leave it out, or ask with --join")
-            }
-            Question::Rows => Ok(()),
-            Question::Join if self.to == Told::Both => wrong(
-                "--join: one party learns payloads, and the other one has them; name that party with --to",
-            ),
-            Question::Join if self.to.names(me) == brings => wrong(
-                "--join: the party that --to names has no --payload, and the other one has: correct either",
-            ),
-            Question::Join => Ok(()),
-            Question::Numbers { sums: false, .. } if brings => wrong(
-                "--payload: the number of keys does not need it; leave it out, or ask for --sum",
-            ),
-            Question::Numbers { .. } | Question::Shares => Ok(()),
-        }
-    }
-
-    fn room(&self) -> Room {
-        Room {
-            memory: self.memory,
-            folder: self.folder.clone(),
-        }
-    }
-
-    /// Counts the query in the list's ledger.
-    fn count(&self) -> Result<(), LedgerError> {
-        let Some((ledger, with)) = &self.ledger else {
-            return Ok(());
-        };
-        let entry = Entry {
-            when: now(),
-            with: with.clone(),
-            list: self.source.path().display().to_string(),
-            question: format!("{}, for {}", self.question.name(), self.to.text()),
-        };
-        ledger.count(&entry).map(drop)
-    }
 }
 
 /// Reads this party's list and answers the question, in one or two jobs of a session of two parties, from job number `number` on.
@@ -400,14 +219,6 @@ impl Matching<'_> {
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
         })
     }
-}
-
-/// Ends the job for both parties. The other one is not told why: it may be about the list.
-pub(crate) fn give_up(context: &Context, why: impl Into<Unmatched>) -> Failure {
-    context.fail(Error::Ended {
-        reason: "its list cannot be matched as it is".to_owned(),
-    });
-    why.into().into()
 }
 
 /// Reads the list on a thread of its own, while this one answers the other party.

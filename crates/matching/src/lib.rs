@@ -13,11 +13,13 @@ mod ledger;
 mod numbers;
 pub mod psi;
 mod report;
+mod task;
 mod told;
 
 pub use bins::rows_of_bins;
 pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
-pub use find::{Found, Question, Task, Told, find};
+pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
 pub use numbers::{Answer, InBins, shares};
+pub use task::{Question, Task, Told};

@@ -15,8 +15,8 @@ use madrigal_psi::{BinsPlan, Sizes, receive_bins, send_bins};
 use madrigal_psi_programs::{Ask, Asked, Matched, Parts, Question as Numbers, check_payloads};
 
 use crate::cells::CELLS;
-use crate::failure::Unmatched;
-use crate::find::{Question, Task, Told, give_up};
+use crate::failure::{Unmatched, give_up};
+use crate::task::{Question, Task, Told};
 
 /// Numbers that a party learns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

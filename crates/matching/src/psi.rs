@@ -21,8 +21,9 @@ use madrigal_net::Session;
 
 use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
-use crate::find::{Found, Question, Task, Told, find};
+use crate::find::{Found, find};
 use crate::ledger::Ledger;
+use crate::task::{Question, Task, Told};
 use crate::{bins, explain, report, told};
 
 /// Number of the job in its session.

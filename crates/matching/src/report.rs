@@ -9,7 +9,8 @@ use madrigal_core::Party;
 use madrigal_lists::Payload;
 use serde::Serialize;
 
-use crate::find::{Found, Question};
+use crate::find::Found;
+use crate::task::Question;
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! What everybody learns, in words.
 
-use crate::find::{Question, Told};
+use crate::task::{Question, Told};
 
 /// Says who learns what, before anything is sent.
 pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String {

@@ -63,4 +63,7 @@ pub use bins::{Bins, Placed, Spread};
 pub use error::BinsError;
 pub use failure::failure_bits;
 pub use hints::{Found, Hints, Targets};
-pub use shape::{CHOICES, Shape};
+pub use shape::Shape;
+
+/// Bins where an item may be.
+pub const CHOICES: usize = 3;

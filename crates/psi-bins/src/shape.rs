@@ -1,9 +1,6 @@
 //! Numbers of bins.
 
-use crate::BinsError;
-
-/// Bins where an item may be.
-pub const CHOICES: usize = 3;
+use crate::{BinsError, CHOICES};
 
 /// Bins beyond five for each four items: with fewer, small sets of items that have their bins in common are too
 /// frequent where there are few items. A test computes the chance for all sizes.

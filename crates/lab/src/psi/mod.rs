@@ -4,94 +4,27 @@
 //! the keys is common. Time is from when the parties have met to when both have written their files.
 
 mod lists;
+mod messages;
 mod party;
 mod row;
 
 use std::path::Path;
 
 use madrigal_app::processes;
-use madrigal_matching::Question;
-use serde::{Deserialize, Serialize};
 
 pub use party::run as take_part;
 
-use crate::args::{BenchPsi, TransportArg};
+use crate::args::BenchPsi;
 use crate::exit::{Failure, Result};
 use crate::measured::{Rows, Watch, is_wanted, select};
 use crate::numbers::rate;
 use crate::progress::Steps;
 use crate::scaling::line::Line;
+use messages::{ALL, Assignment, Done, Workload};
 use row::PsiRow;
 
 /// The command of a process of this benchmark.
 const COMMAND: &str = "psi-party";
-
-/// A question that is measured.
-#[derive(Clone, Copy)]
-pub(crate) struct Workload {
-    pub(crate) name: &'static str,
-    pub(crate) question: Question,
-}
-
-/// All of them. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
-const ALL: [Workload; 6] = [
-    Workload {
-        name: "psi/rr",
-        question: Question::Rows,
-    },
-    Workload {
-        name: "psi/rr-low",
-        question: Question::Rows,
-    },
-    Workload {
-        name: "psi/join",
-        question: Question::Join,
-    },
-    Workload {
-        name: "psi/size",
-        question: Question::Numbers {
-            keys: true,
-            sums: false,
-        },
-    },
-    Workload {
-        name: "psi/sum",
-        question: Question::Numbers {
-            keys: false,
-            sums: true,
-        },
-    },
-    // Membership and payloads as shares.
-    Workload {
-        name: "psi/shares",
-        question: Question::Shares,
-    },
-];
-
-/// The task of a process.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Assignment {
-    pub(crate) name: String,
-    pub(crate) me: usize,
-    pub(crate) items: u64,
-    pub(crate) threads: usize,
-    pub(crate) memory: u64,
-    pub(crate) transport: TransportArg,
-    pub(crate) network: String,
-    pub(crate) folder: std::path::PathBuf,
-}
-
-/// What a process tells.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Done {
-    pub(crate) seconds: f64,
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_protocol: f64,
-    pub(crate) bytes_sent: u64,
-    pub(crate) spilled: u64,
-    pub(crate) peak_rss_bytes: Option<u64>,
-    pub(crate) connections: Option<usize>,
-}
 
 pub fn run(args: &BenchPsi) -> Result<()> {
     let wanted = |name: &str| is_wanted(&args.only, name);

@@ -12,7 +12,8 @@ use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
 use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, Unmatched, find, shares};
 use madrigal_net::Session;
 
-use super::{ALL, Assignment, Done, Workload, lists};
+use super::lists;
+use super::messages::{ALL, Assignment, Done, Workload};
 use crate::args::Patience;
 use crate::exit::{Failure, Result};
 use crate::figures::peak_rss_bytes;

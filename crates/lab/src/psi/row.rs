@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Done, Workload};
+use super::messages::{Done, Workload};
 use crate::args::{BenchPsi, TransportArg};
 use crate::measured::{self, Watch};
 use crate::numbers::{bytes, seconds};

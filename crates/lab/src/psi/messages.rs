@@ -1,0 +1,75 @@
+//! What is measured, and what the starter and its processes tell each other.
+
+use std::path::PathBuf;
+
+use madrigal_matching::Question;
+use serde::{Deserialize, Serialize};
+
+use crate::args::TransportArg;
+
+/// A question that is measured.
+#[derive(Clone, Copy)]
+pub(super) struct Workload {
+    pub(super) name: &'static str,
+    pub(super) question: Question,
+}
+
+/// All of them. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
+pub(super) const ALL: [Workload; 6] = [
+    Workload {
+        name: "psi/rr",
+        question: Question::Rows,
+    },
+    Workload {
+        name: "psi/rr-low",
+        question: Question::Rows,
+    },
+    Workload {
+        name: "psi/join",
+        question: Question::Join,
+    },
+    Workload {
+        name: "psi/size",
+        question: Question::Numbers {
+            keys: true,
+            sums: false,
+        },
+    },
+    Workload {
+        name: "psi/sum",
+        question: Question::Numbers {
+            keys: false,
+            sums: true,
+        },
+    },
+    // Membership and payloads as shares.
+    Workload {
+        name: "psi/shares",
+        question: Question::Shares,
+    },
+];
+
+/// The task of a process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Assignment {
+    pub(super) name: String,
+    pub(super) me: usize,
+    pub(super) items: u64,
+    pub(super) threads: usize,
+    pub(super) memory: u64,
+    pub(super) transport: TransportArg,
+    pub(super) network: String,
+    pub(super) folder: PathBuf,
+}
+
+/// What a process tells.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) seconds: f64,
+    pub(super) seconds_read: f64,
+    pub(super) seconds_protocol: f64,
+    pub(super) bytes_sent: u64,
+    pub(super) spilled: u64,
+    pub(super) peak_rss_bytes: Option<u64>,
+    pub(super) connections: Option<usize>,
+}
