@@ -1,4 +1,8 @@
 //! VOLE between two parties of a session: values and tags fit the keys, and cost is declared.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
 
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};

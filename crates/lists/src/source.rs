@@ -206,7 +206,7 @@ impl Source {
         self.payload.as_ref()
     }
 
-    /// What becomes of rows with empty keys.
+    /// Treatment of rows with empty keys.
     pub fn empties(&self) -> Empty {
         self.empty
     }

@@ -1,4 +1,4 @@
-//! What matching will cost, and who learns what, before anything is read or sent.
+//! Costs of matching, told before anything is read or sent.
 
 use madrigal_app::failure::Result;
 use madrigal_app::figures::json_text;
@@ -29,7 +29,7 @@ const OF_PARTITION: u64 = 130;
 const OF_DIGEST: u64 = 44;
 const OF_BINS: u64 = 450;
 
-/// What is to be explained.
+/// A run that is to be explained.
 pub(crate) struct Plan<'a> {
     pub(crate) question: Question,
     pub(crate) to: Told,

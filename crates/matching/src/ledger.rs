@@ -67,7 +67,7 @@ pub enum LedgerError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Fault that was found.
         problem: String,
     },
     /// A file that cannot be read or written.
@@ -165,7 +165,7 @@ impl Ledger {
         );
         let content = |to: &mut dyn io::Write| to.write_all(text.as_bytes());
         let written = Pending::new(path, &content).and_then(Pending::finish);
-        // What is told next must not be forgotten with the machine's power.
+        // An answer must not be forgotten with the machine's power.
         let kept = written.and_then(|()| {
             File::open(path)?.sync_all()?;
             // The name is the directory's.

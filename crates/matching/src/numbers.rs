@@ -199,7 +199,7 @@ impl InBins {
     }
 }
 
-/// What a program's job gave.
+/// Outcome of a program's job.
 pub(crate) struct Ran {
     pub(crate) ended: Ended,
     pub(crate) cost: Cost,

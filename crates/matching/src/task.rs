@@ -15,13 +15,13 @@ use crate::ledger::{Entry, Ledger, LedgerError};
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// Which rows have keys that the other list has, too.
+    /// Rows with keys that the other list has, too.
     Rows,
-    /// Which rows have keys that the other list has, too, and the other list's payload of each: for one party.
+    /// Rows with keys that the other list has, too, and the other list's payload of each: for one party.
     Join,
     /// Numbers alone.
     Numbers {
-        /// How many keys both lists have.
+        /// Number of keys that both lists have.
         keys: bool,
         /// The sum of the payloads of these keys, of each list that has payloads.
         sums: bool,
@@ -31,7 +31,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// Its name.
+    /// Name of the question.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
@@ -116,7 +116,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// What both parties compare.
+    /// Facts that both parties compare.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let fact = |name: &str, value: String| (name.to_owned(), value);
         let question = self.question.name();

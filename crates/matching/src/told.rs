@@ -1,4 +1,4 @@
-//! What everybody learns, in words.
+//! Results that each party learns, in words.
 
 use crate::task::{Question, Told};
 

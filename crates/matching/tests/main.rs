@@ -1,4 +1,8 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
 
 mod ledger;
 mod numbers;

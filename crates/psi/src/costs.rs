@@ -1,4 +1,4 @@
-//! What matching costs, by the plan alone.
+//! Costs of matching, by the plan alone.
 
 use madrigal_core::PhaseCost;
 use madrigal_correlations_make::{VoleBase, VoleCost, VoleCosts};

@@ -176,7 +176,7 @@ pub fn partition_of(digest: Block, partitions: usize) -> usize {
     ((u128::from(digest.hi()) * partitions as u128) >> 64) as usize
 }
 
-/// How many of `keys` keys a partition may have: exact for one, and else exceeded by some partition with a probability of 2^-60.
+/// Bound of the keys in a partition of `keys` keys: exact for one partition, and else exceeded by some partition with a probability of 2^-60.
 ///
 /// Bernstein's inequality: a sum of independent bits with mean mu exceeds mu + t with probability exp(-t^2 / (2 mu + 2 t / 3)).
 fn partition_bound(keys: u64, partitions: u64) -> u64 {

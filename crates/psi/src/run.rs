@@ -3,11 +3,12 @@
 //! Partitions are shared out among threads. On each thread, what a party sends and what it waits for go on side by side, so that neither waits while the other
 //! computes: the receiver encodes the next partition while the sender makes tags of this one.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use futures_channel::mpsc::{Receiver, Sender, channel};
+use futures_util::StreamExt as _;
 use futures_util::future::try_join;
-use futures_util::{SinkExt as _, StreamExt as _};
 use madrigal_core::{Party, Phase, Zeroizing, domains};
 use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
@@ -148,6 +149,12 @@ pub async fn intersect(
     Ok(())
 }
 
+/// Hands something to the other half of a strand when it has room for it; `false` if that half has ended.
+async fn hand<T>(put: &mut Sender<T>, it: T) -> bool {
+    let ready = poll_fn(|task| put.poll_ready(task)).await;
+    ready.is_ok() && put.start_send(it).is_ok()
+}
+
 /// Digests of a partition, and random ones up to the bound: all work from here on is that of the bound.
 fn padded(step: &Context, digests: &[Block], most: usize) -> Zeroizing<Vec<Block>> {
     let mut padded = Zeroizing::<Vec<Block>>::zeros(most);
@@ -167,7 +174,7 @@ struct Own {
     pads: Zeroizing<Vec<u64>>,
 }
 
-/// What one thread works with: partitions `number`, `number + threads`, and so on.
+/// Everything that one thread works with: partitions `number`, `number + threads`, and so on.
 struct Strand {
     setup: Context,
     online: Context,
@@ -229,7 +236,7 @@ impl Strand {
             let own_tags = self.tags(&step, &function, &digests, own)?;
             drop((function, digests));
             // Nobody takes them only if the other half has failed.
-            if put.send((partition, own_tags)).await.is_err() {
+            if !hand(&mut put, (partition, own_tags)).await {
                 return self.online.check();
             }
         }
@@ -325,7 +332,7 @@ impl Strand {
             context.flush();
             if !self.plan.replies {
                 tell(partition);
-            } else if put.send((partition, own, tags)).await.is_err() {
+            } else if !hand(&mut put, (partition, own, tags)).await {
                 return self.online.check();
             }
         }

@@ -1,4 +1,4 @@
-//! Tags of the sender's keys as one message, and looking for one's own among them.
+//! Tags of the sender's keys as one message, in which the receiver looks for its own.
 //!
 //! A tag is a hash of 64 or 72 bits and h more. Sorted by these h bits, tags tell them by their places (Elias 1974, Fano 1971): a one for each
 //! tag and a zero after the last one of each value, in some 2 bits for a tag instead of h. Nobody needs the sender's order, and it must not be told:
@@ -182,7 +182,7 @@ impl<'a> Received<'a> {
         u64::from_le_bytes(*bytes.unwrap_or(&[0; 8]))
     }
 
-    /// One's own keys whose tags are among these, and a mark for each tag that was met. `pads` are those of one's own keys; of these there are `keys`, and
+    /// The receiver's keys whose tags are among these, and a mark for each tag that was met. `pads` are those of its keys; of these there are `keys`, and
     /// padding after them.
     pub(crate) fn matches(&self, own: &[u128], pads: &[u64], keys: usize) -> (Matched, Vec<u8>) {
         let mut matched = Matched::default();

@@ -187,7 +187,7 @@ fn name(keys: Party, line: u32) -> String {
     format!("VOLE with keys of {keys}, thread {line}")
 }
 
-/// What an instance starts from.
+/// Beginnings of an instance: keys of base OTs, and a generator.
 struct Start<'a> {
     base: &'a BasePair,
     chosen: Zeroizing<Vec<Block>>,

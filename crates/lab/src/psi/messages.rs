@@ -1,4 +1,4 @@
-//! What is measured, and what the starter and its processes tell each other.
+//! Questions that are measured, and messages between the starter and its processes.
 
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub(super) struct Assignment {
     pub(super) folder: PathBuf,
 }
 
-/// What a process tells.
+/// Figures that a process tells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
     pub(super) seconds: f64,
