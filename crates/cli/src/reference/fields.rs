@@ -8,8 +8,9 @@ use std::path::Path;
 use super::regions;
 
 /// Where types are looked for.
-const FOLDERS: [&str; 4] = [
+const FOLDERS: [&str; 5] = [
     "crates/cli/src",
+    "crates/matching/src",
     "crates/models/src",
     "crates/app/src",
     "crates/stats/src",
