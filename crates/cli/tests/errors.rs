@@ -167,17 +167,17 @@ fn a_key_that_is_not_the_one_in_the_roster() {
         &other.replace(&key("p1"), &key("other")),
     );
     let running = [
-        party(path, 0, "--input a --connect-timeout 6s"),
+        party(path, 0, "--input a --connect-timeout 4s"),
         crate::command::start(
             path,
-            "run --circuit sum.txt --party 1 --parties other.toml --identity other --input b --connect-timeout 6s",
+            "run --circuit sum.txt --party 1 --parties other.toml --identity other --input b --connect-timeout 4s",
         ),
     ];
     let theirs = key("other");
     both_refuse(running, [(5, &[&theirs]), (5, &["party 0", &theirs])]);
     // Party 1 has another key, and has told nobody, not even its own list of parties.
     let running = [
-        party(path, 0, "--input a --connect-timeout 6s"),
+        party(path, 0, "--input a --connect-timeout 4s"),
         party(path, 1, "--input b --identity other"),
     ];
     both_refuse(running, [(5, &[&theirs]), (3, &[&theirs])]);
@@ -197,7 +197,7 @@ fn a_certificate_that_has_expired() {
     };
     // Expired before the start: its owner knows at once, and comes so that the others learn it.
     for (expired, other) in [(1, 0), (0, 1)] {
-        let input = |party: usize| format!("--input {} --connect-timeout 4s", ["a", "b"][party]);
+        let input = |party: usize| format!("--input {} --connect-timeout 3s", ["a", "b"][party]);
         let files = IdentityFiles::in_directory(path, &format!("p{expired}"));
         renew(&files, now - 2 * day, now - day);
         let running = [expired, other].map(|i| party(path, i, &input(i)));
@@ -217,7 +217,7 @@ fn a_certificate_that_has_expired() {
     );
     let one = party(path, 1, "--input b");
     std::thread::sleep(Duration::from_millis(5000));
-    let running = [party(path, 0, "--input a --connect-timeout 6s"), one];
+    let running = [party(path, 0, "--input a --connect-timeout 4s"), one];
     both_refuse(running, [(5, &["expired"]), (5, &["keygen --renew"])]);
 }
 

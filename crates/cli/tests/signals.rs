@@ -81,14 +81,14 @@ fn a_party_says_for_whom_it_waits() {
     let directory = adder();
     let path = directory.path();
     roster(path, 3);
-    let line =
-        "run --circuit sum.txt --parties parties.toml --party 0 --input a --connect-timeout 5s";
-    let ended = start(path, line)
+    // It says so after two seconds.
+    let line = "run --circuit sum.txt --parties parties.toml --party 0 --input a --connect-timeout";
+    let ended = start(path, &format!("{line} 4s"))
         .end()
         .bad(4, &["party 1, party 2 did not connect"]);
     let told = "waiting for party 1 `p1`, party 2 `p2`";
     assert_eq!(ended.stderr.matches(told).count(), 1, "{ended}");
-    let ended = start(path, &format!("{line} --quiet"))
+    let ended = start(path, &format!("{line} 3s --quiet"))
         .end()
         .bad(4, &["did not connect"]);
     assert_eq!(ended.stderr.matches("waiting for").count(), 0, "{ended}");

@@ -41,7 +41,7 @@ fn every_field_is_documented_and_no_other() {
     );
     check(
         &["The lines of `madrigal-lab lines --json`"],
-        &told("lines --scale 0.001 --only far/n2/softspoken2 --json"),
+        &told("lines --scale 0.0002 --only far/n2/softspoken4/u64 --json"),
     );
     check(
         &["The lines of `madrigal-lab tables --json`"],

@@ -271,3 +271,20 @@ fn store(
         threads: 1,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_by_chance_follow_from_the_seed() {
+        let drawn = |seed| {
+            let rows = by_chance(seed, &|count| count).expect("rows");
+            let lines = rows.into_iter().map(|(name, line, _)| (name, line));
+            lines.collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(5).len(), 5);
+        assert_eq!(drawn(5), drawn(5));
+        assert_ne!(drawn(5), drawn(6));
+    }
+}
