@@ -147,6 +147,11 @@ impl Suite {
         }
     }
 
+    /// Name of the suite, as it is told.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Leaves out tests whose names contain one of `names`.
     pub(crate) fn without(mut self, names: &[&str]) -> Self {
         for name in names {

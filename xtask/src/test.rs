@@ -24,6 +24,17 @@ const OF_CORRELATIONS: &str = "aesni";
 /// Modules of its tests that look at messages, which are the same at every level.
 const AT_ONE_LEVEL: [&str; 1] = ["tampered::"];
 
+/// Suites that take the most time, which begin first: what begins last must not be what all else waits for.
+const LONGEST: [&str; 7] = [
+    "operations tests",
+    "program tests",
+    "cli tests",
+    "program-file tests",
+    "lab tests",
+    "net tests",
+    "madrigal tests",
+];
+
 /// All tests and doc tests of the workspace at this machine's best level, and those of
 /// [`OVER_KERNELS`] at the others, those of correlations at one of them and without [`AT_ONE_LEVEL`].
 pub(crate) fn test() -> Outcome {
@@ -60,6 +71,10 @@ pub(crate) fn test() -> Outcome {
             return Err(format!("no test is run at level {level}").into());
         }
     }
+    all.sort_by_key(|suite| {
+        let long = LONGEST.iter().position(|long| suite.name() == *long);
+        long.unwrap_or(LONGEST.len())
+    });
     suites::run(all).close(began.elapsed())
 }
 

@@ -24,7 +24,7 @@
 //! 2 p 2,000 / 2^128 for p evaluations ([`RowHash`](madrigal_kernels::RowHash)). Two honest parties get a wrong result with a chance of some 2^-39: tags that agree by chance and a store that has a key's value
 //! by chance, each 2^-40 at most, and keys of one digest, which is far less.
 //!
-//! Digests are SHA-256 under a [salt](salt) that is drawn when parties meet, cut to 128 bits: whoever chooses keys of others, and is no party, finds no two of one digest.
+//! Digests are SHA-256 under a [salt] that is drawn when parties meet, cut to 128 bits: whoever chooses keys of others, and is no party, finds no two of one digest.
 //!
 //! With bounds in place of sizes all work after the first message is that of the bounds; a seed goes out as soon as a store is encoded, so encoding has padded keys, too.
 //!
