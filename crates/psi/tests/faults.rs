@@ -1,18 +1,20 @@
 //! Faults of the network, and messages that no honest party sends: each party ends with the right result or one error.
 #![allow(clippy::print_stdout, reason = "tells what was tried")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
 use madrigal_net::transport::{Fault, mesh};
-use madrigal_psi::{List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect};
+use madrigal_psi::{
+    BinsPlan, List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect, receive_bins, send_bins,
+};
 use madrigal_testkit::{
     Change, Deviating, Deviation, Transcript, World, impatient, must_end_well, run_with_fault, seed,
 };
 
-use crate::common::{Outcome, Plain, party, trial};
+use crate::common::{Outcome, Plain, Trial, party, trial};
 
 #[test]
 fn each_party_ends_with_the_result_or_an_error() {
@@ -49,6 +51,46 @@ fn each_party_ends_with_the_result_or_an_error() {
     }
     println!("{fired} of 30 faults happened (MADRIGAL_SEED={seed})");
     assert!(fired > 10);
+}
+
+/// Bins whose tags are equal: known to nobody but this test.
+async fn in_bins(context: Context, lists: Arc<Trial>) -> madrigal_net::Result<Vec<u64>> {
+    let plan = BinsPlan::new(Sizes { receiver: 60, sender: 70 }, false).unwrap();
+    let digests = &lists.lists[context.me().index()];
+    let tags = match context.me().index() {
+        0 => receive_bins(&context, &plan, Party::new(1), digests).await?.found.tags,
+        _ => send_bins(&context, &plan, Party::new(0), digests, &[]).await?.tags,
+    };
+    Ok(tags.to_vec())
+}
+
+/// Where both parties end with tags, as many are equal as there are common keys.
+#[test]
+fn bins_come_to_a_result_or_an_error() {
+    let seed = seed();
+    let mut prg = Prg::new(Block::new(seed, 4));
+    let mut fired = 0;
+    for _ in 0..15 {
+        let number = prg.next_block().lo();
+        let lists = Arc::new(trial(number, 40, 20, 30));
+        let fault = Fault { at: (number >> 8) as u32 % 24, ..Fault::random(number, 2) };
+        let again = format!("MADRIGAL_SEED={seed}, fault {number}");
+        let tried = must_end_well(&again, |patience| {
+            let (world, limit) = impatient(2, number, patience);
+            let lists = Arc::clone(&lists);
+            let program = move |context: Context| in_bins(context, Arc::clone(&lists));
+            let seen: Mutex<[Option<Vec<u64>>; 2]> = Mutex::default();
+            let right = move |me: Party, tags: &Vec<u64>| {
+                let mut seen = seen.lock().unwrap();
+                seen[me.index()] = Some(tags.clone());
+                let [Some(first), Some(second)] = &*seen else { return true };
+                first.iter().zip(second).filter(|(a, b)| a == b).count() == 40
+            };
+            run_with_fault(&world, fault, limit, program, right)
+        });
+        fired += u32::from(tried.fired);
+    }
+    assert!(fired > 4, "{fired} of 15 faults happened");
 }
 
 /// Whatever a party sends in the places of its messages, the other one ends: with an error, or with some of its own keys.
