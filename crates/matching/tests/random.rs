@@ -190,7 +190,7 @@ fn random_lists_are_matched_as_sets_are() {
     let number = std::env::var("MADRIGAL_LISTS")
         .ok()
         .and_then(|text| text.parse().ok());
-    let (number, seed) = (number.unwrap_or(40), seed());
+    let (number, seed) = (number.unwrap_or(25), seed());
     let folder = tempfile::tempdir().unwrap();
     for i in 0..number {
         check(seed.wrapping_add(i), folder.path());

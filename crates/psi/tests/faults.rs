@@ -55,11 +55,27 @@ fn each_party_ends_with_the_result_or_an_error() {
 
 /// Bins whose tags are equal: known to nobody but this test.
 async fn in_bins(context: Context, lists: Arc<Trial>) -> madrigal_net::Result<Vec<u64>> {
-    let plan = BinsPlan::new(Sizes { receiver: 60, sender: 70 }, false).unwrap();
+    let plan = BinsPlan::new(
+        Sizes {
+            receiver: 60,
+            sender: 70,
+        },
+        false,
+    )
+    .unwrap();
     let digests = &lists.lists[context.me().index()];
     let tags = match context.me().index() {
-        0 => receive_bins(&context, &plan, Party::new(1), digests).await?.found.tags,
-        _ => send_bins(&context, &plan, Party::new(0), digests, &[]).await?.tags,
+        0 => {
+            receive_bins(&context, &plan, Party::new(1), digests)
+                .await?
+                .found
+                .tags
+        }
+        _ => {
+            send_bins(&context, &plan, Party::new(0), digests, &[])
+                .await?
+                .tags
+        }
     };
     Ok(tags.to_vec())
 }
@@ -73,7 +89,10 @@ fn bins_come_to_a_result_or_an_error() {
     for _ in 0..15 {
         let number = prg.next_block().lo();
         let lists = Arc::new(trial(number, 40, 20, 30));
-        let fault = Fault { at: (number >> 8) as u32 % 24, ..Fault::random(number, 2) };
+        let fault = Fault {
+            at: (number >> 8) as u32 % 24,
+            ..Fault::random(number, 2)
+        };
         let again = format!("MADRIGAL_SEED={seed}, fault {number}");
         let tried = must_end_well(&again, |patience| {
             let (world, limit) = impatient(2, number, patience);
@@ -83,7 +102,9 @@ fn bins_come_to_a_result_or_an_error() {
             let right = move |me: Party, tags: &Vec<u64>| {
                 let mut seen = seen.lock().unwrap();
                 seen[me.index()] = Some(tags.clone());
-                let [Some(first), Some(second)] = &*seen else { return true };
+                let [Some(first), Some(second)] = &*seen else {
+                    return true;
+                };
                 first.iter().zip(second).filter(|(a, b)| a == b).count() == 40
             };
             run_with_fault(&world, fault, limit, program, right)
