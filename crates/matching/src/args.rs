@@ -35,7 +35,7 @@ pub struct Psi {
         long,
         short = 'i',
         value_name = "[PARTY=]FILE",
-        required = true,
+        required_unless_present = "explain",
         help_heading = "Lists"
     )]
     pub input: Vec<OfParty<PathBuf>>,
@@ -45,7 +45,7 @@ pub struct Psi {
         long,
         short = 'c',
         value_name = "[PARTY=]COLUMNS",
-        required = true,
+        required_unless_present = "explain",
         help_heading = "Lists"
     )]
     pub column: Vec<OfParty<String>>,

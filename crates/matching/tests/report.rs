@@ -52,3 +52,25 @@ fn numbers_of_matched_keys_are_told_where_they_are_known() {
         ((None, None), (None, None))
     );
 }
+
+/// Costs are told without any list.
+#[test]
+fn what_a_run_will_cost_needs_no_list() {
+    let words = [
+        "psi",
+        "--explain",
+        "--keys=1000,20",
+        "--local=2",
+        "--json",
+        "--size",
+    ];
+    let matches = Psi::augment_args(Command::new("psi")).try_get_matches_from(words);
+    let args = Psi::from_arg_matches(&matches.unwrap()).unwrap();
+    madrigal_matching::psi::run(&args).unwrap();
+    let without = ["psi", "--local=2"];
+    assert!(
+        Psi::augment_args(Command::new("psi"))
+            .try_get_matches_from(without)
+            .is_err()
+    );
+}
