@@ -9,7 +9,7 @@ pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String
         None => "how many different keys our list has".to_owned(),
     };
     let who = match to {
-        Told::Both => "Both parties learn".to_owned(),
+        Told::Both => "Each party learns".to_owned(),
         Told::One(party) => format!("{party} alone learns"),
     };
     let result = match question {
