@@ -190,7 +190,7 @@ impl Matching<'_> {
     async fn bins(self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
         let (task, known, context) = (self.task, &self.known, self.job.context());
         let receiver = task.to.of_bins(known.sizes);
-        let made = in_bins(&context, known, receiver, &listed).await?;
+        let made = in_bins(&context, known, receiver, &listed, task.alone).await?;
         let mut cost = spent(&self.job);
         self.job.finish().await?;
         let mut next_job = self.number + 1;

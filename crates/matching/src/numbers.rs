@@ -105,6 +105,7 @@ pub(crate) async fn in_bins(
     known: &Known,
     receiver: Party,
     listed: &Listed,
+    threads: usize,
 ) -> Result<InBins> {
     let me = context.me();
     let sizes = Sizes::of(known.sizes, receiver);
@@ -119,8 +120,10 @@ pub(crate) async fn in_bins(
     let (bins, run) = (plan.bins(), context.step("bins").public_id());
     let (inner, all) = (context.clone(), known.payloads);
     let own = all[receiver.index()];
+    // Parties wait for each other here, so each may take all cores.
+    let crew = context.crew(threads)?;
     let work = move |_: &dyn Fn(())| {
-        madrigal_net::block_on(async {
+        let both = async {
             if me != receiver {
                 let targets = send_bins(
                     &inner,
@@ -167,7 +170,8 @@ pub(crate) async fn in_bins(
                 own,
                 places,
             })
-        })
+        };
+        crew.at_work(|| madrigal_net::block_on(both))
     };
     // Meanwhile this thread serves the sockets.
     let mut made = on_threads(context, [work], |()| ()).await?;

@@ -302,6 +302,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 most: args.most,
                 ledger,
                 memory: args.memory << 20,
+                alone: args.threads.resolve(1),
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
                 deadline: args.net.patience.deadline,
             },

@@ -111,6 +111,8 @@ pub struct Task {
     pub most: u64,
     /// Ledger in which the list's owner counts queries, and name of the other party there.
     pub ledger: Option<(Ledger, String)>,
+    /// Threads for steps during which the other party waits.
+    pub alone: usize,
     /// Time after which the job is given up.
     pub deadline: Option<Duration>,
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use madrigal_kernels::{Aes128, Block, Prg};
 use madrigal_ot::SeededRng;
-use madrigal_psi_bins::{Bins, Found, Shape, Targets, failure_bits};
+use madrigal_psi_bins::{Bins, CHOICES, Found, Shape, Targets, failure_bits};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut sizes = Vec::new();
@@ -53,19 +53,31 @@ fn one(n: usize) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let targets = Targets::draw(bins.shape(), &mut rng);
     tell("draw targets", begun);
-    let pads = pads_of(&spread.keys);
+    let made = spread.keys.each_ref().map(|keys| pads_of(keys));
     let begun = Instant::now();
-    let hints = targets.hints(&spread, &pads, &mut rng)?;
+    let mut hints = Vec::with_capacity(CHOICES);
+    for (choice, pads) in made.iter().enumerate() {
+        hints.push(targets.hints(&spread, choice, pads, &mut rng)?);
+    }
     tell("hints", begun);
     let begun = Instant::now();
-    let with = targets.hints_with(&spread, &payloads, &pads, &mut rng)?;
+    let mut with = Vec::with_capacity(CHOICES);
+    for (choice, pads) in made.iter().enumerate() {
+        with.push(targets.hints_with(&spread, choice, &payloads, pads, &mut rng)?);
+    }
     tell("hints with payloads", begun);
     let pads = pads_of(&placed.keys);
     let begun = Instant::now();
-    let found = Found::find(&placed, n as u64, &hints, &pads, &mut rng)?;
+    let mut found = Found::nothing(&placed, false, &mut rng);
+    for (choice, hints) in hints.iter().enumerate() {
+        found.find(&placed, choice, n as u64, hints, &pads)?;
+    }
     tell("find", begun);
     let begun = Instant::now();
-    let also = Found::find_with(&placed, n as u64, &with, &pads, &mut rng)?;
+    let mut also = Found::nothing(&placed, true, &mut rng);
+    for (choice, with) in with.iter().enumerate() {
+        also.find_with(&placed, choice, n as u64, with, &pads)?;
+    }
     tell("find with payloads", begun);
     for found in [found, also] {
         let both = found.tags.iter().zip(targets.tags.iter());
@@ -74,8 +86,8 @@ fn one(n: usize) -> Result<(), Box<dyn Error>> {
     let each = |bytes: usize| bytes as f64 / n as f64;
     println!(
         "  {:.1} bytes an item, {:.1} with payloads",
-        each(8 * hints.store.len()),
-        each(16 * with.store.len())
+        each(8 * CHOICES * hints[0].store.len()),
+        each(16 * CHOICES * with[0].store.len())
     );
     Ok(())
 }

@@ -5,7 +5,7 @@ use madrigal_kernels::{Aes128, Block, blocks_as_bytes_mut};
 use rand_core::CryptoRng;
 
 use crate::error::check_length;
-use crate::place::place;
+use crate::place::{Places, place};
 use crate::{BinsError, CHOICES, Shape};
 
 /// Seeds that a receiver tries. Each fails once in 2^40 times.
@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 
 /// Bins under a seed, by which both parties find an item in the same ones.
 ///
-/// An item's three bins are distinct, so that a key belongs to an item in a bin whichever of the three it is.
+/// An item's three bins are distinct, so no key of an item comes twice.
 ///
 /// Property: pseudorandom function, if AES-128 is one; the seed is uniform, and drawn when the items are settled. Whether items fit
 /// into bins can be tested, so they fit with this function as often as with uniform bins, or the test would tell the function from
@@ -35,6 +35,8 @@ pub struct Placed {
     pub bins: Zeroizing<Vec<u32>>,
     /// Key of each item in its bin.
     pub keys: Zeroizing<Vec<Block>>,
+    /// Number of this bin among the item's own, which says in which store it is: 0 to 2.
+    pub choices: Zeroizing<Vec<u8>>,
     shape: Shape,
 }
 
@@ -44,8 +46,8 @@ madrigal_core::opaque!(Placed);
 pub struct Spread {
     /// Bins of each item.
     pub bins: Zeroizing<Vec<[u32; CHOICES]>>,
-    /// Key of each item in each of its bins, item by item.
-    pub keys: Zeroizing<Vec<Block>>,
+    /// Key of each item in its first bin, in its second one, and in its third.
+    pub keys: [Zeroizing<Vec<Block>>; CHOICES],
 }
 
 madrigal_core::opaque!(Spread);
@@ -103,7 +105,7 @@ impl Bins {
     pub fn place(&self, digests: &[Block]) -> Result<Placed, BinsError> {
         check_length("digests", self.shape.items(), digests.len())?;
         let choices = self.choices(digests);
-        let bins = place(&self.shape, digests, &choices)?;
+        let Places { bins, choices } = place(&self.shape, digests, &choices)?;
         let mut keys = Zeroizing::<Vec<Block>>::zeros(digests.len());
         for ((key, &digest), &bin) in keys.iter_mut().zip(digests).zip(bins.iter()) {
             *key = with_bin(digest, bin);
@@ -112,6 +114,7 @@ impl Bins {
         Ok(Placed {
             bins,
             keys,
+            choices,
             shape: self.shape,
         })
     }
@@ -120,13 +123,14 @@ impl Bins {
     #[must_use]
     pub fn spread(&self, digests: &[Block]) -> Spread {
         let bins = self.choices(digests);
-        let mut keys = Zeroizing::<Vec<Block>>::zeros(CHOICES * digests.len());
-        for ((keys, &digest), bins) in keys.chunks_mut(CHOICES).zip(digests).zip(bins.iter()) {
-            for (key, &bin) in keys.iter_mut().zip(bins) {
-                *key = with_bin(digest, bin);
+        let keys = core::array::from_fn(|choice| {
+            let mut keys = Zeroizing::<Vec<Block>>::zeros(digests.len());
+            for ((key, &digest), bins) in keys.iter_mut().zip(digests).zip(bins.iter()) {
+                *key = with_bin(digest, bins[choice]);
             }
-        }
-        self.ciphers[2].encrypt_blocks(&mut keys);
+            self.ciphers[2].encrypt_blocks(&mut keys);
+            keys
+        });
         Spread { bins, keys }
     }
 

@@ -61,14 +61,11 @@ pub enum BinsError {
     Store(OkvsError),
 }
 
-/// Takes errors of a store of the sender's keys, of which each item has [`CHOICES`](crate::CHOICES), in order.
+/// Takes errors of a store of the sender's items.
 impl From<OkvsError> for BinsError {
     fn from(error: OkvsError) -> Self {
         match error {
-            OkvsError::DuplicateKey { first, second } => Self::Repeated {
-                first: first / crate::CHOICES,
-                second: second / crate::CHOICES,
-            },
+            OkvsError::DuplicateKey { first, second } => Self::Repeated { first, second },
             OkvsError::Length {
                 what,
                 expected,

@@ -7,7 +7,7 @@ use madrigal_okvs::{Element, OkvsError};
 use rand_core::CryptoRng;
 
 use crate::error::check_length;
-use crate::{BinsError, CHOICES, Placed, Shape, Spread};
+use crate::{BinsError, Placed, Shape, Spread};
 
 /// Seeds under which a store is tried. Each fails once in 2^40 times.
 const TRIES: usize = 3;
@@ -22,7 +22,7 @@ pub struct Targets {
 
 madrigal_core::opaque!(Targets);
 
-/// A store of hints: what the receiver gets. With uniform pads it is a uniform vector, whatever the sender's items and
+/// A store of hints for items in one of their three bins, of which the receiver gets three. With uniform pads it is a uniform vector, whatever the sender's items and
 /// payloads are.
 ///
 /// Elements are words (a tag) or blocks (a tag in the low half, a masked payload in the high one).
@@ -65,65 +65,71 @@ impl Targets {
         }
     }
 
-    /// Hints for membership alone. `pads` are what the function gives under the sender's keys, in order, of which the low half is used.
+    /// Hints for membership alone, of items in their bins number `choice`. `pads` are what the function gives under the sender's keys there, in order, of
+    /// which the low half is used.
     ///
     /// # Errors
     /// [`BinsError::Length`] unless there is a pad for each key; [`BinsError::Repeated`] for an item that comes twice;
     /// [`BinsError::TooManyItems`]; [`BinsError::Store`] by chance, once in 2^120 times.
+    ///
+    /// # Panics
+    /// If `choice` is not below [`CHOICES`](crate::CHOICES).
     pub fn hints(
         &self,
         spread: &Spread,
+        choice: usize,
         pads: &[Block],
         rng: &mut impl CryptoRng,
     ) -> Result<Hints<u64>, BinsError> {
-        check_length("pads", spread.keys.len(), pads.len())?;
+        check_length("pads", spread.bins.len(), pads.len())?;
         let mut values = Zeroizing::<Vec<u64>>::zeros(pads.len());
-        let bins = spread.bins.as_flattened();
-        for ((value, pad), &bin) in values.iter_mut().zip(pads).zip(bins) {
-            *value = pad.lo() ^ self.tags[bin as usize];
+        for ((value, pad), bins) in values.iter_mut().zip(pads).zip(spread.bins.iter()) {
+            *value = pad.lo() ^ self.tags[bins[choice] as usize];
         }
-        encoded(spread, &values, rng)
+        encoded(&spread.keys[choice], &values, rng)
     }
 
-    /// Hints for membership and a payload of each item.
+    /// Hints for membership and a payload of each item, of items in their bins number `choice`.
     ///
     /// # Errors
     /// As for [`hints`](Self::hints), and [`BinsError::Length`] unless there is a payload for each item.
+    ///
+    /// # Panics
+    /// If `choice` is not below [`CHOICES`](crate::CHOICES).
     pub fn hints_with(
         &self,
         spread: &Spread,
+        choice: usize,
         payloads: &[u64],
         pads: &[Block],
         rng: &mut impl CryptoRng,
     ) -> Result<Hints<Block>, BinsError> {
-        check_length("pads", spread.keys.len(), pads.len())?;
+        check_length("pads", spread.bins.len(), pads.len())?;
         check_length("payloads", spread.bins.len(), payloads.len())?;
         let mut values = Zeroizing::<Vec<Block>>::zeros(pads.len());
-        let items = values.chunks_mut(CHOICES).zip(pads.chunks(CHOICES));
-        for (((values, pads), bins), &payload) in items.zip(spread.bins.iter()).zip(payloads) {
-            for ((value, &pad), &bin) in values.iter_mut().zip(pads).zip(bins) {
-                let bin = bin as usize;
-                let masked = payload.wrapping_add(self.masks[bin]);
-                *value = pad ^ Block::new(self.tags[bin], masked);
-            }
+        let items = values.iter_mut().zip(pads).zip(spread.bins.iter());
+        for (((value, &pad), bins), &payload) in items.zip(payloads) {
+            let bin = bins[choice] as usize;
+            let masked = payload.wrapping_add(self.masks[bin]);
+            *value = pad ^ Block::new(self.tags[bin], masked);
         }
-        encoded(spread, &values, rng)
+        encoded(&spread.keys[choice], &values, rng)
     }
 }
 
-/// A store of the values under the sender's keys. A seed is told once it has served.
+/// A store of the values under some of the sender's keys. A seed is told once it has served.
 fn encoded<V: Element>(
-    spread: &Spread,
+    keys: &[Block],
     values: &[V],
     rng: &mut impl CryptoRng,
 ) -> Result<Hints<V>, BinsError> {
-    let shape = store_shape(spread.bins.len() as u64)?;
+    let shape = store_shape(keys.len() as u64)?;
     let mut tries = 1;
     loop {
         let mut seed = [Block::ZERO];
         rng.fill_bytes(Block::bytes_mut(&mut seed));
         let [seed] = seed;
-        match okvs::encode(&shape, seed, &spread.keys, values, rng) {
+        match okvs::encode(&shape, seed, keys, values, rng) {
             Ok(store) => return Ok(Hints { seed, store }),
             Err(OkvsError::Dependent) if tries < TRIES => tries += 1,
             Err(error) => return Err(error.into()),
@@ -139,11 +145,11 @@ fn store_shape(items: u64) -> Result<okvs::Shape, BinsError> {
             most: Shape::MOST_OF_SENDER,
         });
     }
-    Ok(okvs::Shape::for_keys(CHOICES as u64 * items)?)
+    Ok(okvs::Shape::for_keys(items)?)
 }
 
 impl<V: Element> Hints<V> {
-    /// Elements of the store for this many items of the sender's.
+    /// Elements of each store for this many items of the sender's.
     ///
     /// # Errors
     /// [`BinsError::TooManyItems`] beyond [`Shape::MOST_OF_SENDER`].
@@ -153,73 +159,80 @@ impl<V: Element> Hints<V> {
 }
 
 impl Found {
-    /// Finds tags. `items` are the sender's; `pads` are what the function gave under the keys of `placed`, in order.
-    /// Tags of empty bins are drawn.
+    /// What is in the bins before the first hints have come: random tags in all of them, and payloads that are zero where there are any.
+    #[must_use]
+    pub fn nothing(placed: &Placed, payloads: bool, rng: &mut impl CryptoRng) -> Self {
+        let bins = placed.shape().bins();
+        let mut tags = Zeroizing::<Vec<u64>>::zeros(bins);
+        rng.fill_bytes(words_as_bytes_mut(&mut tags));
+        let masked = Zeroizing::zeros(if payloads { bins } else { 0 });
+        Self { tags, masked }
+    }
+
+    /// Finds tags of the items that are in their bins number `choice`. `items` are the sender's; `pads` are what the function gave under the keys
+    /// of `placed`, in order.
     ///
     /// # Errors
     /// [`BinsError::Length`] unless there are a pad for each key and as many columns as the sender's items make;
     /// [`BinsError::TooManyItems`].
     pub fn find(
+        &mut self,
         placed: &Placed,
+        choice: usize,
         items: u64,
         hints: &Hints<u64>,
         pads: &[Block],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Self, BinsError> {
-        let values = values(placed, items, hints, pads)?;
-        let mut tags = drawn(placed, rng);
-        let found = values.iter().zip(pads).zip(placed.bins.iter());
-        for ((&value, pad), &bin) in found {
-            tags[bin as usize] = value ^ pad.lo();
-        }
-        Ok(Self {
-            tags,
-            masked: Zeroizing::new(Vec::new()),
+    ) -> Result<(), BinsError> {
+        let tags = &mut self.tags;
+        each(placed, choice, items, hints, pads, |bin, value, pad| {
+            tags[bin] = value ^ pad.lo();
         })
     }
 
-    /// Finds tags and masked payloads.
+    /// Finds tags and masked payloads, where there are payloads.
     ///
     /// # Errors
     /// As for [`find`](Self::find).
     pub fn find_with(
+        &mut self,
         placed: &Placed,
+        choice: usize,
         items: u64,
         hints: &Hints<Block>,
         pads: &[Block],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Self, BinsError> {
-        let values = values(placed, items, hints, pads)?;
-        let mut tags = drawn(placed, rng);
-        let mut masked = Zeroizing::<Vec<u64>>::zeros(tags.len());
-        let found = values.iter().zip(pads).zip(placed.bins.iter());
-        for ((&value, &pad), &bin) in found {
+    ) -> Result<(), BinsError> {
+        check_length("payloads", placed.shape().bins(), self.masked.len())?;
+        let Self { tags, masked } = self;
+        each(placed, choice, items, hints, pads, |bin, value, pad| {
             let both = value ^ pad;
-            tags[bin as usize] = both.lo();
-            masked[bin as usize] = both.hi();
-        }
-        Ok(Self { tags, masked })
+            tags[bin] = both.lo();
+            masked[bin] = both.hi();
+        })
     }
 }
 
-/// Values that the store has under the receiver's keys.
-fn values<V: Element + Plain>(
+/// Tells `take` the bin of each item that is in its bin number `choice`, with the store's value under its key, and its pad.
+fn each<V: Element + Plain>(
     placed: &Placed,
+    choice: usize,
     items: u64,
     hints: &Hints<V>,
     pads: &[Block],
-) -> Result<Zeroizing<Vec<V>>, BinsError> {
+    mut take: impl FnMut(usize, V, Block),
+) -> Result<(), BinsError> {
     check_length("pads", placed.keys.len(), pads.len())?;
     let shape = store_shape(items)?;
     check_length("columns of hints", shape.columns(), hints.store.len())?;
-    let mut values = Zeroizing::<Vec<V>>::zeros(pads.len());
-    okvs::decode(&shape, hints.seed, &placed.keys, &hints.store, &mut values)?;
-    Ok(values)
-}
-
-/// Random tags for all bins.
-fn drawn(placed: &Placed, rng: &mut impl CryptoRng) -> Zeroizing<Vec<u64>> {
-    let mut tags = Zeroizing::<Vec<u64>>::zeros(placed.shape().bins());
-    rng.fill_bytes(words_as_bytes_mut(&mut tags));
-    tags
+    let here = |&(_, &chosen): &(usize, &u8)| usize::from(chosen) == choice;
+    let here = placed.choices.iter().enumerate().filter(here);
+    let here = Zeroizing::new(here.map(|(item, _)| item as u32).collect::<Vec<_>>());
+    let keys = here.iter().map(|&item| placed.keys[item as usize]);
+    let keys = Zeroizing::new(keys.collect::<Vec<_>>());
+    okvs::decode_each(&shape, hints.seed, &keys, &hints.store, |found| {
+        for (&place, &value) in found.places.iter().zip(found.values) {
+            let item = here[place as usize] as usize;
+            take(placed.bins[item] as usize, value, pads[item]);
+        }
+    })?;
+    Ok(())
 }

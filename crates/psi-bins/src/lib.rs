@@ -4,12 +4,12 @@
 //! A *receiver* puts its items into [`Bins`], at most one into each, and a *sender* puts each of its items into all bins where the
 //! receiver may have put it. Both evaluate a pseudorandom function under the keys of items in bins, which the receiver does obliviously:
 //! that part is not here, and takes blocks and gives *pads*. The sender draws [`Targets`] for each bin, and encodes them, under the
-//! pads, in a store of keys: the [`Hints`]. What the receiver [finds](Found) for a bin is the bin's tag if the sender has the item,
+//! pads, in three stores, one for each of an item's bins: the [`Hints`]. What the receiver [finds](Found) for a bin is the bin's tag if the sender has the item,
 //! and random otherwise. Whether two tags are equal is for a program on secrets.
 //!
 //! ```
 //! use madrigal_kernels::{Aes128, Block};
-//! use madrigal_psi_bins::{Bins, Found, Shape, Targets};
+//! use madrigal_psi_bins::{Bins, CHOICES, Found, Shape, Targets};
 //! # use madrigal_ot::SeededRng;
 //! # fn main() -> Result<(), madrigal_psi_bins::BinsError> {
 //! # let mut rng = SeededRng::from_seed(Block::new(0, 1));
@@ -22,14 +22,18 @@
 //! // The receiver, which tells the sender the seed.
 //! let (seed, _, placed) = Bins::for_receiver(Shape::for_items(2)?, &ours, &mut rng)?;
 //!
-//! // The sender, whose hints the receiver gets.
+//! // The sender.
 //! let bins = Bins::new(Shape::for_items(2)?, seed);
 //! let spread = bins.spread(&theirs);
 //! let targets = Targets::draw(bins.shape(), &mut rng);
-//! let hints = targets.hints_with(&spread, &payloads, &pads_of(&spread.keys), &mut rng)?;
 //!
-//! // The receiver, which knows how many items the sender has.
-//! let found = Found::find_with(&placed, 2, &hints, &pads_of(&placed.keys), &mut rng)?;
+//! // The receiver, which knows how many items the sender has, and gets three stores of hints.
+//! let pads = pads_of(&placed.keys);
+//! let mut found = Found::nothing(&placed, true, &mut rng);
+//! for choice in 0..CHOICES {
+//!     let hints = targets.hints_with(&spread, choice, &payloads, &pads_of(&spread.keys[choice]), &mut rng)?;
+//!     found.find_with(&placed, choice, 2, &hints, &pads)?;
+//! }
 //!
 //! // A program on secrets.
 //! let both = found.tags.iter().zip(targets.tags.iter()).zip(found.masked.iter().zip(targets.masks.iter()));

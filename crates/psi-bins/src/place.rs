@@ -38,12 +38,18 @@ fn moved(slot: Slot, choice: usize) -> Slot {
     slot & !3 | choice as u64
 }
 
-/// The bin of each item.
+/// The bin of each item, and its number among the item's own.
+pub(crate) struct Places {
+    pub(crate) bins: Zeroizing<Vec<u32>>,
+    pub(crate) choices: Zeroizing<Vec<u8>>,
+}
+
+/// Puts each item into one of its bins.
 pub(crate) fn place(
     shape: &Shape,
     digests: &[Block],
     choices: &[[u32; CHOICES]],
-) -> Result<Zeroizing<Vec<u32>>, BinsError> {
+) -> Result<Places, BinsError> {
     const { assert!(Shape::MOST_ITEMS < 1 << 30) }
     let mut slots = Zeroizing::new(vec![EMPTY; shape.bins()]);
     let homeless = take_free(&mut slots, digests, choices)?;
@@ -55,13 +61,17 @@ pub(crate) fn place(
         let here = choices[number as usize].map(|bin| slots[bin as usize]);
         check_new(digests, here, number as usize)?;
     }
-    let mut bins = Zeroizing::<Vec<u32>>::zeros(digests.len());
+    let mut places = Places {
+        bins: Zeroizing::zeros(digests.len()),
+        choices: Zeroizing::zeros(digests.len()),
+    };
     for (bin, &slot) in slots.iter().enumerate() {
         if slot != EMPTY {
-            bins[item(slot)] = bin as u32;
+            places.bins[item(slot)] = bin as u32;
+            places.choices[item(slot)] = slot as u8 & 3;
         }
     }
-    Ok(bins)
+    Ok(places)
 }
 
 /// Places all items that find one of their bins free; gives the others, in order.

@@ -20,7 +20,7 @@ impl Shape {
     /// The most items of the receiver: thirteen million.
     pub const MOST_ITEMS: u64 = (Self::MOST_BINS - MORE) / 5 * 4;
 
-    /// The most items of the sender: a store has at most 2^28 keys, of which each item has three.
+    /// The most items of the sender: three stores, of which each has a key of every item, have 2^28 keys together.
     pub const MOST_OF_SENDER: u64 = madrigal_okvs::Shape::MOST_KEYS / CHOICES as u64;
 
     /// The shape for `items` items of the receiver: 112 bins and 1.25 for each, so that the items fit into no bins once in 2^40 times at

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use madrigal_kernels::{Aes128, Block};
 use madrigal_okvs::OkvsError;
-use madrigal_psi_bins::{Bins, BinsError, Found, Hints, Shape, Targets};
+use madrigal_psi_bins::{Bins, BinsError, CHOICES, Found, Hints, Shape, Targets};
 
 use crate::{blocks, rng, seed};
 
@@ -34,13 +34,19 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let (placed, spread) = (bins.place(ours).unwrap(), bins.spread(theirs));
     let targets = Targets::draw(bins.shape(), &mut rng);
     let sent = theirs.len() as u64;
-    let (made, asked) = (pads(seed, &spread.keys), pads(seed, &placed.keys));
-    let hints = targets.hints(&spread, &made, &mut rng).unwrap();
-    assert_eq!(hints.store.len(), Hints::<u64>::columns(sent).unwrap());
-    let found = Found::find(&placed, sent, &hints, &asked, &mut rng).unwrap();
-    let with = targets.hints_with(&spread, &payloads, &made, &mut rng);
-    let with = with.unwrap();
-    let also = Found::find_with(&placed, sent, &with, &asked, &mut rng).unwrap();
+    let asked = pads(seed, &placed.keys);
+    let mut found = Found::nothing(&placed, false, &mut rng);
+    let mut also = Found::nothing(&placed, true, &mut rng);
+    for choice in 0..CHOICES {
+        let made = pads(seed, &spread.keys[choice]);
+        let hints = targets.hints(&spread, choice, &made, &mut rng).unwrap();
+        assert_eq!(hints.store.len(), Hints::<u64>::columns(sent).unwrap());
+        let done = found.find(&placed, choice, sent, &hints, &asked);
+        done.unwrap();
+        let with = targets.hints_with(&spread, choice, &payloads, &made, &mut rng);
+        let done = also.find_with(&placed, choice, sent, &with.unwrap(), &asked);
+        done.unwrap();
+    }
     let mut item_of = vec![None; bins.shape().bins()];
     for (&digest, &bin) in ours.iter().zip(placed.bins.iter()) {
         item_of[bin as usize] = Some(u128::from(digest));
@@ -118,14 +124,18 @@ fn what_the_receiver_sees_looks_random() {
             bins.spread(&all[n - common..]),
         );
         let targets = Targets::draw(bins.shape(), &mut rng);
-        let made = pads(seed, &spread.keys);
-        let hints = targets
-            .hints_with(&spread, &vec![7; n], &made, &mut rng)
-            .unwrap();
-        let halves: Vec<u64> = hints.store.iter().flat_map(|block| block.0).collect();
-        looks_random(&halves, "a store");
         let asked = pads(seed, &placed.keys);
-        let found = Found::find_with(&placed, n as u64, &hints, &asked, &mut rng).unwrap();
+        let mut found = Found::nothing(&placed, true, &mut rng);
+        for choice in 0..CHOICES {
+            let made = pads(seed, &spread.keys[choice]);
+            let hints = targets
+                .hints_with(&spread, choice, &vec![7; n], &made, &mut rng)
+                .unwrap();
+            let halves: Vec<u64> = hints.store.iter().flat_map(|block| block.0).collect();
+            looks_random(&halves, "a store");
+            let done = found.find_with(&placed, choice, n as u64, &hints, &asked);
+            done.unwrap();
+        }
         looks_random(&found.tags, "tags");
         let masked: Vec<u64> = placed
             .bins
@@ -151,20 +161,25 @@ fn what_does_not_fit_is_refused() {
             got,
         })
     };
-    let made = pads(1, &spread.keys);
-    let few = targets.hints(&spread, &made[1..], &mut rng).err();
-    assert_eq!(few, length("pads", 3 * n, 3 * n - 1));
-    let few = targets.hints_with(&spread, &[1], &made, &mut rng).err();
+    let made = pads(1, &spread.keys[0]);
+    let few = targets.hints(&spread, 0, &made[1..], &mut rng).err();
+    assert_eq!(few, length("pads", n, n - 1));
+    let few = targets.hints_with(&spread, 0, &[1], &made, &mut rng).err();
     assert_eq!(few, length("payloads", n, 1));
-    let hints = targets.hints(&spread, &made, &mut rng).unwrap();
+    let hints = targets.hints(&spread, 0, &made, &mut rng).unwrap();
     let columns = hints.store.len();
     let asked = pads(1, &placed.keys);
-    let few = Found::find(&placed, n as u64, &hints, &asked[1..], &mut rng).err();
+    let mut found = Found::nothing(&placed, false, &mut rng);
+    let few = found.find(&placed, 0, n as u64, &hints, &asked[1..]).err();
     assert_eq!(few, length("pads", n, n - 1));
     let other = Hints::<u64>::columns(2 * n as u64).unwrap();
-    let few = Found::find(&placed, 2 * n as u64, &hints, &asked, &mut rng).err();
+    let few = found.find(&placed, 0, 2 * n as u64, &hints, &asked).err();
     assert_eq!(few, length("columns of hints", other, columns));
-    let many = Found::find(&placed, 1 << 40, &hints, &asked, &mut rng).err();
+    let with = targets.hints_with(&spread, 0, &vec![1; n], &made, &mut rng);
+    let without = found.find_with(&placed, 0, n as u64, &with.unwrap(), &asked);
+    let all = bins.shape().bins();
+    assert_eq!(without.err(), length("payloads", all, 0));
+    let many = found.find(&placed, 0, 1 << 40, &hints, &asked).err();
     assert!(matches!(
         many,
         Some(BinsError::TooManyItems {
@@ -178,7 +193,7 @@ fn what_does_not_fit_is_refused() {
     digests[40] = digests[7];
     let spread = bins.spread(&digests);
     let twice = targets
-        .hints(&spread, &pads(1, &spread.keys), &mut rng)
+        .hints(&spread, 2, &pads(1, &spread.keys[2]), &mut rng)
         .err();
     let (first, second) = (7, 40);
     assert_eq!(twice, Some(BinsError::Repeated { first, second }));

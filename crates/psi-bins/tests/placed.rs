@@ -11,10 +11,9 @@ fn check(bins: &Bins, digests: &[Block]) -> Result<(), BinsError> {
     let spread = bins.spread(digests);
     let count = bins.shape().bins();
     assert_eq!(placed.bins.len(), digests.len());
-    assert_eq!(
-        (spread.bins.len(), spread.keys.len()),
-        (digests.len(), CHOICES * digests.len())
-    );
+    assert_eq!(spread.bins.len(), digests.len());
+    let lens = spread.keys.each_ref().map(|keys| keys.len());
+    assert_eq!(lens, [digests.len(); CHOICES]);
     let mut taken = vec![false; count];
     for (item, &bin) in placed.bins.iter().enumerate() {
         let choices = spread.bins[item];
@@ -22,11 +21,13 @@ fn check(bins: &Bins, digests: &[Block]) -> Result<(), BinsError> {
         assert!(choices[0] != choices[1] && choices[1] != choices[2] && choices[0] != choices[2]);
         let choice = choices.iter().position(|&choice| choice == bin);
         let choice = choice.expect("one of the item's bins");
-        assert!(placed.keys[item] == spread.keys[CHOICES * item + choice]);
+        assert_eq!(usize::from(placed.choices[item]), choice);
+        assert!(placed.keys[item] == spread.keys[choice][item]);
         assert!(!taken[bin as usize], "two items in bin {bin}");
         taken[bin as usize] = true;
     }
-    let mut keys: Vec<u128> = spread.keys.iter().map(|&key| key.into()).collect();
+    let keys = spread.keys.iter().flat_map(|keys| keys.iter());
+    let mut keys: Vec<u128> = keys.map(|&key| key.into()).collect();
     keys.sort_unstable();
     assert!(keys.windows(2).all(|pair| pair[0] != pair[1]));
     Ok(())
@@ -241,7 +242,7 @@ fn known_answers() {
     let fold = |sum: u64, word: u64| sum.rotate_left(5) ^ word;
     let places = spread.bins.as_flattened().iter();
     let places = places.fold(0, |sum, &bin| fold(sum, u64::from(bin)));
-    let keys = spread.keys.iter();
+    let keys = (0..CHOICES * 1000).map(|i| spread.keys[i % CHOICES][i / CHOICES]);
     let keys = keys.fold(0, |sum, key| fold(fold(sum, key.lo()), key.hi()));
     assert_eq!(
         (bins.shape().bins(), format!("{places:016x} {keys:016x}")),

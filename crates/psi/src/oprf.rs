@@ -176,12 +176,36 @@ impl Function {
         &self,
         step: &Context,
         digests: &[Block],
-        mut take: impl FnMut(u32, Block, Block),
+        take: impl FnMut(u32, Block, Block),
     ) -> Result<()> {
+        let done = step.metered_now(|| self.tell(digests, take));
+        done.map_err(|error| step.fail(Error::bug(error)))
+    }
+
+    /// The function at digests, in their order.
+    pub(crate) fn at(&self, digests: &[Block]) -> Result<Zeroizing<Vec<Block>>, OkvsError> {
+        let mut values = Zeroizing::<Vec<Block>>::zeros(digests.len());
+        self.fill(digests, &mut values)?;
+        Ok(values)
+    }
+
+    /// Sets each value to the function at its digest.
+    pub(crate) fn fill(&self, digests: &[Block], values: &mut [Block]) -> Result<(), OkvsError> {
+        self.tell(digests, |place, value, _| {
+            if let Some(place) = values.get_mut(place as usize) {
+                *place = value;
+            }
+        })
+    }
+
+    fn tell(
+        &self,
+        digests: &[Block],
+        mut take: impl FnMut(u32, Block, Block),
+    ) -> Result<(), OkvsError> {
         let mut room = Zeroizing::new(Room::default());
         let evaluate = |found: Found<'_, Block>| self.some(found, &mut room, &mut take);
-        step.metered_now(|| decode_each(&self.shape, self.seed, digests, &self.elements, evaluate))
-            .map_err(|error| step.fail(Error::bug(error)))
+        decode_each(&self.shape, self.seed, digests, &self.elements, evaluate)
     }
 
     fn some(

@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use madrigal_core::{Party, Phase, PhaseCost, Zeroizing};
 use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
-use madrigal_kernels::{Block, Element};
+use madrigal_kernels::{Block, Element, crew};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{OkvsError, Shape};
 use madrigal_ot::SeededRng;
@@ -27,6 +27,9 @@ pub const MOST_IN_BINS: u64 = {
     if receiver < sender { receiver } else { sender }
 };
 
+/// Keys at which a thread evaluates the function, at least.
+const LEAST: usize = 1 << 16;
+
 /// How two lists are put into bins. Both parties make the same plan from the same sizes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BinsPlan {
@@ -34,7 +37,7 @@ pub struct BinsPlan {
     bins: BinsShape,
     /// Shape of the receiver's store.
     function: Shape,
-    /// Columns of the sender's hints.
+    /// Columns of each of the sender's three stores of hints.
     columns: usize,
     payloads: bool,
 }
@@ -98,9 +101,9 @@ impl BinsPlan {
         };
         let setup = VoleBase::cost() + start + extend;
         let store = 16 + message_bytes(&self.function, 8) as u64;
-        let hints = 16 + (self.columns * self.element_bytes()) as u64;
+        let hints = (CHOICES * (16 + self.columns * self.element_bytes())) as u64;
         let store_messages = 1 + messages(&self.function) as u64;
-        let hint_messages = 1 + self.columns.div_ceil(ELEMENTS) as u64;
+        let hint_messages = (CHOICES * (1 + self.columns.div_ceil(ELEMENTS))) as u64;
         let (sent, received, messages) = match role {
             Role::Receiver => (store, hints, store_messages),
             Role::Sender => (hints, store, hint_messages),
@@ -136,7 +139,8 @@ impl BinsPlan {
     }
 }
 
-/// Puts the receiver's digests, all distinct, into bins, and gets what the sender has for each.
+/// Puts the receiver's digests, all distinct, into bins, and gets what the sender has for each. What takes long is shared out among the
+/// [crew] that is at work here, as in [`send_bins`]; parties need not have as many threads.
 ///
 /// # Errors
 /// [`Error`] of the network, of a peer's malformed message.
@@ -162,15 +166,18 @@ pub async fn receive_bins(
     let function = step.step("function");
     let function = Function::receiver(&function, setting, &mut vole, &mut channel.tx, &placed.keys);
     let pads = pads(&step, &function.await?, &placed.keys)?;
-    let items = plan.sizes.sender;
-    let found = if plan.payloads {
-        let hints = received::<Block>(&mut channel.rx, plan.columns).await?;
-        step.metered_now(|| Found::find_with(&placed, items, &hints, &pads, &mut rng))
-    } else {
-        let hints = received::<u64>(&mut channel.rx, plan.columns).await?;
-        step.metered_now(|| Found::find(&placed, items, &hints, &pads, &mut rng))
-    };
-    let found = found.map_err(|error| failed(&step, error))?;
+    let mut found = step.metered_now(|| Found::nothing(&placed, plan.payloads, &mut rng));
+    for choice in 0..CHOICES {
+        let items = plan.sizes.sender;
+        let done = if plan.payloads {
+            let hints = received::<Block>(&mut channel.rx, plan.columns).await?;
+            step.metered_now(|| found.find_with(&placed, choice, items, &hints, &pads))
+        } else {
+            let hints = received::<u64>(&mut channel.rx, plan.columns).await?;
+            step.metered_now(|| found.find(&placed, choice, items, &hints, &pads))
+        };
+        done.map_err(|error| failed(&step, error))?;
+    }
     Ok(ReceiverBins { placed, found })
 }
 
@@ -201,26 +208,50 @@ pub async fn send_bins(
     let seed = channel.recv(16).await?;
     let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
     let spread = step.metered_now(|| Bins::new(plan.bins, seed).spread(&digests));
-    drop(digests);
     let setting = plan.setting();
     let function = step.step("function");
     let keys = Function::keys(setting.shape, &mut vole).await?;
     let function = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
-    let pads = pads(&step, &function, &spread.keys)?;
-    drop(function);
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
-    if plan.payloads {
-        let mut all = Zeroizing::<Vec<u64>>::zeros(plan.sizes.sender as usize);
-        all[..payloads.len()].copy_from_slice(payloads);
-        let hints = step.metered_now(|| targets.hints_with(&spread, &all, &pads, &mut rng));
-        let hints = hints.map_err(|error| failed(&step, error))?;
-        send_hints(&mut channel.tx, hints).await?;
-    } else {
-        let hints = step.metered_now(|| targets.hints(&spread, &pads, &mut rng));
-        let hints = hints.map_err(|error| failed(&step, error))?;
-        send_hints(&mut channel.tx, hints).await?;
+    let mut all = Zeroizing::<Vec<u64>>::zeros(if plan.payloads { digests.len() } else { 0 });
+    all[..payloads.len()].copy_from_slice(payloads);
+    drop(digests);
+    // As many stores at a time as there are threads; the receiver looks into them while others are made.
+    let mut stores = (0..CHOICES).map(|choice| {
+        let seed = step.private_prg().next_block();
+        let number = step.own_key_numbers().of(2 + choice as u64);
+        (choice, SeededRng::numbered(seed, number))
+    });
+    let each = crew::threads().min(CHOICES);
+    loop {
+        let some: Vec<_> = stores.by_ref().take(each).collect();
+        if some.is_empty() {
+            break;
+        }
+        if plan.payloads {
+            let make = |(choice, mut rng): (usize, SeededRng)| {
+                let pads = function.at(&spread.keys[choice])?;
+                targets.hints_with(&spread, choice, &all, &pads, &mut rng)
+            };
+            send_hints(
+                &step,
+                &mut channel.tx,
+                step.metered_now(|| crew::map(some, make)),
+            )
+            .await?;
+        } else {
+            let make = |(choice, mut rng): (usize, SeededRng)| {
+                let pads = function.at(&spread.keys[choice])?;
+                targets.hints(&spread, choice, &pads, &mut rng)
+            };
+            send_hints(
+                &step,
+                &mut channel.tx,
+                step.metered_now(|| crew::map(some, make)),
+            )
+            .await?;
+        }
     }
-    step.flush();
     Ok(targets)
 }
 
@@ -247,22 +278,34 @@ fn failed(step: &Context, error: BinsError) -> Error {
     })
 }
 
-/// The function at keys, in their order.
+/// The function at keys, in their order, made by all threads that are at work.
 fn pads(step: &Context, function: &Function, keys: &[Block]) -> Result<Zeroizing<Vec<Block>>> {
     let mut pads = Zeroizing::<Vec<Block>>::zeros(keys.len());
-    function.each(step, keys, |place, pad, _| {
-        if let Some(place) = pads.get_mut(place as usize) {
-            *place = pad;
-        }
-    })?;
+    let made = step.metered_now(|| {
+        let pieces = crew::slices(&mut pads, 1, LEAST);
+        crew::map(pieces, |(first, pads)| {
+            function.fill(&keys[first..][..pads.len()], pads)
+        })
+    });
+    for made in made {
+        made.map_err(|error| step.fail(Error::bug(error)))?;
+    }
     Ok(pads)
 }
 
-async fn send_hints<V: Element>(tx: &mut Sender, mut hints: Hints<V>) -> Result<()> {
-    tx.send(hints.seed.to_bytes().to_vec()).await?;
-    for piece in hints.store.chunks_mut(ELEMENTS) {
-        tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
+async fn send_hints<V: Element>(
+    step: &Context,
+    tx: &mut Sender,
+    made: Vec<Result<Hints<V>, BinsError>>,
+) -> Result<()> {
+    for hints in made {
+        let mut hints = hints.map_err(|error| failed(step, error))?;
+        tx.send(hints.seed.to_bytes().to_vec()).await?;
+        for piece in hints.store.chunks_mut(ELEMENTS) {
+            tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
+        }
     }
+    step.flush();
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use madrigal_app::over::Over;
 use madrigal_app::processes::{self, Clock, Listening, Starter};
+use madrigal_app::threads::cores;
 use madrigal_core::Party;
 use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
 use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, Unmatched, find, shares};
@@ -93,6 +94,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
         over,
         most: MOST_KEYS,
         ledger: None,
+        alone: cores(),
         deadline: None,
     })
 }
