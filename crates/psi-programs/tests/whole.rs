@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use madrigal_kernels::{Aes128, Block, Prg};
 use madrigal_ot::SeededRng;
 use madrigal_program::{Everyone, Inputs};
-use madrigal_psi_bins::{Bins, Found, Shape, Targets};
+use madrigal_psi_bins::{Bins, CHOICES, Found, Shape, Targets};
 use madrigal_psi_programs::{Ask, Parts, Question};
 use madrigal_testkit::seed;
 
@@ -38,13 +38,16 @@ fn check(seed: u64, ours: usize, theirs: usize, common: usize) {
     let spread = bins.spread(theirs);
     let targets = Targets::draw(&shape, &mut rng);
     let payloads = words(&payload, theirs);
-    let hints = targets
-        .hints_with(&spread, &payloads, &pads_of(&spread.keys), &mut rng)
-        .unwrap();
     let placed = bins.place(ours).unwrap();
     let pads = pads_of(&placed.keys);
     let items = theirs.len() as u64;
-    let found = Found::find_with(&placed, items, &hints, &pads, &mut rng).unwrap();
+    let mut found = Found::nothing(&placed, true, &mut rng);
+    for choice in 0..CHOICES {
+        let made = pads_of(&spread.keys[choice]);
+        let hints = targets.hints_with(&spread, choice, &payloads, &made, &mut rng);
+        let done = found.find_with(&placed, choice, items, &hints.unwrap(), &pads);
+        done.unwrap();
+    }
 
     let question = Question::new([Ask::OwnSum, Ask::Sum, Ask::Count]);
     let parts = Parts::new(shape.bins(), RECEIVER, SENDER);
