@@ -46,7 +46,7 @@ cargo xtask CHORE
   lint                  format, generated code, signposts, separators, words, circles, licences,
                         clippy, documentation
   circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
-  readme                run what README.md and the guide's page on Rust tell their reader to run
+  readme [--quick]      run what README.md and the guide's page on Rust tell their reader to run; --quick optimises less
   python [--as-tests] [PYTEST...]
                         build the native module of the Python package, check the package's types and run its tests,
                         the guide's pages and the notebooks among them; --as-tests builds with what `test` has built
@@ -100,7 +100,8 @@ fn main() -> ExitCode {
         ["lint"] => lint::lint(),
         ["circles"] => circles::circles(None),
         ["circles", name] => circles::circles(Some(name)),
-        ["readme"] => readme::readme(),
+        ["readme"] => readme::readme(false),
+        ["readme", "--quick"] => readme::readme(true),
         ["python", ref rest @ ..] => python::python(rest),
         ["site"] => site::site(),
         ["wheel", ref rest @ ..] => wheel::wheel(rest),

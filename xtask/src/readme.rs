@@ -22,9 +22,33 @@ const EXCUSE: &str = "*Not run by the tests: ";
 /// This is what runs all tests, so here it would only run them again.
 const NOT_AGAIN: &str = "cargo xtask test\n";
 
+/// Settings of the copy where pages are tried and not how fast things are: only what computes is optimised.
+const QUICK: &str = "
+[profile.release]
+codegen-units = 16
+opt-level = 0
+";
+/// Those of each package of [`COMPUTING`], and of each of [`COMMANDS`].
+const COMPUTES: &str = "opt-level = 1\n";
+const COMMANDS_DO_NOT: &str = "opt-level = 0\n";
+/// Packages that compute.
+const COMPUTING: [&str; 9] = [
+    "curve25519-dalek",
+    "madrigal-circuit",
+    "madrigal-garbling",
+    "madrigal-kernels",
+    "madrigal-lattice",
+    "madrigal-okvs",
+    "madrigal-operations",
+    "madrigal-ot",
+    "sha2",
+];
+/// Packages that the manifest has optimised a little.
+const COMMANDS: [&str; 3] = ["madrigal-app", "madrigal-cli", "madrigal-models"];
+
 /// Runs the pages in a copy of what git tracks, so that nothing is left behind. The first block builds
-/// the program; that copy of it is the one that later blocks call.
-pub(crate) fn readme() -> Outcome {
+/// the program; that copy of it is the one that later blocks call. `quick` builds it in less time.
+pub(crate) fn readme(quick: bool) -> Outcome {
     let mut all = Vec::new();
     for page in PAGES {
         let text = std::fs::read_to_string(root().join(page))?;
@@ -37,6 +61,16 @@ pub(crate) fn readme() -> Outcome {
         std::fs::remove_dir_all(&clone)?;
     }
     copy_tracked(&clone)?;
+    if quick {
+        let config = clone.join(".cargo/config.toml");
+        let mut text = std::fs::read_to_string(&config)? + QUICK;
+        let computing = COMPUTING.map(|name| (name, COMPUTES));
+        let commands = COMMANDS.map(|name| (name, COMMANDS_DO_NOT));
+        for (package, settings) in computing.into_iter().chain(commands) {
+            text += &format!("[profile.release.package.{package}]\n{settings}");
+        }
+        std::fs::write(config, text)?;
+    }
     let _forgetting = Forgetting;
 
     let mut rest = &all[..];
