@@ -1,6 +1,7 @@
 //! Checked instances: honest parties pass, and whatever a malicious sender changes either is found or has changed nothing.
 
 use super::*;
+use crate::vole::shifts::Shifts;
 use crate::vole::{ANSWER_BYTES, CHALLENGE_BYTES, Expected, SHIFT_BYTES, mask_elements};
 
 /// Everything that both sides have of one batch, its mask at the end.
@@ -257,12 +258,23 @@ fn wrong_challenges_get_answers_that_say_nothing() {
     assert!(format!("{expected:?}").len() < 40);
 }
 
-/// Both sides shift what trees take, so that the messages differ from those without.
+/// A group's shift is no other group's: one for all of them would cancel where an error becomes another tree's.
 #[test]
-fn the_shift_is_public_and_in_the_sums_of_leaves() {
-    let (_, receiver) = checked(27, tiny::<Block>());
-    let (_, plain) = pair(27, tiny::<Block>());
-    assert!(receiver.shift != Block::ZERO && plain.shift == Block::ZERO);
+fn each_group_has_a_shift_of_its_own() {
+    let mut shifts = Shifts::new(&[7; SHIFT_BYTES]);
+    let mut some: Vec<u128> = (0..1000).map(|_| shifts.next::<Block>().into()).collect();
+    some.sort_unstable();
+    assert!(some.windows(2).all(|pair| pair[0] != pair[1]));
+    assert!(Shifts::new(&[]).next::<u64>() == 0);
+
+    // Values, which choices of the base alone would make, hang on the seed from the first batch on.
+    let [a, b] = [0, 1].map(|bit| {
+        let (mut sender, mut receiver) =
+            tampered_pair(27, tiny::<Block>(), Block::ZERO, |setup| setup[3] ^= bit);
+        batch((&mut sender, &mut receiver), 500, |_| ()).values
+    });
+    assert!(a != b);
+
     let (_, ots) = silent(27, SilentParams::SMALL);
     let params = tiny::<Block>();
     let expected = SHIFT_BYTES + ots.message_len(params.setup_ots());
