@@ -1,7 +1,7 @@
 //! Costs of matching, by the plan alone.
 
 use madrigal_core::PhaseCost;
-use madrigal_correlations_make::{VoleBase, VoleCost, VoleCosts};
+use madrigal_correlations_make::{Security, VoleBase, VoleCost, VoleCosts};
 use madrigal_kernels::{Block, Element};
 
 use crate::oprf::{message_bytes, messages};
@@ -37,7 +37,8 @@ impl PsiCosts {
         for thread in 0..threads {
             let partitions = (thread..plan.partitions()).step_by(threads).len();
             let columns = plan.shape.columns();
-            let mut vole = VoleCosts::<V>::new(partitions as u64 * columns as u64);
+            let mut vole =
+                VoleCosts::<V>::new(partitions as u64 * columns as u64, Security::SemiHonest);
             let start = side(vole.start());
             let rounds = setup.rounds.max(VoleBase::cost().rounds + start.rounds);
             setup += start;

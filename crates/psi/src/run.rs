@@ -10,7 +10,7 @@ use futures_channel::mpsc::{Receiver, Sender, channel};
 use futures_util::StreamExt as _;
 use futures_util::future::try_join;
 use madrigal_core::{Party, Phase, Zeroizing, domains};
-use madrigal_correlations_make::{VoleBase, VoleKeys, VoleValues};
+use madrigal_correlations_make::{Security, VoleBase, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
@@ -209,7 +209,14 @@ impl Strand {
         let peer = peer(&self.online)?;
         let elements = self.elements();
         let line = (peer, self.number as u32);
-        let mut vole = VoleValues::<V>::new(&self.setup, &self.base, line, elements).await?;
+        let mut vole = VoleValues::<V>::new(
+            &self.setup,
+            &self.base,
+            line,
+            elements,
+            Security::SemiHonest,
+        )
+        .await?;
         let (put, take) = channel(0);
         let stores = self.send_stores(&mut vole, put);
         let tags = self.take_tags(take, tell);
@@ -277,7 +284,14 @@ impl Strand {
         let peer = peer(&self.online)?;
         let elements = self.elements();
         let line = (peer, self.number as u32);
-        let mut vole = VoleKeys::<V>::new(&self.setup, &self.base, line, elements).await?;
+        let mut vole = VoleKeys::<V>::new(
+            &self.setup,
+            &self.base,
+            line,
+            elements,
+            Security::SemiHonest,
+        )
+        .await?;
         let (put, take) = channel(0);
         let context = self.online.fork("tags");
         let Channel { tx, rx } = context.channel(peer)?;

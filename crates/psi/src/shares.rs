@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use madrigal_core::{Party, Phase, PhaseCost, Zeroizing};
-use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
+use madrigal_correlations_make::{Security, VoleBase, VoleCosts, VoleKeys, VoleValues};
 use madrigal_kernels::{Block, Element, crew};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{OkvsError, Shape};
@@ -93,7 +93,7 @@ impl BinsPlan {
     /// Cost of [`receive_bins`] or [`send_bins`], in setup and online. AES blocks online are not counted here.
     pub fn cost(&self, role: Role) -> [PhaseCost; 2] {
         let columns = self.function.columns();
-        let mut vole = VoleCosts::<u64>::new(columns as u64);
+        let mut vole = VoleCosts::<u64>::new(columns as u64, Security::SemiHonest);
         let (start, extend) = (vole.start(), vole.extend(columns));
         let [start, extend] = match role {
             Role::Receiver => [start.values, extend.values],
@@ -153,7 +153,8 @@ pub async fn receive_bins(
     let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
-    let mut vole = VoleValues::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let mut vole =
+        VoleValues::<u64>::new(&setup, &base, (peer, 0), elements, Security::SemiHonest).await?;
     let step = online.step("bins");
     let mut channel = step.channel(peer)?;
     let digests = plan.padded(&step, digests, plan.sizes.receiver)?;
@@ -200,7 +201,8 @@ pub async fn send_bins(
     let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
-    let mut vole = VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let mut vole =
+        VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements, Security::SemiHonest).await?;
     let step = online.step("bins");
     let mut channel = step.channel(peer)?;
     let digests = plan.padded(&step, digests, plan.sizes.sender)?;

@@ -54,7 +54,7 @@
 //! ```
 //!
 //! # Security
-//! Semi-honest, static, as silent OT here, which has no check against a malicious party either.
+//! Semi-honest, static, as silent OT here; [below](#malicious-parties) is what it takes against malicious parties.
 //!
 //! - *Delta and keys.* The receiver sees silent OTs' message, the trees' level sums and one block for each tree. Level sums show
 //!   nothing of Delta if the trees' hash is circular correlation robust (as for silent OT). The block is, but for what the receiver knows,
@@ -70,16 +70,48 @@
 //! - *Keys look random* to whoever knows Delta, U and M only as far as M = K + U Delta tells; one of K and M is what the other makes it.
 //! - No branch and no address depends on a secret, as in silent OT.
 //!
+//! # Malicious parties
+//! Nothing above notices a party that deviates. Whoever wants that has base OTs that withstand malicious parties, and beside them:
+//!
+//! 1. base rows of SoftSpoken with k = 1 and [its check](crate::softspoken::check), before the sender says anything else;
+//! 2. [`VoleSender::checked`] and [`VoleReceiver::checked`];
+//! 3. for each batch a [challenge](VoleReceiver::challenge), made when all of the batch's messages have come, whose answer the receiver
+//!    [holds](Expected::check) against what it must be before anything that depends on the batch's tags reaches the sender.
+//!
+//! *A malicious receiver* speaks in the base rows and in challenges only. The check leaves it with rows that fit choices of its own, as if it had begun with these:
+//! so it may choose values, but they have their tags under Delta. If it cheated in c columns it passed with a chance of 2^-c, and knows c bits of Delta.
+//! - Choices that it picks must not tell Delta either. The trees are safe for any places. Leaves are safe as long as no U' is y (above), and who picks
+//!   choices can make it y where values have 128 bits: a single tree would give Delta, and no check of M = K + U Delta sees it. So a checked sender draws the public seed of
+//!   shifts, one shift s for each group of trees, when the base rows are fixed; both sides take U' + s for the errors of the group and K' + s Delta for their keys. U' hangs on the base's choices and on shifts of groups
+//!   before, so that U' + s is y for any of n trees with a chance of n / 2^128. One shift for all trees would not do: an error that has it comes to be another iteration's U', where it cancels, and shifts of the
+//!   base alone cancel in the sums of ten elements.
+//! - A challenge with a wrong sum is a way to test guesses of Delta, one for each hash: work of 2^127.
+//!
+//! *A malicious sender* speaks in silent OTs, level sums and sums of leaves. The receiver's choices, places and values come from its own random base choices and
+//! the public codes: marks in the lowest bits of its rows, which it sets itself whatever arrives. Hence a deviation can only make tags wrong, and
+//! the batch's check finds wrong tags with all but a chance of 2^-128. It needs to look at what is used only: an error in an element that feeds the next iteration,
+//! in a row of silent OT, or in a Delta that differs from the base OTs', is one of the tags of the elements that depend on it, and if there are none of those in any batch it has changed nothing.
+//! - An error may depend on the receiver's base choices and places: a wrong level sum spoils one half of a tree or the other. A sender that guesses which
+//!   can name the keys that fit, and passes if the guess is right. So it learns whether a guess is right, at the price of being found if not: a
+//!   guess of c bits passes with a chance of about 2^-c. That is the functionality that Ferret and Wolverine (ePrint 2020/924, 2020/925) have, too, with one difference: they check each iteration's trees at once,
+//!   where here guesses about several trees and iterations may come in one batch. LPN has to hold although such bits are known: one on the average before it is found, and that it is found tells another.
+//! - Delta is the sender's choice but for its lowest bit, which is one, since rows carry their choices there: it is never zero.
+//!
+//! A corrupt party may pick its own outputs, as in all such functionalities: keys, or values and tags.
+//! The tests of this module show each deviation found in checked instances and not found in others.
+//!
 //! # Cost
 //! At either party, for an element: 2 AES blocks for trees and leaves, 2.5 for the code's indices, ten reads from a
 //! table of 1 to 1.3 MB; the receiver reads its table of values, too, for which it makes the indices once more.
 //! Eight blocks are sent for 128 elements, a byte for each, beside the silent OTs: 7 of them for 128 elements, and for setup
 //! 64 times 13 312 (values of 64 bits; 0.1 MB) or 128 times 16 000 (0.2 MB).
 
+mod check;
 mod pack;
 mod params;
 mod receiver;
 mod sender;
+mod shifts;
 #[cfg(test)]
 mod tests;
 
@@ -88,12 +120,16 @@ use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, RowHash};
 
+pub use check::{ANSWER_BYTES, CHALLENGE_BYTES, Expected, mask_elements};
 pub use params::VoleParams;
 pub use receiver::VoleReceiver;
 pub use sender::VoleSender;
 
 /// Elements of the first base that are made at a time: whole groups of silent OTs.
 const PIECE: usize = 128;
+
+/// Bytes of the public seed of shifts that a [checked](VoleSender::checked) sender draws.
+pub const SHIFT_BYTES: usize = 16;
 
 /// The hash H(x) = pi(y x) + y x of leaves, under the key of their group.
 fn hashed(hash: &RowHash, leaves: &mut [Block], out: &mut [Block]) {

@@ -6,7 +6,8 @@ use madrigal_core::Zeroizing;
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, Element, Kernels, blocks_as_bytes_mut};
 
-use super::{pack::pack, params::VoleParams};
+use super::check::{CHALLENGE_BYTES, Checks, Expected};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, shifts::Shifts};
 use crate::OtError;
 use crate::error::{Message, check_argument, check_message};
 use crate::silent::iteration::Iterations;
@@ -19,9 +20,12 @@ pub struct VoleReceiver<V: Element> {
     silent: SilentReceiver,
     tags: Iterations<Block>,
     values: Iterations<V>,
+    /// The shift of a group is added to the values of its trees' elements.
+    shifts: Shifts,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
+    checks: Checks,
 }
 
 impl<V: Element> VoleReceiver<V> {
@@ -31,12 +35,33 @@ impl<V: Element> VoleReceiver<V> {
     /// [`OtError::MessageLength`] for the message.
     pub fn new(
         params: VoleParams<V>,
-        mut silent: SilentReceiver,
+        silent: SilentReceiver,
         message: &[u8],
     ) -> Result<Self, OtError> {
-        let expected = silent.message_len(params.setup_ots());
+        Self::shifted(params, silent, message, 0)
+    }
+
+    /// Does as [`new`](Self::new), with a sender that is [`checked`](super::VoleSender::checked): the message has [`SHIFT_BYTES`] more.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message.
+    pub fn checked(
+        params: VoleParams<V>,
+        silent: SilentReceiver,
+        message: &[u8],
+    ) -> Result<Self, OtError> {
+        Self::shifted(params, silent, message, SHIFT_BYTES)
+    }
+
+    fn shifted(
+        params: VoleParams<V>,
+        mut silent: SilentReceiver,
+        message: &[u8],
+        seed: usize,
+    ) -> Result<Self, OtError> {
+        let expected = seed + silent.message_len(params.setup_ots());
         check_message(Message::VoleSetup, message, expected)?;
-        let mut left = message;
+        let (seed, mut left) = message.split_at(seed);
         let mut tags = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut values = Zeroizing::<Vec<V>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
@@ -57,8 +82,10 @@ impl<V: Element> VoleReceiver<V> {
             silent,
             tags: Iterations::new(instance, coins(), course, tags),
             values: Iterations::new(instance, coins(), course, values),
+            shifts: Shifts::new(seed),
             leaves: Zeroizing::default(),
             course,
+            checks: Checks::new(instance),
         })
     }
 
@@ -123,14 +150,32 @@ impl<V: Element> VoleReceiver<V> {
                 *left = *here;
             }
         });
-        let mut left = places.iter();
+        let (mut left, shifts) = (places.iter(), &mut self.shifts);
         let _ = self.values.fill(values, |_, used, _, nodes| {
             nodes.fill(V::default());
+            let shift = shifts.next::<V>();
             if let (Some(places), Some(errors)) = (left.next(), used.first_chunk()) {
-                Kernels::detect().ggm_add(nodes, places, errors);
+                let mut errors = Zeroizing::<[V; TREES]>::new(*errors);
+                errors.iter_mut().for_each(|error| *error ^= shift);
+                Kernels::detect().ggm_add(nodes, places, &errors);
             }
         });
         Ok(())
+    }
+
+    /// Makes a challenge to the sender of elements with their tags, and of a mask of [`mask_elements`](super::mask_elements) others that serve for nothing
+    /// else: whether it has the keys of all of them. `seed` is drawn at random when the sender's messages for all of them have come.
+    /// Gives the message to send and what the answer must be.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] for the argument of the wrong length.
+    pub fn challenge(
+        &mut self,
+        seed: Block,
+        elements: (&[V], &[Block]),
+        mask: (&[V], &[Block]),
+    ) -> Result<([u8; CHALLENGE_BYTES], Expected), OtError> {
+        self.checks.challenge(seed, elements, mask)
     }
 }
 

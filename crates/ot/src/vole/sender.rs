@@ -4,10 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::{Block, Element, Prg};
+use madrigal_kernels::{Block, Element, Kernels, Prg};
 use rand_core::CryptoRng;
 
-use super::{pack::pack, params::VoleParams};
+use super::check::{ANSWER_BYTES, Checks};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, shifts::Shifts};
 use crate::error::check_argument;
 use crate::silent::iteration::Iterations;
 use crate::silent::public::PublicCoins;
@@ -20,9 +21,12 @@ pub struct VoleSender<V> {
     silent: SilentSender,
     roots: Prg,
     iterations: Iterations<Block>,
+    /// Delta times the shift of a group is added to the keys of its trees' elements.
+    shifts: Shifts,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
+    checks: Checks,
     marker: PhantomData<fn() -> V>,
 }
 
@@ -35,10 +39,35 @@ impl<V: Element> VoleSender<V> {
     pub fn new(
         rng: &mut impl CryptoRng,
         params: VoleParams<V>,
-        mut silent: SilentSender,
+        silent: SilentSender,
     ) -> Result<(Self, Vec<u8>), OtError> {
-        let mut message = vec![0; silent.message_len(params.setup_ots())];
-        let mut left = message.as_mut_slice();
+        Self::shifted(rng, params, silent, &[])
+    }
+
+    /// Does as [`new`](Self::new), for a receiver that may be malicious: the silent OTs are from base rows that are
+    /// [checked](crate::softspoken::check) by now. The message has [`SHIFT_BYTES`](super::SHIFT_BYTES) more.
+    ///
+    /// # Errors
+    /// [`OtError`]: none that a correct build gives.
+    pub fn checked(
+        rng: &mut impl CryptoRng,
+        params: VoleParams<V>,
+        silent: SilentSender,
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        let mut seed = [0; SHIFT_BYTES];
+        rng.fill_bytes(&mut seed);
+        Self::shifted(rng, params, silent, &seed)
+    }
+
+    fn shifted(
+        rng: &mut impl CryptoRng,
+        params: VoleParams<V>,
+        mut silent: SilentSender,
+        seed: &[u8],
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        let mut message = seed.to_vec();
+        message.resize(seed.len() + silent.message_len(params.setup_ots()), 0);
+        let mut left = &mut message[seed.len()..];
         let mut base = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
         for base in base.chunks_mut(super::PIECE) {
@@ -62,8 +91,10 @@ impl<V: Element> VoleSender<V> {
                 params.course(),
                 base,
             ),
+            shifts: Shifts::new(seed),
             leaves: Zeroizing::default(),
             course: params.course(),
+            checks: Checks::new(instance),
             marker: PhantomData,
         };
         Ok((sender, message))
@@ -109,7 +140,7 @@ impl<V: Element> VoleSender<V> {
             &mut self.roots,
             &mut self.leaves,
         );
-        let mut rows = rows.as_slice();
+        let (mut rows, shifts) = (rows.as_slice(), &mut self.shifts);
         let _ = self.iterations.fill(keys, |coins, used, place, nodes| {
             let (sums, errors) = message[place].split_at_mut(super::level_bytes(nodes));
             let (now, later) = rows.split_at(sums.len() / 16);
@@ -119,17 +150,33 @@ impl<V: Element> VoleSender<V> {
             }
             grow_sender(&coins.next_trees(), delta, roots, now, sums, leaves);
             super::hashed(&coins.next_hash(), leaves, nodes);
-            write_sums(nodes, used, errors);
+            let shift = [shifts.next::<V>()];
+            let shift = Kernels::detect().field_inner_product(&[delta], &shift);
+            write_sums(nodes, used, shift, errors);
         });
         Ok(())
     }
+
+    /// Answers the receiver's [challenge](super::VoleReceiver::challenge) of the elements with these keys and a mask's.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the challenge, [`OtError::ArgumentLength`] for the mask.
+    pub fn answer(
+        &mut self,
+        challenge: &[u8],
+        keys: &[Block],
+        mask: &[Block],
+    ) -> Result<[u8; ANSWER_BYTES], OtError> {
+        let delta = self.silent.delta().expose();
+        self.checks.answer::<V>(delta, challenge, keys, mask)
+    }
 }
 
-/// Writes the sum of each tree's leaves, masked by the key that is used up.
-fn write_sums(leaves: &[Block], used: &[Block], message: &mut [u8]) {
+/// Writes the sum of each tree's leaves, masked by the key that is used up and the shift's.
+fn write_sums(leaves: &[Block], used: &[Block], shift: Block, message: &mut [u8]) {
     let sums = super::sums(leaves);
     for ((message, &sum), &key) in message.chunks_exact_mut(16).zip(sums.iter()).zip(used) {
-        message.copy_from_slice(&(sum ^ key).to_bytes());
+        message.copy_from_slice(&(sum ^ key ^ shift).to_bytes());
     }
 }
 
