@@ -37,7 +37,7 @@ impl PsiCosts {
         for thread in 0..threads {
             let partitions = (thread..plan.partitions()).step_by(threads).len();
             let columns = plan.shape.columns();
-            let mut vole = VoleCosts::<V>::new(partitions as u64 * columns as u64);
+            let mut vole = VoleCosts::<V>::new(partitions as u64 * columns as u64, plan.security());
             let start = side(vole.start());
             let rounds = setup.rounds.max(VoleBase::cost().rounds + start.rounds);
             setup += start;
@@ -47,7 +47,7 @@ impl PsiCosts {
             setup.rounds = rounds;
         }
         let partitions = plan.partitions() as u64;
-        let store = partitions * message_bytes(&plan.shape, plan.element_bytes()) as u64;
+        let store = partitions * (message_bytes(&plan.shape, plan.element_bytes()) + plan.challenge_bytes()) as u64;
         let store_messages = partitions * messages(&plan.shape) as u64;
         let tags = partitions * plan.tag_bytes() as u64;
         let replies = partitions * plan.reply_bytes() as u64;

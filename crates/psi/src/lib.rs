@@ -35,12 +35,14 @@ mod costs;
 mod error;
 mod lists;
 mod oprf;
+mod oracle;
 mod plan;
 mod run;
 mod shares;
 mod tags;
 
 pub use costs::PsiCosts;
+pub use madrigal_correlations_make::Security;
 pub use error::PsiError;
 pub use lists::{List, ListFailed, Matched};
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};

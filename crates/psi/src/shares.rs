@@ -80,6 +80,7 @@ impl BinsPlan {
             shape: &self.function,
             pads: false,
             evaluated: CHOICES as u64 * self.sizes.sender,
+            checked: false,
         }
     }
 
@@ -161,7 +162,9 @@ pub async fn receive_bins(
     let setting = plan.setting();
     let function = step.step("function");
     let function = Function::receiver(&function, setting, &mut vole, &mut channel.tx, &placed.keys);
-    let pads = pads(&step, &function.await?, &placed.keys)?;
+    let (function, _) = function.await?;
+    let pads = pads(&step, &function, &placed.keys)?;
+    drop(function);
     let items = plan.sizes.sender;
     let found = if plan.payloads {
         let hints = received::<Block>(&mut channel.rx, plan.columns).await?;
@@ -205,7 +208,8 @@ pub async fn send_bins(
     let setting = plan.setting();
     let function = step.step("function");
     let keys = Function::keys(setting.shape, &mut vole).await?;
-    let function = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
+    let (function, _) =
+        Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
     let pads = pads(&step, &function, &spread.keys)?;
     drop(function);
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
