@@ -12,6 +12,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::security::Against;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -149,6 +150,10 @@ pub struct Psi {
     /// party, as 0=a-shares
     #[arg(long, value_name = "[PARTY=]DIR", conflicts_with_all = ["join", "out"], help_heading = "Result")]
     pub shares: Vec<OfParty<PathBuf>>,
+
+    /// Parties against which the lists are protected.
+    #[command(flatten)]
+    pub against: Against,
 
     /// Name of that column
     #[arg(
