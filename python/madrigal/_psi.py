@@ -258,8 +258,8 @@ def psi(
         RunError: lists that cannot be matched, with the text of the command line, which names arguments as its flags.
     """
     asked = Asked(
-        both(lists), column, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty, bound=bound,
-        ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
+        both(lists), column, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty,
+        bound=bound, ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
     )
     how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:

@@ -41,6 +41,7 @@
 //! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
+//! | seed of the factors of a check of VOLE, drawn when what it checks is settled | no | 0, 1, 2, ...: one for each element | | `crates/ot/src/vole/check.rs` |
 //! | key of the leaves of a group of four trees of VOLE | no | leaves | | `RowHash` of the kernels |
 //! | two halves of [`PSI_TAGS`] of a step, plus (XOR) the number of some columns and bits of a digest | no | elements under digests whose rows begin in these columns: some 2,000 of the sender's; tags under the first half and pads under the second | | `RowHash` of the kernels |
 //! | seed of a party's coins for a store, bins or VOLE, from a private generator | yes | n \| 0, 1, 2, ...: free columns, tags, masks; choices of OTs | [`STEP_KEY_NUMBERS`] of the step and the party: 0 for stores and VOLE, 1 for bins | `crates/psi/src/oprf.rs`, `crates/psi/src/shares.rs`, `crates/correlations-make/src/ot/vole.rs` |
@@ -197,6 +198,8 @@ registry! {
     Sha256 SILENT_COINS = b"madrigal silent codes v1";
     /// Does for an instance of VOLE what [`SILENT_COINS`] does.
     Sha256 VOLE_COINS = b"madrigal VOLE codes   v1";
+    /// An instance of VOLE, the number of a check and a sum of keys give the answer to a challenge (random oracle).
+    Sha256 VOLE_CHECK = b"madrigal VOLE check   v1";
     /// A step in which two lists are matched gives the public key that tags are hashed under (random oracle).
     Sha256 PSI_TAGS = b"madrigal psi tags     v1";
     /// A step in which two lists are matched, an element and a digest give a tag and a pad, against malicious parties (random oracle).

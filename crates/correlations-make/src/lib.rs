@@ -52,7 +52,8 @@ pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};
 pub use ot::{
     Choice, Extension, ExtensionError, MAX_THREADS, Matrices, OtCosts, OtSource,
-    PrecomputedReceiver, PrecomputedSender, VoleBase, VoleCost, VoleCosts, VoleKeys, VoleValues,
+    PrecomputedReceiver, PrecomputedSender, Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES,
+    VoleAnswerer, VoleBase, VoleCost, VoleCosts, VoleExpected, VoleKeys, VoleValues,
     precomputed_cost,
 };
 pub use supply::{Made, Origin, Primitive, Supply, SupplyCosts};

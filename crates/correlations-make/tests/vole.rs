@@ -5,7 +5,7 @@
 )]
 
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
+use madrigal_correlations_make::{Security, VoleBase, VoleCosts, VoleKeys, VoleValues};
 use madrigal_kernels::{Block, Element, Kernels};
 use madrigal_net::{Context, Result};
 use madrigal_testkit::{World, seed};
@@ -20,14 +20,28 @@ async fn side<V: Element>(context: Context, calls: &[usize], total: u64) -> Resu
     let (mut values, mut tags) = (vec![V::default(); m], vec![Block::ZERO; m]);
     let mut at = 0;
     if context.me() == Party::new(0) {
-        let mut keys = VoleKeys::<V>::new(&context, &base, (Party::new(1), 3), total).await?;
+        let mut keys = VoleKeys::<V>::new(
+            &context,
+            &base,
+            (Party::new(1), 3),
+            total,
+            Security::SemiHonest,
+        )
+        .await?;
         for &call in calls {
             keys.extend(&mut tags[at..at + call]).await?;
             at += call;
         }
         return Ok((Some(*keys.delta()), values, tags));
     }
-    let mut made = VoleValues::<V>::new(&context, &base, (Party::new(0), 3), total).await?;
+    let mut made = VoleValues::<V>::new(
+        &context,
+        &base,
+        (Party::new(0), 3),
+        total,
+        Security::SemiHonest,
+    )
+    .await?;
     for &call in calls {
         let range = at..at + call;
         made.extend(&mut values[range.clone()], &mut tags[range])
@@ -46,7 +60,7 @@ fn check<V: Element>(calls: &[usize], total: u64) {
     Kernels::detect().field_multiply_add(delta.unwrap(), &values, &mut keys);
     assert!(keys == tags, "tags of {} values", values.len());
 
-    let mut costs = VoleCosts::<V>::new(total);
+    let mut costs = VoleCosts::<V>::new(total, Security::SemiHonest);
     let (mut at_keys, mut at_values) = (VoleBase::cost(), VoleBase::cost());
     let start = costs.start();
     at_keys += start.keys;

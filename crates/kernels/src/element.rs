@@ -66,11 +66,12 @@ pub(crate) mod sealed {
             values: &[Self; TREES],
         );
         fn multiply_add(kernels: Kernels, factor: Block, x: &[Self], out: &mut [Block]);
+        fn inner_product(kernels: Kernels, factors: &[Block], x: &[Self]) -> Block;
         fn masked(self, bit: u64) -> Self;
     }
 
     macro_rules! kernels {
-        ($type:ident, $mask:expr, $sums:ident $solve:ident $gather:ident $add_at:ident $multiply_add:ident) => {
+        ($type:ident, $mask:expr, $sums:ident $solve:ident $gather:ident $add_at:ident $multiply_add:ident $inner:ident) => {
             impl Sealed for $type {
                 fn sums(kernels: Kernels, store: &[Self], bands: &[Band], out: &mut [Self]) {
                     dispatch!(kernels, $sums(store, bands, out));
@@ -102,6 +103,10 @@ pub(crate) mod sealed {
                     dispatch!(kernels, $multiply_add(factor, x, out));
                 }
 
+                fn inner_product(kernels: Kernels, factors: &[Block], x: &[Self]) -> Block {
+                    dispatch!(kernels, $inner(factors, x))
+                }
+
                 #[inline(always)]
                 fn masked(self, bit: u64) -> Self {
                     let word = bit.wrapping_neg();
@@ -110,6 +115,6 @@ pub(crate) mod sealed {
             }
         };
     }
-    kernels!(u64, core::convert::identity, band_sums_words band_solve_words lpn_gather_words ggm_add_words field_add_words);
-    kernels!(Block, |word| Block::new(word, word), band_sums_blocks band_solve_blocks lpn_gather_blocks ggm_add_blocks field_add_blocks);
+    kernels!(u64, core::convert::identity, band_sums_words band_solve_words lpn_gather_words ggm_add_words field_add_words field_inner_words);
+    kernels!(Block, |word| Block::new(word, word), band_sums_blocks band_solve_blocks lpn_gather_blocks ggm_add_blocks field_add_blocks field_inner_blocks);
 }

@@ -13,7 +13,7 @@ use crate::{Block, Kernels};
 
 mod arithmetic;
 
-pub(crate) use arithmetic::{product, scaled};
+pub(crate) use arithmetic::{inner_blocks, inner_words, product, scaled};
 pub use arithmetic::{times_x, times_y};
 
 impl Kernels {
@@ -24,6 +24,16 @@ impl Kernels {
     pub fn field_multiply_add<V: Element>(self, factor: Block, x: &[V], out: &mut [Block]) {
         assert_eq!(x.len(), out.len(), "a product for each element");
         V::multiply_add(self, factor, x, out);
+    }
+
+    /// The sum of all products `factors[i]` times `x[i]`.
+    ///
+    /// # Panics
+    /// If `factors` and `x` differ in length.
+    #[must_use]
+    pub fn field_inner_product<V: Element>(self, factors: &[Block], x: &[V]) -> Block {
+        assert_eq!(x.len(), factors.len(), "a factor for each element");
+        V::inner_product(self, factors, x)
     }
 
     /// The product of two elements of GF(2^128).

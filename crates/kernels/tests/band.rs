@@ -169,6 +169,19 @@ fn products_are_those_of_the_field() {
             }
         }
     }
+    for kernels in kernels() {
+        for n in [0, 1, 2, 3, 7, 8, 9, blocks.len()] {
+            let factors = random::<Block>(6, n);
+            let by = |x: &dyn Fn(usize) -> Block| {
+                (0..n).fold(Block::ZERO, |sum, i| sum ^ product(factors[i], x(i)))
+            };
+            let of_blocks = kernels.field_inner_product(&factors, &blocks[..n]);
+            let of_words = kernels.field_inner_product(&factors, &words[..n]);
+            assert!(of_blocks == by(&|i| blocks[i]), "{n} {}", kernels.level());
+            let word = |i: usize| Block::new(words[i], 0);
+            assert!(of_words == by(&word), "{n} {}", kernels.level());
+        }
+    }
     for &a in &blocks {
         assert!(field::times_x(a) == product(a, Block::new(2, 0)));
         assert!(field::times_y(a) == product(a, Block::new(0, 1)));

@@ -104,7 +104,8 @@ impl Plan<'_> {
             }
         };
         let [of_receiver, of_sender] = seconds;
-        let work = (sizes.receiver as f64 * of_receiver).max(sizes.sender as f64 * of_sender) / threads;
+        let work =
+            (sizes.receiver as f64 * of_receiver).max(sizes.sender as f64 * of_sender) / threads;
         let [keys, others] = plan.keys_of_partition();
         let under_way = keys.max(others) as u64 * OF_PARTITION * threads as u64;
         let memory = self

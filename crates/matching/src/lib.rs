@@ -22,6 +22,6 @@ pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
 pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
-pub use numbers::{Answer, InBins, shares};
 pub use madrigal_psi::Security;
+pub use numbers::{Answer, InBins, shares};
 pub use task::{Question, Task, Told};

@@ -30,6 +30,8 @@ pub enum Message {
     VoleSetup,
     /// The VOLE sender's silent OTs, level sums and sums of leaves.
     Vole,
+    /// The VOLE receiver's challenge.
+    VoleChallenge,
 }
 
 impl fmt::Display for Message {
@@ -47,6 +49,7 @@ impl fmt::Display for Message {
             Message::Silent => "silent-OT message (level sums)",
             Message::VoleSetup => "VOLE setup message (silent OTs)",
             Message::Vole => "VOLE message (silent OTs, level sums, sums of leaves)",
+            Message::VoleChallenge => "VOLE challenge (seed, sum of values)",
         })
     }
 }

@@ -43,11 +43,15 @@ impl PsiCosts {
             setup += start;
             for _ in 0..partitions {
                 setup += side(vole.extend(columns));
+                if plan.checked() {
+                    setup += side(vole.check(columns));
+                }
             }
             setup.rounds = rounds;
         }
         let partitions = plan.partitions() as u64;
-        let store = partitions * (message_bytes(&plan.shape, plan.element_bytes()) + plan.challenge_bytes()) as u64;
+        let store = partitions
+            * (message_bytes(&plan.shape, plan.element_bytes()) + plan.challenge_bytes()) as u64;
         let store_messages = partitions * messages(&plan.shape) as u64;
         let tags = partitions * plan.tag_bytes() as u64;
         let replies = partitions * plan.reply_bytes() as u64;

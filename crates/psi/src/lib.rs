@@ -75,9 +75,9 @@ mod shares;
 mod tags;
 
 pub use costs::PsiCosts;
-pub use madrigal_correlations_make::Security;
 pub use error::PsiError;
 pub use lists::{List, ListFailed, Matched};
+pub use madrigal_correlations_make::Security;
 pub use plan::{PsiPlan, STATISTICAL, Sizes, partition_of};
 pub use run::{Role, agree, intersect, salt};
 pub use shares::{BinsPlan, MOST_IN_BINS, ReceiverBins, receive_bins, send_bins};

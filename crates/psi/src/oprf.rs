@@ -13,7 +13,9 @@
 
 use bytes::Bytes;
 use madrigal_core::{Zeroizing, domains};
-use madrigal_correlations_make::{Expected, VoleKeys, VoleValues};
+use madrigal_correlations_make::{
+    VOLE_CHALLENGE_BYTES, VoleAnswerer, VoleExpected, VoleKeys, VoleValues,
+};
 use madrigal_kernels::{Block, Element, Kernels, ROWS_PER_KEY, RowHash};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{Found, OkvsError, Shape, decode_each, encode};
@@ -97,7 +99,7 @@ pub(crate) struct Keys {
     elements: Zeroizing<Vec<Block>>,
     delta: Zeroizing<Block>,
     /// Means to answer the receiver's challenge, where there is one.
-    check: Option<VoleCheck>,
+    answerer: Option<VoleAnswerer>,
 }
 
 /// The hash of a step's elements.
@@ -135,7 +137,7 @@ impl Function {
         vole: &mut VoleValues<V>,
         tx: &mut Sender,
         digests: &[Block],
-    ) -> Result<(Self, Option<Expected>)> {
+    ) -> Result<(Self, Option<VoleExpected>)> {
         let (seed, mut store) = encoded::<V>(step, setting.shape, digests)?;
         let mut values = Zeroizing::<Vec<V>>::zeros(store.len());
         let mut elements = Zeroizing::<Vec<Block>>::zeros(store.len());
@@ -179,15 +181,19 @@ impl Function {
         let Keys {
             mut elements,
             delta,
-            check,
+            answerer,
         } = keys;
-        let challenge = if setting.checked { VOLE_CHALLENGE_BYTES } else { 0 };
+        let challenge = if setting.checked {
+            VOLE_CHALLENGE_BYTES
+        } else {
+            0
+        };
         let head = rx.recv(16 + challenge).await?;
         let (seed, challenge) = head.split_at(16);
         let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
         // By the keys as they are, before the store is added to them.
-        let answer = match check {
-            Some(check) => check.answer(challenge, &elements).map_err(|e| step.fail(e))?.to_vec(),
+        let answer = match answerer {
+            Some(answerer) => answerer.answer(challenge, &elements)?.to_vec(),
             None => Vec::new(),
         };
         for keys in elements.chunks_mut(ELEMENTS) {
@@ -208,16 +214,13 @@ impl Function {
     }
 
     /// The sender's keys for the next store. The receiver needs nothing for them but what is sent here, so they are made ahead.
-    pub(crate) async fn keys<V: Value>(
-        shape: &Shape,
-        vole: &mut VoleKeys<V>,
-    ) -> Result<Keys> {
+    pub(crate) async fn keys<V: Value>(shape: &Shape, vole: &mut VoleKeys<V>) -> Result<Keys> {
         let mut elements = Zeroizing::<Vec<Block>>::zeros(shape.columns());
         vole.extend(&mut elements).await?;
         Ok(Keys {
             elements,
             delta: vole.delta(),
-            check: vole.take_check(),
+            answerer: vole.answerer()?,
         })
     }
 

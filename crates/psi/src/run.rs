@@ -10,7 +10,7 @@ use futures_channel::mpsc::{Receiver, Sender, channel};
 use futures_util::StreamExt as _;
 use futures_util::future::try_join;
 use madrigal_core::{Party, Phase, Zeroizing, domains};
-use madrigal_correlations_make::{Expected, VoleBase, VoleKeys, VoleValues};
+use madrigal_correlations_make::{VoleBase, VoleExpected, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
@@ -176,7 +176,7 @@ struct Awaited {
     partition: usize,
     own: Own,
     /// The sender's answer, where it may be malicious.
-    answer: Option<Expected>,
+    answer: Option<VoleExpected>,
 }
 
 /// What the sender has of a partition whose tags it has sent, and waits for the reply.
@@ -225,7 +225,14 @@ impl Strand {
         let peer = peer(&self.online)?;
         let elements = self.elements();
         let line = (peer, self.number as u32);
-        let mut vole = VoleValues::<V>::new(&self.setup, &self.base, line, elements, self.plan.security()).await?;
+        let mut vole = VoleValues::<V>::new(
+            &self.setup,
+            &self.base,
+            line,
+            elements,
+            self.plan.security(),
+        )
+        .await?;
         let (put, take) = channel(0);
         let stores = self.send_stores(&mut vole, put);
         let tags = self.take_tags(take, tell);
@@ -265,11 +272,7 @@ impl Strand {
     }
 
     /// Takes the sender's tags of partition after partition, and looks for its own.
-    async fn take_tags(
-        &self,
-        mut take: Receiver<Awaited>,
-        tell: &dyn Fn(usize),
-    ) -> Result<()> {
+    async fn take_tags(&self, mut take: Receiver<Awaited>, tell: &dyn Fn(usize)) -> Result<()> {
         let context = self.online.fork("tags");
         let mut channel = context.channel(peer(&context)?)?;
         let tags = self.partitions().len() * self.plan.tag_bytes();
@@ -307,7 +310,14 @@ impl Strand {
         let peer = peer(&self.online)?;
         let elements = self.elements();
         let line = (peer, self.number as u32);
-        let mut vole = VoleKeys::<V>::new(&self.setup, &self.base, line, elements, self.plan.security()).await?;
+        let mut vole = VoleKeys::<V>::new(
+            &self.setup,
+            &self.base,
+            line,
+            elements,
+            self.plan.security(),
+        )
+        .await?;
         let (put, take) = channel(0);
         let context = self.online.fork("tags");
         let Channel { tx, rx } = context.channel(peer)?;

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use madrigal_core::{Party, Phase, PhaseCost, Zeroizing};
-use madrigal_correlations_make::{VoleBase, VoleCosts, VoleKeys, VoleValues};
+use madrigal_correlations_make::{Security, VoleBase, VoleCosts, VoleKeys, VoleValues};
 use madrigal_kernels::{Block, Element};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{OkvsError, Shape};
@@ -91,7 +91,7 @@ impl BinsPlan {
     /// Cost of [`receive_bins`] or [`send_bins`], in setup and online. AES blocks online are not counted here.
     pub fn cost(&self, role: Role) -> [PhaseCost; 2] {
         let columns = self.function.columns();
-        let mut vole = VoleCosts::<u64>::new(columns as u64);
+        let mut vole = VoleCosts::<u64>::new(columns as u64, Security::SemiHonest);
         let (start, extend) = (vole.start(), vole.extend(columns));
         let [start, extend] = match role {
             Role::Receiver => [start.values, extend.values],
@@ -150,7 +150,8 @@ pub async fn receive_bins(
     let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
-    let mut vole = VoleValues::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let mut vole =
+        VoleValues::<u64>::new(&setup, &base, (peer, 0), elements, Security::SemiHonest).await?;
     let step = online.step("bins");
     let mut channel = step.channel(peer)?;
     let digests = plan.padded(&step, digests, plan.sizes.receiver)?;
@@ -196,7 +197,8 @@ pub async fn send_bins(
     let (setup, online) = phases(context, plan);
     let base = VoleBase::new(&setup).await?;
     let elements = plan.function.columns() as u64;
-    let mut vole = VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements).await?;
+    let mut vole =
+        VoleKeys::<u64>::new(&setup, &base, (peer, 0), elements, Security::SemiHonest).await?;
     let step = online.step("bins");
     let mut channel = step.channel(peer)?;
     let digests = plan.padded(&step, digests, plan.sizes.sender)?;
@@ -208,8 +210,7 @@ pub async fn send_bins(
     let setting = plan.setting();
     let function = step.step("function");
     let keys = Function::keys(setting.shape, &mut vole).await?;
-    let (function, _) =
-        Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
+    let (function, _) = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
     let pads = pads(&step, &function, &spread.keys)?;
     drop(function);
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));

@@ -57,8 +57,7 @@ async fn by_hand(context: &Context, digests: &[Block], receiver: u64, cheat: Che
     let shape = Shape::for_keys(receiver).unwrap();
     let (columns, line) = (shape.columns(), (peer, 0));
     let security = Security::Malicious;
-    let mut vole =
-        VoleKeys::<Block>::new(&setup, &base, line, columns as u64, security).await?;
+    let mut vole = VoleKeys::<Block>::new(&setup, &base, line, columns as u64, security).await?;
     let mut keys = vec![Block::ZERO; columns];
     vole.extend(&mut keys).await?;
     let mut delta = *vole.delta();
@@ -101,7 +100,8 @@ async fn by_hand(context: &Context, digests: &[Block], receiver: u64, cheat: Che
         hashes.push((number(0), (number(16) >> 64) as u64));
     }
     if cheat == Cheat::OneTag {
-        hashes.fill(hashes[0]);
+        let first = hashes[0];
+        hashes.fill(first);
     }
     let place = |tag: u128| tag >> (128 - PLACE_BITS);
     let low = |tag: u128| (tag & u128::from(u64::MAX)) | (tag >> 64 & 0xff) << 64;
@@ -181,7 +181,10 @@ fn a_sender_by_hand_finds_the_same_and_gains_nothing_by_cheating() {
 
     let error = against(&lists, Cheat::Answer).0.unwrap_err();
     println!("{error}");
-    assert!(error.contains("party 1") && error.contains("VOLE"), "{error}");
+    assert!(
+        error.contains("party 1") && error.contains("VOLE"),
+        "{error}"
+    );
 
     // Every key but the first has another tag.
     let first = BTreeSet::from([u128::from(lists.lists[1][0])]);

@@ -141,7 +141,11 @@ fn messages_of_any_content_end_well() {
 }
 
 /// Runs parties of which one deviates; gives their errors.
-pub(crate) fn deviates(lists: &Trial, how: How, (deviator, deviation): (usize, Deviation)) -> [Option<String>; 2] {
+pub(crate) fn deviates(
+    lists: &Trial,
+    how: How,
+    (deviator, deviation): (usize, Deviation),
+) -> [Option<String>; 2] {
     let deviator = Party::new(deviator);
     let (seen, transports) = Transcript::of(deviator, mesh(2));
     let transports = Deviating::all(transports, deviator, Some(deviation), &seen);

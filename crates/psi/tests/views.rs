@@ -3,9 +3,7 @@
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter};
 use madrigal_net::Context;
-use madrigal_psi::{
-    BinsPlan, PsiPlan, Role, Security, Sizes, intersect, receive_bins, send_bins,
-};
+use madrigal_psi::{BinsPlan, PsiPlan, Role, Security, Sizes, intersect, receive_bins, send_bins};
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
 

@@ -40,4 +40,7 @@ pub use self::lines::MAX_THREADS;
 pub use self::precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use self::product_way::Matrices;
 pub use self::source::OtSource;
-pub use self::vole::{VoleBase, VoleCost, VoleCosts, VoleKeys, VoleValues};
+pub use self::vole::{
+    Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES, VoleAnswerer, VoleBase, VoleCost, VoleCosts,
+    VoleExpected, VoleKeys, VoleValues,
+};

@@ -36,6 +36,42 @@ pub(crate) fn scaled(a: Block, b: u64, multiply: impl Fn(u64, u64) -> u128 + Cop
     )
 }
 
+/// The sum of the products of elements of GF(2^128), reduced once.
+#[inline(always)]
+pub(crate) fn inner_blocks(
+    factors: &[Block],
+    x: &[Block],
+    multiply: impl Fn(u64, u64) -> u128 + Copy,
+) -> Block {
+    let (mut low, mut high, mut all) = (0, 0, 0);
+    for (a, b) in factors.iter().zip(x) {
+        low ^= multiply(a.lo(), b.lo());
+        high ^= multiply(a.hi(), b.hi());
+        all ^= multiply(a.lo() ^ a.hi(), b.lo() ^ b.hi());
+    }
+    // As in `product`.
+    let cross = all ^ low ^ high;
+    Block::new(
+        reduce(low ^ high, multiply),
+        reduce(cross ^ high << 1, multiply),
+    )
+}
+
+/// The sum of the products of elements of GF(2^128) and of GF(2^64), reduced once.
+#[inline(always)]
+pub(crate) fn inner_words(
+    factors: &[Block],
+    x: &[u64],
+    multiply: impl Fn(u64, u64) -> u128 + Copy,
+) -> Block {
+    let (mut low, mut high) = (0, 0);
+    for (a, &b) in factors.iter().zip(x) {
+        low ^= multiply(a.lo(), b);
+        high ^= multiply(a.hi(), b);
+    }
+    Block::new(reduce(low, multiply), reduce(high, multiply))
+}
+
 /// x times an element of GF(2^64).
 #[inline(always)]
 const fn shifted(a: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Products of GF(2^128) in plain Rust, see [`crate::field`].
 
 use crate::Block;
-use crate::field::{product, scaled};
+use crate::field::{inner_blocks, inner_words, product, scaled};
 
 /// The carry-less product, bit by bit and without a branch.
 #[inline(always)]
@@ -23,4 +23,12 @@ pub(crate) fn field_add_words(factor: Block, x: &[u64], out: &mut [Block]) {
     for (&x, out) in x.iter().zip(out) {
         *out ^= scaled(factor, x, multiply);
     }
+}
+
+pub(crate) fn field_inner_blocks(factors: &[Block], x: &[Block]) -> Block {
+    inner_blocks(factors, x, multiply)
+}
+
+pub(crate) fn field_inner_words(factors: &[Block], x: &[u64]) -> Block {
+    inner_words(factors, x, multiply)
 }

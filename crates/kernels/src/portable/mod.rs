@@ -25,7 +25,7 @@ pub(crate) use aes::{aes_registers, encrypt, expand_key};
 pub(crate) use band::{band_solve_blocks, band_solve_words, band_sums_blocks, band_sums_words};
 pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column};
 pub(crate) use crc::crc32;
-pub(crate) use field::{field_add_blocks, field_add_words};
+pub(crate) use field::{field_add_blocks, field_add_words, field_inner_blocks, field_inner_words};
 pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use garble::{
     evaluate_half, evaluate_three, expand_keys, garble_half, garble_three, label_rows,

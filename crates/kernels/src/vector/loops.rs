@@ -144,6 +144,16 @@ macro_rules! field {
                 *out ^= crate::field::scaled(factor, x, |a, b| $multiply(a, b));
             }
         }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn field_inner_blocks(factors: &[Block], x: &[Block]) -> Block {
+            crate::field::inner_blocks(factors, x, |a, b| $multiply(a, b))
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn field_inner_words(factors: &[Block], x: &[u64]) -> Block {
+            crate::field::inner_words(factors, x, |a, b| $multiply(a, b))
+        }
     };
 }
 pub(crate) use field;

@@ -76,6 +76,7 @@
 //! Eight blocks are sent for 128 elements, a byte for each, beside the silent OTs: 7 of them for 128 elements, and for setup
 //! 64 times 13 312 (values of 64 bits; 0.1 MB) or 128 times 16 000 (0.2 MB).
 
+mod check;
 mod pack;
 mod params;
 mod receiver;
@@ -88,6 +89,7 @@ use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, RowHash};
 
+pub use check::{ANSWER_BYTES, Answerer, CHALLENGE_BYTES, Expected, mask_elements};
 pub use params::VoleParams;
 pub use receiver::VoleReceiver;
 pub use sender::VoleSender;

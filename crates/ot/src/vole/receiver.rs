@@ -6,6 +6,7 @@ use madrigal_core::Zeroizing;
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, Element, Kernels, blocks_as_bytes_mut};
 
+use super::check::{CHALLENGE_BYTES, Checks, Expected};
 use super::{pack::pack, params::VoleParams};
 use crate::OtError;
 use crate::error::{Message, check_argument, check_message};
@@ -22,6 +23,7 @@ pub struct VoleReceiver<V: Element> {
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
+    checks: Checks,
 }
 
 impl<V: Element> VoleReceiver<V> {
@@ -59,6 +61,7 @@ impl<V: Element> VoleReceiver<V> {
             values: Iterations::new(instance, coins(), course, values),
             leaves: Zeroizing::default(),
             course,
+            checks: Checks::new(instance),
         })
     }
 
@@ -131,6 +134,21 @@ impl<V: Element> VoleReceiver<V> {
             }
         });
         Ok(())
+    }
+
+    /// Makes a challenge to the sender of elements with their tags, and of a mask of [`mask_elements`](super::mask_elements) others that serve for nothing
+    /// else: whether it has the keys of all of them. `seed` is drawn at random when the sender's messages for all of them have come.
+    /// Gives the message to send and what the answer must be.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] for the argument of the wrong length.
+    pub fn challenge(
+        &mut self,
+        seed: Block,
+        elements: (&[V], &[Block]),
+        mask: (&[V], &[Block]),
+    ) -> Result<([u8; CHALLENGE_BYTES], Expected), OtError> {
+        self.checks.challenge(seed, elements, mask)
     }
 }
 

@@ -7,6 +7,7 @@ use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Element, Prg};
 use rand_core::CryptoRng;
 
+use super::check::{ANSWER_BYTES, Answerer, Checks};
 use super::{pack::pack, params::VoleParams};
 use crate::error::check_argument;
 use crate::silent::iteration::Iterations;
@@ -23,6 +24,7 @@ pub struct VoleSender<V> {
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
+    checks: Checks,
     marker: PhantomData<fn() -> V>,
 }
 
@@ -64,6 +66,7 @@ impl<V: Element> VoleSender<V> {
             ),
             leaves: Zeroizing::default(),
             course: params.course(),
+            checks: Checks::new(instance),
             marker: PhantomData,
         };
         Ok((sender, message))
@@ -122,6 +125,28 @@ impl<V: Element> VoleSender<V> {
             write_sums(nodes, used, errors);
         });
         Ok(())
+    }
+
+    /// Means to answer the receiver's next [challenge](super::VoleReceiver::challenge), which is of elements with a mask of these keys.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] for the mask.
+    pub fn answerer(&mut self, mask: &[Block]) -> Result<Answerer, OtError> {
+        let delta = self.silent.delta().expose();
+        self.checks.answerer::<V>(delta, mask)
+    }
+
+    /// Answers the receiver's [challenge](super::VoleReceiver::challenge) of the elements with these keys and a mask's.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the challenge, [`OtError::ArgumentLength`] for the mask.
+    pub fn answer(
+        &mut self,
+        challenge: &[u8],
+        keys: &[Block],
+        mask: &[Block],
+    ) -> Result<[u8; ANSWER_BYTES], OtError> {
+        self.answerer(mask)?.answer(challenge, keys)
     }
 }
 

@@ -1,0 +1,112 @@
+//! Costs of an instance.
+
+use madrigal_core::PhaseCost;
+use madrigal_kernels::Element;
+use madrigal_ot::vole::{VoleParams, mask_elements};
+use madrigal_ot::{KAPPA, cost};
+
+use super::start::first_len;
+use super::{Security, pieces};
+use crate::ot::base::stream_cost;
+use crate::ot::extension::SILENT_BASE;
+
+/// Costs of one instance of [`VoleKeys`] and [`VoleValues`], call by call.
+#[derive(Clone, Debug)]
+pub struct VoleCosts<V> {
+    params: VoleParams<V>,
+    elements: u64,
+    security: Security,
+    made: u64,
+}
+
+/// Cost of one call for both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct VoleCost {
+    /// Cost for the party that has Delta.
+    pub keys: PhaseCost,
+    /// Cost for the party that makes values.
+    pub values: PhaseCost,
+}
+
+impl<V: Element> VoleCosts<V> {
+    /// Makes the costs of an instance for about `elements` elements.
+    pub fn new(elements: u64, security: Security) -> Self {
+        Self {
+            params: VoleParams::for_elements(elements),
+            elements,
+            security,
+            made: 0,
+        }
+    }
+
+    /// Cost of [`VoleKeys::new`] and [`VoleValues::new`].
+    pub fn start(&self) -> VoleCost {
+        let silent = self.params.silent(self.elements);
+        let rows = silent.base_rows() as u64;
+        let base = cost::softspoken_setup(SILENT_BASE) + cost::softspoken(SILENT_BASE, rows);
+        let setup = self.params.setup_cost(&silent);
+        let stream = stream_cost(2);
+        let first = first_len::<V>(self.elements) as u64;
+        VoleCost {
+            keys: PhaseCost {
+                rounds: 2,
+                bytes_sent: setup.sender_bytes,
+                bytes_received: first,
+                messages: 1,
+                // Two seeds of the sender's own.
+                aes_blocks: stream.aes_blocks + base.sender_aes + setup.sender_aes + 2,
+            },
+            values: PhaseCost {
+                rounds: 2,
+                bytes_sent: first,
+                bytes_received: setup.sender_bytes,
+                messages: 1,
+                aes_blocks: stream.aes_blocks
+                    + base.receiver_aes
+                    + setup.receiver_aes
+                    + rows.div_ceil(KAPPA as u64),
+            },
+        }
+    }
+
+    /// Cost of the next call for `m` elements.
+    pub fn extend(&mut self, m: usize) -> VoleCost {
+        let silent = self.params.silent(self.elements);
+        let mut total = VoleCost::default();
+        for (range, masked) in pieces(m, self.security) {
+            let mask = if masked { mask_elements::<V>() } else { 0 };
+            let now = range.len() + mask;
+            let one = self.params.cost(&silent, self.made, now);
+            total.keys += PhaseCost {
+                rounds: 0,
+                bytes_sent: one.sender_bytes,
+                bytes_received: 0,
+                messages: 1,
+                aes_blocks: one.sender_aes,
+            };
+            total.values += PhaseCost {
+                rounds: 0,
+                bytes_sent: 0,
+                bytes_received: one.sender_bytes,
+                messages: 0,
+                aes_blocks: one.receiver_aes,
+            };
+            self.made += now as u64;
+        }
+        total
+    }
+
+    /// Cost of [`VoleValues::challenge`](super::VoleValues::challenge) and [`VoleKeys::answer`](super::VoleKeys::answer) for `m` elements: work alone, since the caller sends
+    /// their bytes.
+    pub fn check(&self, m: usize) -> VoleCost {
+        let aes_blocks = |aes_blocks: u64| PhaseCost {
+            aes_blocks,
+            ..PhaseCost::default()
+        };
+        VoleCost {
+            keys: aes_blocks(m as u64),
+            // And the seed.
+            values: aes_blocks(m as u64 + 1),
+        }
+    }
+}
