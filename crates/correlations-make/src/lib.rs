@@ -19,6 +19,12 @@
 //! own. The futures of sources are not `Send`, because `made` need not be `Sync`: run them with
 //! [`block_on`](madrigal_net::block_on) on a thread of their own, or in a runtime's local task.
 //!
+//! # VOLE
+//! [`VoleKeys`] and [`VoleValues`] are the two sides of VOLE with one peer, for protocols of one's own, and the one kind that withstands a malicious party
+//! on either side ([`Security::Malicious`]). A checked instance begins with one round trip more and 0.26 MB, and each call of `extend` is followed by a
+//! [challenge](VoleValues::challenge) and an [answer](VoleKeys::answer), 64 bytes together, which the caller sends with its own messages.
+//! [`madrigal_ot::vole`] says who is protected by which check.
+//!
 //! # What it costs
 //! Bytes that both parties of a pair send together, per item, in the long run; s bytes are those of an
 //! OT's extension: 16 / k with SoftSpoken (rounded up, see

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use madrigal_kernels::{Block, Element, Kernels, Prg};
 use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
-use madrigal_ot::vole::{VoleParams, VoleReceiver, VoleSender};
+use madrigal_ot::vole::{VoleParams, VoleReceiver, VoleSender, mask_elements};
 use madrigal_ot::{Delta, Instance, OtError, SeededRng};
 
 const INSTANCE: Instance = Instance {
@@ -110,6 +110,16 @@ fn vole<V: Element>(m: usize) -> Result<(), OtError> {
     let begun = Instant::now();
     receiver.extend(&message, m, &mut values, &mut tags)?;
     tell("receiver", m, begun);
+    // The mask of a check: the last elements.
+    let (n, seed) = (m - mask_elements::<V>(), Block::new(4, 4));
+    let begun = Instant::now();
+    let elements = (&values[..n], &tags[..n]);
+    let (challenge, expected) = receiver.challenge(seed, elements, (&values[n..], &tags[n..]))?;
+    tell("challenge", m, begun);
+    let begun = Instant::now();
+    let answer = sender.answer(&challenge, &keys[..n], &keys[n..])?;
+    tell("answer", m, begun);
+    assert!(expected.check(&answer), "the keys are those of the tags");
     let begun = Instant::now();
     Kernels::detect().field_multiply_add(sender.delta().expose(), &values, &mut keys);
     tell("products", m, begun);

@@ -11,7 +11,7 @@
 //! It is Chou and Orlandi's "simplest OT" with T(S) in the place of S.
 //!
 //! # Security
-//! Semi-honest, static. The choices are hidden perfectly: R_i is uniform whatever c_i is. The
+//! Semi-honest, static; Hauck and Loss prove it against malicious parties, in the random oracle model. The choices are hidden perfectly: R_i is uniform whatever c_i is. The
 //! other key is hidden under CDH in Ristretto255, both hashes being modelled as random oracles:
 //! whoever asks H for x_i S and for x_i S -+ yT knows yT, the Diffie-Hellman value of S and T(S).
 //! H is SHA-256 cut to 128 bits, T is SHA-512 followed by the Ristretto map; both bind the

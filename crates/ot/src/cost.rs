@@ -3,7 +3,8 @@
 
 use core::ops::Add;
 
-use crate::{KAPPA, base::ELEMENT_BYTES, flavour::OneOf, softspoken::FieldBits};
+use crate::softspoken::{FieldBits, check};
+use crate::{KAPPA, base::ELEMENT_BYTES, flavour::OneOf};
 
 /// Cost of one step of a protocol between an OT sender and an OT receiver. In base OTs for an
 /// extension the roles are those of the base OTs.
@@ -125,6 +126,20 @@ pub fn softspoken_setup(k: FieldBits) -> Cost {
         rounds: u64::from(k != FieldBits::MIN),
         sender_aes: receiver_aes - 2 * (KAPPA as u64 - blocks),
         receiver_aes,
+        ..Cost::NONE
+    }
+}
+
+/// The check of a call for `rows` rows ([`check`](crate::softspoken::check)), without the seed that the sender draws.
+pub const fn softspoken_check(rows: u64) -> Cost {
+    let factors = (rows / KAPPA as u64).saturating_sub(1);
+    Cost {
+        sender_bytes: check::CHALLENGE_BYTES as u64,
+        receiver_bytes: check::ANSWER_BYTES as u64,
+        rounds: 2,
+        sender_aes: factors,
+        // Once for the choices and once for the columns.
+        receiver_aes: 2 * factors,
         ..Cost::NONE
     }
 }

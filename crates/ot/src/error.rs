@@ -18,6 +18,8 @@ pub enum Message {
     ExtensionSetup,
     /// The extension receiver's matrix u.
     Extension,
+    /// The extension receiver's answer to the consistency check.
+    ExtensionCheck,
     /// The sender's corrections of correlated OTs.
     Corrections,
     /// The sender's masked pairs of chosen-message OTs.
@@ -43,6 +45,7 @@ impl fmt::Display for Message {
             Message::BaseCiphertexts => "base-OT sender message (ML-KEM ciphertexts)",
             Message::ExtensionSetup => "OT-extension setup message (tree sums)",
             Message::Extension => "OT-extension message (u)",
+            Message::ExtensionCheck => "answer to the consistency check of OTs",
             Message::Corrections => "correlated-OT corrections",
             Message::MaskedPairs => "chosen-OT masked pairs",
             Message::ChoiceFlips => "OT choice flips",
@@ -126,6 +129,15 @@ pub enum OtError {
         /// The last byte received, without the bits in use.
         got: u8,
     },
+    /// The peer's answer to a check does not fit what it sent before.
+    #[error(
+        "the peer's {message} does not fit what it sent before; the peer deviates from the protocol or \
+         the channel corrupts data: stop the session and ask the peer's operator"
+    )]
+    Inconsistent {
+        /// Message that does not fit.
+        message: Message,
+    },
     /// The caller passed a buffer of the wrong length.
     #[error(
         "argument `{argument}` has length {got} where {expected} is due; correct the calling code"
@@ -181,6 +193,7 @@ impl OtError {
             OtError::MessageLength { .. }
             | OtError::GroupElement { .. }
             | OtError::Coefficient { .. }
+            | OtError::Inconsistent { .. }
             | OtError::Padding { .. } => Fault::Peer,
             OtError::ArgumentLength { .. }
             | OtError::EvenDelta

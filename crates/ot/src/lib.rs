@@ -17,7 +17,8 @@
 //! | [`threads`] | one call on several threads | as the extension |
 //! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | correlation robustness |
 //!
-//! All of it is for **semi-honest** parties with static corruption. A malformed message is
+//! All of it is for **semi-honest** parties with static corruption, but for [`vole`], which has
+//! [checks](vole#malicious-parties) against malicious ones, too. A malformed message is
 //! nevertheless an error, never a panic.
 //!
 //! # The order of things

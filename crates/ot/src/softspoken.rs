@@ -1,7 +1,7 @@
 //! SoftSpokenOT (Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the
 //! Minicrypt Model", Crypto 2022, ePrint 2022/192): OT extension with 128 / k bits per OT instead
-//! of IKNP's 128, for `2^k / k` times the generator work of one column. The semi-honest variant:
-//! no consistency check, no universal hash of the leaves.
+//! of IKNP's 128, for `2^k / k` times the generator work of one column. The semi-honest variant,
+//! with no universal hash of the leaves; [`check`] has the consistency check for k = 1.
 //!
 //! # Derivation
 //! The [`KAPPA`] columns are cut into blocks of k ([`FieldBits`]). Per block, the extension
@@ -31,7 +31,7 @@
 //! call that returns an error has moved nothing.
 //!
 //! # Security
-//! Semi-honest, static. Against the sender: in each block c is masked by G(s_Delta), which appears
+//! Semi-honest, static; with [`check`] and k = 1 also against a malicious party. Against the sender: in each block c is masked by G(s_Delta), which appears
 //! in nothing else that it sees; the tree's sums are masked by base keys that it does not have. So
 //! its view is pseudorandom whatever r is, if AES-128 is a pseudorandom permutation. Against the
 //! receiver: nothing is sent to it. Delta stays uniform given all that it sees, and the rows t_i are
@@ -59,6 +59,7 @@
 //! transposing it; but then all round keys are read for each tile, 22 bytes per OT at k = 2 where
 //! the columns cost 32, so there is little to win.
 
+pub mod check;
 mod layout;
 mod pprf;
 

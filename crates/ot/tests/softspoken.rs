@@ -13,7 +13,7 @@ use madrigal_kernels::{Block, Prg, blocks_as_bytes};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Fault, Instance, KAPPA, Message, OtError, cost,
     flavour,
-    softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender},
+    softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender, check},
 };
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -425,4 +425,110 @@ fn a_guess_of_a_key_tests_one_tree() {
             }
         }
     }
+}
+
+/// Rows of both sides for the check, the choices and the receiver's message, which `tamper` changes before the sender reads it.
+fn checked_rows(
+    rng: &mut TestRng,
+    m: usize,
+    tamper: impl FnOnce(&mut [u8]),
+) -> (Delta, Vec<Block>, Vec<u8>, Vec<Block>) {
+    let n = check::rows(m);
+    let (mut sender, mut receiver) = ideal_softspoken(rng, FieldBits::MIN);
+    let choices = rng.bytes(n / 8);
+    let (mut u, mut t) = (vec![0; sender.message_len(n)], vec![Block::ZERO; n]);
+    let mut q = t.clone();
+    let _ = receiver.extend(&choices, n, &mut u, &mut t).unwrap();
+    tamper(&mut u);
+    // The extension itself notices nothing.
+    let _ = sender.extend(&u, n, &mut q).unwrap();
+    (Delta::from_block(sender.delta().expose()), q, choices, t)
+}
+
+#[test]
+fn honest_receivers_pass_the_check() {
+    let mut rng = TestRng::new(61);
+    for m in [0, 1, 128, 129, 1000, 18_400] {
+        let (delta, q, choices, t) = checked_rows(&mut rng, m, |_| ());
+        let seed = rng.block();
+        let answer = check::answer(seed, &choices, &t).unwrap();
+        assert_eq!(answer.len(), check::ANSWER_BYTES);
+        assert_eq!(check::verify(seed, &delta, &q, &answer), Ok(()), "{m} rows");
+        let other = rng.block();
+        let verified = check::verify(other, &delta, &q, &answer);
+        assert_eq!(verified.is_ok(), m == 0, "{m} rows, another seed");
+    }
+}
+
+/// The attack on IKNP: a choice that is turned in one column shows a bit of Delta in a row. Unchecked it is not noticed. Checked, it
+/// passes if Delta's bit is zero, or if the answer is made for one, if it is one.
+#[test]
+fn a_column_with_other_choices_costs_a_guess() {
+    let (m, row) = (500, 77);
+    for column in 0..KAPPA {
+        let mut rng = TestRng::new(62 + column as u64);
+        let n = check::rows(m);
+        let (delta, q, choices, t) = checked_rows(&mut rng, m, |u| {
+            u[column * n / 8 + row / 8] ^= 1 << (row % 8);
+        });
+        let bit_of_delta = delta.expose().bit(column);
+        let told = q[row] ^ t[row] ^ Block::mask(bit(&choices, row)) & delta.expose();
+        assert_eq!(told != Block::ZERO, bit_of_delta, "what the attack tells");
+
+        let seed = rng.block();
+        let inconsistent = OtError::Inconsistent {
+            message: Message::ExtensionCheck,
+        };
+        assert_eq!(inconsistent.fault(), Fault::Peer);
+        let expected = |passes: bool| {
+            if passes {
+                Ok(())
+            } else {
+                Err(inconsistent.clone())
+            }
+        };
+        let mut answer = check::answer(seed, &choices, &t).unwrap();
+        let verified = check::verify(seed, &delta, &q, &answer);
+        assert_eq!(verified, expected(!bit_of_delta), "column {column}");
+        let mut turned = choices.clone();
+        turned[row / 8] ^= 1 << (row % 8);
+        let other = check::answer(seed, &turned, &t).unwrap();
+        for i in 0..16 {
+            answer[16 * (1 + column) + i] ^= answer[i] ^ other[i];
+        }
+        let verified = check::verify(seed, &delta, &q, &answer);
+        assert_eq!(verified, expected(bit_of_delta), "column {column}");
+    }
+}
+
+#[test]
+fn wrong_answers_to_the_check_are_errors() {
+    let mut rng = TestRng::new(63);
+    let (delta, q, choices, t) = checked_rows(&mut rng, 300, |_| ());
+    let seed = rng.block();
+    let answer = check::answer(seed, &choices, &t).unwrap();
+    for at in [0, 15, 16, 17, 1000, check::ANSWER_BYTES - 1] {
+        let mut answer = answer.clone();
+        answer[at] ^= 0x10;
+        let verified = check::verify(seed, &delta, &q, &answer);
+        let inconsistent = OtError::Inconsistent {
+            message: Message::ExtensionCheck,
+        };
+        assert_eq!(verified, Err(inconsistent), "byte {at}");
+    }
+    for got in [0, 16, check::ANSWER_BYTES - 1, check::ANSWER_BYTES + 1] {
+        let mut answer = answer.clone();
+        answer.resize(got, 0);
+        let length = OtError::MessageLength {
+            message: Message::ExtensionCheck,
+            expected: check::ANSWER_BYTES,
+            got,
+        };
+        assert_eq!(check::verify(seed, &delta, &q, &answer), Err(length));
+    }
+    for short in [0, 1, 127, 300] {
+        assert!(check::verify(seed, &delta, &q[..short], &answer).is_err());
+        assert!(check::answer(seed, &choices[..short / 8], &t[..short]).is_err());
+    }
+    assert!(check::answer(seed, &choices[1..], &t).is_err());
 }

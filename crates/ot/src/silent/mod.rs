@@ -63,7 +63,7 @@
 //! ```
 //!
 //! # Security
-//! Semi-honest, static; there is no check against a malicious party.
+//! Semi-honest, static; there is no check against a malicious party here. That of [VOLE](crate::vole#malicious-parties) covers the OTs that its elements are made of.
 //!
 //! - *Trees*: what a receiver sees of a tree determines nothing about Delta beyond its own rows, if
 //!   the trees' hash is circular correlation robust ([`madrigal_kernels::ggm`] names the

@@ -54,7 +54,7 @@
 //! ```
 //!
 //! # Security
-//! Semi-honest, static, as silent OT here, which has no check against a malicious party either.
+//! Semi-honest, static, as silent OT here; [below](#malicious-parties) is what it takes against malicious parties.
 //!
 //! - *Delta and keys.* The receiver sees silent OTs' message, the trees' level sums and one block for each tree. Level sums show
 //!   nothing of Delta if the trees' hash is circular correlation robust (as for silent OT). The block is, but for what the receiver knows,
@@ -69,6 +69,35 @@
 //!   whose argument is not silent OT's: silent OT's own parameters would be broken here. The base's values and the trees' places are uniform.
 //! - *Keys look random* to whoever knows Delta, U and M only as far as M = K + U Delta tells; one of K and M is what the other makes it.
 //! - No branch and no address depends on a secret, as in silent OT.
+//!
+//! # Malicious parties
+//! Nothing above notices a party that deviates. Whoever wants that has base OTs that withstand malicious parties, and beside them:
+//!
+//! 1. base rows of SoftSpoken with k = 1 and [its check](crate::softspoken::check), before the sender says anything else;
+//! 2. [`VoleSender::checked`] and [`VoleReceiver::checked`];
+//! 3. for each batch a [challenge](VoleReceiver::challenge), made when all of the batch's messages have come, whose answer the receiver
+//!    [holds](Expected::check) against what it must be before anything that depends on the batch's tags reaches the sender.
+//!
+//! *A malicious receiver* speaks in the base rows and in challenges only. The check leaves it with rows that fit choices of its own, as if it had begun with these:
+//! so it may choose values, but they have their tags under Delta. If it cheated in c columns it passed with a chance of 2^-c, and knows c bits of Delta.
+//! - Choices that it picks must not tell Delta either. The trees are safe for any places. Leaves are safe as long as no U' is y (above), and who picks
+//!   choices can make it y where values have 128 bits: a single tree would give Delta, and no check of M = K + U Delta sees it. So a checked sender draws a public shift
+//!   s when the base rows are fixed, and hence all U', and both sides take U' + s for the error and K' + s Delta for its key. That is y for any of n trees with a chance of n / 2^128.
+//!   (Choices of the base alone could not be shifted: the code adds up ten elements, and the shift would cancel from the second iteration on.)
+//! - A challenge with a wrong sum is a way to test guesses of Delta, one for each hash: work of 2^127.
+//!
+//! *A malicious sender* speaks in silent OTs, level sums and sums of leaves. The receiver's choices, places and values come from its own random base choices and
+//! the public codes: marks in the lowest bits of its rows, which it sets itself whatever arrives. Hence a deviation can only make tags wrong, and
+//! the batch's check finds wrong tags with all but a chance of 2^-128. It needs to look at what is used only: an error in an element that feeds the next iteration,
+//! in a row of silent OT, or in a Delta that differs from the base OTs', is one of the tags of the elements that depend on it, and if there are none of those in any batch it has changed nothing.
+//! - An error may depend on the receiver's base choices and places: a wrong level sum spoils one half of a tree or the other. A sender that guesses which
+//!   can name the keys that fit, and passes if the guess is right. So it learns whether a guess is right, at the price of being found if not: a
+//!   guess of c bits passes with a chance of about 2^-c. That is the functionality that Ferret and Wolverine (ePrint 2020/924, 2020/925) have, too, with one difference: they check each iteration's trees at once,
+//!   where here guesses about several trees and iterations may come in one batch. LPN has to hold although such bits are known: two on the average (the sum of c / 2^c) before it is found.
+//! - Delta is the sender's choice but for its lowest bit, which is one, since rows carry their choices there: it is never zero.
+//!
+//! Which values the receiver has is for both: a corrupt party may pick its own outputs, as in all such functionalities.
+//! The tests of this module show each deviation found in checked instances and not found in others.
 //!
 //! # Cost
 //! At either party, for an element: 2 AES blocks for trees and leaves, 2.5 for the code's indices, ten reads from a
@@ -87,7 +116,7 @@ mod tests;
 use madrigal_core::Zeroizing;
 use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
-use madrigal_kernels::{Block, RowHash};
+use madrigal_kernels::{Block, Element, RowHash};
 
 pub use check::{ANSWER_BYTES, Answerer, CHALLENGE_BYTES, Expected, mask_elements};
 pub use params::VoleParams;
@@ -96,6 +125,18 @@ pub use sender::VoleSender;
 
 /// Elements of the first base that are made at a time: whole groups of silent OTs.
 const PIECE: usize = 128;
+
+/// Bytes of the public shift that a [checked](VoleSender::checked) sender draws, for values of either width.
+pub const SHIFT_BYTES: usize = 16;
+
+/// The shift in a message, or zero if there is none.
+fn read_shift<V: Element>(bytes: &[u8]) -> V {
+    let mut shift = [V::default()];
+    let room = V::bytes_mut(&mut shift);
+    let len = room.len().min(bytes.len());
+    room[..len].copy_from_slice(&bytes[..len]);
+    shift[0]
+}
 
 /// The hash H(x) = pi(y x) + y x of leaves, under the key of their group.
 fn hashed(hash: &RowHash, leaves: &mut [Block], out: &mut [Block]) {

@@ -7,7 +7,7 @@ use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, Element, Kernels, blocks_as_bytes_mut};
 
 use super::check::{CHALLENGE_BYTES, Checks, Expected};
-use super::{pack::pack, params::VoleParams};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, read_shift};
 use crate::OtError;
 use crate::error::{Message, check_argument, check_message};
 use crate::silent::iteration::Iterations;
@@ -20,6 +20,8 @@ pub struct VoleReceiver<V: Element> {
     silent: SilentReceiver,
     tags: Iterations<Block>,
     values: Iterations<V>,
+    /// What is added to the value of each tree's element: the public shift, or zero.
+    pub(super) shift: V,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
@@ -33,12 +35,33 @@ impl<V: Element> VoleReceiver<V> {
     /// [`OtError::MessageLength`] for the message.
     pub fn new(
         params: VoleParams<V>,
-        mut silent: SilentReceiver,
+        silent: SilentReceiver,
         message: &[u8],
     ) -> Result<Self, OtError> {
-        let expected = silent.message_len(params.setup_ots());
+        Self::shifted(params, silent, message, 0)
+    }
+
+    /// Does as [`new`](Self::new), with a sender that is [`checked`](super::VoleSender::checked): the message has [`SHIFT_BYTES`] more.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message.
+    pub fn checked(
+        params: VoleParams<V>,
+        silent: SilentReceiver,
+        message: &[u8],
+    ) -> Result<Self, OtError> {
+        Self::shifted(params, silent, message, SHIFT_BYTES)
+    }
+
+    fn shifted(
+        params: VoleParams<V>,
+        mut silent: SilentReceiver,
+        message: &[u8],
+        shift: usize,
+    ) -> Result<Self, OtError> {
+        let expected = shift + silent.message_len(params.setup_ots());
         check_message(Message::VoleSetup, message, expected)?;
-        let mut left = message;
+        let (shift, mut left) = message.split_at(shift);
         let mut tags = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut values = Zeroizing::<Vec<V>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
@@ -59,6 +82,7 @@ impl<V: Element> VoleReceiver<V> {
             silent,
             tags: Iterations::new(instance, coins(), course, tags),
             values: Iterations::new(instance, coins(), course, values),
+            shift: read_shift(shift),
             leaves: Zeroizing::default(),
             course,
             checks: Checks::new(instance),
@@ -126,11 +150,13 @@ impl<V: Element> VoleReceiver<V> {
                 *left = *here;
             }
         });
-        let mut left = places.iter();
+        let (mut left, shift) = (places.iter(), self.shift);
         let _ = self.values.fill(values, |_, used, _, nodes| {
             nodes.fill(V::default());
             if let (Some(places), Some(errors)) = (left.next(), used.first_chunk()) {
-                Kernels::detect().ggm_add(nodes, places, errors);
+                let mut errors = Zeroizing::<[V; TREES]>::new(*errors);
+                errors.iter_mut().for_each(|error| *error ^= shift);
+                Kernels::detect().ggm_add(nodes, places, &errors);
             }
         });
         Ok(())

@@ -4,11 +4,11 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use madrigal_core::Zeroizing;
-use madrigal_kernels::{Block, Element, Prg};
+use madrigal_kernels::{Block, Element, Kernels, Prg};
 use rand_core::CryptoRng;
 
 use super::check::{ANSWER_BYTES, Answerer, Checks};
-use super::{pack::pack, params::VoleParams};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, read_shift};
 use crate::error::check_argument;
 use crate::silent::iteration::Iterations;
 use crate::silent::public::PublicCoins;
@@ -21,6 +21,8 @@ pub struct VoleSender<V> {
     silent: SilentSender,
     roots: Prg,
     iterations: Iterations<Block>,
+    /// What is added to the key of each tree's element: Delta times the public shift, or zero. Secret.
+    shift: Zeroizing<Block>,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
@@ -37,10 +39,37 @@ impl<V: Element> VoleSender<V> {
     pub fn new(
         rng: &mut impl CryptoRng,
         params: VoleParams<V>,
-        mut silent: SilentSender,
+        silent: SilentSender,
     ) -> Result<(Self, Vec<u8>), OtError> {
-        let mut message = vec![0; silent.message_len(params.setup_ots())];
-        let mut left = message.as_mut_slice();
+        Self::shifted(rng, params, silent, &[])
+    }
+
+    /// Does as [`new`](Self::new), for a receiver that may be malicious: the silent OTs are from base rows that are
+    /// [checked](crate::softspoken::check) by now. The message has [`SHIFT_BYTES`](super::SHIFT_BYTES) more.
+    ///
+    /// # Errors
+    /// [`OtError`]: none that a correct build gives.
+    pub fn checked(
+        rng: &mut impl CryptoRng,
+        params: VoleParams<V>,
+        silent: SilentSender,
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        let mut shift = [0; SHIFT_BYTES];
+        rng.fill_bytes(&mut shift);
+        Self::shifted(rng, params, silent, &shift)
+    }
+
+    fn shifted(
+        rng: &mut impl CryptoRng,
+        params: VoleParams<V>,
+        mut silent: SilentSender,
+        shift: &[u8],
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        let mut message = shift.to_vec();
+        message.resize(shift.len() + silent.message_len(params.setup_ots()), 0);
+        let mut left = &mut message[shift.len()..];
+        let shift = read_shift::<V>(shift);
+        let shift = Kernels::detect().field_inner_product(&[silent.delta().expose()], &[shift]);
         let mut base = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
         for base in base.chunks_mut(super::PIECE) {
@@ -64,6 +93,7 @@ impl<V: Element> VoleSender<V> {
                 params.course(),
                 base,
             ),
+            shift: Zeroizing::new(shift),
             leaves: Zeroizing::default(),
             course: params.course(),
             checks: Checks::new(instance),
@@ -112,7 +142,7 @@ impl<V: Element> VoleSender<V> {
             &mut self.roots,
             &mut self.leaves,
         );
-        let mut rows = rows.as_slice();
+        let (mut rows, shift) = (rows.as_slice(), *self.shift);
         let _ = self.iterations.fill(keys, |coins, used, place, nodes| {
             let (sums, errors) = message[place].split_at_mut(super::level_bytes(nodes));
             let (now, later) = rows.split_at(sums.len() / 16);
@@ -122,7 +152,7 @@ impl<V: Element> VoleSender<V> {
             }
             grow_sender(&coins.next_trees(), delta, roots, now, sums, leaves);
             super::hashed(&coins.next_hash(), leaves, nodes);
-            write_sums(nodes, used, errors);
+            write_sums(nodes, used, shift, errors);
         });
         Ok(())
     }
@@ -150,11 +180,11 @@ impl<V: Element> VoleSender<V> {
     }
 }
 
-/// Writes the sum of each tree's leaves, masked by the key that is used up.
-fn write_sums(leaves: &[Block], used: &[Block], message: &mut [u8]) {
+/// Writes the sum of each tree's leaves, masked by the key that is used up and the shift's.
+fn write_sums(leaves: &[Block], used: &[Block], shift: Block, message: &mut [u8]) {
     let sums = super::sums(leaves);
     for ((message, &sum), &key) in message.chunks_exact_mut(16).zip(sums.iter()).zip(used) {
-        message.copy_from_slice(&(sum ^ key).to_bytes());
+        message.copy_from_slice(&(sum ^ key ^ shift).to_bytes());
     }
 }
 

@@ -10,6 +10,8 @@ use crate::select::bit;
 use crate::silent::{SilentParams, SilentReceiver, SilentSender, Stage};
 use crate::{Delta, Instance, Message, OtError, SeededRng};
 
+mod checked;
+
 const INSTANCE: Instance = Instance {
     session: [6; 32],
     sender: 3,
@@ -450,4 +452,10 @@ fn an_error_of_one_does_not_lay_a_leaf_bare() {
     assert_ne!(told ^ known, cipher(leaf));
     assert_ne!(told ^ times_y(known), cipher(times_y(leaf)));
     assert_eq!(hashed[0], cipher(times_y(leaf)) ^ times_y(leaf));
+    // An error of y does, which a malicious receiver can have; not once a public shift is added that it did not know.
+    let times = |error: Block| Kernels::detect().field_product(error, delta);
+    let (y, shift) = (Block::new(0, 1), Block::new(10, 11));
+    let told = |error: Block| hashed[0] ^ times(error);
+    assert_eq!(told(y) ^ times_y(known), cipher(times_y(leaf)));
+    assert_ne!(told(y ^ shift) ^ times_y(known), cipher(times_y(leaf)));
 }

@@ -2,13 +2,13 @@
 
 use madrigal_core::PhaseCost;
 use madrigal_kernels::Element;
+use madrigal_ot::KAPPA;
+use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::vole::{VoleParams, mask_elements};
-use madrigal_ot::{KAPPA, cost};
 
-use super::start::first_len;
+use super::start::Plan;
 use super::{Security, pieces};
 use crate::ot::base::stream_cost;
-use crate::ot::extension::SILENT_BASE;
 
 /// Costs of one instance of [`VoleKeys`] and [`VoleValues`], call by call.
 #[derive(Clone, Debug)]
@@ -41,28 +41,40 @@ impl<V: Element> VoleCosts<V> {
 
     /// Cost of [`VoleKeys::new`] and [`VoleValues::new`].
     pub fn start(&self) -> VoleCost {
-        let silent = self.params.silent(self.elements);
-        let rows = silent.base_rows() as u64;
-        let base = cost::softspoken_setup(SILENT_BASE) + cost::softspoken(SILENT_BASE, rows);
-        let setup = self.params.setup_cost(&silent);
+        let plan = Plan::<V>::new(self.elements, self.security);
+        let rows = plan.rows as u64;
+        let base = cost::softspoken_setup(plan.k) + cost::softspoken(plan.k, rows);
+        let setup = self.params.setup_cost(&plan.silent);
         let stream = stream_cost(2);
-        let first = first_len::<V>(self.elements) as u64;
+        let first = plan.first_len() as u64;
+        let (check, more) = match self.security {
+            Security::SemiHonest => (Cost::default(), 0),
+            Security::Malicious => (cost::softspoken_check(rows), 1),
+        };
+        let to_values = check.sender_bytes + plan.shift_len() as u64 + setup.sender_bytes;
+        let to_keys = first + check.receiver_bytes;
         VoleCost {
             keys: PhaseCost {
-                rounds: 2,
-                bytes_sent: setup.sender_bytes,
-                bytes_received: first,
-                messages: 1,
-                // Two seeds of the sender's own.
-                aes_blocks: stream.aes_blocks + base.sender_aes + setup.sender_aes + 2,
+                rounds: 2 + check.rounds,
+                bytes_sent: to_values,
+                bytes_received: to_keys,
+                messages: 1 + more,
+                // Two seeds of the sender's own; with the check its seed and the shift.
+                aes_blocks: stream.aes_blocks
+                    + base.sender_aes
+                    + check.sender_aes
+                    + setup.sender_aes
+                    + 2
+                    + 2 * more,
             },
             values: PhaseCost {
-                rounds: 2,
-                bytes_sent: first,
-                bytes_received: setup.sender_bytes,
-                messages: 1,
+                rounds: 2 + check.rounds,
+                bytes_sent: to_keys,
+                bytes_received: to_values,
+                messages: 1 + more,
                 aes_blocks: stream.aes_blocks
                     + base.receiver_aes
+                    + check.receiver_aes
                     + setup.receiver_aes
                     + rows.div_ceil(KAPPA as u64),
             },

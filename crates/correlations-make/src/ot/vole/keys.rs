@@ -7,9 +7,10 @@ use bytes::Bytes;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Element};
 use madrigal_net::{Channel, Context, Error, Result};
+use madrigal_ot::softspoken::check;
 use madrigal_ot::vole::{Answerer, VoleSender, mask_elements};
 
-use super::start::{Start, first_len};
+use super::start::{Plan, Start};
 use super::{Security, VoleBase, name, pieces};
 use crate::ot::base::{bug, fail};
 
@@ -24,11 +25,12 @@ pub struct VoleKeys<V> {
 }
 
 impl<V: Element> VoleKeys<V> {
-    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`]. Two rounds, the
-    /// first message is the peer's.
+    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`](crate::MAX_THREADS). Two rounds, with
+    /// [`Security::Malicious`] four; the first message is the peer's.
     ///
     /// # Errors
-    /// [`Error`] of the network; of a peer's malformed message.
+    /// [`Error`] of the network; of a peer's malformed message, or of one that fails the check; a bug if the base OTs serve instances
+    /// of other security.
     pub async fn new(
         context: &Context,
         base: &VoleBase,
@@ -38,9 +40,26 @@ impl<V: Element> VoleKeys<V> {
     ) -> Result<Self> {
         let context = context.step(&name(context.me(), line));
         let mut channel = context.channel(peer)?;
-        let start = Start::new(&context, base.with(peer)?, line, (context.me(), peer));
-        let message = channel.recv(first_len::<V>(elements)).await?;
-        let started = context.metered_now(|| start.sender::<V>(elements, &message));
+        let start = Start::new(
+            &context,
+            base.with(peer, security)?,
+            line,
+            (context.me(), peer),
+        );
+        let plan = Plan::<V>::new(elements, security);
+        let message = channel.recv(plan.first_len()).await?;
+        let rows = context.metered_now(|| start.sender_rows(plan, &message));
+        let rows = rows.map_err(|error| fail(&channel.rx, error))?;
+        if security == Security::Malicious {
+            // It is drawn here: the peer's columns are fixed.
+            let seed = context.private_prg().next_block();
+            channel.send(seed.to_bytes().to_vec()).await?;
+            context.flush();
+            let answer = channel.recv(check::ANSWER_BYTES).await?;
+            let verified = context.metered_now(|| start.verify(seed, &rows, &answer));
+            verified.map_err(|error| fail(&channel.rx, error))?;
+        }
+        let started = context.metered_now(|| start.sender(plan, &rows));
         let (sender, setup) = started.map_err(|error| fail(&channel.rx, error))?;
         channel.send(setup).await?;
         context.flush();

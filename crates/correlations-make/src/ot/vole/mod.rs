@@ -8,6 +8,7 @@ mod start;
 mod values;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use madrigal_core::{Party, PhaseCost};
 use madrigal_net::{Context, Error, Result};
@@ -40,9 +41,10 @@ pub enum Security {
 }
 
 /// Base OTs with the one peer of a session of two, from which instances of VOLE start, one for each thread and
-/// direction.
+/// direction. All of them withstand the same behaviour: they have one Delta, which an unchecked instance would give away for the others.
 pub struct VoleBase {
     base: Base,
+    security: OnceLock<Security>,
 }
 
 impl VoleBase {
@@ -52,7 +54,10 @@ impl VoleBase {
     /// [`Error`] of the network; of a peer's malformed message.
     pub async fn new(context: &Context) -> Result<Self> {
         let base = context.metered(Base::new(context)).await?;
-        Ok(Self { base })
+        Ok(Self {
+            base,
+            security: OnceLock::new(),
+        })
     }
 
     /// Cost of [`VoleBase::new`].
@@ -60,7 +65,12 @@ impl VoleBase {
         base_cost(2)
     }
 
-    fn with(&self, peer: Party) -> Result<&BasePair> {
+    fn with(&self, peer: Party, security: Security) -> Result<&BasePair> {
+        if *self.security.get_or_init(|| security) != security {
+            let problem = "checked and unchecked instances of VOLE from the same base OTs";
+            return Err(Error::bug(problem));
+        }
+
         let pair = self.base.peers().find(|pair| pair.peer == peer);
         pair.ok_or_else(|| Error::bug(format!("no base OTs with {peer}")))
     }

@@ -5,9 +5,10 @@ use std::fmt;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Element};
 use madrigal_net::{Channel, Context, Error, Result};
-use madrigal_ot::vole::{Expected, VoleParams, VoleReceiver, mask_elements};
+use madrigal_ot::softspoken::check;
+use madrigal_ot::vole::{Expected, VoleReceiver, mask_elements};
 
-use super::start::Start;
+use super::start::{Plan, Start};
 use super::{Security, VoleBase, name, pieces};
 use crate::ot::base::{bug, fail};
 
@@ -28,11 +29,11 @@ struct Mask<V: Element> {
 }
 
 impl<V: Element> VoleValues<V> {
-    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`]. Two rounds, the
-    /// first message is ours.
+    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`](crate::MAX_THREADS). Two rounds, with
+    /// [`Security::Malicious`] four; the first message is ours.
     ///
     /// # Errors
-    /// [`Error`] of the network; of a peer's malformed message.
+    /// [`Error`] of the network; of a peer's malformed message; a bug if the base OTs serve instances of other security.
     pub async fn new(
         context: &Context,
         base: &VoleBase,
@@ -42,14 +43,31 @@ impl<V: Element> VoleValues<V> {
     ) -> Result<Self> {
         let context = context.step(&name(peer, line));
         let mut channel = context.channel(peer)?;
-        let start = Start::new(&context, base.with(peer)?, line, (peer, context.me()));
-        let started = context.metered_now(|| start.receiver::<V>(elements));
-        let (silent, message) = started.map_err(bug)?;
+        let mut start = Start::new(
+            &context,
+            base.with(peer, security)?,
+            line,
+            (peer, context.me()),
+        );
+        let plan = Plan::<V>::new(elements, security);
+        let rows = context.metered_now(|| start.receiver_rows(plan));
+        let (chosen, message) = rows.map_err(bug)?;
         channel.send(message).await?;
-        let params = VoleParams::<V>::for_elements(elements);
-        let setup = silent.message_len(params.setup_ots());
+        if security == Security::Malicious {
+            context.flush();
+            let seed = channel.recv(check::CHALLENGE_BYTES).await?;
+            let answer = context.metered_now(|| chosen.answer(&seed)).map_err(bug)?;
+            channel.send(answer).await?;
+        }
+        let silent = context.metered_now(|| start.receiver(plan, &chosen));
+        let silent = silent.map_err(bug)?;
+        drop(chosen);
+        let setup = plan.shift_len() + silent.message_len(plan.vole.setup_ots());
         let setup = channel.recv(setup).await?;
-        let receiver = context.metered_now(|| VoleReceiver::new(params, silent, &setup));
+        let receiver = context.metered_now(|| match security {
+            Security::SemiHonest => VoleReceiver::new(plan.vole, silent, &setup),
+            Security::Malicious => VoleReceiver::checked(plan.vole, silent, &setup),
+        });
         let receiver = receiver.map_err(|error| fail(&channel.rx, error))?;
         Ok(Self {
             context,
