@@ -36,7 +36,7 @@
 //!   looks at no tag before the answer is right.
 //! - Values have 128 bits, and tags 128 in place of 40 and what the sizes need, because a party can look for digests that agree in fewer.
 //! - The hash is SHA-256 as a random oracle of the step, the element and the digest, and gives a tag and a pad. Without the digest a sender with Delta = 0 and keys of zeros could send one
-//!   tag that all of the receiver's keys match.
+//!   tag that all of the receiver's keys match ([VOLE](madrigal_ot::vole) here gives no such Delta, but nothing rests on that).
 //! - With its reply the receiver sends a hash of the pads of all keys that it marks, in the order of the tags: 64 bits of each, of which it knows nothing without the key.
 //!
 //! *What this computes.* For each partition in turn: the corrupted party gives a set, and the honest one gives its own; the receiver learns the intersection (and payloads), then

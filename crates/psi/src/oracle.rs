@@ -1,7 +1,7 @@
 //! The function's hash against malicious parties, and proofs that a receiver has keys.
 //!
-//! Tag and pad of an element are SHA-256 as a random oracle, with the digest as input, too. A sender chooses Delta and its keys as it likes: with Delta = 0 elements of all
-//! digests could be one, and by correlation robustness alone a single tag would match whatever the receiver has.
+//! Tag and pad of an element are SHA-256 as a random oracle, with the digest as input, too. Delta and keys are the sender's choice in VOLE's functionality: with Delta = 0 and
+//! keys of zeros all elements are zero, and without the digest a single tag would match whatever the receiver has. (VOLE here gives no Delta of 0; nothing rests on that.)
 
 use madrigal_core::{Wipe as _, domains};
 use madrigal_kernels::Block;
