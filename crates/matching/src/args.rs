@@ -151,10 +151,6 @@ pub struct Psi {
     #[arg(long, value_name = "[PARTY=]DIR", conflicts_with_all = ["join", "out"], help_heading = "Result")]
     pub shares: Vec<OfParty<PathBuf>>,
 
-    /// Parties against which the lists are protected.
-    #[command(flatten)]
-    pub against: Against,
-
     /// Name of that column
     #[arg(
         long,
@@ -163,6 +159,10 @@ pub struct Psi {
         help_heading = "Result"
     )]
     pub name: String,
+
+    /// Parties against which the lists are protected.
+    #[command(flatten)]
+    pub against: Against,
 
     /// Read and send nothing: say what it will cost, and who learns what, for lists of --keys
     #[arg(long, requires = "keys", help_heading = "Result")]

@@ -9,8 +9,7 @@ use crate::task::Question;
 /// The flag.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct Against {
-    /// Parties against which the lists are protected, the same at both parties: semi-honest ones, who follow the protocol, or malicious ones, who do
-    /// whatever helps them, at almost twice the bytes; the latter for rows and --join. docs/PSI.md tells what a cheat can still do
+    /// Parties against which the lists are protected; malicious ones for rows and --join alone. The same at both parties
     #[arg(
         long,
         value_name = "AGAINST",
@@ -23,9 +22,9 @@ pub struct Against {
 /// Parties against which lists are protected.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecurityArg {
-    /// Parties that follow the protocol
+    /// Those that follow the protocol
     SemiHonest,
-    /// Parties that do whatever helps them
+    /// Those that send whatever helps them, at almost twice the bytes
     Malicious,
 }
 
