@@ -29,8 +29,9 @@ const TRIES: u32 = 80;
 const IN_BINS: [f64; 2] = [0.3e-6, 0.7e-6];
 /// Seconds to begin.
 const BEGIN: f64 = 0.05;
-/// Bytes of memory for a key of a partition under way, of a list's digests, and of a key in bins.
+/// Bytes of memory for a key of a partition under way, with semi-honest parties and with malicious ones, of a list's digests, and of a key in bins.
 const OF_PARTITION: u64 = 130;
+const OF_CHECKED: u64 = 170;
 const OF_DIGEST: u64 = 44;
 const OF_BINS: u64 = 450;
 
@@ -96,18 +97,19 @@ impl Plan<'_> {
         let bytes_sent = costs.map(|cost| cost.setup.bytes_sent + cost.online.bytes_sent);
         let rounds = costs[0].setup.rounds + costs[0].online.rounds;
         let threads = self.threads.clamp(1, partitions) as f64;
-        let (seconds, most) = match self.security {
-            Security::SemiHonest => ([RECEIVER, SENDER], None),
+        let (seconds, bytes, most) = match self.security {
+            Security::SemiHonest => ([RECEIVER, SENDER], OF_PARTITION, None),
             Security::Malicious => {
                 let most = plan.most_of_store(TRIES);
-                (CHECKED, most.map(|keys| keys * partitions as u64))
+                let most = most.map(|keys| keys * partitions as u64);
+                (CHECKED, OF_CHECKED, most)
             }
         };
         let [of_receiver, of_sender] = seconds;
         let work =
             (sizes.receiver as f64 * of_receiver).max(sizes.sender as f64 * of_sender) / threads;
         let [keys, others] = plan.keys_of_partition();
-        let under_way = keys.max(others) as u64 * OF_PARTITION * threads as u64;
+        let under_way = keys.max(others) as u64 * bytes * threads as u64;
         let memory = self
             .keys
             .map(|keys| under_way + (keys * OF_DIGEST).min(self.memory));
