@@ -8,8 +8,8 @@ use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::flavour::{self, OneOf};
 use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
-use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
-use madrigal_ot::vole::{VoleParams, VoleReceiver, VoleSender};
+use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender, check};
+use madrigal_ot::vole::{CHALLENGE_BYTES, VoleParams, VoleReceiver, VoleSender, mask_elements};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
 };
@@ -57,6 +57,9 @@ pub(crate) fn all() -> Vec<Target> {
         target("silent/receiver", silent_receiver),
         target("vole/sender", vole_sender),
         target("vole/receiver", vole_receiver),
+        target("vole/answer", vole_answer),
+        target("check/verify", check_verify),
+        target("check/answer", check_answer),
         target("random/bits/sender", random_bits),
         target("random/blocks/sender", random_blocks),
         target("random/strings/sender", random_strings),
@@ -317,6 +320,44 @@ fn vole_receiver(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
     Ok(Box::new(move || {
         receiver.extend(&message, OTS, &mut values, &mut tags)?;
         black_box((&values, &tags));
+        Ok(())
+    }))
+}
+
+/// The answer to a challenge, with Delta of the class.
+fn vole_answer(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
+    let Block([lo, hi]) = draw.delta(fixed);
+    let delta = Delta::from_block(Block::new(lo | 1, hi));
+    let base = draw.blocks(SILENT.base_rows());
+    let ots = SilentSender::new(&mut draw.0, INSTANCE, SILENT, delta, &base)?;
+    let (mut sender, _) = VoleSender::checked(&mut draw.0, vole(), ots)?;
+    let (keys, mask) = (draw.blocks(OTS), draw.blocks(mask_elements::<u64>()));
+    let challenge = draw.bytes(CHALLENGE_BYTES);
+    Ok(Box::new(move || {
+        black_box(sender.answer(&challenge, &keys, &mask)?);
+        Ok(())
+    }))
+}
+
+/// An answer that does not fit, under Delta of the class.
+fn check_verify(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
+    let delta = Delta::from_block(draw.delta(fixed));
+    let rows = draw.blocks(check::rows(OTS));
+    let (answer, seed) = (draw.bytes(check::ANSWER_BYTES), draw.blocks(1)[0]);
+    Ok(Box::new(move || {
+        let verified = check::verify(seed, &delta, &rows, &answer);
+        let _ = black_box(verified);
+        Ok(())
+    }))
+}
+
+/// The answer to the check of columns, for choices of the class.
+fn check_answer(draw: &mut Draw, fixed: bool) -> Result<TimedCall, OtError> {
+    let rows = draw.blocks(check::rows(OTS));
+    let secret = draw.secret(rows.len() / 8, fixed);
+    let seed = draw.blocks(1)[0];
+    Ok(Box::new(move || {
+        black_box(check::answer(seed, &secret, &rows)?);
         Ok(())
     }))
 }
