@@ -130,7 +130,7 @@ pub fn softspoken_setup(k: FieldBits) -> Cost {
     }
 }
 
-/// The check of a call for `rows` rows ([`check`](crate::softspoken::check)), without the seed that the sender draws.
+/// The check of a call for `rows` rows ([`check`]), without the seed that the sender draws.
 pub const fn softspoken_check(rows: u64) -> Cost {
     let factors = (rows / KAPPA as u64).saturating_sub(1);
     Cost {

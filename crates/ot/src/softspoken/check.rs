@@ -92,6 +92,7 @@ fn columns(seed: Block, rows: &[Block]) -> Result<Zeroizing<[Block; KAPPA]>, OtE
     let body = rows.len().saturating_sub(KAPPA);
     check_argument("rows", self::rows(body), rows.len())?;
     let (body, mask) = rows.split_at(body);
+    // Number 0: the seed is public.
     let mut prg = Prg::new(seed);
     let mut sums = Zeroizing::new([Block::ZERO; KAPPA]);
     transpose_128(blocks_as_bytes(mask), 16, &mut *sums);

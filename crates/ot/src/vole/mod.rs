@@ -93,10 +93,10 @@
 //! - An error may depend on the receiver's base choices and places: a wrong level sum spoils one half of a tree or the other. A sender that guesses which
 //!   can name the keys that fit, and passes if the guess is right. So it learns whether a guess is right, at the price of being found if not: a
 //!   guess of c bits passes with a chance of about 2^-c. That is the functionality that Ferret and Wolverine (ePrint 2020/924, 2020/925) have, too, with one difference: they check each iteration's trees at once,
-//!   where here guesses about several trees and iterations may come in one batch. LPN has to hold although such bits are known: two on the average (the sum of c / 2^c) before it is found.
+//!   where here guesses about several trees and iterations may come in one batch. LPN has to hold although such bits are known: one on the average before it is found, and that it is found tells another.
 //! - Delta is the sender's choice but for its lowest bit, which is one, since rows carry their choices there: it is never zero.
 //!
-//! Which values the receiver has is for both: a corrupt party may pick its own outputs, as in all such functionalities.
+//! A corrupt party may pick its own outputs, as in all such functionalities: keys, or values and tags.
 //! The tests of this module show each deviation found in checked instances and not found in others.
 //!
 //! # Cost

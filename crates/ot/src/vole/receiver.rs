@@ -20,7 +20,7 @@ pub struct VoleReceiver<V: Element> {
     silent: SilentReceiver,
     tags: Iterations<Block>,
     values: Iterations<V>,
-    /// What is added to the value of each tree's element: the public shift, or zero.
+    /// The public shift, or zero: it is added to the value of each tree's element.
     pub(super) shift: V,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,

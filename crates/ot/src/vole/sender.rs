@@ -21,7 +21,7 @@ pub struct VoleSender<V> {
     silent: SilentSender,
     roots: Prg,
     iterations: Iterations<Block>,
-    /// What is added to the key of each tree's element: Delta times the public shift, or zero. Secret.
+    /// Delta times the public shift, or zero: it is added to the key of each tree's element. Secret.
     shift: Zeroizing<Block>,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,

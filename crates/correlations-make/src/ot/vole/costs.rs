@@ -10,7 +10,7 @@ use super::start::Plan;
 use super::{Security, pieces};
 use crate::ot::base::stream_cost;
 
-/// Costs of one instance of [`VoleKeys`] and [`VoleValues`], call by call.
+/// Costs of one instance of [`VoleKeys`](super::VoleKeys) and [`VoleValues`](super::VoleValues), call by call.
 #[derive(Clone, Debug)]
 pub struct VoleCosts<V> {
     params: VoleParams<V>,
@@ -39,7 +39,7 @@ impl<V: Element> VoleCosts<V> {
         }
     }
 
-    /// Cost of [`VoleKeys::new`] and [`VoleValues::new`].
+    /// Cost of [`VoleKeys::new`](super::VoleKeys::new) and [`VoleValues::new`](super::VoleValues::new).
     pub fn start(&self) -> VoleCost {
         let plan = Plan::<V>::new(self.elements, self.security);
         let rows = plan.rows as u64;
