@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Phase, domains};
 use madrigal_correlations_make::{VoleBase, VoleKeys};
-use madrigal_kernels::{Block, Element as _, Kernels};
+use madrigal_kernels::{Block, Element as _, Kernels, meter};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Result};
 use madrigal_okvs::{Shape, decode};
@@ -80,7 +80,8 @@ async fn by_hand(context: &Context, digests: &[Block], receiver: u64, cheat: Che
     Kernels::detect().field_multiply_add(delta, &masked, &mut keys);
 
     let mut elements = vec![Block::ZERO; KEYS];
-    decode(&shape, rows, digests, &keys, &mut elements).unwrap();
+    let decoded = || decode(&shape, rows, digests, &keys, &mut elements);
+    meter::unmetered(decoded).unwrap();
     Kernels::detect().field_multiply_add(delta, digests, &mut elements);
     let step = stores.step("partition 0").public_id();
     let mut hashes: Vec<(u128, u64)> = Vec::new();
