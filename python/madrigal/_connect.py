@@ -193,7 +193,7 @@ class Connection:
             data: This party's list, as for :func:`psi`.
             column: Column of the keys.
             progress: As for :meth:`run`.
-            how: ``find``, ``to``, ``normal`` and so on, as for :func:`psi`. These three, ``empty``, ``places`` and the number of columns of a key
+            how: ``find``, ``to``, ``security``, ``normal`` and so on, as for :func:`psi`. These four, ``empty``, ``places`` and the number of columns of a key
                 are the same at both parties; all else is each party's own.
 
         Raises:

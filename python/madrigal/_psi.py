@@ -146,6 +146,7 @@ class Asked:
         *,
         find: str | Iterable[str] = "rows",
         to: int | str | Iterable[int] = "all",
+        security: str = "semi-honest",
         normal: str = "exact",
         payload: OfParty = None,
         places: int = 0,
@@ -166,6 +167,7 @@ class Asked:
             size="size" in asked,
             sum="sum" in asked,
             to=_to(to),
+            security=security,
             normal=normal,
             places=self._places,
             repeated=repeated,
@@ -204,6 +206,7 @@ def psi(
     *,
     find: str | Iterable[str] = "rows",
     to: int | str | Iterable[int] = "all",
+    security: str = "semi-honest",
     normal: str = "exact",
     payload: OfParty = None,
     places: int = 0,
@@ -233,6 +236,8 @@ def psi(
             each; ``"size"``, how many keys are in both lists; ``"sum"``, what their payloads add up to; ``("size", "sum")``; or ``"shares"``:
             nothing, and a program goes on from the :class:`Bins`.
         to: Who learns it: a party, or ``"all"``.
+        security: Parties against which the lists are protected: ``"semi-honest"``, which follow the protocol, or ``"malicious"``, which do whatever helps
+            them, for rows and ``"join"``.
         normal: Form in which keys are compared: ``"exact"``, some of ``"lower,trim"``, or ``"phone:49"``.
         payload: Column of numbers that go with the keys; of one party, as ``{1: "amount"}``.
         places: Digits after the point of these numbers.
@@ -253,8 +258,8 @@ def psi(
         RunError: lists that cannot be matched, with the text of the command line, which names arguments as its flags.
     """
     asked = Asked(
-        both(lists), column, find=find, to=to, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty, bound=bound,
-        ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
+        both(lists), column, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty,
+        bound=bound, ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
     )
     how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:

@@ -69,6 +69,17 @@ def test_rows_and_sizes_are_those_of_sets(tmp_path: pathlib.Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_malicious_parties_are_asked_for_by_name() -> None:
+    lists = [["ann", "bob", "cleo"], ["cleo", "ann", "dan"]]
+    found = mg.psi(lists, security="malicious", threads=1)
+    assert [one.rows.tolist() for one in found] == [[0, 2], [0, 1]]
+    assert {one.stats["security"] for one in found} == {"malicious"}
+    with pytest.raises(mg.RunError, match="--security malicious"):
+        mg.psi(lists, find="size", security="malicious", threads=1)
+    with pytest.raises(mg.RunError, match="--security"):
+        mg.psi(lists, security="honest", threads=1)
+
+
 def test_payloads_and_sums_are_those_of_sets() -> None:
     rng = drawn()
     for places in (0, 2):

@@ -204,6 +204,11 @@ registry! {
     Sha256 VOLE_CHECK = b"madrigal VOLE check   v1";
     /// A step in which two lists are matched gives the public key that tags are hashed under (random oracle).
     Sha256 PSI_TAGS = b"madrigal psi tags     v1";
+    /// A step in which two lists are matched, an element and a digest give a tag and a pad, against malicious parties (random oracle).
+    /// With the step's identifier and zeros after it, it fills a block of SHA-256.
+    Sha256 PSI_ORACLE = b"madrigal psi oracle   v1";
+    /// A step in which two lists are matched and pads give a receiver's proof that it has the keys that it marks (random oracle).
+    Sha256 PSI_PROOF = b"madrigal psi proof    v1";
     /// A step in which two lists are matched gives the salt of their keys' digests (random oracle).
     Sha256 PSI_SALT = b"madrigal psi salt     v1";
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random

@@ -59,6 +59,7 @@ pub use dealer::{DealerSource, deal};
 pub use ot::{
     Choice, Extension, ExtensionError, MAX_THREADS, Matrices, OtCosts, OtSource,
     PrecomputedReceiver, PrecomputedSender, Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES,
-    VoleBase, VoleCost, VoleCosts, VoleExpected, VoleKeys, VoleValues, precomputed_cost,
+    VoleAnswerer, VoleBase, VoleCost, VoleCosts, VoleExpected, VoleKeys, VoleValues,
+    precomputed_cost,
 };
 pub use supply::{Made, Origin, Primitive, Supply, SupplyCosts};

@@ -12,6 +12,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::security::Against;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -158,6 +159,10 @@ pub struct Psi {
         help_heading = "Result"
     )]
     pub name: String,
+
+    /// Parties against which the lists are protected.
+    #[command(flatten)]
+    pub against: Against,
 
     /// Read and send nothing: say what it will cost, and who learns what, for lists of --keys
     #[arg(long, requires = "keys", help_heading = "Result")]

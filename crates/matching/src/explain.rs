@@ -7,25 +7,31 @@ use madrigal_app::ways::{AGREED, MatricesArg, Ways};
 use madrigal_core::Party;
 use madrigal_core::time::Link;
 use madrigal_program::lower::Mix;
-use madrigal_psi::{BinsPlan, PsiCosts, PsiPlan, Role, Sizes};
+use madrigal_psi::{BinsPlan, PsiCosts, PsiPlan, Role, Security, Sizes};
 use madrigal_psi_programs::Parts;
 use serde::Serialize;
 
 use crate::cells::partitions;
 use crate::failure::Unmatched;
 use crate::numbers::{asked, bug};
+use crate::security;
 use crate::task::{Question, Told};
 
 /// Seconds of one core for a key of the list, where rows are asked for: of its file, of the receiver's work and of the sender's. Measured on the machine of docs/BENCHMARKS.md.
 const READ: f64 = 0.11e-6;
 const RECEIVER: f64 = 0.26e-6;
 const SENDER: f64 = 0.18e-6;
+/// Seconds of the receiver and of the sender, where either may be malicious.
+const CHECKED: [f64; 2] = [0.45e-6, 0.35e-6];
+/// Logarithm of the hashes that a cheat may compute while lists are matched.
+const TRIES: u32 = 80;
 /// Seconds for a key that is put into bins: at the receiver, and at the sender.
 const IN_BINS: [f64; 2] = [0.3e-6, 0.7e-6];
 /// Seconds to begin.
 const BEGIN: f64 = 0.05;
-/// Bytes of memory for a key of a partition under way, of a list's digests, and of a key in bins.
+/// Bytes of memory for a key of a partition under way, with semi-honest parties and with malicious ones, of a list's digests, and of a key in bins.
 const OF_PARTITION: u64 = 130;
+const OF_CHECKED: u64 = 170;
 const OF_DIGEST: u64 = 44;
 const OF_BINS: u64 = 450;
 
@@ -33,6 +39,7 @@ const OF_BINS: u64 = 450;
 pub(crate) struct Plan<'a> {
     pub(crate) question: Question,
     pub(crate) to: Told,
+    pub(crate) security: Security,
     /// Keys of both lists, by the parties' order.
     pub(crate) keys: [u64; 2],
     /// Whether each has payloads.
@@ -48,6 +55,10 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Explained {
     /// Question: `rows`, `join`, `size`, `sum`, `size and sum` or `shares`.
     question: &'static str,
+    /// Parties against which the lists are protected: `semi-honest` or `malicious`.
+    security: &'static str,
+    /// The most keys that a receiver could look for who cheats, and computes 2^80 hashes for it; null against semi-honest parties, who look for those of their list.
+    most_by_cheating: Option<u64>,
     /// Different keys of both lists, by the parties' order.
     keys: [u64; 2],
     /// Partitions of the lists.
@@ -77,7 +88,7 @@ impl Plan<'_> {
         let sizes = Sizes::of(self.keys, receiver);
         let partitions = partitions(self.keys[0].max(self.keys[1]), self.threads);
         let plan = PsiPlan::new(sizes, partitions, self.to == Told::Both);
-        let mut plan = plan.map_err(Unmatched::from)?;
+        let mut plan = plan.map_err(Unmatched::from)?.with_security(self.security);
         if self.question == Question::Join {
             plan = plan.with_payloads();
         }
@@ -86,14 +97,26 @@ impl Plan<'_> {
         let bytes_sent = costs.map(|cost| cost.setup.bytes_sent + cost.online.bytes_sent);
         let rounds = costs[0].setup.rounds + costs[0].online.rounds;
         let threads = self.threads.clamp(1, partitions) as f64;
-        let work = (sizes.receiver as f64 * RECEIVER).max(sizes.sender as f64 * SENDER) / threads;
+        let (seconds, bytes, most) = match self.security {
+            Security::SemiHonest => ([RECEIVER, SENDER], OF_PARTITION, None),
+            Security::Malicious => {
+                let most = plan.most_of_store(TRIES);
+                let most = most.map(|keys| keys * partitions as u64);
+                (CHECKED, OF_CHECKED, most)
+            }
+        };
+        let [of_receiver, of_sender] = seconds;
+        let work =
+            (sizes.receiver as f64 * of_receiver).max(sizes.sender as f64 * of_sender) / threads;
         let [keys, others] = plan.keys_of_partition();
-        let under_way = keys.max(others) as u64 * OF_PARTITION * threads as u64;
+        let under_way = keys.max(others) as u64 * bytes * threads as u64;
         let memory = self
             .keys
             .map(|keys| under_way + (keys * OF_DIGEST).min(self.memory));
         Ok(Explained {
             question: self.question.name(),
+            security: security::name(self.security),
+            most_by_cheating: most,
             keys: self.keys,
             partitions,
             receiver: receiver.index(),
@@ -105,6 +128,7 @@ impl Plan<'_> {
     }
 
     fn bins(&self) -> Result<Explained> {
+        security::check(self.question, self.security)?;
         let receiver = self.to.of_bins(self.keys);
         let sizes = Sizes::of(self.keys, receiver);
         let masked = self.payloads[1 - receiver.index()];
@@ -136,6 +160,8 @@ impl Plan<'_> {
         }
         Ok(Explained {
             question: self.question.name(),
+            security: security::name(self.security),
+            most_by_cheating: None,
             keys: self.keys,
             partitions: 1,
             receiver: receiver.index(),
@@ -177,6 +203,13 @@ impl Explained {
                 self.memory[party] as f64 / 1e6
             ));
         }
+        text.push_str(&format!("against {} parties", self.security));
+        text.push_str(&match self.most_by_cheating {
+            Some(most) => format!(
+                ": a receiver that cheats looks for up to {most} keys if it computes 2^{TRIES} hashes for it\n"
+            ),
+            None => "\n".to_owned(),
+        });
         text.push_str(&format!(
             "some {:.1} s with files, {} rounds at most\n",
             self.seconds, self.rounds

@@ -9,7 +9,7 @@ use madrigal_core::{Cost, Phase};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, read};
 use madrigal_net::{Context, Job, Session, on_threads};
-use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
+use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Security, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
@@ -20,6 +20,8 @@ use crate::task::{Question, Task, Told};
 pub struct Found {
     /// Question that was answered.
     pub question: Question,
+    /// Parties against which the lists were protected.
+    pub security: Security,
     /// List of this party.
     pub listed: Listed,
     /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
@@ -139,7 +141,8 @@ impl Matching<'_> {
         let partitions = partitions(sizes[0].max(sizes[1]), self.threads);
         let both = task.to == Told::Both;
         let plan = PsiPlan::new(Sizes::of(sizes, receiver), partitions, both);
-        let mut plan = plan.map_err(|error| give_up(&context, error))?;
+        let plan = plan.map_err(|error| give_up(&context, error))?;
+        let mut plan = plan.with_security(task.security);
         if task.question == Question::Join {
             plan = plan.with_payloads();
         }
@@ -174,6 +177,7 @@ impl Matching<'_> {
         let (listed, matches, keys) = cells.into_matches();
         Ok(Found {
             question: task.question,
+            security: task.security,
             listed,
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
@@ -207,6 +211,7 @@ impl Matching<'_> {
         }
         Ok(Found {
             question: task.question,
+            security: task.security,
             listed,
             matches: None,
             answer,

@@ -13,6 +13,7 @@ mod ledger;
 mod numbers;
 pub mod psi;
 mod report;
+mod security;
 mod task;
 mod told;
 
@@ -21,5 +22,6 @@ pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
 pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
+pub use madrigal_psi::Security;
 pub use numbers::{Answer, InBins, shares};
 pub use task::{Question, Task, Told};

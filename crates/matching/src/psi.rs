@@ -24,7 +24,7 @@ use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
 use crate::task::{Question, Task, Told};
-use crate::{bins, explain, report, told};
+use crate::{bins, explain, report, security, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
@@ -88,8 +88,9 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         // Nobody is left to tell if standard error is gone.
         let _ = write!(
             stderr(),
-            "{}",
-            told::learnt(part.task.question, part.task.to, part.task.bound)
+            "{}{}",
+            told::learnt(part.task.question, part.task.to, part.task.bound),
+            security::told(part.task.security)
         );
     }
     let threads = args.threads.resolve(args.who.here());
@@ -128,7 +129,8 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     }
     if !args.quiet {
         let task = &part.task;
-        say(told::learnt(task.question, task.to, task.bound).trim_end());
+        let learnt = told::learnt(task.question, task.to, task.bound);
+        say(format!("{learnt}{}", security::told(task.security)).trim_end());
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = find(session, number, &part.task, observe).await?;
@@ -212,6 +214,7 @@ fn explain(args: &Psi) -> Result<()> {
     let plan = explain::Plan {
         question: args.question(),
         to,
+        security: args.against.security.into(),
         keys,
         payloads,
         threads: args.threads.resolve(args.who.here()),
@@ -223,7 +226,8 @@ fn explain(args: &Psi) -> Result<()> {
         true => print_text_as_json(&explained.json()?),
         false => {
             let learnt = told::learnt(args.question(), to, None);
-            print(format!("{learnt}{}", explained.text()).as_bytes())
+            let told = security::told(args.against.security.into());
+            print(format!("{learnt}{told}{}", explained.text()).as_bytes())
         }
     }
 }
@@ -297,6 +301,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 question: args.question(),
                 places: args.places,
                 to,
+                security: args.against.security.into(),
                 bound,
                 over: over.clone(),
                 most: args.most,

@@ -10,6 +10,7 @@ use madrigal_lists::Payload;
 use serde::Serialize;
 
 use crate::find::Found;
+use crate::security;
 use crate::task::Question;
 
 /// Report of a run, as JSON has it.
@@ -21,6 +22,8 @@ struct Report {
     provenance: Provenance,
     /// Question: `rows`, `join`, `size`, `sum`, `size and sum` or `shares`.
     question: &'static str,
+    /// Parties against which the lists were protected: `semi-honest` or `malicious`.
+    security: &'static str,
     /// Different keys of both lists, by the parties' order, or the bounds that were told.
     keys: [u64; 2],
     /// Partitions of the lists.
@@ -101,6 +104,7 @@ pub(crate) fn json(
         program: "psi",
         provenance: Provenance::of_process(),
         question,
+        security: first.map_or("", |found| security::name(found.security)),
         keys: first.map_or([0; 2], |found| found.sizes),
         partitions: first.map_or(0, |found| found.partitions),
         threads: first.map_or(0, |found| found.threads),

@@ -8,9 +8,11 @@ use madrigal_app::provenance::now;
 use madrigal_core::Party;
 use madrigal_lists::{Room, Source};
 use madrigal_net::Fact;
+use madrigal_psi::Security;
 
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::security;
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +99,8 @@ pub struct Task {
     pub question: Question,
     /// Those who learn the answer, the same at both parties.
     pub to: Told,
+    /// Parties against which the lists are protected, the same at both parties.
+    pub security: Security,
     /// Digits after the point of payloads, the same at both parties.
     pub places: u32,
     /// Number that the other party is told in place of the number of different keys; not less than that.
@@ -125,6 +129,7 @@ impl Task {
         let mut facts = vec![
             fact("what is asked of the lists", question.to_owned()),
             fact("--to", self.to.text()),
+            fact("--security", security::name(self.security).to_owned()),
             fact("--normal", self.source.normal_text()),
             fact("columns of a key", self.source.keys().len().to_string()),
             fact(
@@ -149,6 +154,7 @@ impl Task {
 
     /// Checks that a party brings what the question needs.
     pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
+        security::check(self.question, self.security)?;
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
         let brings = self.source.numbers().is_some();
         match self.question {

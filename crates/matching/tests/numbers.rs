@@ -12,7 +12,9 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Duplicates, Payload, Source};
-use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find, rows_of_bins, shares};
+use madrigal_matching::{
+    Found, MOST_KEYS, Question, Security, Task, Told, find, rows_of_bins, shares,
+};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -61,6 +63,7 @@ fn run<T: Send>(
     let tasks = [0, 1].map(|party| Task {
         source: source(folder, party, &lists[party], payloads[party]),
         question,
+        security: Security::SemiHonest,
         to,
         places: 2,
         bound: None,

@@ -16,7 +16,7 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Empty, Keep, Normal, Source};
-use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find};
+use madrigal_matching::{Found, MOST_KEYS, Question, Security, Task, Told, find};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -139,6 +139,10 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
         Told::One(Party::new(1)),
     ][below(rng, 3) as usize];
     let bounds = [0, 1].map(|_| (below(rng, 3) == 0).then(|| 3100 + below(rng, 3000)));
+    let security = match below(rng, 2) {
+        0 => Security::SemiHonest,
+        _ => Security::Malicious,
+    };
     let memory = if below(rng, 2) == 0 { 0 } else { 1 << 20 };
     let threads = 1 + below(rng, 3) as usize;
     let tasks = [0, 1].map(|party: usize| {
@@ -152,6 +156,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
         Task {
             source,
             question: Question::Rows,
+            security,
             places: 0,
             to,
             bound: bounds[party].filter(|&bound| bound >= lists[party].len() as u64),

@@ -35,7 +35,9 @@ fn numbers_of_matched_keys_are_told_where_they_are_known() {
         (told(&all, 0), told(&all, 1)),
         ((Some(1), Some(2)), (Some(1), Some(1)))
     );
-    let one = report(&["--to=1"], false);
+    assert_eq!(all["security"], "semi-honest");
+    let one = report(&["--to=1", "--security=malicious"], false);
+    assert_eq!(one["security"], "malicious");
     assert_eq!(
         (told(&one, 0), told(&one, 1)),
         ((None, None), (Some(1), Some(1)))
@@ -73,4 +75,22 @@ fn what_a_run_will_cost_needs_no_list() {
             .try_get_matches_from(without)
             .is_err()
     );
+}
+
+/// A program that goes on trusts both parties, so that it refuses to protect from them; rows are protected, and the plan tells what that is worth.
+#[test]
+fn rows_alone_are_protected_from_malicious_parties() {
+    let run = |more: &[&str]| {
+        let words = ["psi", "--explain", "--keys=1000,20", "--local=2", "--quiet"];
+        let words = words.iter().chain(&["--security=malicious"]).chain(more);
+        let matches = Psi::augment_args(Command::new("psi")).try_get_matches_from(words);
+        let args = Psi::from_arg_matches(&matches.unwrap()).unwrap();
+        madrigal_matching::psi::run(&args)
+    };
+    run(&[]).unwrap();
+    run(&["--join", "--to=0"]).unwrap();
+    for more in ["--size", "--sum", "--shares=somewhere"] {
+        let failure = run(&[more]).unwrap_err().to_string();
+        assert!(failure.contains("--security malicious"), "{failure}");
+    }
 }

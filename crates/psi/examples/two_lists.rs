@@ -1,6 +1,6 @@
 //! Seconds of matching two lists, both parties in this process, one after the other's digests are made.
 //!
-//! `cargo run --release -p madrigal-psi --example two_lists [KEYS [PARTITIONS [THREADS]]]`
+//! `cargo run --release -p madrigal-psi --example two_lists [KEYS [PARTITIONS [THREADS [malicious]]]]`
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::error::Error;
@@ -10,7 +10,9 @@ use std::time::Instant;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
-use madrigal_psi::{List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect, partition_of};
+use madrigal_psi::{
+    List, ListFailed, Matched, PsiPlan, Role, Security, Sizes, intersect, partition_of,
+};
 use madrigal_testkit::World;
 
 struct Digests {
@@ -56,7 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         receiver: keys as u64,
         sender: keys as u64,
     };
-    let plan = PsiPlan::new(sizes, partitions, false)?;
+    let security = match words.get(3).map(String::as_str) {
+        Some("malicious") => Security::Malicious,
+        Some(other) => return Err(format!("{other} is not `malicious`").into()),
+        None => Security::SemiHonest,
+    };
+    let plan = PsiPlan::new(sizes, partitions, false)?.with_security(security);
     let lists =
         madrigal_kernels::meter::unmetered(|| [0, 1].map(|party| list(party, keys, partitions)));
     for _ in 0..3 {
@@ -73,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map(|(_, cost)| cost.setup.bytes_sent + cost.online.bytes_sent)
             .sum();
         println!(
-            "{keys} keys, {partitions} partitions, {threads} threads: {seconds:.3} s, {:.1} bytes a key",
+            "{keys} keys, {partitions} partitions, {threads} threads, {security:?}: {seconds:.3} s, {:.1} bytes a key",
             bytes as f64 / keys as f64
         );
     }

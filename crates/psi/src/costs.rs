@@ -1,7 +1,7 @@
 //! Costs of matching, by the plan alone.
 
 use madrigal_core::PhaseCost;
-use madrigal_correlations_make::{Security, VoleBase, VoleCost, VoleCosts};
+use madrigal_correlations_make::{VoleBase, VoleCost, VoleCosts};
 use madrigal_kernels::{Block, Element};
 
 use crate::oprf::{message_bytes, messages};
@@ -37,18 +37,21 @@ impl PsiCosts {
         for thread in 0..threads {
             let partitions = (thread..plan.partitions()).step_by(threads).len();
             let columns = plan.shape.columns();
-            let mut vole =
-                VoleCosts::<V>::new(partitions as u64 * columns as u64, Security::SemiHonest);
+            let mut vole = VoleCosts::<V>::new(partitions as u64 * columns as u64, plan.security());
             let start = side(vole.start());
             let rounds = setup.rounds.max(VoleBase::cost().rounds + start.rounds);
             setup += start;
             for _ in 0..partitions {
                 setup += side(vole.extend(columns));
+                if plan.checked() {
+                    setup += side(vole.check(columns));
+                }
             }
             setup.rounds = rounds;
         }
         let partitions = plan.partitions() as u64;
-        let store = partitions * message_bytes(&plan.shape, plan.element_bytes()) as u64;
+        let store = partitions
+            * (message_bytes(&plan.shape, plan.element_bytes()) + plan.challenge_bytes()) as u64;
         let store_messages = partitions * messages(&plan.shape) as u64;
         let tags = partitions * plan.tag_bytes() as u64;
         let replies = partitions * plan.reply_bytes() as u64;

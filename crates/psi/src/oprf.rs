@@ -7,15 +7,22 @@
 //!
 //! Elements are hashed under one key of AES for each 1024 columns in which their rows begin and, where the sender has more digests than the store has columns, for
 //! some bits of the digest: for a thousand or two of the sender's elements. Both sides know these columns and bits.
+//!
+//! Against malicious parties the hash is another one ([`crate::oracle`]), and VOLE is checked: a challenge of the receiver goes with the seed, and the sender
+//! answers before its tags.
 
 use bytes::Bytes;
 use madrigal_core::{Zeroizing, domains};
-use madrigal_correlations_make::{VoleKeys, VoleValues};
+use madrigal_correlations_make::{
+    VOLE_CHALLENGE_BYTES, VoleAnswerer, VoleExpected, VoleKeys, VoleValues,
+};
 use madrigal_kernels::{Block, Element, Kernels, ROWS_PER_KEY, RowHash};
 use madrigal_net::{Context, Error, Receiver, Result, Sender};
 use madrigal_okvs::{Found, OkvsError, Shape, decode_each, encode};
 use madrigal_ot::SeededRng;
 use sha2::{Digest as _, Sha256};
+
+use crate::oracle::Oracle;
 
 /// Elements of a store in one message.
 pub(crate) const ELEMENTS: usize = 1 << 20;
@@ -63,6 +70,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) pads: bool,
     /// Digests that the sender has it at.
     pub(crate) evaluated: u64,
+    /// Whether a party may be malicious.
+    pub(crate) checked: bool,
 }
 
 impl Setting<'_> {
@@ -78,37 +87,57 @@ pub(crate) struct Function {
     shape: Shape,
     more_bits: u32,
     seed: Block,
-    hash: RowHash,
-    /// Hash of the same elements to pads, where they are wanted.
-    pads: Option<RowHash>,
+    hash: Hash,
     /// Tags of the receiver, or keys K' of the sender.
     elements: Zeroizing<Vec<Block>>,
     /// The sender's factor, of values of a digest's lower 64 bits or of all.
     delta: Option<(Zeroizing<Block>, bool)>,
 }
 
-/// The hash of a step's elements, and one to pads.
-fn hashes(step: &Context, pads: bool) -> (RowHash, Option<RowHash>) {
-    let digest: [u8; 32] = Sha256::new()
-        .chain_update(domains::PSI_TAGS)
-        .chain_update(step.public_id())
-        .finalize()
-        .into();
-    let (first, second) = digest.split_at(16);
-    let hash = |key: &[u8]| RowHash::new(Block::from_bytes(*key.first_chunk().unwrap_or(&[0; 16])));
-    (hash(first), pads.then(|| hash(second)))
+/// The sender's keys for a store.
+pub(crate) struct Keys {
+    elements: Zeroizing<Vec<Block>>,
+    delta: Zeroizing<Block>,
+    /// Means to answer the receiver's challenge, where there is one.
+    answerer: Option<VoleAnswerer>,
+}
+
+/// The hash of a step's elements.
+enum Hash {
+    /// A hash to tags, and one to pads where they are wanted.
+    Rows(RowHash, Option<RowHash>),
+    /// A random oracle.
+    Oracle(Oracle),
+}
+
+impl Hash {
+    fn new(step: &Context, setting: &Setting<'_>) -> Self {
+        let id = step.public_id();
+        if setting.checked {
+            return Self::Oracle(Oracle::new(&id));
+        }
+        let digest: [u8; 32] = Sha256::new()
+            .chain_update(domains::PSI_TAGS)
+            .chain_update(id)
+            .finalize()
+            .into();
+        let (first, second) = digest.split_at(16);
+        let hash =
+            |key: &[u8]| RowHash::new(Block::from_bytes(*key.first_chunk().unwrap_or(&[0; 16])));
+        Self::Rows(hash(first), setting.pads.then(|| hash(second)))
+    }
 }
 
 impl Function {
     /// Makes the receiver's function, which it has at `digests` alone, as many as `shape` says, all distinct. They are settled, and nothing that is sent
-    /// before depends on them.
+    /// before depends on them. With it comes what the sender must answer where it may be malicious: before that is checked, nothing may depend on the function.
     pub(crate) async fn receiver<V: Value>(
         step: &Context,
         setting: Setting<'_>,
         vole: &mut VoleValues<V>,
         tx: &mut Sender,
         digests: &[Block],
-    ) -> Result<Self> {
+    ) -> Result<(Self, Option<VoleExpected>)> {
         let (seed, mut store) = encoded::<V>(step, setting.shape, digests)?;
         let mut values = Zeroizing::<Vec<V>>::zeros(store.len());
         let mut elements = Zeroizing::<Vec<Block>>::zeros(store.len());
@@ -116,59 +145,83 @@ impl Function {
         for (store, &value) in store.iter_mut().zip(values.iter()) {
             *store ^= value;
         }
+        let mut head = seed.to_bytes().to_vec();
+        let expected = match setting.checked {
+            true => {
+                let (mut challenge, expected) = vole.challenge(&values, &elements)?;
+                head.append(&mut challenge);
+                Some(expected)
+            }
+            false => None,
+        };
         drop(values);
-        tx.send(seed.to_bytes().to_vec()).await?;
+        tx.send(head).await?;
         for piece in store.chunks_mut(ELEMENTS) {
             tx.send(Bytes::copy_from_slice(V::bytes_mut(piece))).await?;
         }
         step.flush();
-        let (hash, pads) = hashes(step, setting.pads);
-        Ok(Self {
+        let function = Self {
             shape: *setting.shape,
             more_bits: setting.more_bits(),
             seed,
-            hash,
-            pads,
+            hash: Hash::new(step, &setting),
             elements,
             delta: None,
-        })
+        };
+        Ok((function, expected))
     }
 
-    /// Makes the sender's function from [keys](Self::keys) of VOLE.
+    /// Makes the sender's function from [keys](Self::keys) of VOLE, and the answer to the receiver's challenge, if there is one.
     pub(crate) async fn sender<V: Value>(
         step: &Context,
         setting: Setting<'_>,
-        (mut elements, delta): (Zeroizing<Vec<Block>>, Zeroizing<Block>),
+        keys: Keys,
         rx: &mut Receiver,
-    ) -> Result<Self> {
-        let seed = rx.recv(16).await?;
+    ) -> Result<(Self, Vec<u8>)> {
+        let Keys {
+            mut elements,
+            delta,
+            answerer,
+        } = keys;
+        let challenge = if setting.checked {
+            VOLE_CHALLENGE_BYTES
+        } else {
+            0
+        };
+        let head = rx.recv(16 + challenge).await?;
+        let (seed, challenge) = head.split_at(16);
         let seed = Block::from_bytes(*seed.first_chunk().unwrap_or(&[0; 16]));
+        // By the keys as they are, before the store is added to them.
+        let answer = match answerer {
+            Some(answerer) => answerer.answer(challenge, &elements)?.to_vec(),
+            None => Vec::new(),
+        };
         for keys in elements.chunks_mut(ELEMENTS) {
             let bytes = rx.recv(keys.len() * (V::BITS / 8)).await?;
             let mut masked = vec![V::default(); keys.len()];
             V::bytes_mut(&mut masked).copy_from_slice(&bytes);
             Kernels::detect().field_multiply_add(*delta, &masked, keys);
         }
-        let (hash, pads) = hashes(step, setting.pads);
-        Ok(Self {
+        let function = Self {
             shape: *setting.shape,
             more_bits: setting.more_bits(),
             seed,
-            hash,
-            pads,
+            hash: Hash::new(step, &setting),
             elements,
             delta: Some((delta, V::BITS < 128)),
-        })
+        };
+        Ok((function, answer))
     }
 
     /// The sender's keys for the next store. The receiver needs nothing for them but what is sent here, so they are made ahead.
-    pub(crate) async fn keys<V: Value>(
-        shape: &Shape,
-        vole: &mut VoleKeys<V>,
-    ) -> Result<(Zeroizing<Vec<Block>>, Zeroizing<Block>)> {
-        let mut keys = Zeroizing::<Vec<Block>>::zeros(shape.columns());
-        vole.extend(&mut keys).await?;
-        Ok((keys, vole.delta()))
+    pub(crate) async fn keys<V: Value>(shape: &Shape, vole: &mut VoleKeys<V>) -> Result<Keys> {
+        let mut elements = Zeroizing::<Vec<Block>>::zeros(shape.columns());
+        vole.extend(&mut elements).await?;
+        Ok(Keys {
+            elements,
+            delta: vole.delta(),
+            answerer: vole.answerer()?,
+        })
     }
 
     /// Tells `take` the place of each digest, the function's value and its pad, in an order that depends on the digests.
@@ -237,17 +290,21 @@ impl Function {
             let columns = u64::from(found.starts[i] / COLUMNS_PER_KEY);
             columns << self.more_bits | found.keys[i].lo() & mask
         };
-        let mut at = 0;
-        while at < n {
-            let first = key(at);
-            let end = (at + 1..n).find(|&i| key(i) != first).unwrap_or(n);
-            let (row, range) = (first * ROWS_PER_KEY, at..end);
-            at = end;
-            let elements = &elements[range.clone()];
-            self.hash
-                .hash_same_row(row, elements, &mut hashes[range.clone()]);
-            if let Some(hash) = &self.pads {
-                hash.hash_same_row(row, elements, &mut pads[range]);
+        match &self.hash {
+            Hash::Oracle(oracle) => oracle.hash(elements, found.keys, hashes, pads),
+            Hash::Rows(tags, of_pads) => {
+                let mut at = 0;
+                while at < n {
+                    let first = key(at);
+                    let end = (at + 1..n).find(|&i| key(i) != first).unwrap_or(n);
+                    let (row, range) = (first * ROWS_PER_KEY, at..end);
+                    at = end;
+                    let elements = &elements[range.clone()];
+                    tags.hash_same_row(row, elements, &mut hashes[range.clone()]);
+                    if let Some(hash) = of_pads {
+                        hash.hash_same_row(row, elements, &mut pads[range]);
+                    }
+                }
             }
         }
         for ((&place, &hash), &pad) in found.places.iter().zip(hashes.iter()).zip(pads.iter()) {

@@ -2,10 +2,12 @@
 
 use std::f64::consts::LN_2;
 
+use madrigal_correlations_make::{Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES};
 use madrigal_kernels::Block;
 use madrigal_okvs::Shape;
 
 use crate::PsiError;
+use crate::oracle::PROOF_BYTES;
 
 /// Statistical security: what may go wrong by chance does with a probability of 2^-40 at most.
 pub const STATISTICAL: u32 = 40;
@@ -36,6 +38,7 @@ pub struct PsiPlan {
     pub(crate) partitions: usize,
     pub(crate) replies: bool,
     wide: bool,
+    security: Security,
     pub(crate) payloads: bool,
     pub(crate) receiver_keys: usize,
     pub(crate) sender_keys: usize,
@@ -68,6 +71,7 @@ impl PsiPlan {
             partitions,
             replies,
             payloads: false,
+            security: Security::SemiHonest,
             wide: sizes.sender.max(sizes.receiver) > MOST_NARROW,
             receiver_keys: receiver as usize,
             sender_keys: sender as usize,
@@ -111,6 +115,48 @@ impl PsiPlan {
         Self { wide: true, ..self }
     }
 
+    /// Makes it a plan against parties of this kind, which both parties have to agree on. Against malicious ones values have 128 bits.
+    #[must_use]
+    pub const fn with_security(self, security: Security) -> Self {
+        let wide = self.wide || matches!(security, Security::Malicious);
+        Self {
+            security,
+            wide,
+            ..self
+        }
+    }
+
+    /// Parties against which lists are protected.
+    pub const fn security(&self) -> Security {
+        self.security
+    }
+
+    /// Whether these are malicious.
+    pub(crate) const fn checked(&self) -> bool {
+        matches!(self.security, Security::Malicious)
+    }
+
+    /// The most keys that a receiver can have a partition's store hold, who follows no rule and tries `2^tries` keys for it: of the receiver's
+    /// [keys of a partition](Self::keys_of_partition) there are fewer. `None` if that many tries would break more than this.
+    ///
+    /// A store of m columns that has the values of n keys among q whose digests are uniform exists with a chance of (q over n) 2^(-128 (n - m)) at most, and
+    /// (q over n) is less than (e q / n)^n.
+    pub fn most_of_store(&self, tries: u32) -> Option<u64> {
+        let columns = self.shape.columns() as f64;
+        let chance = f64::from(STATISTICAL);
+        let mut keys = columns;
+        // A fixed point, from below: the right side falls as keys grow.
+        for _ in 0..60 {
+            let choices = (f64::from(tries) + 1.0_f64.exp().log2() - keys.log2()).max(0.0);
+            if choices >= 127.0 {
+                return None;
+            }
+            // A seed is chosen, too: 128 bits.
+            keys = (128.0 * (columns + 1.0) + chance) / (128.0 - choices);
+        }
+        Some(keys.ceil() as u64)
+    }
+
     /// Makes it a plan in which the receiver also learns 64 bits that the sender has with each key, its payload, of those keys that both have.
     #[must_use]
     pub const fn with_payloads(self) -> Self {
@@ -137,9 +183,39 @@ impl PsiPlan {
         if self.wide() { 9 } else { 8 }
     }
 
-    /// Bytes of all tags of a partition, with their payloads.
+    /// Bits of a tag beyond those that its place and its low bytes tell: against malicious parties up to 128 in all, as whoever looks for
+    /// digests whose tags agree would find some.
+    pub(crate) const fn rest_bits(&self) -> u32 {
+        if self.checked() {
+            56 - self.high_bits()
+        } else {
+            0
+        }
+    }
+
+    /// Bytes of these bits of a tag.
+    pub(crate) const fn rest_bytes(&self) -> usize {
+        self.rest_bits().div_ceil(8) as usize
+    }
+
+    /// Bytes of all tags of a partition, with their payloads, after the answer to a challenge.
     pub(crate) const fn tag_bytes(&self) -> usize {
-        self.low_bytes() * self.sender_keys + self.mark_bytes() + self.payload_bytes()
+        let of_tag = self.low_bytes() + self.rest_bytes();
+        of_tag * self.sender_keys + self.mark_bytes() + self.payload_bytes() + self.answer_bytes()
+    }
+
+    /// Bytes of a challenge of VOLE.
+    pub(crate) const fn challenge_bytes(&self) -> usize {
+        if self.checked() {
+            VOLE_CHALLENGE_BYTES
+        } else {
+            0
+        }
+    }
+
+    /// Bytes of the answer.
+    pub(crate) const fn answer_bytes(&self) -> usize {
+        if self.checked() { VOLE_ANSWER_BYTES } else { 0 }
     }
 
     /// Bytes of all payloads of a partition.
@@ -164,10 +240,25 @@ impl PsiPlan {
     /// Bytes that tell the sender which of its tags were met.
     pub(crate) const fn reply_bytes(&self) -> usize {
         if self.replies {
-            self.sender_keys.div_ceil(8)
+            self.marks_met() + self.proof_bytes()
         } else {
             0
         }
+    }
+
+    /// Bytes of a mark for each of the sender's tags.
+    pub(crate) const fn marks_met(&self) -> usize {
+        self.sender_keys.div_ceil(8)
+    }
+
+    /// Bytes that prove a reply.
+    const fn proof_bytes(&self) -> usize {
+        if self.checked() { PROOF_BYTES } else { 0 }
+    }
+
+    /// Whether replies are proved.
+    pub(crate) const fn proved(&self) -> bool {
+        self.replies && self.checked()
     }
 }
 

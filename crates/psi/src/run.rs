@@ -10,15 +10,16 @@ use futures_channel::mpsc::{Receiver, Sender, channel};
 use futures_util::StreamExt as _;
 use futures_util::future::try_join;
 use madrigal_core::{Party, Phase, Zeroizing, domains};
-use madrigal_correlations_make::{Security, VoleBase, VoleKeys, VoleValues};
+use madrigal_correlations_make::{VoleBase, VoleExpected, VoleKeys, VoleValues};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
 
 use crate::lists::{List, Matched, digests_of, ended};
 use crate::oprf::{Function, Setting, Value, message_bytes};
+use crate::oracle::to_prove;
 use crate::plan::{PsiPlan, Sizes};
-use crate::tags::{Received, Tags, tag};
+use crate::tags::{Own, Received, Tags, rest, tag};
 
 /// The part of a party.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +86,9 @@ impl Sizes {
     }
 }
 
+/// Error of a sender whose answer is wrong.
+const CHECK_FAILED: &str = "its keys of VOLE are not those of our values; an honest party sends none such: find out who changed what it runs";
+
 /// The most keys of a list.
 const MOST: u64 = 1 << 40;
 
@@ -122,6 +126,7 @@ pub async fn intersect(
         plan.replies.into(),
         plan.wide().into(),
         plan.payloads.into(),
+        plan.checked().into(),
         threads,
     ];
     context.tally("lists matched", &same);
@@ -166,12 +171,23 @@ fn padded(step: &Context, digests: &[Block], most: usize) -> Zeroizing<Vec<Block
     padded
 }
 
-/// Tags of a party's own keys, with their places, and a pad by the place of each key where there are payloads.
-struct Own {
-    /// Number of the keys; what comes after them is padding.
+/// What the receiver has of a partition whose store it has sent, and waits for the tags.
+struct Awaited {
+    partition: usize,
+    own: Own,
+    /// The sender's answer, where it may be malicious.
+    answer: Option<VoleExpected>,
+}
+
+/// What the sender has of a partition whose tags it has sent, and waits for the reply.
+struct Sent {
+    partition: usize,
+    tags: Tags,
+    /// Number of its keys; what comes after them is padding.
     keys: usize,
-    tags: Zeroizing<Vec<u128>>,
-    pads: Zeroizing<Vec<u64>>,
+    id: [u8; 32],
+    /// Pads by which a receiver proves that it has keys.
+    known: Zeroizing<Vec<u64>>,
 }
 
 /// Everything that one thread works with: partitions `number`, `number + threads`, and so on.
@@ -214,7 +230,7 @@ impl Strand {
             &self.base,
             line,
             elements,
-            Security::SemiHonest,
+            self.plan.security(),
         )
         .await?;
         let (put, take) = channel(0);
@@ -228,7 +244,7 @@ impl Strand {
     async fn send_stores<V: Value>(
         &self,
         vole: &mut VoleValues<V>,
-        mut put: Sender<(usize, Own)>,
+        mut put: Sender<Awaited>,
     ) -> Result<()> {
         let context = self.online.fork("stores");
         let mut channel = context.channel(peer(&context)?)?;
@@ -239,11 +255,16 @@ impl Strand {
             let (own, digests) = (digests.len(), padded(&step, &digests, most));
             let function =
                 Function::receiver(&step, self.setting(), vole, &mut channel.tx, &digests);
-            let function = function.await?;
-            let own_tags = self.tags(&step, &function, &digests, own)?;
+            let (function, answer) = function.await?;
+            let own = self.tags(&step, &function, &digests, own)?;
             drop((function, digests));
+            let awaited = Awaited {
+                partition,
+                own,
+                answer,
+            };
             // Nobody takes them only if the other half has failed.
-            if !hand(&mut put, (partition, own_tags)).await {
+            if !hand(&mut put, awaited).await {
                 return self.online.check();
             }
         }
@@ -251,20 +272,25 @@ impl Strand {
     }
 
     /// Takes the sender's tags of partition after partition, and looks for its own.
-    async fn take_tags(
-        &self,
-        mut take: Receiver<(usize, Own)>,
-        tell: &dyn Fn(usize),
-    ) -> Result<()> {
+    async fn take_tags(&self, mut take: Receiver<Awaited>, tell: &dyn Fn(usize)) -> Result<()> {
         let context = self.online.fork("tags");
         let mut channel = context.channel(peer(&context)?)?;
         let tags = self.partitions().len() * self.plan.tag_bytes();
         channel.rx.expect(tags as u64);
-        while let Some((partition, own)) = take.next().await {
+        while let Some(awaited) = take.next().await {
+            let Awaited {
+                partition,
+                own,
+                answer,
+            } = awaited;
             let message = channel.recv(self.plan.tag_bytes()).await?;
-            let tags = Received::read(&self.plan, &message);
+            let (told, tags) = message.split_at(self.plan.answer_bytes());
+            if answer.is_some_and(|answer| !answer.check(told)) {
+                return Err(channel.refuse(CHECK_FAILED));
+            }
+            let tags = Received::read(&self.plan, tags);
             let tags = tags.map_err(|problem| channel.refuse(problem))?;
-            let (matched, reply) = tags.matches(&own.tags, &own.pads, own.keys);
+            let (matched, reply) = tags.matches(&own);
             if self.plan.replies {
                 channel.send(reply).await?;
                 context.flush();
@@ -289,7 +315,7 @@ impl Strand {
             &self.base,
             line,
             elements,
-            Security::SemiHonest,
+            self.plan.security(),
         )
         .await?;
         let (put, take) = channel(0);
@@ -305,13 +331,14 @@ impl Strand {
         &self,
         vole: &mut VoleKeys<V>,
         mut tx: madrigal_net::Sender,
-        mut put: Sender<(usize, usize, Tags)>,
+        mut put: Sender<Sent>,
         tell: &dyn Fn(usize),
     ) -> Result<()> {
         let context = self.online.fork("stores");
         let mut channel = context.channel(peer(&context)?)?;
         let most = self.plan.sender_keys;
-        let stores = self.partitions().len() * message_bytes(&self.plan.shape, V::BITS / 8);
+        let store = message_bytes(&self.plan.shape, V::BITS / 8) + self.plan.challenge_bytes();
+        let stores = self.partitions().len() * store;
         channel.rx.expect(stores as u64);
         let shape = &self.plan.shape;
         let mut left = self.partitions();
@@ -330,7 +357,7 @@ impl Strand {
                 }
             };
             let function = Function::sender::<V>(&step, self.setting(), keys, &mut channel.rx);
-            let (function, next) = try_join(function, next).await?;
+            let ((function, answer), next) = try_join(function, next).await?;
             ahead = next;
             let digests = digests_of(&step, &self.plan, &*self.list, (partition, most))?;
             let (own, digests) = (digests.len(), padded(&step, &digests, most));
@@ -340,13 +367,22 @@ impl Strand {
                 self.mask(&step, &mut made.pads[..own], partition)?;
             }
             let tags = Tags::sorted(&self.plan, &made.tags);
-            let message = tags.message(&self.plan, &made.pads);
-            drop(made);
+            let message = tags.message(&self.plan, (&made.pads, &made.rests), &answer);
+            let Own {
+                id, keys, known, ..
+            } = made;
             tx.send(message).await?;
             context.flush();
+            let sent = Sent {
+                partition,
+                tags,
+                keys,
+                id,
+                known,
+            };
             if !self.plan.replies {
                 tell(partition);
-            } else if !hand(&mut put, (partition, own, tags)).await {
+            } else if !hand(&mut put, sent).await {
                 return self.online.check();
             }
         }
@@ -358,6 +394,7 @@ impl Strand {
             shape: &self.plan.shape,
             pads: self.plan.payloads,
             evaluated: self.plan.sender_keys as u64,
+            checked: self.plan.checked(),
         }
     }
 
@@ -369,21 +406,40 @@ impl Strand {
         digests: &[Block],
         keys: usize,
     ) -> Result<Own> {
-        let of_pads = if self.plan.payloads { digests.len() } else { 0 };
+        let room = |wanted: bool| Zeroizing::zeros(if wanted { digests.len() } else { 0 });
         let mut own = Own {
+            id: step.public_id(),
             keys,
             tags: Zeroizing::zeros(digests.len()),
-            pads: Zeroizing::zeros(of_pads),
+            pads: room(self.plan.payloads),
+            rests: room(self.plan.checked()),
+            known: room(self.plan.proved()),
         };
         let mut next = own.tags.iter_mut();
-        function.each(step, digests, |place, hash, pad| {
-            if let Some(next) = next.next() {
-                *next = tag(&self.plan, hash, place);
-            }
-            if let Some(own) = own.pads.get_mut(place as usize) {
-                *own = pad.lo();
-            }
-        })?;
+        if self.plan.checked() {
+            function.each(step, digests, |place, hash, pad| {
+                if let Some(next) = next.next() {
+                    *next = tag(&self.plan, hash, place);
+                }
+                let of_place = |all: &mut [u64], value| {
+                    if let Some(one) = all.get_mut(place as usize) {
+                        *one = value;
+                    }
+                };
+                of_place(&mut own.rests, rest(&self.plan, hash));
+                of_place(&mut own.pads, pad.lo());
+                of_place(&mut own.known, to_prove(pad));
+            })?;
+        } else {
+            function.each(step, digests, |place, hash, pad| {
+                if let Some(next) = next.next() {
+                    *next = tag(&self.plan, hash, place);
+                }
+                if let Some(own) = own.pads.get_mut(place as usize) {
+                    *own = pad.lo();
+                }
+            })?;
+        }
         Ok(own)
     }
 
@@ -404,16 +460,22 @@ impl Strand {
     async fn take_replies(
         &self,
         mut rx: madrigal_net::Receiver,
-        mut take: Receiver<(usize, usize, Tags)>,
+        mut take: Receiver<Sent>,
         tell: &dyn Fn(usize),
     ) -> Result<()> {
-        while let Some((partition, own, tags)) = take.next().await {
+        while let Some(sent) = take.next().await {
             let reply = rx.recv(self.plan.reply_bytes()).await?;
-            let matched = tags
-                .met(&reply, own)
-                .map_err(|problem| rx.refuse(problem))?;
-            self.found(&self.online, partition, matched)?;
-            tell(partition);
+            let (tags, keys) = (&sent.tags, sent.keys);
+            let matched = match self.plan.proved() {
+                true => {
+                    let reply = reply.split_at(self.plan.marks_met());
+                    tags.proved(reply, keys, (&sent.id, &sent.known))
+                }
+                false => tags.met(&reply, keys),
+            };
+            let matched = matched.map_err(|problem| rx.refuse(problem))?;
+            self.found(&self.online, sent.partition, matched)?;
+            tell(sent.partition);
         }
         Ok(())
     }

@@ -83,6 +83,7 @@ impl BinsPlan {
             shape: &self.function,
             pads: false,
             evaluated: CHOICES as u64 * self.sizes.sender,
+            checked: false,
         }
     }
 
@@ -166,7 +167,9 @@ pub async fn receive_bins(
     let setting = plan.setting();
     let function = step.step("function");
     let function = Function::receiver(&function, setting, &mut vole, &mut channel.tx, &placed.keys);
-    let pads = pads(&step, &function.await?, &placed.keys)?;
+    let (function, _) = function.await?;
+    let pads = pads(&step, &function, &placed.keys)?;
+    drop(function);
     let mut found = step.metered_now(|| Found::nothing(&placed, plan.payloads, &mut rng));
     for choice in 0..CHOICES {
         let items = plan.sizes.sender;
@@ -213,7 +216,7 @@ pub async fn send_bins(
     let setting = plan.setting();
     let function = step.step("function");
     let keys = Function::keys(setting.shape, &mut vole).await?;
-    let function = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
+    let (function, _) = Function::sender::<u64>(&function, setting, keys, &mut channel.rx).await?;
     let targets = step.metered_now(|| Targets::draw(&plan.bins, &mut rng));
     let mut all = Zeroizing::<Vec<u64>>::zeros(if plan.payloads { digests.len() } else { 0 });
     all[..payloads.len()].copy_from_slice(payloads);

@@ -7,7 +7,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Prg, meter};
 use madrigal_net::{Context, Error};
 use madrigal_psi::{
-    List, ListFailed, Matched, PsiPlan, Role, Sizes, agree, intersect, partition_of,
+    List, ListFailed, Matched, PsiPlan, Role, Security, Sizes, agree, intersect, partition_of,
 };
 
 /// A list in memory, and what it hears.
@@ -97,28 +97,54 @@ pub(crate) fn trial(seed: u64, common: usize, receiver: usize, sender: usize) ->
 /// Keys that the party heard both have, if it heard of any, and the plan.
 pub(crate) type Outcome = (Option<BTreeSet<u128>>, PsiPlan);
 
-/// How lists are matched: partitions, whether the sender hears of it, threads.
-pub(crate) type How = (usize, bool, usize);
+/// How lists are matched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) partitions: usize,
+    /// Whether the sender hears of it.
+    pub(crate) replies: bool,
+    pub(crate) threads: usize,
+    pub(crate) security: Security,
+}
+
+impl How {
+    pub(crate) const fn new(partitions: usize, replies: bool, threads: usize) -> Self {
+        Self {
+            partitions,
+            replies,
+            threads,
+            security: Security::SemiHonest,
+        }
+    }
+
+    pub(crate) const fn malicious(self) -> Self {
+        Self {
+            security: Security::Malicious,
+            ..self
+        }
+    }
+}
 
 pub(crate) async fn party(
     context: Context,
     trial: &Trial,
-    (partitions, replies, threads): How,
+    how: How,
 ) -> madrigal_net::Result<Outcome> {
     let me = context.me();
     let role = Role::of(me, Party::new(0));
-    let list = Plain::new(&trial.lists[me.index()], partitions);
+    let list = Plain::new(&trial.lists[me.index()], how.partitions);
     let own = list.parts.iter().map(Vec::len).sum::<usize>() as u64;
     let told = agree(&context, own, 7).await?;
     let sizes = Sizes::of(told.map(|(size, _)| size), Party::new(0));
-    let plan = PsiPlan::new(sizes, partitions, replies).map_err(|error| {
+    let plan = PsiPlan::new(sizes, how.partitions, how.replies).map_err(|error| {
         let reason = error.to_string();
         context.fail(Error::Ended { reason })
     })?;
+    let plan = plan.with_security(how.security);
     let list = Arc::new(list);
     let mut told = 0;
     let shared: Arc<dyn List> = list.clone();
-    intersect(&context, &plan, role, shared, threads, |_| told += 1).await?;
-    assert_eq!(told, partitions);
+    intersect(&context, &plan, role, shared, how.threads, |_| told += 1).await?;
+    assert_eq!(told, how.partitions);
     Ok((list.all(), plan))
 }

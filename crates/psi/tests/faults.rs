@@ -8,13 +8,14 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::Context;
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_psi::{
-    BinsPlan, List, ListFailed, Matched, PsiPlan, Role, Sizes, intersect, receive_bins, send_bins,
+    BinsPlan, List, ListFailed, Matched, PsiPlan, Role, Security, Sizes, intersect, receive_bins,
+    send_bins,
 };
 use madrigal_testkit::{
     Change, Deviating, Deviation, Transcript, World, impatient, must_end_well, run_with_fault, seed,
 };
 
-use crate::common::{Outcome, Plain, Trial, party, trial};
+use crate::common::{How, Outcome, Plain, Trial, party, trial};
 
 #[test]
 fn each_party_ends_with_the_result_or_an_error() {
@@ -23,11 +24,16 @@ fn each_party_ends_with_the_result_or_an_error() {
     let mut fired = 0;
     for _ in 0..30 {
         let number = prg.next_block().lo();
-        let how = (
+        let how = How::new(
             1 + number as usize % 3,
             number & 8 != 0,
             1 + (number >> 4) as usize % 2,
         );
+        let how = if number & 64 == 0 {
+            how
+        } else {
+            how.malicious()
+        };
         let lists = Arc::new(trial(number, 40, 20, 30));
         let fault = Fault {
             at: (number >> 8) as u32 % 30,
@@ -38,7 +44,7 @@ fn each_party_ends_with_the_result_or_an_error() {
             let (world, limit) = impatient(2, number, patience);
             let (judge, lists) = (Arc::clone(&lists), Arc::clone(&lists));
             let right = move |me: Party, (heard, _): &Outcome| {
-                let learns = me == Party::new(0) || how.1;
+                let learns = me == Party::new(0) || how.replies;
                 *heard == learns.then(|| judge.common.clone())
             };
             let program = move |context: Context| {
@@ -114,35 +120,53 @@ fn bins_come_to_a_result_or_an_error() {
     assert!(fired > 4, "{fired} of 15 faults happened");
 }
 
-/// Whatever a party sends in the places of its messages, the other one ends: with an error, or with some of its own keys.
+/// Whatever a party sends in the places of its messages, the other one ends: with an error, or with some of its own keys. Where parties may be malicious, these
+/// are keys that both have.
 #[test]
 fn messages_of_any_content_end_well() {
     let seed = seed();
     let lists = trial(seed, 40, 20, 30);
+    let both = How::new(1, true, 1);
     for change in Change::ALL {
-        for (deviator, only) in [
-            (0, None),
-            (1, None),
-            (0, Some(5)),
-            (1, Some(5)),
-            (1, Some(7)),
+        for (deviator, only, how) in [
+            (0, None, both),
+            (1, None, both),
+            (0, Some(5), both),
+            (1, Some(5), both),
+            (1, Some(7), both),
         ] {
-            let deviation = Deviation { change, only, seed };
-            let deviator = Party::new(deviator);
-            let (seen, transports) = Transcript::of(deviator, mesh(2));
-            let transports = Deviating::all(transports, deviator, Some(deviation), &seen);
-            let world = World::light(2, seed);
-            let ended = world.run_over(transports, |context: Context| {
-                party(context, &lists, (1, true, 1))
-            });
-            for (me, ended) in ended.into_iter().enumerate() {
-                let Ok(((heard, _), _)) = ended else { continue };
-                let own: Vec<u128> = lists.lists[me].iter().map(|&key| key.into()).collect();
-                let heard = heard.unwrap_or_default();
-                assert!(heard.iter().all(|key| own.contains(key)), "{deviation:?}");
-            }
+            deviates(&lists, how, (deviator, Deviation { change, only, seed }));
         }
     }
+}
+
+/// Runs parties of which one deviates; gives their errors.
+pub(crate) fn deviates(
+    lists: &Trial,
+    how: How,
+    (deviator, deviation): (usize, Deviation),
+) -> [Option<String>; 2] {
+    let deviator = Party::new(deviator);
+    let (seen, transports) = Transcript::of(deviator, mesh(2));
+    let transports = Deviating::all(transports, deviator, Some(deviation), &seen);
+    let world = World::light(2, deviation.seed);
+    let ended = world.run_over(transports, |context: Context| party(context, lists, how));
+    let mut errors = [None, None];
+    for (me, ended) in ended.into_iter().enumerate() {
+        let heard = match ended {
+            Ok(((heard, _), _)) => heard.unwrap_or_default(),
+            Err(error) => {
+                errors[me] = Some(error.to_string());
+                continue;
+            }
+        };
+        let own: Vec<u128> = lists.lists[me].iter().map(|&key| key.into()).collect();
+        assert!(heard.iter().all(|key| own.contains(key)), "{deviation:?}");
+        if how.security == Security::Malicious && me != deviator.index() {
+            assert!(heard.is_subset(&lists.common), "{how:?} {deviation:?}");
+        }
+    }
+    errors
 }
 
 /// A list that fails in one of its partitions.

@@ -4,6 +4,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
+mod cheats;
 mod common;
 mod faults;
 mod matching;

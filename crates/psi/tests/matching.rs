@@ -1,10 +1,12 @@
 //! Lists that are matched give what plain sets give.
+#![allow(clippy::print_stdout, reason = "tells what was found")]
 
 use std::sync::Arc;
 
 use madrigal_core::{Cost, Party, PhaseCost};
 use madrigal_net::Context;
-use madrigal_psi::{PsiCosts, PsiPlan, Role, Sizes, intersect};
+use madrigal_net::transport::mesh;
+use madrigal_psi::{PsiCosts, PsiPlan, Role, Security, Sizes, intersect};
 use madrigal_testkit::{World, seed};
 
 use crate::common::{How, Plain, Trial, party, trial};
@@ -17,14 +19,14 @@ fn check(trial: &Trial, how: How) {
     assert_eq!(first.as_ref(), Some(&trial.common), "{how:?}, receiver");
     assert_eq!(
         second.as_ref(),
-        how.1.then_some(&trial.common),
+        how.replies.then_some(&trial.common),
         "{how:?}, sender"
     );
     for (role, mut cost) in [(Role::Receiver, first_cost), (Role::Sender, second_cost)] {
         cost.online.bytes_sent -= SIZES.bytes_sent;
         cost.online.bytes_received -= SIZES.bytes_received;
         cost.online.messages -= SIZES.messages;
-        must_cost(&plan, role, how.2, cost);
+        must_cost(&plan, role, how.threads, cost);
     }
 }
 
@@ -63,8 +65,79 @@ fn lists_of_any_size_are_matched() {
     .enumerate()
     {
         let trial = trial(seed + i as u64, common, receiver, sender);
-        check(&trial, (1, i % 2 == 0, 1));
-        check(&trial, (3, i % 2 == 1, 1 + i % 3));
+        check(&trial, How::new(1, i % 2 == 0, 1));
+        check(&trial, How::new(3, i % 2 == 1, 1 + i % 3));
+        check(&trial, How::new(1, i % 2 == 1, 1).malicious());
+    }
+    let trial = trial(seed, 700, 800, 900);
+    check(&trial, How::new(3, true, 2).malicious());
+}
+
+/// Partitions are padded, and the bound is far above the keys.
+#[test]
+fn payloads_and_proofs_go_together() {
+    let trial = trial(seed(), 50, 60, 70);
+    for (replies, payloads) in [(true, true), (false, true), (true, false)] {
+        let sizes = Sizes {
+            receiver: 110,
+            sender: 1000,
+        };
+        let plan = PsiPlan::new(sizes, 2, replies).unwrap();
+        let plan = plan.with_security(Security::Malicious);
+        let plan = if payloads { plan.with_payloads() } else { plan };
+        let run = async |context: Context| {
+            let me = context.me();
+            let list = Arc::new(Plain::new(&trial.lists[me.index()], plan.partitions()));
+            let role = Role::of(me, Party::new(0));
+            intersect(&context, &plan, role, list.clone(), 1, |_| ()).await?;
+            let payloads = *list.payloads.lock().unwrap();
+            Ok((list.all(), payloads))
+        };
+        let heard = World::light(2, seed()).run(run);
+        must_cost(&plan, Role::Receiver, 1, heard[0].1);
+        must_cost(&plan, Role::Sender, 1, heard[1].1);
+        let told = if payloads { 50 } else { 0 };
+        assert_eq!(heard[0].0, (Some(trial.common.clone()), told));
+        assert_eq!(heard[1].0, (replies.then(|| trial.common.clone()), 0));
+    }
+}
+
+/// A store has more columns than keys, and luck adds some.
+#[test]
+fn a_cheat_has_not_many_more_keys_than_it_says() {
+    let most = |keys, tries| {
+        let sizes = Sizes {
+            receiver: keys,
+            sender: 1,
+        };
+        let plan = PsiPlan::new(sizes, 1, false).unwrap();
+        plan.most_of_store(tries)
+    };
+    for keys in [0, 1, 1000, 1 << 20, 1 << 26] {
+        let [few, many] = [0, 80].map(|tries| most(keys, tries).unwrap());
+        println!("{keys} keys: {few}, {many}");
+        assert!(keys < few && few < many, "{keys}: {few}, {many}");
+    }
+    let million = most(1 << 20, 80).unwrap();
+    assert!((2 << 20..5 << 19).contains(&million), "{million}");
+    assert_eq!(most(1, 200), None);
+}
+
+#[test]
+fn parties_of_different_security_are_told() {
+    let trial = trial(seed(), 5, 6, 7);
+    let ended = World::light(2, seed()).run_over(mesh(2), |context: Context| {
+        let how = How::new(1, true, 1);
+        let how = match context.me().index() {
+            0 => how,
+            _ => how.malicious(),
+        };
+        party(context, &trial, how)
+    });
+    for (me, ended) in ended.into_iter().enumerate() {
+        let error = ended.map(drop).unwrap_err().to_string();
+        println!("party {me}: {error}");
+        assert!(error.contains("party "), "{error}");
     }
 }
 

@@ -3,17 +3,19 @@
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter};
 use madrigal_net::Context;
-use madrigal_psi::{BinsPlan, PsiPlan, Role, Sizes, intersect, receive_bins, send_bins};
+use madrigal_psi::{BinsPlan, PsiPlan, Role, Security, Sizes, intersect, receive_bins, send_bins};
 use madrigal_testkit::seed;
 use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
 
-use crate::common::{Plain, Trial, party, payload, trial};
+use crate::common::{How, Plain, Trial, party, payload, trial};
 
 /// The way in which lists are matched.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Rows,
     Payloads,
+    /// Rows or payloads, where parties may be malicious.
+    Checked,
     Shares,
 }
 
@@ -28,7 +30,14 @@ async fn matched(context: &Context, lists: &Trial, what: What) -> madrigal_net::
         sender: KEYS,
     };
     match what {
-        What::Rows => drop(party(context.clone(), lists, (1, false, 1)).await?),
+        What::Rows => drop(party(context.clone(), lists, How::new(1, false, 1)).await?),
+        What::Checked => {
+            let plan = PsiPlan::new(sizes, 1, true).unwrap().with_payloads();
+            let plan = plan.with_security(Security::Malicious);
+            let list = std::sync::Arc::new(Plain::new(digests, 1));
+            let role = Role::of(me, Party::new(0));
+            intersect(context, &plan, role, list, 1, |_| ()).await?;
+        }
         What::Payloads => {
             let plan = PsiPlan::new(sizes, 1, false).unwrap().with_payloads();
             let list = std::sync::Arc::new(Plain::new(digests, 1));
@@ -88,4 +97,5 @@ fn what_a_party_receives_is_independent_of_the_others_keys() {
 fn payloads_and_hints_are_independent_of_the_senders_keys() {
     must_not_depend(0, What::Payloads);
     must_not_depend(0, What::Shares);
+    must_not_depend(0, What::Checked);
 }

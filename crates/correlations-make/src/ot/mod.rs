@@ -41,6 +41,6 @@ pub use self::precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_
 pub use self::product_way::Matrices;
 pub use self::source::OtSource;
 pub use self::vole::{
-    Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES, VoleBase, VoleCost, VoleCosts, VoleExpected,
-    VoleKeys, VoleValues,
+    Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES, VoleAnswerer, VoleBase, VoleCost, VoleCosts,
+    VoleExpected, VoleKeys, VoleValues,
 };

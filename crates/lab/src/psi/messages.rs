@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use madrigal_matching::Question;
+use madrigal_matching::{Question, Security};
 use serde::{Deserialize, Serialize};
 
 use crate::args::TransportArg;
@@ -12,21 +12,30 @@ use crate::args::TransportArg;
 pub(super) struct Workload {
     pub(super) name: &'static str,
     pub(super) question: Question,
+    pub(super) security: Security,
 }
 
 /// All of them. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
-pub(super) const ALL: [Workload; 6] = [
+pub(super) const ALL: [Workload; 7] = [
     Workload {
         name: "psi/rr",
         question: Question::Rows,
+        security: Security::SemiHonest,
     },
     Workload {
         name: "psi/rr-low",
         question: Question::Rows,
+        security: Security::SemiHonest,
+    },
+    Workload {
+        name: "psi/rr-malicious",
+        question: Question::Rows,
+        security: Security::Malicious,
     },
     Workload {
         name: "psi/join",
         question: Question::Join,
+        security: Security::SemiHonest,
     },
     Workload {
         name: "psi/size",
@@ -34,6 +43,7 @@ pub(super) const ALL: [Workload; 6] = [
             keys: true,
             sums: false,
         },
+        security: Security::SemiHonest,
     },
     Workload {
         name: "psi/sum",
@@ -41,11 +51,13 @@ pub(super) const ALL: [Workload; 6] = [
             keys: false,
             sums: true,
         },
+        security: Security::SemiHonest,
     },
     // Membership and payloads as shares.
     Workload {
         name: "psi/shares",
         question: Question::Shares,
+        security: Security::SemiHonest,
     },
 ];
 

@@ -82,6 +82,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
     Ok(Task {
         source,
         question: workload.question,
+        security: workload.security,
         to: if is_join {
             Told::One(Party::new(0))
         } else {

@@ -89,37 +89,60 @@ impl Checks {
         let mut message = [0; CHALLENGE_BYTES];
         message[..16].copy_from_slice(&seed.to_bytes());
         message[16..].copy_from_slice(&sums[0].to_bytes());
-        let expected = Expected(Zeroizing::new(self.hash(sums[1])));
+        let expected = self.hash().chain_update(sums[1].to_bytes()).finalize();
+        let expected = Expected(Zeroizing::new(expected.into()));
         Ok((message, expected))
     }
 
-    /// The answer to a challenge.
-    pub(super) fn answer<V: Element>(
+    /// Means to answer one challenge.
+    pub(super) fn answerer<V: Element>(
         &mut self,
         delta: Block,
-        challenge: &[u8],
-        keys: &[Block],
         mask: &[Block],
-    ) -> Result<[u8; ANSWER_BYTES], OtError> {
+    ) -> Result<Answerer, OtError> {
         check_argument("mask", mask_elements::<V>(), mask.len())?;
+        Ok(Answerer {
+            delta: Zeroizing::new(delta),
+            mask: Zeroizing::new(masked(mask)),
+            hash: self.hash(),
+        })
+    }
+
+    /// The hash of the next check, as far as it is known before.
+    fn hash(&mut self) -> Sha256 {
+        let hash = self.instance.hash::<Sha256>(VOLE_CHECK);
+        let hash = hash.chain_update(self.made.to_le_bytes());
+        self.made += 1;
+        hash
+    }
+}
+
+/// What a sender needs to answer one challenge, while it makes elements for the next one.
+pub struct Answerer {
+    delta: Zeroizing<Block>,
+    mask: Zeroizing<Block>,
+    hash: Sha256,
+}
+
+madrigal_core::opaque!(Answerer);
+
+impl Answerer {
+    /// The answer to a challenge of the elements with these keys.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the challenge.
+    pub fn answer(self, challenge: &[u8], keys: &[Block]) -> Result<[u8; ANSWER_BYTES], OtError> {
         check_message(Message::VoleChallenge, challenge, CHALLENGE_BYTES)?;
         let [seed, sum] = [0, 16].map(|at| {
             let bytes = challenge[at..].first_chunk().unwrap_or(&[0; 16]);
             Block::from_bytes(*bytes)
         });
         let kernels = Kernels::detect();
-        let mut key = Zeroizing::new(masked(mask) ^ kernels.field_product(delta, sum));
+        let mut key = Zeroizing::new(*self.mask ^ kernels.field_product(*self.delta, sum));
         each_piece(seed, keys.len(), |factors, range| {
             *key ^= kernels.field_inner_product(factors, &keys[range]);
         });
-        Ok(self.hash(*key))
-    }
-
-    fn hash(&mut self, sum: Block) -> [u8; ANSWER_BYTES] {
-        let hash = self.instance.hash::<Sha256>(VOLE_CHECK);
-        let hash = hash.chain_update(self.made.to_le_bytes());
-        self.made += 1;
-        hash.chain_update(sum.to_bytes()).finalize().into()
+        Ok(self.hash.chain_update(key.to_bytes()).finalize().into())
     }
 }
 

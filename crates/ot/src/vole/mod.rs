@@ -120,7 +120,7 @@ use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, RowHash};
 
-pub use check::{ANSWER_BYTES, CHALLENGE_BYTES, Expected, mask_elements};
+pub use check::{ANSWER_BYTES, Answerer, CHALLENGE_BYTES, Expected, mask_elements};
 pub use params::VoleParams;
 pub use receiver::VoleReceiver;
 pub use sender::VoleSender;

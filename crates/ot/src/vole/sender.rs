@@ -7,7 +7,7 @@ use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Element, Kernels, Prg};
 use rand_core::CryptoRng;
 
-use super::check::{ANSWER_BYTES, Checks};
+use super::check::{ANSWER_BYTES, Answerer, Checks};
 use super::{SHIFT_BYTES, pack::pack, params::VoleParams, shifts::Shifts};
 use crate::error::check_argument;
 use crate::silent::iteration::Iterations;
@@ -157,6 +157,15 @@ impl<V: Element> VoleSender<V> {
         Ok(())
     }
 
+    /// Means to answer the receiver's next [challenge](super::VoleReceiver::challenge), which is of elements with a mask of these keys.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] for the mask.
+    pub fn answerer(&mut self, mask: &[Block]) -> Result<Answerer, OtError> {
+        let delta = self.silent.delta().expose();
+        self.checks.answerer::<V>(delta, mask)
+    }
+
     /// Answers the receiver's [challenge](super::VoleReceiver::challenge) of the elements with these keys and a mask's.
     ///
     /// # Errors
@@ -167,8 +176,7 @@ impl<V: Element> VoleSender<V> {
         keys: &[Block],
         mask: &[Block],
     ) -> Result<[u8; ANSWER_BYTES], OtError> {
-        let delta = self.silent.delta().expose();
-        self.checks.answer::<V>(delta, challenge, keys, mask)
+        self.answerer(mask)?.answer(challenge, keys)
     }
 }
 

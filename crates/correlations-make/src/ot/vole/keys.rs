@@ -8,7 +8,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::{Block, Element};
 use madrigal_net::{Channel, Context, Error, Result};
 use madrigal_ot::softspoken::check;
-use madrigal_ot::vole::{VoleSender, mask_elements};
+use madrigal_ot::vole::{Answerer, VoleSender, mask_elements};
 
 use super::start::{Plan, Start};
 use super::{Security, VoleBase, name, pieces};
@@ -126,6 +126,54 @@ impl<V: Element> VoleKeys<V> {
         let answer = || self.sender.answer(challenge, keys, &mask);
         let answer = self.context.metered_now(answer);
         answer.map_err(|error| fail(&self.channel.rx, error))
+    }
+
+    /// What answers the challenge about the oldest call of [`extend`](Self::extend) that has none yet, in place of [`answer`](Self::answer); `None` if none is left.
+    ///
+    /// # Errors
+    /// A bug alone.
+    pub fn answerer(&mut self) -> Result<Option<VoleAnswerer>> {
+        let Some((elements, mask)) = self.masks.pop_front() else {
+            return Ok(None);
+        };
+        let answerer = self.sender.answerer(&mask).map_err(bug)?;
+        Ok(Some(VoleAnswerer {
+            context: self.context.clone(),
+            elements,
+            answerer,
+        }))
+    }
+}
+
+/// What answers one challenge, while its [`VoleKeys`] makes elements for the next one.
+pub struct VoleAnswerer {
+    context: Context,
+    elements: usize,
+    answerer: Answerer,
+}
+
+impl VoleAnswerer {
+    /// Does what [`VoleKeys::answer`] does.
+    ///
+    /// # Errors
+    /// A bug if the challenge has another length, or if there are keys of other elements.
+    pub fn answer(
+        self,
+        challenge: &[u8],
+        keys: &[Block],
+    ) -> Result<[u8; crate::VOLE_ANSWER_BYTES]> {
+        if self.elements != keys.len() {
+            let (m, got) = (self.elements, keys.len());
+            return Err(Error::bug(format!("an answer for {got} elements of {m}")));
+        }
+        let answer = || self.answerer.answer(challenge, keys);
+        self.context.metered_now(answer).map_err(bug)
+    }
+}
+
+impl fmt::Debug for VoleAnswerer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VoleAnswerer").finish_non_exhaustive()
     }
 }
 
