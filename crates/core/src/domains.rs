@@ -223,6 +223,9 @@ registry! {
     /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
     /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
     Sha256 LIST_KEY = b"madrigal key of a list's row v1";
+    /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
+    /// 32 bytes.
+    Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

@@ -12,6 +12,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::several::Several;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -51,14 +52,18 @@ pub struct Psi {
     pub column: Vec<OfParty<String>>,
 
     /// Form in which keys are compared: exact, or some of lower (small letters) and trim (no needless white space), or phone:P
-    /// (digits alone, with the country's prefix P where a number has none); the same at both parties
+    /// (digits alone, with the country's prefix P where a number has none); the same at both parties. With --or once for all keys, or once for each
     #[arg(
         long,
         value_name = "FORM",
         default_value = "exact",
         help_heading = "Lists"
     )]
-    pub normal: Normal,
+    pub normal: Vec<Normal>,
+
+    /// Further keys of each row.
+    #[command(flatten)]
+    pub several: Several,
 
     /// Column of numbers that go with the keys, for --join, --sum and --shares; with --local of a party, as 1=amount
     #[arg(long, value_name = "[PARTY=]COLUMN", help_heading = "Lists")]
@@ -163,7 +168,7 @@ pub struct Psi {
     #[arg(long, requires = "keys", help_heading = "Result")]
     pub explain: bool,
 
-    /// Different keys of party 0's list and of party 1's, for --explain
+    /// Different keys of party 0's list and of party 1's, for --explain; with --or those of all of a row's keys together
     #[arg(
         long,
         value_name = "KEYS,KEYS",

@@ -151,10 +151,12 @@ impl List for Cells {
             let Some(cell) = cells.get(at) else {
                 return Err(ListFailed);
             };
-            for &row in cell.rows(place + cell.len() - ends[at]) {
+            let within = place + cell.len() - ends[at];
+            let key = cell.key_of_row(within);
+            for &row in cell.rows(within) {
                 let marked = match matched.payloads.get(i) {
-                    Some(&payload) => matches.set(row, payload as i64),
-                    None => matches.mark(row),
+                    Some(&payload) => matches.set_by(row, key, payload as i64),
+                    None => matches.mark_by(row, key),
                 };
                 if let Err(error) = marked {
                     failed.get_or_insert(error);

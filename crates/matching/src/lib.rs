@@ -13,6 +13,7 @@ mod ledger;
 mod numbers;
 pub mod psi;
 mod report;
+mod several;
 mod task;
 mod told;
 
@@ -22,4 +23,5 @@ pub use failure::Unmatched;
 pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
 pub use numbers::{Answer, InBins, shares};
+pub use several::Several;
 pub use task::{Question, Task, Told};

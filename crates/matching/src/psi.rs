@@ -23,7 +23,7 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
-use crate::task::{Question, Task, Told};
+use crate::task::{self, Question, Task, Told};
 use crate::{bins, explain, report, told};
 
 /// Number of the job in its session.
@@ -91,6 +91,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             "{}",
             told::learnt(part.task.question, part.task.to, part.task.bound)
         );
+        let _ = write!(stderr(), "{}", told::keys(part.keys()));
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -129,6 +130,9 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     if !args.quiet {
         let task = &part.task;
         say(told::learnt(task.question, task.to, task.bound).trim_end());
+        if let more @ 2.. = part.keys() {
+            say(told::keys(more).trim_end());
+        }
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = find(session, number, &part.task, observe).await?;
@@ -155,6 +159,11 @@ impl Part {
         let path = self.task.source.path();
         let opened = File::open(path).map(drop);
         opened.map_err(Failure::file("read the list", path))
+    }
+
+    /// Keys of each row.
+    fn keys(&self) -> usize {
+        self.task.source.all_keys().len()
     }
 
     /// Writes the files that were asked for.
@@ -223,7 +232,8 @@ fn explain(args: &Psi) -> Result<()> {
         true => print_text_as_json(&explained.json()?),
         false => {
             let learnt = told::learnt(args.question(), to, None);
-            print(format!("{learnt}{}", explained.text()).as_bytes())
+            let more = told::keys(1 + args.several.or.len());
+            print(format!("{learnt}{more}{}", explained.text()).as_bytes())
         }
     }
 }
@@ -272,10 +282,10 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let columns = columns.ok_or_else(|| missing("--column"))?;
         let columns = columns.split(',').map(str::trim);
         let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
-        let mut source = source
-            .map_err(Unmatched::from)?
-            .normal(&args.normal)
-            .empty(args.empty.into());
+        let source = source.map_err(Unmatched::from)?.empty(args.empty.into());
+        let who = (number, &numbers[..]);
+        let mut source = args.several.keys(source, &args.normal, who)?;
+        task::check_keys(&source, args.question())?;
         let payload = of_party("--payload", &args.payload, number, &numbers).map_err(wrong)?;
         if let Some(column) = payload {
             let payload = Payload {
@@ -328,7 +338,8 @@ fn write(found: &Found, out: &Path, args: &Psi) -> Result<()> {
     };
     let content = |to: &mut dyn io::Write| {
         let watch = &mut |_| ControlFlow::Continue(());
-        let written = (found.listed).write_rows(matches, keep, extra.as_ref(), to, watch);
+        let more = (extra.as_ref(), args.several.by.as_deref());
+        let written = (found.listed).write_rows_by(matches, keep, more, to, watch);
         written.map(drop).map_err(|error| match error {
             ListError::Write { source } => source,
             other => io::Error::other(other),

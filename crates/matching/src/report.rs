@@ -6,7 +6,7 @@ use madrigal_app::failure::Result;
 use madrigal_app::figures::{PhaseFigures, json_text, peak_rss_bytes};
 use madrigal_app::provenance::Provenance;
 use madrigal_core::Party;
-use madrigal_lists::Payload;
+use madrigal_lists::{Matches, Payload};
 use serde::Serialize;
 
 use crate::find::Found;
@@ -48,6 +48,8 @@ struct PartyReport {
     matched_keys: Option<u64>,
     /// Rows of its list with such keys; null likewise.
     matched_rows: Option<u64>,
+    /// These rows by the first of their keys that the other list has, in the order of the keys; null likewise.
+    matched_rows_by_key: Option<Vec<u64>>,
     /// Sum of party 0's payloads over the keys that both lists have, as a text with the point; null likewise, and where it has none.
     sum_of_party_0: Option<String>,
     /// Sum of party 1's payloads; likewise.
@@ -86,6 +88,7 @@ pub(crate) fn json(
             repeated: listed.repeated(),
             matched_keys: keys(found),
             matched_rows: found.matches.as_ref().map(|(rows, _)| rows.marked()),
+            matched_rows_by_key: found.matches.as_ref().map(|(rows, _)| rows.marked_by()),
             sum_of_party_0: sum(found, 0, places),
             sum_of_party_1: sum(found, 1, places),
             spilled_bytes: listed.spilled(),
@@ -114,6 +117,19 @@ fn keys(found: &Found) -> Option<u64> {
     of_rows.or_else(|| found.answer?.keys)
 }
 
+/// Rows that match by each of several keys, in words.
+fn by_key(found: &Found, matches: &Matches) -> String {
+    let source = found.listed.source();
+    if source.all_keys().len() == 1 {
+        return String::new();
+    }
+    let by = matches.marked_by().into_iter().enumerate();
+    let by: Vec<String> = by
+        .map(|(key, rows)| format!("{rows} by {}", source.name_of_key(key)))
+        .collect();
+    format!(": {}", by.join(", "))
+}
+
 /// A sum, with the point.
 fn sum(found: &Found, party: usize, places: u32) -> Option<String> {
     let sum = found.answer?.sums[party]?;
@@ -134,10 +150,11 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
         let _ = match (&found.matches, &found.answer, &found.in_bins) {
             (Some((matches, keys)), ..) => writeln!(
                 text,
-                "{party}: {keys} of {} keys are in both lists ({} of {} rows)",
+                "{party}: {keys} of {} keys are in both lists ({} of {} rows{})",
                 listed.keys(),
                 matches.marked(),
-                listed.rows()
+                listed.rows(),
+                by_key(found, matches)
             ),
             (_, Some(_), _) => {
                 let mut told = Vec::new();
@@ -180,8 +197,12 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
         if listed.repeated() > 0 {
             let _ = writeln!(
                 text,
-                "{party}: {} rows have the key of an earlier row",
-                listed.repeated()
+                "{party}: {} {}",
+                listed.repeated(),
+                match listed.source().all_keys().len() {
+                    1 => "rows have the key of an earlier row",
+                    _ => "keys of rows are those of earlier rows, too",
+                }
             );
         }
         if !listed.left_out().is_empty() && found.matches.is_some() {

@@ -88,6 +88,23 @@ impl Told {
     }
 }
 
+/// Numbers of columns, key by key of a row.
+fn columns(source: &Source) -> String {
+    let keys = source.all_keys().iter();
+    let columns: Vec<String> = keys.map(|key| key.len().to_string()).collect();
+    columns.join(" or ")
+}
+
+/// Checks that a list whose rows have several keys is asked for rows.
+pub(crate) fn check_keys(source: &Source, question: Question) -> Result<(), Unmatched> {
+    match (source.all_keys().len(), question) {
+        (..=1, _) | (_, Question::Rows | Question::Join) => Ok(()),
+        (keys, Question::Numbers { .. } | Question::Shares) => Err(Unmatched::Flags(format!(
+            "--size, --sum and --shares count keys, and each row has {keys} of them (--or): ask for rows, or give one key alone"
+        ))),
+    }
+}
+
 /// One party's part.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -124,7 +141,7 @@ impl Task {
             fact("what is asked of the lists", question.to_owned()),
             fact("--to", self.to.text()),
             fact("--normal", self.source.normal_text()),
-            fact("columns of a key", self.source.keys().len().to_string()),
+            fact("columns of a key", columns(&self.source)),
             fact(
                 "--empty",
                 format!("{:?}", self.source.empties()).to_lowercase(),
@@ -148,6 +165,7 @@ impl Task {
     /// Checks that a party brings what the question needs.
     pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
+        check_keys(&self.source, self.question)?;
         let brings = self.source.numbers().is_some();
         match self.question {
             Question::Rows if brings => {
