@@ -201,6 +201,8 @@ registry! {
     Sha256 PSI_TAGS = b"madrigal psi tags     v1";
     /// A step in which two lists are matched gives the salt of their keys' digests (random oracle).
     Sha256 PSI_SALT = b"madrigal psi salt     v1";
+    /// A purpose, after its length, a salt and parts of the state of a run give a checksum or the run's name (collision resistance).
+    Sha256 PSI_STATE = b"madrigal psi state    v1";
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
     /// oracle, as the next three).
     Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";

@@ -76,6 +76,18 @@ impl Part {
         &self.rows
     }
 
+    /// Adds the keys and their numbers to a list's sum.
+    pub(crate) fn add_to(&self, sum: &mut [u64; 2]) {
+        /// An odd number, so that other numbers of keys give other sums.
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        for (place, digest) in self.digests.iter().enumerate() {
+            let value = self.values().map_or(0, |values| values[place] as u64);
+            sum[0] = sum[0].wrapping_add(digest.hi() ^ digest.lo().rotate_left(17));
+            let mixed = digest.lo().wrapping_add(value.wrapping_mul(ODD));
+            sum[1] = sum[1].wrapping_add(mixed.wrapping_mul(digest.hi() | 1));
+        }
+    }
+
     /// Numbers of the keys, if the list has a payload.
     pub fn values(&self) -> Option<&[i64]> {
         self.values.as_ref().map(|values| values.as_slice())

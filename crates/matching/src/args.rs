@@ -13,6 +13,7 @@ use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
 use crate::several::Several;
+use crate::state::StateArgs;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -198,6 +199,10 @@ pub struct Psi {
     /// Directory for that file, which its owner alone can read and which is gone in the end [default: that of temporary files]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Resources")]
     pub spill: Option<PathBuf>,
+
+    /// Where a run keeps its state.
+    #[command(flatten)]
+    pub state: StateArgs,
 
     /// Threads that each party computes with; auto: as many as there are cores for it here. Parties with different numbers take the least
     #[arg(

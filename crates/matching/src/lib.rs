@@ -14,6 +14,7 @@ mod numbers;
 pub mod psi;
 mod report;
 mod several;
+mod state;
 mod task;
 mod told;
 
@@ -24,4 +25,5 @@ pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
 pub use numbers::{Answer, InBins, shares};
 pub use several::Several;
+pub use state::{State, StateArgs, StateError};
 pub use task::{Question, Task, Told};

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use madrigal_app::failure::{Failure, Result};
+use madrigal_app::failure::{Failure, Result, Status};
 use madrigal_app::figures::{print, print_text_as_json};
 use madrigal_app::files::{self, Output, Pending};
 use madrigal_app::held::Seat;
@@ -21,13 +21,17 @@ use madrigal_net::Session;
 
 use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
-use crate::find::{Found, find};
+use crate::find::{Found, alone, find};
 use crate::ledger::Ledger;
+use crate::state::{self, State, StateError};
 use crate::task::{self, Question, Task, Told};
-use crate::{bins, explain, report, told};
+use crate::{bins, cells, explain, report, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
+
+/// Keys of a list whose run is so long that one would not begin it again.
+const LONG: u64 = 10_000_000;
 
 /// One party's task, and where its rows go.
 struct Part {
@@ -93,6 +97,9 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         );
         let _ = write!(stderr(), "{}", told::keys(part.keys()));
     }
+    if let Some(found) = all_alone(&parts)? {
+        return written(found.into_iter().zip(&parts), args);
+    }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
         threads,
@@ -103,10 +110,65 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
             find(session, JOB, &part.task, observe).await
         },
-    )?;
-    let all = found.into_iter().zip(&parts);
-    all.map(|((_, found), part)| part.wrote(found, args))
-        .collect()
+    );
+    let found = found.map_err(|failure| lost(failure, &parts))?;
+    let found = found.into_iter().map(|(_, found)| found);
+    written(found.zip(&parts), args)
+}
+
+/// What parties have whose answers are on the disk already, all of them here: an earlier run could not write them.
+fn all_alone(parts: &[Part]) -> Result<Option<Vec<Found>>> {
+    let folders: Vec<_> = parts
+        .iter()
+        .filter_map(|part| part.task.state.as_ref())
+        .collect();
+    let twice = (1..folders.len()).find(|&at| folders[..at].contains(&folders[at]));
+    if let Some(at) = twice {
+        let path = folders[at].folder.clone();
+        return Err(Unmatched::from(StateError::Used { path }).into());
+    }
+    let mut found = Vec::new();
+    for part in parts {
+        part.task.check(part.party)?;
+        match alone(&part.task, part.party)? {
+            Some(one) => found.push(one),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(found))
+}
+
+/// Says where a run goes on that was lost between the parties.
+fn lost(failure: Failure, parts: &[Part]) -> Failure {
+    let between = !matches!(failure, Failure::Command(_))
+        && !matches!(
+            failure.status(),
+            Status::Usage | Status::File | Status::Internal
+        );
+    if !between {
+        return failure;
+    }
+    let states = parts.iter().filter_map(|part| part.task.state.as_ref());
+    let mut kept = states.filter_map(|state| Some((state, state.done()?)));
+    match kept.next() {
+        Some((state, (done, partitions))) => Unmatched::Lost {
+            failure: Box::new(failure),
+            done,
+            partitions,
+            folder: state.folder.clone(),
+        }
+        .into(),
+        None => failure,
+    }
+}
+
+/// Writes all parties' files; what was kept of the run is removed when all are there.
+fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Result<Vec<Done>> {
+    let all = found.map(|(found, part)| part.wrote(found, args));
+    let mut all = all.collect::<Result<Vec<Done>>>()?;
+    all.iter_mut()
+        .try_for_each(|(_, found, _)| found.forget())?;
+    Ok(all)
 }
 
 /// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
@@ -123,6 +185,11 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
     part.task.check(me)?;
+    if let Some(state) = &part.task.state {
+        state
+            .open(&part.task.question(me))
+            .map_err(Unmatched::from)?;
+    }
     files::check(iter::once(part.task.source.path()), &outputs(&part))?;
     if let Some(folder) = &part.shares {
         bins::prepare(folder)?;
@@ -138,8 +205,12 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         let found = find(session, number, &part.task, observe).await?;
         Ok((found.next_job, found))
     };
-    let found = seat.jobs(found).await?;
-    part.wrote(found, args)
+    let found = seat.jobs(found).await;
+    let parts = [part];
+    let found = found.map_err(|failure| lost(failure, &parts))?;
+    let mut all = written(iter::once(found).zip(&parts), args)?;
+    all.pop()
+        .ok_or_else(|| Failure::bug("a party without an answer"))
 }
 
 /// Checks that parties are two.
@@ -224,6 +295,10 @@ fn explain(args: &Psi) -> Result<()> {
         keys,
         payloads,
         threads: args.threads.resolve(args.who.here()),
+        of_partition: match args.state.state.is_empty() {
+            true => cells::KEYS,
+            false => state::KEYS,
+        },
         memory: args.memory << 20,
         over: &over,
     };
@@ -233,7 +308,15 @@ fn explain(args: &Psi) -> Result<()> {
         false => {
             let learnt = told::learnt(args.question(), to, None);
             let more = told::keys(1 + args.several.or.len());
-            print(format!("{learnt}{more}{}", explained.text()).as_bytes())
+            let long = keys.iter().any(|&keys| keys > LONG) && args.state.state.is_empty();
+            let rows = matches!(args.question(), Question::Rows | Question::Join);
+            let state = match long && rows {
+                true => {
+                    "with --state DIR at both parties the same command goes on where a lost line has ended it\n"
+                }
+                false => "",
+            };
+            print(format!("{learnt}{more}{}{state}", explained.text()).as_bytes())
         }
     }
 }
@@ -275,6 +358,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 names.get(1 - number.min(1)).cloned().unwrap_or(other),
             )
         });
+        let state = of_party("--state", &args.state.state, number, &numbers).map_err(wrong)?;
         let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
         if shares.is_none() && !args.keep_shares && args.question() == Question::Shares {
             return Err(missing("--shares"));
@@ -311,6 +395,10 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 over: over.clone(),
                 most: args.most,
                 ledger,
+                state: state.map(|folder| State {
+                    folder,
+                    keys: state::KEYS,
+                }),
                 memory: args.memory << 20,
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
                 deadline: args.net.patience.deadline,

@@ -25,6 +25,8 @@ struct Report {
     keys: [u64; 2],
     /// Partitions of the lists.
     partitions: usize,
+    /// Those of them whose answers an earlier run has left in the directory of --state.
+    partitions_before: usize,
     /// Threads of each party.
     threads: usize,
     /// Parties of this process.
@@ -106,6 +108,7 @@ pub(crate) fn json(
         question,
         keys: first.map_or([0; 2], |found| found.sizes),
         partitions: first.map_or(0, |found| found.partitions),
+        partitions_before: first.map_or(0, |found| found.before),
         threads: first.map_or(0, |found| found.threads),
         parties: parties.collect(),
     })
@@ -210,6 +213,13 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
                 text,
                 "{party}: columns that are not written, as CSV cannot hold them: {}",
                 listed.left_out().join(", ")
+            );
+        }
+        if found.before > 0 {
+            let _ = writeln!(
+                text,
+                "{party}: went on from {} of {} partitions",
+                found.before, found.partitions
             );
         }
         let sent = found.cost.setup.bytes_sent + found.cost.online.bytes_sent;

@@ -9,8 +9,10 @@ use madrigal_core::Party;
 use madrigal_lists::{Room, Source};
 use madrigal_net::Fact;
 
+use crate::cells::KEYS;
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::state::State;
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,6 +130,8 @@ pub struct Task {
     pub most: u64,
     /// Ledger in which the list's owner counts queries, and name of the other party there.
     pub ledger: Option<(Ledger, String)>,
+    /// Directory in which the run keeps its state, to go on after a lost line: for rows.
+    pub state: Option<State>,
     /// Time after which the job is given up.
     pub deadline: Option<Duration>,
 }
@@ -147,6 +151,14 @@ impl Task {
                 format!("{:?}", self.source.empties()).to_lowercase(),
             ),
         ];
+        if let Question::Rows | Question::Join = self.question {
+            let partitions = |state: &State| format!("partitions of {} keys", state.keys);
+            let state = self
+                .state
+                .as_ref()
+                .map_or("not given".to_owned(), partitions);
+            facts.push(fact("--state", state));
+        }
         if self.question != Question::Rows {
             facts.push(fact("--places", self.places.to_string()));
         }
@@ -162,10 +174,41 @@ impl Task {
         facts
     }
 
+    /// Parts of the question, as a state has them: what both parties compare, and what else the answer depends on.
+    pub(crate) fn question(&self, me: Party) -> Vec<(String, String)> {
+        let source = &self.source;
+        let keys = (0..source.all_keys().len()).map(|key| source.name_of_key(key));
+        let payload = source.numbers().map(|payload| {
+            let repeated = payload.duplicates;
+            format!("{}, --repeated {repeated:?}", payload.column).to_lowercase()
+        });
+        let fact = |name: &str, value: String| (name.to_owned(), value);
+        let mut question = self.facts();
+        question.push(fact("party", me.index().to_string()));
+        question.push(fact("--column", keys.collect::<Vec<_>>().join(" or ")));
+        question.push(fact("--payload", payload.unwrap_or_default()));
+        question.push(fact(
+            "--bound",
+            self.bound.map_or(String::new(), |bound| bound.to_string()),
+        ));
+        question
+    }
+
+    /// Keys of a partition, at most.
+    pub(crate) fn keys_of_partition(&self) -> u64 {
+        self.state.as_ref().map_or(KEYS, |state| state.keys)
+    }
+
     /// Checks that a party brings what the question needs.
     pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
         check_keys(&self.source, self.question)?;
+        if let (Some(_), Question::Numbers { .. } | Question::Shares) = (&self.state, self.question)
+        {
+            return wrong(
+                "--state: the answer is one piece, of which nothing could be kept; leave it out, or ask for rows",
+            );
+        }
         let brings = self.source.numbers().is_some();
         match self.question {
             Question::Rows if brings => {

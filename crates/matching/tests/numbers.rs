@@ -69,6 +69,7 @@ fn run<T: Send>(
         over: Over::default(),
         most: MOST_KEYS,
         ledger: None,
+        state: None,
         deadline: None,
     });
     let network = Network::new(None);

@@ -160,6 +160,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
             over: Over::default(),
             most: MOST_KEYS,
             ledger: None,
+            state: None,
             deadline: None,
         }
     });

@@ -34,6 +34,8 @@ pub struct Sizes {
 pub struct PsiPlan {
     pub(crate) sizes: Sizes,
     pub(crate) partitions: usize,
+    /// Partitions that are matched, in this order.
+    pub(crate) left: Vec<usize>,
     pub(crate) replies: bool,
     wide: bool,
     pub(crate) payloads: bool,
@@ -66,6 +68,7 @@ impl PsiPlan {
         Ok(Self {
             sizes,
             partitions,
+            left: (0..partitions).collect(),
             replies,
             payloads: false,
             wide: sizes.sender.max(sizes.receiver) > MOST_NARROW,
@@ -107,17 +110,29 @@ impl PsiPlan {
 
     /// Makes it a plan with values of 128 bits, also for lists short enough for 64.
     #[must_use]
-    pub const fn with_wide_values(self) -> Self {
+    pub fn with_wide_values(self) -> Self {
         Self { wide: true, ..self }
     }
 
     /// Makes it a plan in which the receiver also learns 64 bits that the sender has with each key, its payload, of those keys that both have.
     #[must_use]
-    pub const fn with_payloads(self) -> Self {
+    pub fn with_payloads(self) -> Self {
         Self {
             payloads: true,
             ..self
         }
+    }
+
+    /// Makes it a plan of those partitions alone that are not `done`, as an earlier run on the same digests has them.
+    #[must_use]
+    pub fn without(mut self, done: impl Fn(usize) -> bool) -> Self {
+        self.left.retain(|&partition| !done(partition));
+        self
+    }
+
+    /// Partitions that are matched, in this order.
+    pub fn left(&self) -> &[usize] {
+        &self.left
     }
 
     /// Whether the receiver learns payloads.
