@@ -158,6 +158,10 @@ impl List for Cells {
         let cells = (self.state().open.as_mut()).and_then(|open| open.remove(&partition));
         let cells = cells.ok_or(ListFailed)?;
         if let Some(kept) = &self.kept {
+            if kept.has(partition) {
+                // The other party lacked it, and it was recalled here.
+                return Ok(());
+            }
             let added = kept.add(partition, &matched);
             added.map_err(|error| self.keep(error))?;
         }

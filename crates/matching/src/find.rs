@@ -33,7 +33,7 @@ pub struct Found {
     pub sizes: [u64; 2],
     /// Partitions of the lists.
     pub partitions: usize,
-    /// Those of them whose answers an earlier run has left.
+    /// Partitions whose answers an earlier run has left.
     pub before: usize,
     /// Threads of each party.
     pub threads: usize,

@@ -116,7 +116,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     written(found.zip(&parts), args)
 }
 
-/// What parties have whose answers are on the disk already, all of them here: an earlier run could not write them.
+/// Outcomes of the parties here, where the answers of all are on the disk already: an earlier run could not write them.
 fn all_alone(parts: &[Part]) -> Result<Option<Vec<Found>>> {
     let folders: Vec<_> = parts
         .iter()

@@ -25,7 +25,7 @@ struct Report {
     keys: [u64; 2],
     /// Partitions of the lists.
     partitions: usize,
-    /// Those of them whose answers an earlier run has left in the directory of --state.
+    /// Partitions whose answers an earlier run has left in the directory of --state.
     partitions_before: usize,
     /// Threads of each party.
     threads: usize,

@@ -120,6 +120,7 @@ impl Case {
                 .into_iter()
                 .find(|&party| self.to.names(Party::new(party)));
             let kept = self.records(party.unwrap());
+            println!("lost at packet {}: {kept} bytes of answers", 4 * at);
             if kept > 1 {
                 break;
             }
@@ -235,7 +236,7 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
                 kind,
                 party: Party::new(party),
                 peer: Party::new(1 - party),
-                at: below(&mut rng, 12 << attempt.min(4)) as u32,
+                at: below(&mut rng, 70) as u32,
                 seed: rng.next_u64(),
             };
             // The last one of many is left alone.
@@ -249,6 +250,10 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
                         if found.before < found.partitions {
                             must_cost(&found, me, &case);
                         }
+                        println!(
+                            "attempt {attempt}: {} of {}",
+                            found.before, found.partitions
+                        );
                         went_on += usize::from(found.before > 0);
                         found.forget().unwrap();
                         assert!(!case.state(party).exists());
@@ -323,7 +328,7 @@ fn states_that_do_not_fit_are_refused() {
     let case = two(seed);
     let expected = case.rows();
     case.lose(seed);
-    // Of another question.
+    // A state of another question.
     let mut tasks = case.tasks();
     tasks[0].bound = Some(1000);
     let error = said(run(&tasks, None).into_iter().next().unwrap());
@@ -348,7 +353,7 @@ fn states_that_do_not_fit_are_refused() {
         errors.iter().all(|error| error.contains("begin anew")),
         "{errors:?}"
     );
-    // Of another run.
+    // A state of another run.
     let other = two(seed);
     other.lose(seed);
     fs::copy(
@@ -474,7 +479,7 @@ fn case_records(whole: &[u8], begin: usize) -> u64 {
     (whole.len() - begin) as u64
 }
 
-/// Nothing of a state is for others: see that paths are what errors name.
+/// Whoever reads an error knows which directory it is about.
 #[test]
 fn errors_name_the_directory() {
     let case = two(seed());

@@ -103,7 +103,7 @@ fn expected(own: &[Row], other: &[Row], of_row: usize, join: bool) -> Vec<(usize
     own.iter().enumerate().filter_map(of_row).collect()
 }
 
-/// The same from the rows that were written.
+/// Rows that were written, likewise.
 fn written(found: &Found, join: bool) -> Vec<(usize, usize, i64)> {
     let (matches, _) = found.matches.as_ref().unwrap();
     let extra = join.then(|| Extra {

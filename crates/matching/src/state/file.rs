@@ -23,6 +23,8 @@ use crate::cells::CELLS;
 
 /// Name of the file.
 pub(super) const NAME: &str = "matched.state";
+/// Name of it until it is whole.
+pub(super) const PART: &str = "matched.state.part";
 /// The first line.
 const FORMAT: &[u8] = b"madrigal psi state 1\n";
 /// First line of any version.
@@ -36,7 +38,7 @@ const ALL: u32 = u32::MAX;
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
-/// What a state begins with.
+/// Beginning of a state.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
@@ -82,16 +84,22 @@ impl Kept {
         let failed = |source| failed(&path, source);
         let made =
             Zeroizing::new(serde_json::to_vec(&header).map_err(|error| failed(error.into()))?);
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        // Nobody else writes to it: the directory is this run's alone. What a run that was killed has left there is of no use.
+        let part = folder.join(PART);
+        let mut options = File::options();
+        options.create(true).truncate(true).read(true).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&part).map_err(failed)?;
         let written = (|| {
             file.write_all(FORMAT)?;
             file.write_all(&(made.len() as u32).to_le_bytes())?;
             file.write_all(&made)?;
             file.write_all(&check(b"header", &header.salt, [&made[..]]))?;
-            file.as_file().sync_all()
+            file.sync_all()?;
+            fs::rename(&part, &path)
         })();
         written.map_err(failed)?;
-        let file = file.persist(&path).map_err(|error| failed(error.error))?;
         // The name is the directory's.
         #[cfg(unix)]
         File::open(folder)
@@ -308,6 +316,11 @@ impl Kept {
         self.done.iter().copied().take(self.header.partitions)
     }
 
+    /// Whether the answer of a partition was here when it was opened.
+    pub(crate) fn has(&self, partition: usize) -> bool {
+        self.done.get(partition) == Some(&true)
+    }
+
     /// Whether both parties have all that they need.
     pub(crate) fn is_all(&self) -> bool {
         self.all
@@ -376,7 +389,7 @@ impl Kept {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(record.at + 8))?;
         file.read_exact(&mut content)?;
-        // What comes is appended.
+        // Records are appended.
         file.seek(SeekFrom::End(0))?;
         let (places, payloads) = content.split_at(4 * record.keys);
         Ok(Matched {

@@ -209,7 +209,7 @@ impl Folder {
     /// Removes the state, and the directory if nothing else is in it.
     pub(crate) fn remove(self) -> Result<(), StateError> {
         drop(self.kept);
-        for name in [file::NAME, LOCK] {
+        for name in [file::NAME, file::PART, LOCK] {
             let path = self.path.join(name);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
