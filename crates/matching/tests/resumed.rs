@@ -120,7 +120,6 @@ impl Case {
                 .into_iter()
                 .find(|&party| self.to.names(Party::new(party)));
             let kept = self.records(party.unwrap());
-            println!("lost at packet {}: {kept} bytes of answers", 4 * at);
             if kept > 1 {
                 break;
             }
@@ -236,11 +235,12 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
                 kind,
                 party: Party::new(party),
                 peer: Party::new(1 - party),
-                at: below(&mut rng, 70) as u32,
+                // Lists have been read at packet 24, and all is over at 48 or so.
+                at: 20 + below(&mut rng, 28) as u32,
                 seed: rng.next_u64(),
             };
             // The last one of many is left alone.
-            let fault = (attempt < 8).then_some(fault);
+            let fault = (attempt < 6).then_some(fault);
             for (party, ended) in run(&case.tasks(), fault).into_iter().enumerate() {
                 let me = Party::new(party);
                 match ended {
@@ -250,10 +250,6 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
                         if found.before < found.partitions {
                             must_cost(&found, me, &case);
                         }
-                        println!(
-                            "attempt {attempt}: {} of {}",
-                            found.before, found.partitions
-                        );
                         went_on += usize::from(found.before > 0);
                         found.forget().unwrap();
                         assert!(!case.state(party).exists());
@@ -268,13 +264,13 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
             if all {
                 break;
             }
-            assert!(attempt < 10, "{again}");
+            assert!(attempt < 7, "{again}");
         }
     }
     println!(
         "{lost} ends of parties without an answer, {went_on} that went on (MADRIGAL_SEED={seed})"
     );
-    assert!(went_on > 3 && lost > 8);
+    assert!(went_on > 2 && lost > 4);
 }
 
 fn two(state: u64) -> Case {
