@@ -1,7 +1,6 @@
 //! The flags of `psi`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
@@ -12,6 +11,8 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+pub use crate::of_party::OfParty;
+pub(crate) use crate::of_party::of_party;
 use crate::several::Several;
 use crate::state::StateArgs;
 use crate::task::Question;
@@ -292,63 +293,5 @@ impl Psi {
             (.., true) => Question::Shares,
             _ => Question::Rows,
         }
-    }
-}
-
-/// A value of all parties, or after its number and `=` of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OfParty<T> {
-    /// Party that it is of.
-    pub party: Option<usize>,
-    /// The value.
-    pub value: T,
-}
-
-impl<T: FromStr<Err: std::fmt::Display>> FromStr for OfParty<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbered = text.split_once('=').and_then(|(party, value)| {
-            let party: usize = party.parse().ok()?;
-            Some((party, value))
-        });
-        let (party, value) = match numbered {
-            Some((party, value)) => (Some(party), value),
-            None => (None, text),
-        };
-        let value = value.parse().map_err(|error: T::Err| error.to_string())?;
-        Ok(Self { party, value })
-    }
-}
-
-/// The value of a party, among those that a flag was given.
-///
-/// # Errors
-/// A text that says which values are too many, or of a party that is not here.
-pub(crate) fn of_party<T: Clone>(
-    flag: &str,
-    values: &[OfParty<T>],
-    party: usize,
-    here: &[usize],
-) -> Result<Option<T>, String> {
-    let stranger = values
-        .iter()
-        .find_map(|one| one.party.filter(|party| !here.contains(party)));
-    if let Some(stranger) = stranger {
-        return Err(format!(
-            "{flag} {stranger}=...: party {stranger} is not one that runs here; leave it out, or correct the number"
-        ));
-    }
-    let own = |one: &&OfParty<T>| one.party == Some(party);
-    let all = |one: &&OfParty<T>| one.party.is_none();
-    let mut values = match values.iter().any(|one| own(&one)) {
-        true => values.iter().filter(own).collect::<Vec<_>>(),
-        false => values.iter().filter(all).collect(),
-    };
-    match (values.pop(), values.is_empty()) {
-        (value, true) => Ok(value.map(|one| one.value.clone())),
-        _ => Err(format!(
-            "{flag} was given several times for party {party}: give it once"
-        )),
     }
 }

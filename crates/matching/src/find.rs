@@ -14,7 +14,7 @@ use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
-use crate::state::{Begun, Folder, Going, Header, Kept, begin};
+use crate::state::{Folder, Going, Header, Kept, begin};
 use crate::task::{Question, Task, Told};
 
 /// Outcome of one party.
@@ -92,10 +92,13 @@ pub async fn find(
     let job = session.job(number, &task.facts(), task.deadline).await?;
     let context = job.context();
     let going = match folder {
-        Some(folder) => match begin(&context, folder, task.to).await? {
-            Begun::Going(going) => Some(going),
-            Begun::Alone(folder) => return recalled(task, session.me(), folder),
-        },
+        Some(folder) => {
+            let going = begin(&context, folder, task.to).await?;
+            if going.alone {
+                return recalled(task, session.me(), going.folder);
+            }
+            Some(going)
+        }
         None => None,
     };
     let kept = going.as_ref().and_then(|going| going.folder.kept.as_ref());

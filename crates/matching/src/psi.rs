@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use madrigal_app::failure::{Failure, Result, Status};
+use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{print, print_text_as_json};
 use madrigal_app::files::{self, Output, Pending};
 use madrigal_app::held::Seat;
@@ -21,9 +21,10 @@ use madrigal_net::Session;
 
 use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
-use crate::find::{Found, alone, find};
+use crate::find::{Found, find};
 use crate::ledger::Ledger;
-use crate::state::{self, State, StateError};
+use crate::resume::{all_alone, lost};
+use crate::state::{self, State};
 use crate::task::{self, Question, Task, Told};
 use crate::{bins, cells, explain, report, told};
 
@@ -97,7 +98,8 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         );
         let _ = write!(stderr(), "{}", told::keys(part.keys()));
     }
-    if let Some(found) = all_alone(&parts)? {
+    let tasks: Vec<_> = parts.iter().map(|part| (part.party, &part.task)).collect();
+    if let Some(found) = all_alone(&tasks)? {
         return written(found.into_iter().zip(&parts), args);
     }
     let threads = args.threads.resolve(args.who.here());
@@ -111,55 +113,9 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             find(session, JOB, &part.task, observe).await
         },
     );
-    let found = found.map_err(|failure| lost(failure, &parts))?;
+    let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
     let found = found.into_iter().map(|(_, found)| found);
     written(found.zip(&parts), args)
-}
-
-/// Outcomes of the parties here, where the answers of all are on the disk already: an earlier run could not write them.
-fn all_alone(parts: &[Part]) -> Result<Option<Vec<Found>>> {
-    let folders: Vec<_> = parts
-        .iter()
-        .filter_map(|part| part.task.state.as_ref())
-        .collect();
-    let twice = (1..folders.len()).find(|&at| folders[..at].contains(&folders[at]));
-    if let Some(at) = twice {
-        let path = folders[at].folder.clone();
-        return Err(Unmatched::from(StateError::Used { path }).into());
-    }
-    let mut found = Vec::new();
-    for part in parts {
-        part.task.check(part.party)?;
-        match alone(&part.task, part.party)? {
-            Some(one) => found.push(one),
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(found))
-}
-
-/// Says where a run goes on that was lost between the parties.
-fn lost(failure: Failure, parts: &[Part]) -> Failure {
-    let between = !matches!(failure, Failure::Command(_))
-        && !matches!(
-            failure.status(),
-            Status::Usage | Status::File | Status::Internal
-        );
-    if !between {
-        return failure;
-    }
-    let states = parts.iter().filter_map(|part| part.task.state.as_ref());
-    let mut kept = states.filter_map(|state| Some((state, state.done()?)));
-    match kept.next() {
-        Some((state, (done, partitions))) => Unmatched::Lost {
-            failure: Box::new(failure),
-            done,
-            partitions,
-            folder: state.folder.clone(),
-        }
-        .into(),
-        None => failure,
-    }
 }
 
 /// Writes all parties' files; what was kept of the run is removed when all are there.
@@ -206,9 +162,8 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await;
-    let parts = [part];
-    let found = found.map_err(|failure| lost(failure, &parts))?;
-    let mut all = written(iter::once(found).zip(&parts), args)?;
+    let found = found.map_err(|failure| lost(failure, iter::once(&part.task)))?;
+    let mut all = written(iter::once((found, &part)), args)?;
     all.pop()
         .ok_or_else(|| Failure::bug("a party without an answer"))
 }

@@ -3,8 +3,8 @@
 use clap::Args;
 use madrigal_lists::{Key, ListError, Normal, Source};
 
-use crate::args::OfParty;
 use crate::failure::Unmatched;
+use crate::of_party::OfParty;
 
 /// Further keys of each row.
 #[derive(Args, Debug, Default)]

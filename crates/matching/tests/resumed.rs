@@ -131,8 +131,8 @@ impl Case {
         let Ok(state) = fs::read(self.state(party).join("matched.state")) else {
             return 0;
         };
-        let length = u32::from_le_bytes(*state[21..].first_chunk().unwrap()) as usize;
-        state.len() - (21 + 4 + length + 16)
+        let length = u32::from_le_bytes(*state[24..].first_chunk().unwrap()) as usize;
+        state.len() - (24 + 4 + length + 16)
     }
 }
 
@@ -450,7 +450,7 @@ fn files_that_are_damaged_are_cut_or_refused() {
         let known = ["is no state of a run, or is damaged", "of another version"];
         assert!(known.iter().any(|known| error.contains(known)), "{error}");
     }
-    let error = first(&[&b"madrigal psi state 9\n"[..], &whole[21..]].concat());
+    let error = first(&[&b"psi state of madrigal 9\n"[..], &whole[24..]].concat());
     assert!(error.contains("of another version"), "{error}");
     // A record that is cut or changed, and all after it, are as if they had not been written.
     for _ in 0..4 {

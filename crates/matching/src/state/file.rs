@@ -18,17 +18,17 @@ use madrigal_psi::Matched;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{StateError, failed};
-use crate::cells::CELLS;
+use super::error::{StateError, failed};
+use crate::partitions::CELLS;
 
 /// Name of the file.
 pub(super) const NAME: &str = "matched.state";
 /// Name of it until it is whole.
 pub(super) const PART: &str = "matched.state.part";
 /// The first line.
-const FORMAT: &[u8] = b"madrigal psi state 1\n";
+const FORMAT: &[u8] = b"psi state of madrigal 1\n";
 /// First line of any version.
-const FORMATS: &[u8] = b"madrigal psi state ";
+const FORMATS: &[u8] = b"psi state of madrigal ";
 /// Bytes of the longest header: names of all columns of all keys, in whatever letters.
 const MOST_HEADER: u32 = 4 << 20;
 /// Bytes of a checksum.
@@ -234,7 +234,7 @@ impl Kept {
         }
         let mut sum = [0; CHECK];
         from.read_exact(&mut sum)?;
-        Ok((hash.finalize()[..CHECK] == sum).then_some((partition, keys as usize)))
+        Ok((first(hash) == sum).then_some((partition, keys as usize)))
     }
 
     /// Bytes of a record of some keys.
@@ -433,7 +433,11 @@ fn check<'a>(
 ) -> [u8; CHECK] {
     let mut hash = hash(purpose, salt);
     parts.into_iter().for_each(|part| hash.update(part));
-    let mut sum = [0; CHECK];
-    sum.copy_from_slice(&hash.finalize()[..CHECK]);
-    sum
+    first(hash)
+}
+
+/// The checksum that a hash gives.
+fn first(hash: Sha256) -> [u8; CHECK] {
+    let whole: [u8; 32] = hash.finalize().into();
+    *whole.first_chunk().unwrap_or(&[0; CHECK])
 }

@@ -5,8 +5,8 @@ use madrigal_core::Phase;
 use madrigal_net::{Channel, Context, Error};
 
 use super::{Folder, StateError};
-use crate::cells::CELLS;
 use crate::failure::Unmatched;
+use crate::partitions::CELLS;
 use crate::task::Told;
 
 /// Bytes that mark partitions.
@@ -20,14 +20,8 @@ pub(crate) struct Going {
     pub(crate) folder: Folder,
     /// Partitions of an earlier run of which all have the answers that they are to learn.
     pub(crate) done: [bool; CELLS as usize],
-}
-
-/// The way in which a run begins.
-pub(crate) enum Begun {
-    /// With the other party.
-    Going(Going),
-    /// Without the other party, which has what it needs: all of the answer is here.
-    Alone(Folder),
+    /// Whether all of the answer is here, and the other party has forgotten the run, which it does once it has its own: there is nothing to be sent.
+    pub(crate) alone: bool,
 }
 
 /// State of one party.
@@ -43,7 +37,7 @@ struct Of {
 ///
 /// # Errors
 /// [`StateError`] at both parties where one of them would go on and the other one cannot; those of the session.
-pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Result<Begun> {
+pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Result<Going> {
     let me = context.me();
     let other = 1 - me.index().min(1);
     let mut own = Of {
@@ -78,12 +72,20 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
             done.iter_mut()
                 .zip(both)
                 .for_each(|(mark, done)| *mark = done);
-            return Ok(Begun::Going(Going { folder, done }));
+            return Ok(Going {
+                folder,
+                done,
+                alone: false,
+            });
         }
         _ if !own.done.contains(&true) && !theirs.done.contains(&true) => {
             folder.kept = None;
             let done = own.done;
-            return Ok(Begun::Going(Going { folder, done }));
+            return Ok(Going {
+                folder,
+                done,
+                alone: false,
+            });
         }
         (Some(_), None)
             if folder
@@ -95,7 +97,11 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
             context.fail(Error::Ended {
                 reason: "it has its answer of the run that it goes on with, and the other party has forgotten that run: run again to ask anew".to_owned(),
             });
-            return Ok(Begun::Alone(folder));
+            return Ok(Going {
+                folder,
+                done: own.done,
+                alone: true,
+            });
         }
         (_, None) => StateError::OtherHasNone { path, other },
         (None, _) => StateError::None { path, other },
