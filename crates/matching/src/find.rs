@@ -208,7 +208,7 @@ impl Matching<'_> {
         }
         let mut before = 0;
         let mut own_kept = None;
-        if let Some(Going { folder, done }) = &mut self.going {
+        if let Some(Going { folder, done, .. }) = &mut self.going {
             if folder.kept.is_none() {
                 let header = Header {
                     salt: salt(&context),
