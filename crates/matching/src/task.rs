@@ -187,6 +187,12 @@ impl Task {
         question.push(fact("party", me.index().to_string()));
         question.push(fact("--column", keys.collect::<Vec<_>>().join(" or ")));
         question.push(fact("--payload", payload.unwrap_or_default()));
+        // A run that goes on is not counted again: a ledger that comes later would never know of it.
+        let ledger = self
+            .ledger
+            .as_ref()
+            .map(|(ledger, _)| ledger.path.display().to_string());
+        question.push(fact("--ledger", ledger.unwrap_or_default()));
         question.push(fact(
             "--bound",
             self.bound.map_or(String::new(), |bound| bound.to_string()),
