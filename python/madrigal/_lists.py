@@ -35,6 +35,22 @@ def names_of(column: str | Sequence[str] | None) -> list[str]:
     return names
 
 
+def keys_of(column: OfParty, any_of: OfParty, party: int) -> list[list[str]]:
+    """The party's keys in the order in which they are tried, each as its columns are named."""
+    column, several = of_party(column, party), of_party(any_of, party)
+    if several is None:
+        names = names_of(column)
+        return [names] if names else []
+    if column is not None:
+        raise TypeError("column and any_of were both given: any_of has all keys, the first of which is that of column")
+    if isinstance(several, str) or not several:
+        raise TypeError('any_of is a list of keys, tried in order: any_of=["email", "phone", ["first", "last"]], the last of which is two columns together')
+    keys = [names_of(key) for key in several]
+    if not all(keys):
+        raise ValueError("any_of has a key without a column")
+    return keys
+
+
 def _is_missing(value: Any) -> bool:
     return value is None or isinstance(value, float) and value != value or type(value).__name__ in ("NAType", "NaTType")
 
@@ -97,18 +113,21 @@ def _is_column(data: Any) -> bool:
     return isinstance(data, (list, tuple, np.ndarray)) or hasattr(data, "dtype") or hasattr(data, "to_pylist") and not hasattr(data, "to_pydict")
 
 
-def _write(path: str, data: Any, names: list[str], payload: str | None) -> tuple[list[str], str | None]:
+def _write(path: str, data: Any, keys: list[list[str]], payload: str | None) -> tuple[list[list[str]], str | None]:
     """Writes a list; gives the names of its columns in the file."""
     if _is_column(data):
         if payload is not None:
             raise TypeError("a list of keys alone has no payload: give a mapping of columns, or a frame")
-        data, names = {_KEY: data}, [_KEY]
+        if len(keys) > 1:
+            raise TypeError("a list of keys alone has one key for each row: give a mapping of columns, or a frame")
+        data, keys = {_KEY: data}, [[_KEY]]
     try:
         columns = _columns_of(data)
     except TypeError:
         raise TypeError(f"{type(data).__name__} is no list: give a path, values in an order, a mapping of columns, or a frame") from None
-    if not names:
+    if not keys:
         raise TypeError("of several columns it is not known which has the keys: give column=...")
+    names = [name for key in keys for name in key]
     wanted = list(dict.fromkeys([*names, *([payload] if payload is not None else [])]))
     for name in wanted:
         if name not in columns:
@@ -130,32 +149,38 @@ def _write(path: str, data: Any, names: list[str], payload: str | None) -> tuple
         except TypeError as error:
             # The value is not told: it is a secret.
             raise TypeError(f"row {row}: {error}") from None
-    return [made[name] for name in names], None if payload is None else made[payload]
+    return [[made[name] for name in key] for key in keys], None if payload is None else made[payload]
 
 
 @contextlib.contextmanager
 def lists_as_words(
-    lists: Mapping[int, Any], column: OfParty, payload: OfParty, more: Mapping[str, OfParty], folder: str | os.PathLike[str] | None
+    lists: Mapping[int, Any],
+    column: OfParty,
+    any_of: OfParty,
+    payload: OfParty,
+    more: Mapping[str, OfParty],
+    folder: str | os.PathLike[str] | None,
 ) -> Iterator[list[str]]:
     """Flags of parties' lists; what is in memory is in files until it is over."""
     words: list[str] = []
     with contextlib.ExitStack() as stack:
         for party, data in lists.items():
-            names, own = names_of(of_party(column, party)), of_party(payload, party)
+            keys, own = keys_of(column, any_of, party), of_party(payload, party)
             if isinstance(data, (str, os.PathLike)):
                 path = os.fspath(data)
-                if not names:
+                if not keys:
                     raise TypeError("of a file it is not known which column has the keys: give column=...")
             else:
                 # The folder is its owner's alone.
                 made = tempfile.TemporaryDirectory(prefix="madrigal-", dir=folder, ignore_cleanup_errors=True)
                 path = os.path.join(stack.enter_context(made), f"list-{party}.csv")
-                names, own = _write(path, data, names, own)
-            words += [f"--input={party}={path}", f"--column={party}={','.join(names)}"]
+                keys, own = _write(path, data, keys, own)
+            first, *others = [",".join(key) for key in keys]
+            words += [f"--input={party}={path}", f"--column={party}={first}", *[f"--or={party}={key}" for key in others]]
             words += [] if own is None else [f"--payload={party}={own}"]
             for flag, value in more.items():
                 value = of_party(value, party)
-                words += [] if value is None else [f"--{flag}={party}={os.fspath(value) if flag == 'ledger' else int(value)}"]
+                words += [] if value is None else [f"--{flag}={party}={os.fspath(value) if flag in ('ledger', 'state') else int(value)}"]
         yield words
 
 

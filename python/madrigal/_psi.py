@@ -95,6 +95,7 @@ class Matches:
         party: Number of the party.
         keys: Different keys of both lists, by the parties' numbers, or the bounds that were told in their place.
         rows: Rows of its list with keys that the other list has, too: their numbers from 0 on, in order, as an array.
+        by: With ``any_of``, by which of its keys each of these rows matched: 0 for the first of them, and so on.
         payloads: With ``find="join"``, the other party's payload of each of these rows: an array of integers, or of exact decimals where numbers have
             ``places``.
         size: Number of different keys that are in both lists.
@@ -103,8 +104,8 @@ class Matches:
         stats: Figures of the run, as ``madrigal psi --json`` prints them.
     """
 
-    def __init__(self, told: tuple[int, bytearray | None, bytearray | None, Any], stats: dict[str, Any], places: int) -> None:
-        party, rows, payloads, bins = told
+    def __init__(self, told: tuple[int, bytearray | None, bytearray | None, bytearray | None, Any], stats: dict[str, Any], places: int) -> None:
+        party, rows, by, payloads, bins = told
         figures = next(one for one in stats["parties"] if one["party"] == party)
 
         def number(text: str | None) -> int | decimal.Decimal | None:
@@ -113,6 +114,7 @@ class Matches:
         self.party: int = party
         self.keys: tuple[int, int] = (stats["keys"][0], stats["keys"][1])
         self.rows: Any = None if rows is None else np.frombuffer(rows, "<i8").astype(np.int64)
+        self.by: Any = None if by is None else np.frombuffer(by, "<i8").astype(np.int64)
         self.payloads: Any = None if payloads is None else _decimals(np.frombuffer(payloads, "<i8").astype(np.int64), places)
         self.size: int | None = figures["matched_keys"]
         self.sums = (number(figures["sum_of_party_0"]), number(figures["sum_of_party_1"]))
@@ -144,10 +146,11 @@ class Asked:
         lists: dict[int, Any],
         column: OfParty,
         *,
+        any_of: OfParty = None,
         find: str | Iterable[str] = "rows",
         to: int | str | Iterable[int] = "all",
         security: str = "semi-honest",
-        normal: str = "exact",
+        normal: str | Sequence[str] = "exact",
         payload: OfParty = None,
         places: int = 0,
         repeated: str = "refuse",
@@ -158,6 +161,7 @@ class Asked:
         most: int | None = None,
         memory: int = 1024,
         spill: str | os.PathLike[str] | None = None,
+        state: OfParty = None,
     ) -> None:
         asked = questions(find)
         self._places = int(places)
@@ -168,7 +172,6 @@ class Asked:
             sum="sum" in asked,
             to=_to(to),
             security=security,
-            normal=normal,
             places=self._places,
             repeated=repeated,
             empty=empty,
@@ -177,13 +180,14 @@ class Asked:
             memory=int(memory),
             spill=None if spill is None else os.fspath(spill),
         )
-        self._lists, self._column, self._payload, self._spill = lists, column, payload, spill
-        self._more = {"bound": bound, "ledger": ledger}
+        self._how += [f"--normal={form}" for form in ([normal] if isinstance(normal, str) else normal)]
+        self._lists, self._column, self._any_of, self._payload, self._spill = lists, column, any_of, payload, spill
+        self._more = {"bound": bound, "ledger": ledger, "state": state}
         self.name = f"{NAME}, {' and '.join(asked)}"
 
     def words(self) -> AbstractContextManager[list[str]]:
         """Flags of the lists; files that were made for them are there until it is over."""
-        return lists_as_words(self._lists, self._column, self._payload, self._more, self._spill)
+        return lists_as_words(self._lists, self._column, self._any_of, self._payload, self._more, self._spill)
 
     def flags(self, lists: Sequence[str]) -> list[str]:
         """All flags."""
@@ -204,10 +208,11 @@ def psi(
     lists: Any,
     column: OfParty = None,
     *,
+    any_of: OfParty = None,
     find: str | Iterable[str] = "rows",
     to: int | str | Iterable[int] = "all",
-    security: str = "semi-honest",
-    normal: str = "exact",
+        security: str = "semi-honest",
+        normal: str | Sequence[str] = "exact",
     payload: OfParty = None,
     places: int = 0,
     repeated: str = "refuse",
@@ -218,6 +223,7 @@ def psi(
     most: int | None = None,
     memory: int = 1024,
     spill: str | os.PathLike[str] | None = None,
+    state: OfParty = None,
     threads: ThreadsLike = "auto",
     network: str | None = None,
     transport: str | None = None,
@@ -232,13 +238,17 @@ def psi(
             What is in memory is written to a file that its owner alone can read, and that is removed in the end.
         column: Column of the keys, or a list of several that are one key together; where parties have other names, each party's by its number, as
             ``{0: "email", 1: "mail"}``. A sequence of keys needs none.
+        any_of: In place of ``column`` a list of several keys that each row has, as ``["email", "phone", ["first", "last"]]``, each a column or a list of
+            columns that are one key together: a row matches by the first of them that the other list has in the same place. Each party's
+            by its number, likewise. For ``find="rows"`` and ``"join"``.
         find: Question: ``"rows"``, which of its own rows have keys of the other list; ``"join"``, that and the other party's payload of
             each; ``"size"``, how many keys are in both lists; ``"sum"``, what their payloads add up to; ``("size", "sum")``; or ``"shares"``:
             nothing, and a program goes on from the :class:`Bins`.
         to: Who learns it: a party, or ``"all"``.
         security: Parties against which the lists are protected: ``"semi-honest"``, which follow the protocol, or ``"malicious"``, which do whatever helps
             them, for rows and ``"join"``.
-        normal: Form in which keys are compared: ``"exact"``, some of ``"lower,trim"``, or ``"phone:49"``.
+        normal: Form in which keys are compared: ``"exact"``, some of ``"lower,trim"``, or ``"phone:49"``; with ``any_of`` one for all keys, or a list with
+            one for each.
         payload: Column of numbers that go with the keys; of one party, as ``{1: "amount"}``.
         places: Digits after the point of these numbers.
         repeated: Payload of a key that several rows have: ``"refuse"``, ``"first"`` or ``"sum"``.
@@ -249,6 +259,8 @@ def psi(
         most: The most different keys that the other party's list may have, or be said to have.
         memory: Memory for digests of a list's keys, in megabytes; beyond it they go to a file.
         spill: Folder for that file, and for those of lists in memory.
+        state: Directory of each party's, by its number, in which what was found is kept until it is given back: a run whose line is lost goes on there
+            when both parties call for it again with the same lists. For ``find="rows"`` and ``"join"``.
         threads: Threads that each party computes with; ``"auto"`` is as many as this machine has cores for, which the parties share.
         network: Network between the parties, as ``"wan"`` or ``"20ms,100Mbps"``.
         transport: ``"tcp"``, ``"tls"`` or ``"memory"``.
@@ -258,8 +270,8 @@ def psi(
         RunError: lists that cannot be matched, with the text of the command line, which names arguments as its flags.
     """
     asked = Asked(
-        both(lists), column, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated, empty=empty,
-        bound=bound, ledger=ledger, limit=limit, most=most, memory=memory, spill=spill,
+        both(lists), column, any_of=any_of, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated,
+        empty=empty, bound=bound, ledger=ledger, limit=limit, most=most, memory=memory, spill=spill, state=state,
     )
     how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:

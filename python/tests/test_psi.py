@@ -154,6 +154,29 @@ def test_files_and_forms_of_keys_are_those_of_the_command() -> None:
     assert mg.psi([["a", "a"], ["a"]])[0].rows.tolist() == [0, 1]
 
 
+def test_rows_match_by_the_first_of_several_keys(tmp_path: pathlib.Path) -> None:
+    rng = drawn()
+    columns = ["mail", " phone", "first", "last"]
+    any_of: list[Any] = ["mail", " phone", ["first", "last"]]
+    for find in ("rows", "join"):
+        tables = [{name: [rng.choice(["", f"{name} {rng.randrange(9)}"]) for _ in range(20)] for name in columns} for _ in range(2)]
+        amounts = [{"n": [rng.randrange(100) for _ in range(20)]} for _ in range(2)]
+        own = [[(one["mail"][row], one[" phone"][row], one["first"][row] and one["last"][row] and one["first"][row] + one["last"][row]) for row in range(20)] for one in tables]
+        expected = []
+        for key in own[0]:
+            by = [place for place in range(3) if key[place] and any(key[place] == other[place] for other in own[1])][:1]
+            expected += [(by[0], sum(n for n, other in zip(amounts[1]["n"], own[1]) if key[by[0]] == other[by[0]]))] if by else [None]
+        how: dict[str, Any] = {"find": find, "to": 0, "state": {0: tmp_path / "a", 1: tmp_path / "b"}}
+        how |= {"payload": {1: "n"}, "repeated": "sum"} if find == "join" else {}
+        found = mg.psi([table | amount for table, amount in zip(tables, amounts)], any_of=any_of, **how)[0]
+        rows = [row for row, one in enumerate(expected) if one]
+        assert found.rows.tolist() == rows and found.by.tolist() == [one[0] for one in expected if one]
+        assert found.payloads is None or found.payloads.tolist() == [one[1] for one in expected if one]
+        assert found.stats["parties"][0]["matched_rows_by_key"] == [found.by.tolist().count(place) for place in range(3)]
+        # What is kept is gone with the answer.
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_what_cannot_be_matched_says_why(tmp_path: pathlib.Path) -> None:
     for lists, how, kind, words in [
         ([["a"]], {}, TypeError, "two parties"),
@@ -171,6 +194,13 @@ def test_what_cannot_be_matched_says_why(tmp_path: pathlib.Path) -> None:
         ([["a"], ["a"]], {"normal": "upper"}, ValueError, "upper"),
         ([["a"], ["a"]], {"progress": 3}, TypeError, "progress"),
         ([["a"], ["a"]], {"column": "a,b"}, ValueError, "several columns"),
+        ([["a"], ["a"]], {"any_of": ["a", "b"]}, TypeError, "one key for each row"),
+        ([{"a": [1]}, {"a": [1]}], {"any_of": "a"}, TypeError, "list of keys"),
+        ([{"a": [1]}, {"a": [1]}], {"any_of": ["a"], "column": "a"}, TypeError, "both given"),
+        ([{"a": [1]}, {"a": [1]}], {"any_of": ["a", []]}, ValueError, "without a column"),
+        ([{"a": [1]}, {"a": [1]}], {"any_of": ["a", "a"], "find": "size"}, mg.RunError, "count keys"),
+        ([{"a": [1]}, {"a": [1]}], {"any_of": ["a", "a"], "normal": ["exact"] * 3}, mg.RunError, "3 times, and a row has 2 keys"),
+        ([["a"], ["a"]], {"state": tmp_path / "both"}, mg.RunError, "another run uses"),
         ([["a"], ["a"]], {"bound": 0}, mg.RunError, "1 different keys"),
         ([["a", "b"], ["a", "b"]], {"most": 1}, mg.RunError, "--most|most"),
         ([["a"], [""]], {"empty": "refuse"}, mg.RunError, "line 2.*no key"),

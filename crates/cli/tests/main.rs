@@ -22,6 +22,7 @@ mod json;
 mod known_answers;
 mod lab;
 mod layers;
+mod lists;
 mod models;
 mod parties;
 mod program;

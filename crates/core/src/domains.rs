@@ -211,6 +211,8 @@ registry! {
     Sha256 PSI_PROOF = b"madrigal psi proof    v1";
     /// A step in which two lists are matched gives the salt of their keys' digests (random oracle).
     Sha256 PSI_SALT = b"madrigal psi salt     v1";
+    /// A purpose, after its length, a salt and parts of the state of a run give a checksum or the run's name (collision resistance).
+    Sha256 PSI_STATE = b"madrigal psi state    v1";
     /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
     /// oracle, as the next three).
     Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";
@@ -233,6 +235,9 @@ registry! {
     /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
     /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
     Sha256 LIST_KEY = b"madrigal key of a list's row v1";
+    /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
+    /// 32 bytes.
+    Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

@@ -1,7 +1,7 @@
 //! Digests of keys: the first 128 bits of SHA-256.
 
 use madrigal_core::Wipe as _;
-use madrigal_core::domains::LIST_KEY;
+use madrigal_core::domains::{LIST_KEY, LIST_OTHER_KEY};
 use madrigal_kernels::Block;
 use sha2::block_api::compress256;
 
@@ -29,11 +29,19 @@ pub(crate) struct Digester {
 }
 
 impl Digester {
-    pub(crate) fn new(salt: &[u8; 32], columns: u8) -> Self {
+    /// Begins with the place of a key among a row's, the number of its columns, and the salt.
+    pub(crate) fn new(salt: &[u8; 32], key: u8, columns: u8) -> Self {
         let mut block = [0; BLOCK];
-        block[..LIST_KEY.len()].copy_from_slice(LIST_KEY);
-        block[LIST_KEY.len()] = columns;
-        block[LIST_KEY.len() + 1..].copy_from_slice(salt);
+        let (begin, rest) = block.split_at_mut(BLOCK - salt.len() - 1);
+        match key {
+            0 => begin.copy_from_slice(LIST_KEY),
+            key => {
+                begin[..LIST_OTHER_KEY.len()].copy_from_slice(LIST_OTHER_KEY);
+                begin[LIST_OTHER_KEY.len()] = key;
+            }
+        }
+        rest[0] = columns;
+        rest[1..].copy_from_slice(salt);
         let mut state = INITIAL;
         compress256(&mut state, &[block]);
         Self { state, block }
@@ -77,11 +85,24 @@ impl Drop for Digester {
 /// # Panics
 /// If there are more than [`crate::MOST_COLUMNS`] columns.
 pub fn digest(salt: &[u8; 32], columns: &[&[u8]]) -> Block {
+    digest_of(salt, 0, columns)
+}
+
+/// The digest of one of several keys of a row, by its place among them. The first one's is that of [`digest`]. Others have another domain, a byte shorter,
+/// and after it one byte, the place.
+///
+/// # Panics
+/// If there are more than [`crate::MOST_COLUMNS`] columns, or more than [`crate::MOST_KEYS_OF_ROW`] keys.
+pub fn digest_of(salt: &[u8; 32], key: usize, columns: &[&[u8]]) -> Block {
+    assert!(
+        key < crate::MOST_KEYS_OF_ROW,
+        "a row has that many keys at most"
+    );
     assert!(
         columns.len() <= crate::MOST_COLUMNS,
         "a key has that many columns at most"
     );
-    let mut digester = Digester::new(salt, columns.len() as u8);
+    let mut digester = Digester::new(salt, key as u8, columns.len() as u8);
     match columns {
         [one] => digester.digest(one),
         several => {

@@ -54,6 +54,17 @@ pub enum ListError {
         /// Columns that were named.
         columns: usize,
     },
+    /// More keys than a row may have.
+    #[error("a row has {} keys at most: leave some out", crate::MOST_KEYS_OF_ROW)]
+    TooManyKeys,
+    /// A key that a row does not have.
+    #[error("key {key} of a row was said to match, and a row has {keys}, counted from 0")]
+    Key {
+        /// Key that was named.
+        key: usize,
+        /// Keys of a row.
+        keys: usize,
+    },
     /// A separator that means something else in CSV.
     #[error("the byte {separator} cannot stand between fields: take a comma, a semicolon or a tab")]
     Separator {

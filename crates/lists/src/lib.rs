@@ -47,6 +47,10 @@
 //! several columns has an empty one, matches nothing unless [`Empty`] says otherwise: the number of such rows is told. Rows of one key
 //! are one element of the list; all of them match if the key does.
 //!
+//! A row may have several keys ([`Source::or`]), which the other list has in the same places: e-mail beside e-mail, phone beside phone. They are elements
+//! of the list each, told apart by their places ([`digest_of`]), and a row matches by the first that does. Whoever learns which elements match so learns of each of its keys
+//! whether the other list has it.
+//!
 //! # Properties
 //! - *Digests* have 128 bits. Two different keys of n have the same one with a chance of n^2 2^-129: 2^-82 for 10^7 keys. The salt must not be
 //!   known to whoever can choose keys: otherwise they find two of one digest in 2^64 steps.
@@ -79,7 +83,7 @@ mod write;
 
 #[doc(hidden)]
 pub use csv::each_record;
-pub use digest::{digest, partition_of};
+pub use digest::{digest, digest_of, partition_of};
 pub use error::{ListError, Names, Place, Problem};
 pub use file::{Progress, Watch};
 pub use listed::Listed;
@@ -95,6 +99,8 @@ pub use write::{Extra, Keep};
 pub const MOST_COLUMNS: usize = 64;
 /// Columns that a CSV file may have.
 pub const MOST_FIELDS: usize = 1 << 16;
+/// Keys that a row may have, of which the first that matches counts.
+pub const MOST_KEYS_OF_ROW: usize = 16;
 /// Bytes of the longest value of a key's column, before its normal form is made.
 pub const MOST_KEY: usize = 1 << 20;
 /// Bytes of the longest record of a CSV file.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{ListError, Place, Problem};
 use crate::file::{Stamp, Watch, line, open, records, tell, wrong};
 use crate::part::{self, Clash, Part};
+use crate::sink::Taken;
 use crate::source::{Format, Source};
 use crate::store::Store;
 
@@ -14,8 +15,11 @@ pub struct Listed {
     pub(crate) stamp: Stamp,
     pub(crate) rows: u32,
     skipped: u32,
+    /// Keys of rows that were not skipped, each as often as rows have it.
+    entries: u64,
     left_out: Vec<String>,
     keys: Vec<u32>,
+    sum: [u64; 2],
     store: Store,
     /// All partitions in order, if memory has room for them.
     parts: Vec<Arc<Part>>,
@@ -24,21 +28,23 @@ pub struct Listed {
 madrigal_core::opaque!(Listed);
 
 impl Listed {
-    /// Takes what was read: the store, the number of rows, and that of rows that were skipped.
+    /// Takes what was read: the store, and the numbers of rows and keys.
     pub(crate) fn new(
         source: &Source,
         stamp: Stamp,
         left_out: Vec<String>,
-        (store, rows, skipped): (Store, u32, u32),
+        (store, taken): (Store, Taken),
         watch: Watch<'_>,
     ) -> Result<Self, ListError> {
         let mut listed = Self {
             source: source.clone(),
             stamp,
-            rows,
-            skipped,
+            rows: taken.rows,
+            skipped: taken.skipped,
+            entries: taken.entries,
             left_out,
             keys: Vec::with_capacity(store.partitions() as usize),
+            sum: [0; 2],
             store,
             parts: Vec::new(),
         };
@@ -56,6 +62,7 @@ impl Listed {
         for partition in 0..self.partitions() {
             let part = self.sorted(partition)?;
             self.keys.push(part.len() as u32);
+            part.add_to(&mut self.sum);
             if !spilled {
                 self.store.clear(partition);
                 self.parts.push(Arc::new(part));
@@ -137,14 +144,20 @@ impl Listed {
         self.rows
     }
 
-    /// Number of rows that were skipped because their keys are empty.
+    /// Number of rows that were skipped because their keys, all of them, are empty.
     pub fn skipped(&self) -> u32 {
         self.skipped
     }
 
-    /// Number of different keys.
+    /// Number of different keys, those in other places of a row being different.
     pub fn keys(&self) -> u64 {
         self.keys.iter().map(|&keys| u64::from(keys)).sum()
+    }
+
+    /// Sum over digests and payloads of all keys: that of another list under the same salt is another one, but for a chance of 2^-64. It does not depend on the
+    /// order of rows, nor on other columns. Whoever knows the salt finds lists of one sum.
+    pub fn sum(&self) -> [u64; 2] {
+        self.sum
     }
 
     /// Number of different keys of each partition.
@@ -152,9 +165,9 @@ impl Listed {
         &self.keys
     }
 
-    /// Number of rows beyond the first of their key.
+    /// Number of rows beyond the first of their key. Of rows with several keys, each counts for as many of them as rows before have.
     pub fn repeated(&self) -> u64 {
-        u64::from(self.rows - self.skipped) - self.keys()
+        self.entries - self.keys()
     }
 
     /// Columns of a Parquet file that [`Listed::write_rows`] leaves out, because their values have no text: nested ones, for one.

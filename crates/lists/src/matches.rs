@@ -8,17 +8,18 @@ use crate::store::{Room, Store};
 
 /// Rows whose numbers are sorted at once, as a power of two.
 const RANGE: u32 = 20;
-/// Bytes of a row and its number.
-const ENTRY: usize = 12;
+/// Bytes of a row, the place of its key, and its number.
+const ENTRY: usize = 13;
 
 /// Rows that match, and maybe a number for each.
 ///
-/// It takes a bit for each row of the list. Numbers take 12 bytes for each row that matches: beyond the budget in a file,
+/// It takes a bit for each row of the list and each key that a row has. Numbers take 13 bytes for each row and key that match: beyond the budget in a file,
 /// for which `room` says where.
 pub struct Matches {
     rows: u32,
     marked: u64,
-    bits: Zeroizing<Vec<u64>>,
+    /// Rows that match by their first key, by their second one, and so on.
+    bits: Vec<Zeroizing<Vec<u64>>>,
     values: Option<Store>,
 }
 
@@ -31,7 +32,9 @@ impl Matches {
         Self {
             rows: listed.rows(),
             marked: 0,
-            bits: Zeroizing::zeros(words),
+            bits: (listed.source().all_keys().iter())
+                .map(|_| Zeroizing::zeros(words))
+                .collect(),
             values: None,
         }
     }
@@ -45,35 +48,54 @@ impl Matches {
         }
     }
 
-    /// Marks a row.
+    /// Marks a row, by its first key.
     ///
     /// # Errors
     /// [`ListError::Row`] if the list has no such row.
     pub fn mark(&mut self, row: u32) -> Result<(), ListError> {
-        let rows = self.rows;
+        self.mark_by(row, 0)
+    }
+
+    /// Marks a row by one of its keys.
+    ///
+    /// # Errors
+    /// [`ListError::Row`] if the list has no such row, [`ListError::Key`] if a row has no such key.
+    pub fn mark_by(&mut self, row: u32, key: usize) -> Result<(), ListError> {
+        let (rows, keys) = (self.rows, self.bits.len());
         if row >= rows {
             return Err(ListError::Row { row, rows });
         }
-        let word = &mut self.bits[row as usize / 64];
-        let bit = 1 << (row % 64);
-        self.marked += u64::from(*word & bit == 0);
-        *word |= bit;
+        let marked = self.is_marked(row);
+        let bits = self.bits.get_mut(key);
+        let bits = bits.ok_or(ListError::Key { key, keys })?;
+        bits[row as usize / 64] |= 1 << (row % 64);
+        self.marked += u64::from(!marked);
         Ok(())
     }
 
-    /// Marks a row, and says its number. If it is said twice, the greater one counts.
+    /// Marks a row by its first key, and says its number. If it is said twice, the greater one counts.
     ///
     /// # Errors
-    /// [`ListError::Row`] if the list has no such row, [`ListError::Values`] if no numbers are collected,
-    /// [`ListError::Spill`] if the disk fails.
+    /// [`ListError`] in the same cases as [`set_by`](Self::set_by).
     pub fn set(&mut self, row: u32, value: i64) -> Result<(), ListError> {
-        self.mark(row)?;
+        self.set_by(row, 0, value)
+    }
+
+    /// Marks a row by one of its keys, and says its number. Of several, that of the first key counts, and of those the greatest.
+    ///
+    /// # Errors
+    /// [`ListError::Row`] if the list has no such row, [`ListError::Key`] if a row has no such key, [`ListError::Values`] if no numbers are
+    /// collected, [`ListError::Spill`] if the disk fails.
+    pub fn set_by(&mut self, row: u32, key: usize, value: i64) -> Result<(), ListError> {
+        self.mark_by(row, key)?;
         let Some(values) = &mut self.values else {
             return Err(ListError::Values { column: false });
         };
         let mut entry = [0; ENTRY];
         entry[..4].copy_from_slice(&row.to_le_bytes());
-        entry[4..].copy_from_slice(&value.to_le_bytes());
+        // Rows have few keys.
+        entry[4] = key as u8;
+        entry[5..].copy_from_slice(&value.to_le_bytes());
         values.push(row >> RANGE, &entry)
     }
 
@@ -83,9 +105,32 @@ impl Matches {
     }
 
     /// Whether a row was marked.
+    #[inline]
     pub fn is_marked(&self, row: u32) -> bool {
-        let word = self.bits.get(row as usize / 64);
-        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.key_of(row).is_some()
+    }
+
+    /// Place of the first key by which a row was marked; none of one that was not.
+    #[inline]
+    pub fn key_of(&self, row: u32) -> Option<usize> {
+        let marks = |bits: &Zeroizing<Vec<u64>>| {
+            let word = bits.get(row as usize / 64);
+            word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+        };
+        self.bits.iter().position(marks)
+    }
+
+    /// Number of rows that were marked, by the first key of each by which it was.
+    pub fn marked_by(&self) -> Vec<u64> {
+        let mut found = vec![0; self.bits.len()];
+        for word in 0..(self.rows as usize).div_ceil(64) {
+            let mut before = 0;
+            for (found, bits) in found.iter_mut().zip(&self.bits) {
+                *found += u64::from((bits[word] & !before).count_ones());
+                before |= bits[word];
+            }
+        }
+        found
     }
 
     /// Tells the rows that were marked, counted from 0 and in ascending order, and the number of each if numbers are collected.
@@ -124,7 +169,7 @@ pub(crate) struct Values<'a> {
     store: &'a Store,
     /// Range that is loaded next.
     next: u32,
-    /// Rows and numbers of the range that is loaded.
+    /// Rows with the places of their keys in the lowest byte, and numbers, of the range that is loaded.
     range: Zeroizing<Vec<[u64; 2]>>,
     at: usize,
 }
@@ -139,23 +184,24 @@ impl Values<'_> {
                 for entry in bytes.chunks_exact(ENTRY) {
                     let (mut row, mut value) = ([0; 4], [0; 8]);
                     row.copy_from_slice(&entry[..4]);
-                    value.copy_from_slice(&entry[4..]);
-                    let row = u64::from(u32::from_le_bytes(row));
-                    all.push([row, u64::from_le_bytes(value)]);
+                    value.copy_from_slice(&entry[5..]);
+                    let by = u64::from(u32::from_le_bytes(row)) << 8 | u64::from(entry[4]);
+                    all.push([by, u64::from_le_bytes(value)]);
                 }
             })?;
-            all.sort_unstable_by_key(|&[row, value]| (row, value as i64));
+            all.sort_unstable_by_key(|&[by, value]| (by, value as i64));
             (self.range, self.at, self.next) = (all, 0, range + 1);
         }
-        let mut found = None;
-        while let Some(&[at, value]) = self.range.get(self.at)
-            && at <= u64::from(row)
+        let mut found: Option<(u64, i64)> = None;
+        while let Some(&[by, value]) = self.range.get(self.at)
+            && by >> 8 <= u64::from(row)
         {
-            if at == u64::from(row) {
-                found = Some(value as i64);
+            // The first key's numbers come first, and of these the greatest last.
+            if by >> 8 == u64::from(row) && found.is_none_or(|(first, _)| first == by) {
+                found = Some((by, value as i64));
             }
             self.at += 1;
         }
-        Ok(found)
+        Ok(found.map(|(_, value)| value))
     }
 }

@@ -10,16 +10,16 @@ use crate::source::{Duplicates, Payload};
 use crate::store::Store;
 
 /// Bytes of an entry: a digest and a row.
-pub(crate) const ENTRY: usize = 20;
+const ENTRY: usize = 20;
 /// Bytes of an entry with a number.
-pub(crate) const LONG_ENTRY: usize = 28;
+const LONG_ENTRY: usize = 28;
 
 /// Entries of a bucket on average, which is sorted by itself.
 const BUCKET: usize = 8;
 
 /// The different keys of a partition, in ascending order of their digests.
 ///
-/// It takes 20 bytes for each key, 28 with a payload, and 4 more for each row where keys have several.
+/// It takes 20 bytes for each key, 28 with a payload, one more where a row has several keys, and 4 more for each row where a key has several rows.
 pub struct Part {
     digests: Zeroizing<Vec<Block>>,
     /// Rows, key by key.
@@ -27,6 +27,8 @@ pub struct Part {
     /// Where each key's rows begin, and the end; empty if each key has one row.
     starts: Vec<u32>,
     values: Option<Zeroizing<Vec<i64>>>,
+    /// Places of the keys among their rows' keys; empty if a row has one.
+    places: Vec<u8>,
 }
 
 madrigal_core::opaque!(Part);
@@ -60,9 +62,30 @@ impl Part {
         &self.rows[range]
     }
 
+    /// The place that the key at a place here has among the keys of its rows, from 0 on.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    pub fn key_of_row(&self, place: usize) -> usize {
+        assert!(place < self.len(), "place {place} of {} keys", self.len());
+        self.places.get(place).map_or(0, |&key| key.into())
+    }
+
     /// All rows of the partition, key by key.
     pub fn all_rows(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// Adds the keys and their numbers to a list's sum.
+    pub(crate) fn add_to(&self, sum: &mut [u64; 2]) {
+        /// An odd number, so that other numbers of keys give other sums.
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        for (place, digest) in self.digests.iter().enumerate() {
+            let value = self.values().map_or(0, |values| values[place] as u64);
+            sum[0] = sum[0].wrapping_add(digest.hi() ^ digest.lo().rotate_left(17));
+            let mixed = digest.lo().wrapping_add(value.wrapping_mul(ODD));
+            sum[1] = sum[1].wrapping_add(mixed.wrapping_mul(digest.hi() | 1));
+        }
     }
 
     /// Numbers of the keys, if the list has a payload.
@@ -91,22 +114,40 @@ pub(crate) fn sorted(
     partition: u32,
     payload: Option<&Payload>,
 ) -> Result<Part, Clash> {
-    match payload {
-        None => Ok(grouped(entries::<3>(store, partition)?, |_| Ok(()))?),
+    let several = store.entry() > length(payload.is_some(), false);
+    let mut places = Vec::new();
+    let mut place = |entry: u64| {
+        if several {
+            places.push((entry >> 32) as u8);
+        }
+    };
+    let part = match payload {
+        None => grouped(entries::<3>(store, partition)?, |group| {
+            place(group[0][2]);
+            Ok(())
+        })?,
         Some(payload) => {
             let entries = entries::<4>(store, partition)?;
             let mut values = Zeroizing::new(Vec::with_capacity(entries.len()));
             let part = grouped(entries, |group| {
+                place(group[0][2]);
                 values.push(value(group, payload)?);
                 Ok(())
             })?;
             values.shrink_to_fit();
-            Ok(Part {
+            Part {
                 values: Some(values),
                 ..part
-            })
+            }
         }
-    }
+    };
+    Ok(Part { places, ..part })
+}
+
+/// Bytes of an entry: with a number or without, of one of several keys of a row or of its only one.
+pub(crate) fn length(number: bool, several: bool) -> usize {
+    let length = if number { LONG_ENTRY } else { ENTRY };
+    length + usize::from(several)
 }
 
 /// The number of a key with these rows.
@@ -132,7 +173,7 @@ fn value(group: &[[u64; 4]], payload: &Payload) -> Result<i64, Clash> {
     }
 }
 
-/// Decodes and sorts entries: high and low half of the digest, row, and number.
+/// Decodes and sorts entries: high and low half of the digest, row with the place of the key above its 32 bits, and number.
 ///
 /// Entries go to buckets by where in the partition they are, some eight to each: digests are as good as uniform. That
 /// takes two passes, and buckets are sorted in the cache. A file made to collide (whoever makes it knows no salt that is drawn
@@ -179,6 +220,9 @@ where
             decoded[2] = u32::from_le_bytes(row).into();
             if N > 3 {
                 decoded[3] = word(entry, 20);
+            }
+            if let Some(&place) = entry.get(length(N > 3, false)) {
+                decoded[2] |= u64::from(place) << 32;
             }
             let next = &mut ends[bucket(decoded[0])];
             all[*next as usize] = decoded;
@@ -229,16 +273,25 @@ where
         rows,
         starts,
         values: None,
+        places: Vec::new(),
     })
 }
 
-/// Writes an entry as the store has it.
+/// Writes an entry as the store has it: without a number the first bytes of it; the place of the key among a row's comes last.
 #[inline]
-pub(crate) fn encode(digest: Block, row: u32, value: i64) -> [u8; LONG_ENTRY] {
-    let mut entry = [0; LONG_ENTRY];
+pub(crate) fn encode(
+    digest: Block,
+    row: u32,
+    number: Option<i64>,
+    place: u8,
+) -> [u8; LONG_ENTRY + 1] {
+    let mut entry = [0; LONG_ENTRY + 1];
     entry[..8].copy_from_slice(&digest.hi().to_le_bytes());
     entry[8..16].copy_from_slice(&digest.lo().to_le_bytes());
     entry[16..20].copy_from_slice(&row.to_le_bytes());
-    entry[20..].copy_from_slice(&value.to_le_bytes());
+    if let Some(number) = number {
+        entry[20..28].copy_from_slice(&number.to_le_bytes());
+    }
+    entry[length(number.is_some(), false)] = place;
     entry
 }

@@ -76,7 +76,7 @@ fn read_csv(
         let place = place.map(|column| places[column]);
         wanted.iter().position(|&wanted| Some(wanted) == place)
     };
-    let keys: Vec<usize> = (source.keys().iter())
+    let keys: Vec<usize> = (source.all_keys().iter().flatten())
         .filter_map(|key| order(&key.column))
         .collect();
     let payload = source.numbers().and_then(|payload| order(&payload.column));
@@ -110,7 +110,7 @@ fn read_csv(
             Ok(()) => {}
             Err(Refused::Error(error)) => return Err(error),
             Err(Refused::Key(column, problem)) => {
-                return at(Some(&source.keys()[column].column), problem);
+                return at(source.column(column), problem);
             }
             Err(Refused::Number(problem)) => {
                 return at(
@@ -158,7 +158,7 @@ fn read_parquet(
         }
     };
     let mut wanted = Vec::new();
-    for key in source.keys() {
+    for key in source.all_keys().iter().flatten() {
         let expected = "texts, bytes, integers, decimals, dates or truth values";
         wanted.push(find(&key.column, Kind::is_exact, expected)?);
     }
@@ -166,7 +166,7 @@ fn read_parquet(
         let expected = "integers, decimals or texts";
         wanted.push(find(&payload.column, Kind::is_number, expected)?);
     }
-    let keys = source.keys().len();
+    let keys = wanted.len() - usize::from(source.numbers().is_some());
     let rows = table.rows();
     table.each(&wanted, |row, found| {
         let number = found.get(keys).map(|value| value.unwrap_or_default());
@@ -185,7 +185,7 @@ fn read_parquet(
             Ok(()) => {}
             Err(Refused::Error(error)) => return Err(error),
             Err(Refused::Key(column, problem)) => {
-                return at(&source.keys()[column].column, problem);
+                return at(source.column(column).unwrap_or_default(), problem);
             }
             Err(Refused::Number(problem)) => {
                 let name = source.numbers().map_or("", |payload| &payload.column);

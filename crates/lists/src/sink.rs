@@ -1,11 +1,12 @@
 //! Rows on their way to the store.
 
 use madrigal_core::Zeroizing;
+use madrigal_kernels::Block;
 
 use crate::decimal;
 use crate::digest::{Digester, join, partition_of};
 use crate::error::{ListError, Problem};
-use crate::part::{self, ENTRY, LONG_ENTRY};
+use crate::part;
 use crate::source::{Empty, Key, Payload, Source};
 use crate::store::{Room, Store};
 use crate::{MOST_KEY, MOST_ROWS};
@@ -14,7 +15,7 @@ use crate::{MOST_KEY, MOST_ROWS};
 pub(crate) enum Refused {
     /// Nothing wrong with the row.
     Error(ListError),
-    /// A column of the key.
+    /// A column of a key, counted over all keys.
     Key(usize, Problem),
     /// The payload.
     Number(Problem),
@@ -24,94 +25,148 @@ pub(crate) enum Refused {
 pub(crate) struct Sink<'a> {
     source: &'a Source,
     payload: Option<&'a Payload>,
-    digester: Digester,
+    /// One for each key of a row.
+    digesters: Vec<Digester>,
     partitions: u32,
     store: Store,
-    rows: u32,
-    skipped: u32,
+    taken: Taken,
     joined: Zeroizing<Vec<u8>>,
     room: Zeroizing<Vec<u8>>,
+}
+
+/// Numbers of rows and keys that were taken.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Taken {
+    pub(crate) rows: u32,
+    /// Rows that were skipped.
+    pub(crate) skipped: u32,
+    /// Keys of all other rows, each as often as rows have it.
+    pub(crate) entries: u64,
 }
 
 impl<'a> Sink<'a> {
     pub(crate) fn new(source: &'a Source, salt: &[u8; 32], partitions: u32, room: &Room) -> Self {
         let payload = source.numbers();
-        let entry = if payload.is_some() { LONG_ENTRY } else { ENTRY };
+        let keys = source.all_keys();
+        let entry = part::length(payload.is_some(), keys.len() > 1);
+        let digesters = (0_u8..).zip(keys);
         Self {
             source,
             payload,
-            digester: Digester::new(salt, source.keys().len() as u8),
+            digesters: digesters
+                .map(|(place, key)| Digester::new(salt, place, key.len() as u8))
+                .collect(),
             partitions,
             store: Store::new(entry, partitions, room),
-            rows: 0,
-            skipped: 0,
+            taken: Taken::default(),
             joined: Zeroizing::default(),
             room: Zeroizing::default(),
         }
     }
 
-    /// Gives what was collected: the store, the number of rows, and that of rows that were skipped.
-    pub(crate) fn finish(mut self) -> Result<(Store, u32, u32), ListError> {
+    /// Gives what was collected.
+    pub(crate) fn finish(mut self) -> Result<(Store, Taken), ListError> {
         self.store.finish()?;
-        Ok((self.store, self.rows, self.skipped))
+        Ok((self.store, self.taken))
     }
 
-    /// Takes the next row: the values of the key's columns, and that of the payload as text.
+    /// Takes the next row: the values of the keys' columns, key by key, and that of the payload as text.
     #[inline]
     pub(crate) fn add(&mut self, values: &[&[u8]], number: Option<&[u8]>) -> Result<(), Refused> {
-        let row = self.rows;
+        let row = self.taken.rows;
         if row == MOST_ROWS {
             return Err(Refused::Error(ListError::TooManyRows {
                 path: self.source.path().to_owned(),
             }));
         }
-        self.rows += 1;
-        let keys = self.source.keys();
+        self.taken.rows += 1;
+        let source = self.source;
+        let before = self.taken.entries;
+        let mut value = None;
         let mut empty = None;
-        let digest = match (values, keys) {
-            ([value], [key]) => {
-                let value = normal(value, key, &mut self.room)
-                    .map_err(|problem| Refused::Key(0, problem))?;
-                empty = value.is_empty().then_some(0);
-                self.digester.digest(value)
+        let mut first = 0;
+        for (place, key) in source.all_keys().iter().enumerate() {
+            let of_key = &values[first..first + key.len()];
+            match self.digest((place, first), key, of_key)? {
+                (digest, None) => self.push(digest, place, &mut value, number)?,
+                (_, column) => empty = empty.or(column),
             }
-            _ => {
-                self.joined.clear();
-                for (place, (value, key)) in values.iter().zip(keys).enumerate() {
-                    let value = normal(value, key, &mut self.room);
-                    let value = value.map_err(|problem| Refused::Key(place, problem))?;
-                    if value.is_empty() {
-                        empty = empty.or(Some(place));
-                    }
-                    join(&mut self.joined, value);
-                }
-                self.digester.digest(&self.joined)
-            }
-        };
-        if let Some(place) = empty {
-            match self.source.empties() {
-                Empty::Match => {}
-                Empty::Refuse => return Err(Refused::Key(place, Problem::EmptyKey)),
-                Empty::Skip => {
-                    self.skipped += 1;
-                    return Ok(());
-                }
+            first += key.len();
+        }
+        if self.taken.entries > before {
+            return Ok(());
+        }
+        match source.empties() {
+            Empty::Match => self.add_empty(values, number),
+            Empty::Refuse => Err(Refused::Key(empty.unwrap_or(0), Problem::EmptyKey)),
+            Empty::Skip => {
+                self.taken.skipped += 1;
+                Ok(())
             }
         }
+    }
+
+    /// Takes all keys of a row, all of which are empty.
+    #[cold]
+    fn add_empty(&mut self, values: &[&[u8]], number: Option<&[u8]>) -> Result<(), Refused> {
+        let source = self.source;
+        let (mut value, mut first) = (None, 0);
+        for (place, key) in source.all_keys().iter().enumerate() {
+            let of_key = &values[first..first + key.len()];
+            let (digest, _) = self.digest((place, first), key, of_key)?;
+            self.push(digest, place, &mut value, number)?;
+            first += key.len();
+        }
+        Ok(())
+    }
+
+    /// The digest of a row's key at a place, and the first of its columns that is empty; `first` is the number of its first column among those of all keys.
+    #[inline]
+    fn digest(
+        &mut self,
+        (place, first): (usize, usize),
+        key: &[Key],
+        values: &[&[u8]],
+    ) -> Result<(Block, Option<usize>), Refused> {
+        let digester = &mut self.digesters[place];
+        if let ([value], [key]) = (values, key) {
+            let value = normal(value, key, &mut self.room)
+                .map_err(|problem| Refused::Key(first, problem))?;
+            return Ok((digester.digest(value), value.is_empty().then_some(first)));
+        }
+        let mut empty = None;
+        self.joined.clear();
+        for (column, (value, key)) in (first..).zip(values.iter().zip(key)) {
+            let value = normal(value, key, &mut self.room);
+            let value = value.map_err(|problem| Refused::Key(column, problem))?;
+            if value.is_empty() {
+                empty = empty.or(Some(column));
+            }
+            join(&mut self.joined, value);
+        }
+        Ok((digester.digest(&self.joined), empty))
+    }
+
+    /// Keeps a key of the row that was taken last. Its number is read with the first key that needs it.
+    #[inline]
+    fn push(
+        &mut self,
+        digest: Block,
+        place: usize,
+        value: &mut Option<i64>,
+        number: Option<&[u8]>,
+    ) -> Result<(), Refused> {
+        if let (Some(payload), Some(number), None) = (self.payload, number, *value) {
+            let read = decimal::parse(number, payload.places);
+            let read = read.and_then(|read| payload.check(read));
+            *value = Some(read.map_err(Refused::Number)?);
+        }
+        let row = self.taken.rows - 1;
+        self.taken.entries += 1;
         let partition = partition_of(digest, self.partitions);
-        let pushed = match (self.payload, number) {
-            (Some(payload), Some(number)) => {
-                let value = decimal::parse(number, payload.places);
-                let value = value.and_then(|value| payload.check(value));
-                let value = value.map_err(Refused::Number)?;
-                let entry = part::encode(digest, row, value);
-                self.store.push(partition, &entry)
-            }
-            _ => {
-                let entry = part::encode(digest, row, 0);
-                self.store.push(partition, &entry[..ENTRY])
-            }
-        };
+        let entry = part::encode(digest, row, *value, place as u8);
+        let length = self.store.entry();
+        let pushed = self.store.push(partition, &entry[..length]);
         pushed.map_err(Refused::Error)
     }
 }

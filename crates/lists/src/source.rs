@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 /// Treatment of rows whose key is empty, in its normal form. A key of several columns is empty if any of them is, as NULL equals
-/// nothing in SQL.
+/// nothing in SQL. Of several keys those that are empty are left out, and this is about rows all of whose keys are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Empty {
     /// The list is refused.
@@ -35,7 +35,7 @@ pub enum Empty {
     /// The row matches nothing. Their number is told.
     #[default]
     Skip,
-    /// The row is taken as any other: empty keys match each other.
+    /// The row is taken as any other: empty keys match each other. Rows that have a key match by that alone.
     Match,
 }
 
@@ -87,15 +87,25 @@ impl Payload {
     }
 }
 
-/// A file, and the columns of it that matter.
+/// A file, and the columns of it that matter: those of a row's key, or of several that are tried in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     path: PathBuf,
     format: Format,
-    keys: Vec<Key>,
+    /// Keys of a row, one at least, each of its columns.
+    keys: Vec<Vec<Key>>,
     payload: Option<Payload>,
     empty: Empty,
     separator: u8,
+}
+
+/// Checks the columns of a key.
+fn check(key: &[Key]) -> Result<(), ListError> {
+    match key.len() {
+        0 => Err(ListError::NoColumn),
+        1..=crate::MOST_COLUMNS => Ok(()),
+        columns => Err(ListError::TooManyColumns { columns }),
+    }
 }
 
 impl Source {
@@ -128,27 +138,34 @@ impl Source {
             Some("parquet") => return Err(ListError::NoParquet { path }),
             _ => return Err(ListError::Format { path }),
         };
-        let columns = keys.len();
-        if columns == 0 {
-            return Err(ListError::NoColumn);
-        }
-        if columns > crate::MOST_COLUMNS {
-            return Err(ListError::TooManyColumns { columns });
-        }
+        check(&keys)?;
         Ok(Self {
             path,
             format,
-            keys,
+            keys: vec![keys],
             payload: None,
             empty: Empty::default(),
             separator: b',',
         })
     }
 
-    /// Gives all columns of the key one normal form.
+    /// Adds a key that a row has besides: it matches by the first of its keys that the other list has in the same place.
+    ///
+    /// # Errors
+    /// [`ListError::NoColumn`], [`ListError::TooManyColumns`] or [`ListError::TooManyKeys`].
+    pub fn or(mut self, key: Vec<Key>) -> Result<Self, ListError> {
+        check(&key)?;
+        if self.keys.len() == crate::MOST_KEYS_OF_ROW {
+            return Err(ListError::TooManyKeys);
+        }
+        self.keys.push(key);
+        Ok(self)
+    }
+
+    /// Gives all columns of all keys one normal form.
     #[must_use]
     pub fn normal(mut self, normal: &Normal) -> Self {
-        for key in &mut self.keys {
+        for key in self.keys.iter_mut().flatten() {
             key.normal = normal.clone();
         }
         self
@@ -196,9 +213,21 @@ impl Source {
         self.format
     }
 
-    /// Columns of the key.
+    /// Columns of the first key.
     pub fn keys(&self) -> &[Key] {
+        &self.keys[0]
+    }
+
+    /// Keys of a row in the order in which they are tried, each of its columns.
+    pub fn all_keys(&self) -> &[Vec<Key>] {
         &self.keys
+    }
+
+    /// Name of a key: those of its columns, with commas between them.
+    pub fn name_of_key(&self, key: usize) -> String {
+        let columns = self.keys.get(key).into_iter().flatten();
+        let columns: Vec<&str> = columns.map(|key| key.column.as_str()).collect();
+        columns.join(",")
     }
 
     /// The column of numbers, if there is one.
@@ -211,18 +240,30 @@ impl Source {
         self.empty
     }
 
+    /// Name of a column of the keys, counted over all of them.
+    pub(crate) fn column(&self, number: usize) -> Option<&str> {
+        let key = self.keys.iter().flatten().nth(number);
+        key.map(|key| key.column.as_str())
+    }
+
     pub(crate) fn between(&self) -> u8 {
         self.separator
     }
 
-    /// The keys' normal forms, column by column, with semicolons between them: a fact that all parties must have in common. Names of
-    /// columns may differ.
+    /// The keys' normal forms, column by column, with semicolons between them and "or" between keys: a fact that all parties must have in
+    /// common. Names of columns may differ.
     pub fn normal_text(&self) -> String {
         let mut text = String::new();
-        for (place, key) in self.keys.iter().enumerate() {
-            let semicolon = if place == 0 { "" } else { ";" };
-            // A string takes whatever is written to it.
-            let _ = write!(text, "{semicolon}{}", key.normal);
+        for (number, key) in self.keys.iter().enumerate() {
+            for (place, column) in key.iter().enumerate() {
+                let between = match (number, place) {
+                    (0, 0) => "",
+                    (_, 0) => " or ",
+                    _ => ";",
+                };
+                // A string takes whatever is written to it.
+                let _ = write!(text, "{between}{}", column.normal);
+            }
         }
         text
     }
@@ -230,7 +271,7 @@ impl Source {
     /// Names of the columns that are read, none twice.
     pub(crate) fn columns(&self) -> Vec<&str> {
         let payload = self.payload.iter().map(|payload| &payload.column);
-        let keys = self.keys.iter().map(|key| &key.column);
+        let keys = self.keys.iter().flatten().map(|key| &key.column);
         let mut names: Vec<&str> = Vec::new();
         for name in keys.chain(payload) {
             if !names.contains(&name.as_str()) {

@@ -53,6 +53,22 @@ impl Listed {
         out: &mut dyn Write,
         watch: Watch<'_>,
     ) -> Result<u64, ListError> {
+        self.write_rows_by(matches, keep, (extra, None), out, watch)
+    }
+
+    /// Writes rows as [`write_rows`](Self::write_rows) does, and where `by` names one a further column at their ends: [the name of the
+    /// key](crate::Source::name_of_key) by which each row matches, which is empty in rows that do not.
+    ///
+    /// # Errors
+    /// [`ListError`] in the same cases as [`write_rows`](Self::write_rows).
+    pub fn write_rows_by(
+        &self,
+        matches: &Matches,
+        keep: Keep,
+        (extra, by): (Option<&Extra>, Option<&str>),
+        out: &mut dyn Write,
+        watch: Watch<'_>,
+    ) -> Result<u64, ListError> {
         let values = matches.values();
         if values.is_some() != extra.is_some() {
             return Err(ListError::Values {
@@ -72,6 +88,12 @@ impl Listed {
             keep,
             values,
             places: extra.map_or(0, |extra| extra.places),
+            keys: match by {
+                Some(_) => (0..self.source.all_keys().len())
+                    .map(|key| self.field(self.source.name_of_key(key).as_bytes()))
+                    .collect(),
+                None => Vec::new(),
+            },
             separator: self.source.between(),
             row: 0,
             written: 0,
@@ -80,10 +102,13 @@ impl Listed {
                 bytes: Zeroizing::new(Vec::with_capacity(BUFFER)),
             },
         };
+        let names = extra.map(|extra| extra.name.as_str());
+        let names = names.into_iter().chain(by);
+        let names: Vec<Vec<u8>> = names.map(|name| self.field(name.as_bytes())).collect();
         match self.source.format() {
-            Format::Csv => self.copy_csv(&mut pass, extra, watch)?,
+            Format::Csv => self.copy_csv(&mut pass, &names, watch)?,
             #[cfg(feature = "parquet")]
-            Format::Parquet => self.copy_parquet(&mut pass, extra, watch)?,
+            Format::Parquet => self.copy_parquet(&mut pass, &names, watch)?,
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => {
                 return Err(ListError::NoParquet {
@@ -105,10 +130,15 @@ impl Listed {
         }
     }
 
+    /// A text as a field.
+    fn field(&self, text: &[u8]) -> Vec<u8> {
+        quoted(text, self.source.between())
+    }
+
     fn copy_csv(
         &self,
         pass: &mut Pass<'_>,
-        extra: Option<&Extra>,
+        names: &[Vec<u8>],
         watch: Watch<'_>,
     ) -> Result<(), ListError> {
         let source = &self.source;
@@ -125,8 +155,7 @@ impl Listed {
             }
             let body = records.bytes(span.body.clone());
             let ending = records.bytes(span.body.end..span.end);
-            let extra = extra.map(|extra| quoted(extra.name.as_bytes(), pass.separator));
-            pass.record(body, ending, extra.as_deref())?;
+            pass.record(body, ending, names)?;
         }
         let mut told = 0;
         while let Some(span) = records.next().map_err(fault)? {
@@ -151,7 +180,7 @@ impl Listed {
     fn copy_parquet(
         &self,
         pass: &mut Pass<'_>,
-        extra: Option<&Extra>,
+        names: &[Vec<u8>],
         watch: Watch<'_>,
     ) -> Result<(), ListError> {
         let (file, stamp) = open(&self.source)?;
@@ -165,12 +194,11 @@ impl Listed {
             .collect();
         let separator = pass.separator;
         let mut line = Zeroizing::new(Vec::new());
-        let names = wanted
+        let own = wanted
             .iter()
             .map(|&place| Some(columns[place].name.as_bytes()));
-        join(names, separator, &mut line);
-        let extra = extra.map(|extra| quoted(extra.name.as_bytes(), separator));
-        pass.record(&line, b"\n", extra.as_deref())?;
+        join(own, separator, &mut line);
+        pass.record(&line, b"\n", names)?;
         let rows = table.rows();
         table.each(&wanted, |row, values| {
             if pass.is_kept() {
@@ -215,6 +243,8 @@ struct Pass<'a> {
     keep: Keep,
     values: Option<crate::matches::Values<'a>>,
     places: u32,
+    /// Names of keys as fields, where these are written.
+    keys: Vec<Vec<u8>>,
     separator: u8,
     /// Row that comes next.
     row: u64,
@@ -237,26 +267,28 @@ impl Pass<'_> {
     /// Writes the next row.
     fn row(&mut self, body: &[u8], ending: &[u8]) -> Result<(), ListError> {
         self.written += 1;
-        let extra = match &mut self.values {
-            None => None,
-            Some(values) => {
-                let value = values.of(self.row as u32)?;
-                Some(value.map_or(String::new(), |value| decimal::format(value, self.places)))
-            }
-        };
-        self.record(body, ending, extra.as_ref().map(String::as_bytes))
+        let row = self.row as u32;
+        self.out.put(body)?;
+        if let Some(values) = &mut self.values {
+            let value = values.of(row)?;
+            let value = value.map_or(String::new(), |value| decimal::format(value, self.places));
+            self.out.put(&[self.separator])?;
+            self.out.put(value.as_bytes())?;
+        }
+        if !self.keys.is_empty() {
+            self.out.put(&[self.separator])?;
+            let key = self.matches.key_of(row).and_then(|key| self.keys.get(key));
+            self.out.put(key.map_or(&[], |key| key))?;
+        }
+        self.out.put(ending)
     }
 
-    fn record(
-        &mut self,
-        body: &[u8],
-        ending: &[u8],
-        extra: Option<&[u8]>,
-    ) -> Result<(), ListError> {
+    /// Writes a record with further fields at its end.
+    fn record(&mut self, body: &[u8], ending: &[u8], more: &[Vec<u8>]) -> Result<(), ListError> {
         self.out.put(body)?;
-        if let Some(extra) = extra {
+        for field in more {
             self.out.put(&[self.separator])?;
-            self.out.put(extra)?;
+            self.out.put(field)?;
         }
         self.out.put(ending)
     }

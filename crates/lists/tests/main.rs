@@ -8,6 +8,7 @@ mod numbers;
 mod parquet_files;
 mod refused;
 mod rows;
+mod several_keys;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

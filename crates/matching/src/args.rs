@@ -1,7 +1,6 @@
 //! The flags of `psi`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_app::failure::EXIT_STATUS;
@@ -12,7 +11,11 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+pub use crate::of_party::OfParty;
+pub(crate) use crate::of_party::of_party;
 use crate::security::Against;
+use crate::several::Several;
+use crate::state::StateArgs;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -52,14 +55,18 @@ pub struct Psi {
     pub column: Vec<OfParty<String>>,
 
     /// Form in which keys are compared: exact, or some of lower (small letters) and trim (no needless white space), or phone:P
-    /// (digits alone, with the country's prefix P where a number has none); the same at both parties
+    /// (digits alone, with the country's prefix P where a number has none); the same at both parties. With --or once for all keys, or once for each
     #[arg(
         long,
         value_name = "FORM",
         default_value = "exact",
         help_heading = "Lists"
     )]
-    pub normal: Normal,
+    pub normal: Vec<Normal>,
+
+    /// Further keys of each row.
+    #[command(flatten)]
+    pub several: Several,
 
     /// Column of numbers that go with the keys, for --join, --sum and --shares; with --local of a party, as 1=amount
     #[arg(long, value_name = "[PARTY=]COLUMN", help_heading = "Lists")]
@@ -168,7 +175,7 @@ pub struct Psi {
     #[arg(long, requires = "keys", help_heading = "Result")]
     pub explain: bool,
 
-    /// Different keys of party 0's list and of party 1's, for --explain
+    /// Different keys of party 0's list and of party 1's, for --explain; with --or those of all of a row's keys together
     #[arg(
         long,
         value_name = "KEYS,KEYS",
@@ -198,6 +205,10 @@ pub struct Psi {
     /// Directory for that file, which its owner alone can read and which is gone in the end [default: that of temporary files]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Resources")]
     pub spill: Option<PathBuf>,
+
+    /// Where a run keeps its state.
+    #[command(flatten)]
+    pub state: StateArgs,
 
     /// Threads that each party computes with; auto: as many as there are cores for it here. Parties with different numbers take the least
     #[arg(
@@ -287,63 +298,5 @@ impl Psi {
             (.., true) => Question::Shares,
             _ => Question::Rows,
         }
-    }
-}
-
-/// A value of all parties, or after its number and `=` of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OfParty<T> {
-    /// Party that it is of.
-    pub party: Option<usize>,
-    /// The value.
-    pub value: T,
-}
-
-impl<T: FromStr<Err: std::fmt::Display>> FromStr for OfParty<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbered = text.split_once('=').and_then(|(party, value)| {
-            let party: usize = party.parse().ok()?;
-            Some((party, value))
-        });
-        let (party, value) = match numbered {
-            Some((party, value)) => (Some(party), value),
-            None => (None, text),
-        };
-        let value = value.parse().map_err(|error: T::Err| error.to_string())?;
-        Ok(Self { party, value })
-    }
-}
-
-/// The value of a party, among those that a flag was given.
-///
-/// # Errors
-/// A text that says which values are too many, or of a party that is not here.
-pub(crate) fn of_party<T: Clone>(
-    flag: &str,
-    values: &[OfParty<T>],
-    party: usize,
-    here: &[usize],
-) -> Result<Option<T>, String> {
-    let stranger = values
-        .iter()
-        .find_map(|one| one.party.filter(|party| !here.contains(party)));
-    if let Some(stranger) = stranger {
-        return Err(format!(
-            "{flag} {stranger}=...: party {stranger} is not one that runs here; leave it out, or correct the number"
-        ));
-    }
-    let own = |one: &&OfParty<T>| one.party == Some(party);
-    let all = |one: &&OfParty<T>| one.party.is_none();
-    let mut values = match values.iter().any(|one| own(&one)) {
-        true => values.iter().filter(own).collect::<Vec<_>>(),
-        false => values.iter().filter(all).collect(),
-    };
-    match (values.pop(), values.is_empty()) {
-        (value, true) => Ok(value.map(|one| one.value.clone())),
-        _ => Err(format!(
-            "{flag} was given several times for party {party}: give it once"
-        )),
     }
 }

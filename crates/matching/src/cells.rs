@@ -8,23 +8,10 @@ use madrigal_kernels::Block;
 use madrigal_lists::{ListError, Listed, Matches, Part, Room};
 use madrigal_psi::{List, ListFailed, Matched};
 
-/// Cells of every list. Partitions are as many or fewer, so that a list can be read before anybody knows how long both are.
-pub(crate) const CELLS: u32 = 256;
-
-/// Keys of a partition, at most: some three hundred megabytes of memory.
-const KEYS: u64 = 2_500_000;
-
-/// The most keys of a list that is matched.
-pub const MOST: u64 = KEYS * CELLS as u64;
-
-/// Number of partitions of the longer list's keys, for this many threads: a power of two.
-pub(crate) fn partitions(keys: u64, threads: usize) -> usize {
-    let wanted = keys
-        .div_ceil(KEYS)
-        .max(threads as u64)
-        .min(keys.div_ceil(1000));
-    wanted.next_power_of_two().clamp(1, CELLS.into()) as usize
-}
+use crate::failure::Unmatched;
+pub use crate::partitions::MOST;
+pub(crate) use crate::partitions::{CELLS, KEYS, partitions};
+use crate::state::Kept;
 
 /// Result that a list will hear.
 #[derive(Clone, Copy)]
@@ -40,6 +27,8 @@ pub(crate) enum Learns<'a> {
 pub(crate) struct Cells {
     listed: Listed,
     partitions: usize,
+    /// Answers on the disk.
+    kept: Option<Kept>,
     state: Mutex<State>,
 }
 
@@ -47,14 +36,19 @@ struct State {
     matches: Matches,
     keys: u64,
     /// Reason why the list failed, which the other party is not told.
-    failed: Option<ListError>,
+    failed: Option<Unmatched>,
     /// Cells of the partitions that are under way; none where nothing will be heard of them.
     open: Option<HashMap<usize, Vec<Arc<Part>>>>,
 }
 
 impl Cells {
     /// Cuts a list into this many partitions.
-    pub(crate) fn new(listed: Listed, partitions: usize, learns: Learns<'_>) -> Self {
+    pub(crate) fn new(
+        listed: Listed,
+        partitions: usize,
+        learns: Learns<'_>,
+        kept: Option<Kept>,
+    ) -> Self {
         let state = State {
             matches: match learns {
                 Learns::Payloads(room) => Matches::with_values(&listed, room),
@@ -67,27 +61,43 @@ impl Cells {
         Self {
             listed,
             partitions,
+            kept,
             state: Mutex::new(state),
         }
     }
 
-    /// The list, the rows that match, and the number of different keys among them.
-    pub(crate) fn into_matches(self) -> (Listed, Matches, u64) {
+    /// Takes the answers of an earlier run.
+    pub(crate) fn recall(&self) -> Result<(), Unmatched> {
+        let Some(kept) = &self.kept else {
+            return Ok(());
+        };
+        kept.each(|partition, matched| {
+            let cells = self.cells(partition)?;
+            self.mark(&cells, &matched).map_err(|failed| {
+                // The list is the one that it was.
+                let _: ListFailed = failed;
+                self.failure().unwrap_or_else(|| kept.damaged().into())
+            })
+        })
+    }
+
+    /// The list, the rows that match, the number of different keys among them, and what is on the disk.
+    pub(crate) fn into_matches(self) -> (Listed, Matches, u64, Option<Kept>) {
         let State { matches, keys, .. } = self
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        (self.listed, matches, keys)
+        (self.listed, matches, keys, self.kept)
     }
 
     /// Reason why the list failed, if it has.
-    pub(crate) fn failure(&self) -> Option<ListError> {
+    pub(crate) fn failure(&self) -> Option<Unmatched> {
         self.state().failed.take()
     }
 
     /// Keeps the reason why the list failed.
-    fn keep(&self, error: ListError) -> ListFailed {
-        self.state().failed.get_or_insert(error);
+    fn keep(&self, error: impl Into<Unmatched>) -> ListFailed {
+        self.state().failed.get_or_insert(error.into());
         ListFailed
     }
 
@@ -129,18 +139,33 @@ impl List for Cells {
     }
 
     fn matched(&self, partition: usize, matched: Matched) -> Result<(), ListFailed> {
+        let cells = (self.state().open.as_mut()).and_then(|open| open.remove(&partition));
+        let cells = cells.ok_or(ListFailed)?;
+        if let Some(kept) = &self.kept {
+            if kept.has(partition) {
+                // The other party lacked it, and it was recalled here.
+                return Ok(());
+            }
+            let added = kept.add(partition, &matched);
+            added.map_err(|error| self.keep(error))?;
+        }
+        self.mark(&cells, &matched)
+    }
+}
+
+impl Cells {
+    /// Marks the rows of keys that match, by their places in some cells.
+    fn mark(&self, cells: &[Arc<Part>], matched: &Matched) -> Result<(), ListFailed> {
         let mut state = self.state();
         let State {
             matches,
             keys,
             failed,
-            open,
+            ..
         } = &mut *state;
-        let cells = open.as_mut().and_then(|open| open.remove(&partition));
-        let cells = cells.ok_or(ListFailed)?;
         let mut ends = Vec::with_capacity(cells.len());
         let mut end = 0;
-        for cell in &cells {
+        for cell in cells {
             end += cell.len();
             ends.push(end);
         }
@@ -151,13 +176,15 @@ impl List for Cells {
             let Some(cell) = cells.get(at) else {
                 return Err(ListFailed);
             };
-            for &row in cell.rows(place + cell.len() - ends[at]) {
+            let within = place + cell.len() - ends[at];
+            let key = cell.key_of_row(within);
+            for &row in cell.rows(within) {
                 let marked = match matched.payloads.get(i) {
-                    Some(&payload) => matches.set(row, payload as i64),
-                    None => matches.mark(row),
+                    Some(&payload) => matches.set_by(row, key, payload as i64),
+                    None => matches.mark_by(row, key),
                 };
                 if let Err(error) = marked {
-                    failed.get_or_insert(error);
+                    failed.get_or_insert(error.into());
                     return Err(ListFailed);
                 }
             }

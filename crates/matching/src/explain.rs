@@ -45,6 +45,8 @@ pub(crate) struct Plan<'a> {
     /// Whether each has payloads.
     pub(crate) payloads: [bool; 2],
     pub(crate) threads: usize,
+    /// Keys of a partition, at most.
+    pub(crate) of_partition: u64,
     /// Memory for digests in bytes.
     pub(crate) memory: u64,
     pub(crate) over: &'a Over,
@@ -86,7 +88,8 @@ impl Plan<'_> {
     fn rows(&self) -> Result<Explained> {
         let receiver = self.to.receiver(self.keys);
         let sizes = Sizes::of(self.keys, receiver);
-        let partitions = partitions(self.keys[0].max(self.keys[1]), self.threads);
+        let longer = self.keys[0].max(self.keys[1]);
+        let partitions = partitions(longer, self.threads, self.of_partition);
         let plan = PsiPlan::new(sizes, partitions, self.to == Told::Both);
         let mut plan = plan.map_err(Unmatched::from)?.with_security(self.security);
         if self.question == Question::Join {

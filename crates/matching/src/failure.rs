@@ -1,11 +1,14 @@
 //! Failures of matching alone; the others are in `madrigal_app::failure`.
 
+use std::path::PathBuf;
+
 use madrigal_app::failure::{Failure, Fault, Status};
 use madrigal_lists::ListError;
 use madrigal_net::{Context, Error};
 use madrigal_psi::PsiError;
 
 use crate::ledger::LedgerError;
+use crate::state::StateError;
 
 /// Reasons why lists are not matched.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +33,23 @@ pub enum Unmatched {
     /// A query that is not answered.
     #[error("--ledger: {0}")]
     Ledger(#[from] LedgerError),
+    /// A run that does not go on, or keeps no state.
+    #[error("--state {0}")]
+    State(#[from] StateError),
+    /// A run that was lost, and goes on.
+    #[error(
+        "{failure}; {done} of {partitions} partitions are kept in {}: the same command at both parties goes on from there", folder.display()
+    )]
+    Lost {
+        /// Failure of the run.
+        failure: Box<Failure>,
+        /// Partitions that are done.
+        done: usize,
+        /// All partitions.
+        partitions: usize,
+        /// The directory.
+        folder: PathBuf,
+    },
     /// Flags that do not go together.
     #[error("{0}")]
     Flags(String),
@@ -70,6 +90,14 @@ impl Fault for Unmatched {
         match self {
             Self::List(_)
             | Self::Ledger(LedgerError::File { .. } | LedgerError::Content { .. }) => Status::File,
+            Self::State(
+                StateError::File { .. }
+                | StateError::Open { .. }
+                | StateError::Content { .. }
+                | StateError::Changed { .. },
+            ) => Status::File,
+            Self::State(StateError::OtherHasNone { .. }) => Status::Peer,
+            Self::Lost { failure, .. } => failure.status(),
             Self::Plan(PsiError::Bug(_)) => Status::Internal,
             _ => Status::Usage,
         }

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
-use madrigal_core::{Cost, Phase};
+use madrigal_core::{Cost, Party, Phase};
 use madrigal_engine::Progress;
-use madrigal_lists::{Listed, Matches, read};
+use madrigal_lists::{Listed, Matches, Room, read};
 use madrigal_net::{Context, Job, Session, on_threads};
 use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Security, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
+use crate::state::{Folder, Going, Header, Kept, begin};
 use crate::task::{Question, Task, Told};
 
 /// Outcome of one party.
@@ -34,6 +35,8 @@ pub struct Found {
     pub sizes: [u64; 2],
     /// Partitions of the lists.
     pub partitions: usize,
+    /// Partitions whose answers an earlier run has left.
+    pub before: usize,
     /// Threads of each party.
     pub threads: usize,
     /// Number of the session's next job.
@@ -42,9 +45,27 @@ pub struct Found {
     pub cost: Cost,
     /// Seconds in which the list was read, and in which lists were matched.
     pub seconds: [f64; 2],
+    /// Directory with the state of the run.
+    pub(crate) folder: Option<Folder>,
 }
 
-/// Reads this party's list and answers the question, in one or two jobs of a session of two parties, from job number `number` on.
+impl Found {
+    /// Removes what the run has kept in the directory of [`Task::state`], once its answer is not needed there any more.
+    ///
+    /// # Errors
+    /// [`Failure`]: files that cannot be removed.
+    pub fn forget(&mut self) -> Result<()> {
+        match self.folder.take() {
+            Some(folder) => folder
+                .remove()
+                .map_err(|error| Unmatched::from(error).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads this party's list and answers the question, in one or two jobs of a session of two parties, from job number `number` on. A run that
+/// [keeps its state](Task::state) goes on where an earlier one was lost; [`Found::forget`] removes what it kept.
 ///
 /// # Errors
 /// [`Failure`]: a list that cannot be read, a bound that it exceeds; those of the session.
@@ -63,10 +84,29 @@ pub async fn find(
     }
     task.check(session.me())?;
     let threads = session.common_threads(2)?;
+    let folder = match &task.state {
+        Some(state) => {
+            let folder = state.open(&task.question(session.me()));
+            Some(folder.map_err(Unmatched::from)?)
+        }
+        None => None,
+    };
     let job = session.job(number, &task.facts(), task.deadline).await?;
     let context = job.context();
+    let going = match folder {
+        Some(folder) => {
+            let going = begin(&context, folder, task.to).await?;
+            if going.alone {
+                return recalled(task, session.me(), going.folder);
+            }
+            Some(going)
+        }
+        None => None,
+    };
+    let kept = going.as_ref().and_then(|going| going.folder.kept.as_ref());
+    let salt = kept.map_or_else(|| salt(&context), Kept::salt);
     let begun = Instant::now();
-    let listed = listed(&context, task, observe).await?;
+    let listed = listed(&context, task, salt, observe).await?;
     let read = begun.elapsed().as_secs_f64();
     let keys = listed.keys();
     let own = task.bound.unwrap_or(keys);
@@ -76,7 +116,13 @@ pub async fn find(
     if matches!(task.question, Question::Numbers { sums: true, .. }) {
         check_sums(&listed, own).map_err(|error| give_up(&context, error))?;
     }
-    task.count().map_err(|error| give_up(&context, error))?;
+    match kept {
+        // The query was counted when it began.
+        Some(kept) => kept
+            .check_list(&listed)
+            .map_err(|error| give_up(&context, error))?,
+        None => task.count().map_err(|error| give_up(&context, error))?,
+    }
     let brings = listed.source().numbers().is_some();
     let [first, second] = agree(&context, own, brings.into()).await?;
     let known = Known {
@@ -87,6 +133,10 @@ pub async fn find(
         Question::Rows | Question::Join => MOST,
         Question::Numbers { .. } | Question::Shares => MOST_IN_BINS,
     };
+    if let Some(kept) = kept {
+        let same = kept.check_sizes(known.sizes);
+        same.map_err(|error| give_up(&context, error))?;
+    }
     let me = context.me().index();
     let (own, other) = (known.sizes[me], known.sizes[1 - me]);
     if own > most {
@@ -114,6 +164,7 @@ pub async fn find(
         threads,
         begun: Instant::now(),
         read,
+        going,
     };
     match task.question {
         Question::Rows | Question::Join => matching.rows(listed, observe).await,
@@ -131,14 +182,26 @@ struct Matching<'a> {
     threads: usize,
     begun: Instant,
     read: f64,
+    going: Option<Going>,
 }
 
 impl Matching<'_> {
-    async fn rows(self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
+    async fn rows(mut self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
         let (task, sizes, context) = (self.task, self.known.sizes, self.job.context());
         let me = context.me();
         let receiver = task.to.receiver(sizes);
-        let partitions = partitions(sizes[0].max(sizes[1]), self.threads);
+        let kept = self
+            .going
+            .as_ref()
+            .and_then(|going| going.folder.kept.as_ref());
+        let partitions = match kept {
+            Some(kept) => kept.partitions(),
+            None => partitions(
+                sizes[0].max(sizes[1]),
+                self.threads,
+                task.keys_of_partition(),
+            ),
+        };
         let both = task.to == Told::Both;
         let plan = PsiPlan::new(Sizes::of(sizes, receiver), partitions, both);
         let plan = plan.map_err(|error| give_up(&context, error))?;
@@ -146,15 +209,35 @@ impl Matching<'_> {
         if task.question == Question::Join {
             plan = plan.with_payloads();
         }
+        let mut before = 0;
+        let mut own_kept = None;
+        if let Some(Going { folder, done, .. }) = &mut self.going {
+            if folder.kept.is_none() {
+                let header = Header {
+                    salt: salt(&context),
+                    question: task.question(me),
+                    sizes,
+                    partitions,
+                    payloads: task.question == Question::Join,
+                    sum: listed.sum(),
+                };
+                let begun = folder.begin(header);
+                begun.map_err(|error| give_up(&context, error))?;
+            }
+            before = done.iter().filter(|&&done| done).count();
+            plan = plan.without(|partition| done.get(partition) == Some(&true));
+            own_kept = folder.kept.take();
+        }
         let room = task.room();
-        let learns = match (task.to.names(me), task.question) {
-            (false, _) => Learns::Nothing,
-            (true, Question::Join) => Learns::Payloads(&room),
-            (true, _) => Learns::Keys,
-        };
-        let cells = Arc::new(Cells::new(listed, partitions, learns));
+        let cells = Arc::new(Cells::new(
+            listed,
+            partitions,
+            learns(task, me, &room),
+            own_kept,
+        ));
+        cells.recall().map_err(|error| give_up(&context, error))?;
         let list: Arc<Cells> = Arc::clone(&cells);
-        let mut done = 0;
+        let mut done = before as u64;
         let tell = |_| {
             done += 1;
             observe(Progress {
@@ -166,7 +249,7 @@ impl Matching<'_> {
         let role = Role::of(me, receiver);
         let done = intersect(&context, &plan, role, list, self.threads, tell).await;
         done.map_err(|error| match cells.failure() {
-            Some(reason) => Failure::from(Unmatched::from(reason)),
+            Some(reason) => Failure::from(reason),
             None => error.into(),
         })?;
         let cost = spent(&self.job);
@@ -174,7 +257,12 @@ impl Matching<'_> {
         let matching = self.begun.elapsed().as_secs_f64();
         let cells = Arc::into_inner(cells);
         let cells = cells.ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
-        let (listed, matches, keys) = cells.into_matches();
+        let (listed, matches, keys, kept) = cells.into_matches();
+        if let Some(kept) = &kept {
+            // The answer is there. Without this note a run that comes to nothing now has to meet the other party again.
+            let _ = kept.finish();
+        }
+        let folder = self.going.map(|going| Folder::with(going.folder, kept));
         Ok(Found {
             question: task.question,
             security: task.security,
@@ -184,10 +272,12 @@ impl Matching<'_> {
             in_bins: None,
             sizes,
             partitions,
+            before,
             threads: self.threads,
             next_job: self.number + 1,
             cost,
             seconds: [self.read, matching],
+            folder,
         })
     }
 
@@ -218,17 +308,80 @@ impl Matching<'_> {
             in_bins,
             sizes: known.sizes,
             partitions: 1,
+            before: 0,
             threads: self.threads,
             next_job,
             cost,
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
+            folder: None,
         })
     }
 }
 
+/// Results that a party's list will hear.
+fn learns<'a>(task: &Task, me: Party, room: &'a Room) -> Learns<'a> {
+    match (task.to.names(me), task.question) {
+        (false, _) => Learns::Nothing,
+        (true, Question::Join) => Learns::Payloads(room),
+        (true, _) => Learns::Keys,
+    }
+}
+
+/// The answer of a run that has all of it on the disk already, and lost only what it was to be written to. The other party is not asked: it
+/// has what it needs, and may have forgotten the run. Nothing if the state is not that far, or there is none.
+///
+/// # Errors
+/// [`Failure`]: a list that cannot be read, or has changed; a state of another question.
+pub(crate) fn alone(task: &Task, me: Party) -> Result<Option<Found>> {
+    let Some(state) = &task.state else {
+        return Ok(None);
+    };
+    let folder = state.open(&task.question(me)).map_err(Unmatched::from)?;
+    match folder.kept.as_ref().is_some_and(Kept::is_all) {
+        true => recalled(task, me, folder).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// The answer that a directory has.
+fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
+    let kept = folder.kept.take();
+    let kept = kept.ok_or_else(|| Failure::bug("a directory without a state"))?;
+    let begun = Instant::now();
+    let (sizes, partitions, room) = (kept.sizes(), kept.partitions(), task.room());
+    let watch = &mut |_| ControlFlow::Continue(());
+    let listed = read(&task.source, &kept.salt(), CELLS, &room, watch).map_err(Unmatched::from)?;
+    kept.check_list(&listed).map_err(Unmatched::from)?;
+    let read = begun.elapsed().as_secs_f64();
+    let cells = Cells::new(listed, partitions, learns(task, me, &room), Some(kept));
+    cells.recall()?;
+    let (listed, matches, keys, kept) = cells.into_matches();
+    folder.kept = kept;
+    Ok(Found {
+        question: task.question,
+        listed,
+        matches: task.to.names(me).then_some((matches, keys)),
+        answer: None,
+        in_bins: None,
+        sizes,
+        partitions,
+        before: partitions,
+        threads: 1,
+        next_job: 0,
+        cost: Cost::default(),
+        seconds: [read, 0.0],
+        folder: Some(folder),
+    })
+}
+
 /// Reads the list on a thread of its own, while this one answers the other party.
-async fn listed(context: &Context, task: &Task, observe: &dyn Fn(Progress)) -> Result<Listed> {
-    let (source, salt) = (task.source.clone(), salt(context));
+async fn listed(
+    context: &Context,
+    task: &Task,
+    salt: [u8; 32],
+    observe: &dyn Fn(Progress),
+) -> Result<Listed> {
+    let source = task.source.clone();
     let room = task.room();
     let stopped = context.clone();
     let work = move |tell: &dyn Fn(madrigal_lists::Progress)| {

@@ -23,11 +23,16 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
-use crate::task::{Question, Task, Told};
-use crate::{bins, explain, report, security, told};
+use crate::resume::{all_alone, lost};
+use crate::state::{self, State};
+use crate::task::{self, Question, Task, Told};
+use crate::{bins, cells, explain, report, security, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
+
+/// Keys of a list whose run is so long that one would not begin it again.
+const LONG: u64 = 10_000_000;
 
 /// One party's task, and where its rows go.
 struct Part {
@@ -92,6 +97,11 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             told::learnt(part.task.question, part.task.to, part.task.bound),
             security::told(part.task.security)
         );
+        let _ = write!(stderr(), "{}", told::keys(part.keys()));
+    }
+    let tasks: Vec<_> = parts.iter().map(|part| (part.party, &part.task)).collect();
+    if let Some(found) = all_alone(&tasks)? {
+        return written(found.into_iter().zip(&parts), args);
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -103,10 +113,19 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
             find(session, JOB, &part.task, observe).await
         },
-    )?;
-    let all = found.into_iter().zip(&parts);
-    all.map(|((_, found), part)| part.wrote(found, args))
-        .collect()
+    );
+    let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
+    let found = found.into_iter().map(|(_, found)| found);
+    written(found.zip(&parts), args)
+}
+
+/// Writes all parties' files; what was kept of the run is removed when all are there.
+fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Result<Vec<Done>> {
+    let all = found.map(|(found, part)| part.wrote(found, args));
+    let mut all = all.collect::<Result<Vec<Done>>>()?;
+    all.iter_mut()
+        .try_for_each(|(_, found, _)| found.forget())?;
+    Ok(all)
 }
 
 /// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
@@ -123,6 +142,11 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
     part.task.check(me)?;
+    if let Some(state) = &part.task.state {
+        state
+            .open(&part.task.question(me))
+            .map_err(Unmatched::from)?;
+    }
     files::check(iter::once(part.task.source.path()), &outputs(&part))?;
     if let Some(folder) = &part.shares {
         bins::prepare(folder)?;
@@ -131,13 +155,19 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         let task = &part.task;
         let learnt = told::learnt(task.question, task.to, task.bound);
         say(format!("{learnt}{}", security::told(task.security)).trim_end());
+        if let more @ 2.. = part.keys() {
+            say(told::keys(more).trim_end());
+        }
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = find(session, number, &part.task, observe).await?;
         Ok((found.next_job, found))
     };
-    let found = seat.jobs(found).await?;
-    part.wrote(found, args)
+    let found = seat.jobs(found).await;
+    let found = found.map_err(|failure| lost(failure, iter::once(&part.task)))?;
+    let mut all = written(iter::once((found, &part)), args)?;
+    all.pop()
+        .ok_or_else(|| Failure::bug("a party without an answer"))
 }
 
 /// Checks that parties are two.
@@ -157,6 +187,11 @@ impl Part {
         let path = self.task.source.path();
         let opened = File::open(path).map(drop);
         opened.map_err(Failure::file("read the list", path))
+    }
+
+    /// Keys of each row.
+    fn keys(&self) -> usize {
+        self.task.source.all_keys().len()
     }
 
     /// Writes the files that were asked for.
@@ -218,6 +253,10 @@ fn explain(args: &Psi) -> Result<()> {
         keys,
         payloads,
         threads: args.threads.resolve(args.who.here()),
+        of_partition: match args.state.state.is_empty() {
+            true => cells::KEYS,
+            false => state::KEYS,
+        },
         memory: args.memory << 20,
         over: &over,
     };
@@ -227,7 +266,16 @@ fn explain(args: &Psi) -> Result<()> {
         false => {
             let learnt = told::learnt(args.question(), to, None);
             let told = security::told(args.against.security.into());
-            print(format!("{learnt}{told}{}", explained.text()).as_bytes())
+            let more = told::keys(1 + args.several.or.len());
+            let long = keys.iter().any(|&keys| keys > LONG) && args.state.state.is_empty();
+            let rows = matches!(args.question(), Question::Rows | Question::Join);
+            let state = match long && rows {
+                true => {
+                    "with --state DIR at both parties the same command goes on where a lost line has ended it\n"
+                }
+                false => "",
+            };
+            print(format!("{learnt}{told}{more}{}{state}", explained.text()).as_bytes())
         }
     }
 }
@@ -269,6 +317,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 names.get(1 - number.min(1)).cloned().unwrap_or(other),
             )
         });
+        let state = of_party("--state", &args.state.state, number, &numbers).map_err(wrong)?;
         let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
         if shares.is_none() && !args.keep_shares && args.question() == Question::Shares {
             return Err(missing("--shares"));
@@ -276,10 +325,10 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let columns = columns.ok_or_else(|| missing("--column"))?;
         let columns = columns.split(',').map(str::trim);
         let source = Source::new(input.ok_or_else(|| missing("--input"))?, columns);
-        let mut source = source
-            .map_err(Unmatched::from)?
-            .normal(&args.normal)
-            .empty(args.empty.into());
+        let source = source.map_err(Unmatched::from)?.empty(args.empty.into());
+        let who = (number, &numbers[..]);
+        let mut source = args.several.keys(source, &args.normal, who)?;
+        task::check_keys(&source, args.question())?;
         let payload = of_party("--payload", &args.payload, number, &numbers).map_err(wrong)?;
         if let Some(column) = payload {
             let payload = Payload {
@@ -306,6 +355,10 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 over: over.clone(),
                 most: args.most,
                 ledger,
+                state: state.map(|folder| State {
+                    folder,
+                    keys: state::KEYS,
+                }),
                 memory: args.memory << 20,
                 alone: args.threads.resolve(1),
                 folder: args.spill.clone().unwrap_or_else(std::env::temp_dir),
@@ -334,7 +387,8 @@ fn write(found: &Found, out: &Path, args: &Psi) -> Result<()> {
     };
     let content = |to: &mut dyn io::Write| {
         let watch = &mut |_| ControlFlow::Continue(());
-        let written = (found.listed).write_rows(matches, keep, extra.as_ref(), to, watch);
+        let more = (extra.as_ref(), args.several.by.as_deref());
+        let written = (found.listed).write_rows_by(matches, keep, more, to, watch);
         written.map(drop).map_err(|error| match error {
             ListError::Write { source } => source,
             other => io::Error::other(other),

@@ -6,7 +6,7 @@ use madrigal_app::failure::Result;
 use madrigal_app::figures::{PhaseFigures, json_text, peak_rss_bytes};
 use madrigal_app::provenance::Provenance;
 use madrigal_core::Party;
-use madrigal_lists::Payload;
+use madrigal_lists::{Matches, Payload};
 use serde::Serialize;
 
 use crate::find::Found;
@@ -28,6 +28,8 @@ struct Report {
     keys: [u64; 2],
     /// Partitions of the lists.
     partitions: usize,
+    /// Partitions whose answers an earlier run has left in the directory of --state.
+    partitions_before: usize,
     /// Threads of each party.
     threads: usize,
     /// Parties of this process.
@@ -51,6 +53,8 @@ struct PartyReport {
     matched_keys: Option<u64>,
     /// Rows of its list with such keys; null likewise.
     matched_rows: Option<u64>,
+    /// These rows by the first of their keys that the other list has, in the order of the keys; null likewise.
+    matched_rows_by_key: Option<Vec<u64>>,
     /// Sum of party 0's payloads over the keys that both lists have, as a text with the point; null likewise, and where it has none.
     sum_of_party_0: Option<String>,
     /// Sum of party 1's payloads; likewise.
@@ -89,6 +93,7 @@ pub(crate) fn json(
             repeated: listed.repeated(),
             matched_keys: keys(found),
             matched_rows: found.matches.as_ref().map(|(rows, _)| rows.marked()),
+            matched_rows_by_key: found.matches.as_ref().map(|(rows, _)| rows.marked_by()),
             sum_of_party_0: sum(found, 0, places),
             sum_of_party_1: sum(found, 1, places),
             spilled_bytes: listed.spilled(),
@@ -107,6 +112,7 @@ pub(crate) fn json(
         security: first.map_or("", |found| security::name(found.security)),
         keys: first.map_or([0; 2], |found| found.sizes),
         partitions: first.map_or(0, |found| found.partitions),
+        partitions_before: first.map_or(0, |found| found.before),
         threads: first.map_or(0, |found| found.threads),
         parties: parties.collect(),
     })
@@ -116,6 +122,19 @@ pub(crate) fn json(
 fn keys(found: &Found) -> Option<u64> {
     let of_rows = found.matches.as_ref().map(|(_, keys)| *keys);
     of_rows.or_else(|| found.answer?.keys)
+}
+
+/// Rows that match by each of several keys, in words.
+fn by_key(found: &Found, matches: &Matches) -> String {
+    let source = found.listed.source();
+    if source.all_keys().len() == 1 {
+        return String::new();
+    }
+    let by = matches.marked_by().into_iter().enumerate();
+    let by: Vec<String> = by
+        .map(|(key, rows)| format!("{rows} by {}", source.name_of_key(key)))
+        .collect();
+    format!(": {}", by.join(", "))
 }
 
 /// A sum, with the point.
@@ -138,10 +157,11 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
         let _ = match (&found.matches, &found.answer, &found.in_bins) {
             (Some((matches, keys)), ..) => writeln!(
                 text,
-                "{party}: {keys} of {} keys are in both lists ({} of {} rows)",
+                "{party}: {keys} of {} keys are in both lists ({} of {} rows{})",
                 listed.keys(),
                 matches.marked(),
-                listed.rows()
+                listed.rows(),
+                by_key(found, matches)
             ),
             (_, Some(_), _) => {
                 let mut told = Vec::new();
@@ -184,8 +204,12 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
         if listed.repeated() > 0 {
             let _ = writeln!(
                 text,
-                "{party}: {} rows have the key of an earlier row",
-                listed.repeated()
+                "{party}: {} {}",
+                listed.repeated(),
+                match listed.source().all_keys().len() {
+                    1 => "rows have the key of an earlier row",
+                    _ => "keys of rows are those of earlier rows, too",
+                }
             );
         }
         if !listed.left_out().is_empty() && found.matches.is_some() {
@@ -193,6 +217,13 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
                 text,
                 "{party}: columns that are not written, as CSV cannot hold them: {}",
                 listed.left_out().join(", ")
+            );
+        }
+        if found.before > 0 {
+            let _ = writeln!(
+                text,
+                "{party}: went on from {} of {} partitions",
+                found.before, found.partitions
             );
         }
         let sent = found.cost.setup.bytes_sent + found.cost.online.bytes_sent;

@@ -10,9 +10,11 @@ use madrigal_lists::{Room, Source};
 use madrigal_net::Fact;
 use madrigal_psi::Security;
 
+use crate::cells::KEYS;
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
 use crate::security;
+use crate::state::State;
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +92,23 @@ impl Told {
     }
 }
 
+/// Numbers of columns, key by key of a row.
+fn columns(source: &Source) -> String {
+    let keys = source.all_keys().iter();
+    let columns: Vec<String> = keys.map(|key| key.len().to_string()).collect();
+    columns.join(" or ")
+}
+
+/// Checks that a list whose rows have several keys is asked for rows.
+pub(crate) fn check_keys(source: &Source, question: Question) -> Result<(), Unmatched> {
+    match (source.all_keys().len(), question) {
+        (..=1, _) | (_, Question::Rows | Question::Join) => Ok(()),
+        (keys, Question::Numbers { .. } | Question::Shares) => Err(Unmatched::Flags(format!(
+            "--size, --sum and --shares count keys, and each row has {keys} of them (--or): ask for rows, or give one key alone"
+        ))),
+    }
+}
+
 /// One party's part.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -117,6 +136,8 @@ pub struct Task {
     pub ledger: Option<(Ledger, String)>,
     /// Threads for steps during which the other party waits.
     pub alone: usize,
+    /// Directory in which the run keeps its state, to go on after a lost line: for rows.
+    pub state: Option<State>,
     /// Time after which the job is given up.
     pub deadline: Option<Duration>,
 }
@@ -131,12 +152,20 @@ impl Task {
             fact("--to", self.to.text()),
             fact("--security", security::name(self.security).to_owned()),
             fact("--normal", self.source.normal_text()),
-            fact("columns of a key", self.source.keys().len().to_string()),
+            fact("columns of a key", columns(&self.source)),
             fact(
                 "--empty",
                 format!("{:?}", self.source.empties()).to_lowercase(),
             ),
         ];
+        if let Question::Rows | Question::Join = self.question {
+            let partitions = |state: &State| format!("partitions of {} keys", state.keys);
+            let state = self
+                .state
+                .as_ref()
+                .map_or("not given".to_owned(), partitions);
+            facts.push(fact("--state", state));
+        }
         if self.question != Question::Rows {
             facts.push(fact("--places", self.places.to_string()));
         }
@@ -152,10 +181,48 @@ impl Task {
         facts
     }
 
+    /// Parts of the question, as a state has them: what both parties compare, and what else the answer depends on.
+    pub(crate) fn question(&self, me: Party) -> Vec<(String, String)> {
+        let source = &self.source;
+        let keys = (0..source.all_keys().len()).map(|key| source.name_of_key(key));
+        let payload = source.numbers().map(|payload| {
+            let repeated = payload.duplicates;
+            format!("{}, --repeated {repeated:?}", payload.column).to_lowercase()
+        });
+        let fact = |name: &str, value: String| (name.to_owned(), value);
+        let mut question = self.facts();
+        question.push(fact("party", me.index().to_string()));
+        question.push(fact("--column", keys.collect::<Vec<_>>().join(" or ")));
+        question.push(fact("--payload", payload.unwrap_or_default()));
+        // A run that goes on is not counted again: a ledger that comes later would never know of it.
+        let ledger = self
+            .ledger
+            .as_ref()
+            .map(|(ledger, _)| ledger.path.display().to_string());
+        question.push(fact("--ledger", ledger.unwrap_or_default()));
+        question.push(fact(
+            "--bound",
+            self.bound.map_or(String::new(), |bound| bound.to_string()),
+        ));
+        question
+    }
+
+    /// Keys of a partition, at most.
+    pub(crate) fn keys_of_partition(&self) -> u64 {
+        self.state.as_ref().map_or(KEYS, |state| state.keys)
+    }
+
     /// Checks that a party brings what the question needs.
     pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
         security::check(self.question, self.security)?;
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
+        check_keys(&self.source, self.question)?;
+        if let (Some(_), Question::Numbers { .. } | Question::Shares) = (&self.state, self.question)
+        {
+            return wrong(
+                "--state: the answer is one piece, of which nothing could be kept; leave it out, or ask for rows",
+            );
+        }
         let brings = self.source.numbers().is_some();
         match self.question {
             Question::Rows if brings => {

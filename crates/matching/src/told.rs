@@ -35,3 +35,13 @@ pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String
     };
     format!("The other party learns {size}. {who} {result}.\n")
 }
+
+/// Says what more is told where each row has several keys.
+pub(crate) fn keys(of_row: usize) -> &'static str {
+    match of_row {
+        ..=1 => "",
+        _ => {
+            "Each row has several keys: the number of different keys is that of all of them, and whoever learns rows learns of each key whether the other list has it.\n"
+        }
+    }
+}

@@ -8,3 +8,5 @@ mod ledger;
 mod numbers;
 mod random;
 mod report;
+mod resumed;
+mod several;

@@ -73,6 +73,7 @@ fn run<T: Send>(
         most: MOST_KEYS,
         ledger: None,
         alone: 2,
+        state: None,
         deadline: None,
     });
     let network = Network::new(None);

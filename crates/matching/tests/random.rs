@@ -166,6 +166,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
             most: MOST_KEYS,
             ledger: None,
             alone: 2,
+            state: None,
             deadline: None,
         }
     });

@@ -28,14 +28,21 @@ impl PsiCosts {
     }
 
     fn of<V: Element>(plan: &PsiPlan, role: Role, threads: usize) -> Self {
-        let threads = threads.clamp(1, plan.partitions());
+        let left = plan.left().len();
+        if left == 0 {
+            return Self {
+                setup: PhaseCost::default(),
+                online: PhaseCost::default(),
+            };
+        }
+        let threads = threads.clamp(1, left);
         let side = |cost: VoleCost| match role {
             Role::Receiver => cost.values,
             Role::Sender => cost.keys,
         };
         let mut setup = VoleBase::cost();
         for thread in 0..threads {
-            let partitions = (thread..plan.partitions()).step_by(threads).len();
+            let partitions = (thread..left).step_by(threads).len();
             let columns = plan.shape.columns();
             let mut vole = VoleCosts::<V>::new(partitions as u64 * columns as u64, plan.security());
             let start = side(vole.start());
@@ -49,7 +56,7 @@ impl PsiCosts {
             }
             setup.rounds = rounds;
         }
-        let partitions = plan.partitions() as u64;
+        let partitions = left as u64;
         let store = partitions
             * (message_bytes(&plan.shape, plan.element_bytes()) + plan.challenge_bytes()) as u64;
         let store_messages = partitions * messages(&plan.shape) as u64;

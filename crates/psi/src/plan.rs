@@ -36,6 +36,8 @@ pub struct Sizes {
 pub struct PsiPlan {
     pub(crate) sizes: Sizes,
     pub(crate) partitions: usize,
+    /// Partitions that are matched, in this order.
+    pub(crate) left: Vec<usize>,
     pub(crate) replies: bool,
     wide: bool,
     security: Security,
@@ -69,6 +71,7 @@ impl PsiPlan {
         Ok(Self {
             sizes,
             partitions,
+            left: (0..partitions).collect(),
             replies,
             payloads: false,
             security: Security::SemiHonest,
@@ -111,7 +114,7 @@ impl PsiPlan {
 
     /// Makes it a plan with values of 128 bits, also for lists short enough for 64.
     #[must_use]
-    pub const fn with_wide_values(self) -> Self {
+    pub fn with_wide_values(self) -> Self {
         Self { wide: true, ..self }
     }
 
@@ -159,11 +162,23 @@ impl PsiPlan {
 
     /// Makes it a plan in which the receiver also learns 64 bits that the sender has with each key, its payload, of those keys that both have.
     #[must_use]
-    pub const fn with_payloads(self) -> Self {
+    pub fn with_payloads(self) -> Self {
         Self {
             payloads: true,
             ..self
         }
+    }
+
+    /// Makes it a plan of those partitions alone that are not `done`, as an earlier run on the same digests has them.
+    #[must_use]
+    pub fn without(mut self, done: impl Fn(usize) -> bool) -> Self {
+        self.left.retain(|&partition| !done(partition));
+        self
+    }
+
+    /// Partitions that are matched, in this order.
+    pub fn left(&self) -> &[usize] {
+        &self.left
     }
 
     /// Whether the receiver learns payloads.

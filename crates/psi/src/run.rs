@@ -117,12 +117,13 @@ pub async fn intersect(
     threads: usize,
     tell: impl FnMut(usize),
 ) -> Result<()> {
-    let threads = threads.clamp(1, plan.partitions);
+    let threads = threads.clamp(1, plan.left.len().max(1));
     let [receiver, sender] = plan.keys_of_partition();
     let same = [
         receiver,
         sender,
         plan.partitions,
+        plan.left.len(),
         plan.replies.into(),
         plan.wide().into(),
         plan.payloads.into(),
@@ -130,6 +131,9 @@ pub async fn intersect(
         threads,
     ];
     context.tally("lists matched", &same);
+    if plan.left.is_empty() {
+        return Ok(());
+    }
     let setup = context.enter(Phase::Setup, "matching, setup");
     let online = context.enter(Phase::Online, "matching");
     let base = Arc::new(VoleBase::new(&setup).await?);
@@ -190,7 +194,7 @@ struct Sent {
     known: Zeroizing<Vec<u64>>,
 }
 
-/// Everything that one thread works with: partitions `number`, `number + threads`, and so on.
+/// Everything that one thread works with: of the partitions that are left those at `number`, `number + threads`, and so on.
 struct Strand {
     setup: Context,
     online: Context,
@@ -212,8 +216,9 @@ impl Strand {
         Ok((self.setup, self.online))
     }
 
-    fn partitions(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
-        (self.number..self.plan.partitions).step_by(self.threads)
+    fn partitions(&self) -> impl ExactSizeIterator<Item = usize> + use<'_> {
+        let left = self.plan.left.iter().copied();
+        left.skip(self.number).step_by(self.threads)
     }
 
     /// Elements of VOLE that the thread's partitions take.

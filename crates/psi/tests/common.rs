@@ -39,6 +39,11 @@ impl Plain {
         }
     }
 
+    /// Keys that it heard are in both lists, by partition.
+    pub(crate) fn some(&self) -> Vec<Option<BTreeSet<u128>>> {
+        self.heard.lock().unwrap().clone()
+    }
+
     /// All keys that it heard are in both lists, if it heard of all partitions.
     pub(crate) fn all(&self) -> Option<BTreeSet<u128>> {
         let mut all = BTreeSet::new();

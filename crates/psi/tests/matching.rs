@@ -188,6 +188,41 @@ fn payloads_of_common_keys_are_learnt() {
     }
 }
 
+/// Partitions that an earlier run has matched are left out, and cost nothing.
+#[test]
+fn partitions_that_are_done_are_left_out() {
+    let trial = trial(seed(), 50, 60, 70);
+    for (threads, done) in [(1, 0b0101), (3, 0b1000), (2, 0b1110), (2, 0b1111)] {
+        let sizes = Sizes {
+            receiver: 110,
+            sender: 120,
+        };
+        let plan = PsiPlan::new(sizes, 4, true).unwrap();
+        let plan = plan.without(|partition| done >> partition & 1 == 1);
+        let run = async |context: Context| {
+            let me = context.me();
+            let list = Arc::new(Plain::new(&trial.lists[me.index()], plan.partitions()));
+            let role = Role::of(me, Party::new(0));
+            intersect(&context, &plan, role, list.clone(), threads, |_| ()).await?;
+            Ok(list.some())
+        };
+        let heard = World::light(2, seed()).run(run);
+        for ((heard, cost), role) in heard.iter().zip([Role::Receiver, Role::Sender]) {
+            must_cost(&plan, role, threads, *cost);
+            for (partition, heard) in heard.iter().enumerate() {
+                let of = |&key: &u128| plan.partition_of(key.into()) == partition;
+                let common = trial.common.iter().copied().filter(of).collect();
+                let left = plan.left().contains(&partition);
+                assert_eq!(
+                    *heard,
+                    left.then_some(common),
+                    "{threads} threads, {done:b}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn sizes_decide_how_wide_values_are() {
     let plan = |receiver, sender| PsiPlan::new(Sizes { receiver, sender }, 10, false).unwrap();

@@ -15,6 +15,8 @@ use crate::watched::Watch;
 pub struct Told {
     party: usize,
     rows: Option<Zeroizing<Vec<i64>>>,
+    /// Places of the keys by which rows matched, where each has several.
+    by: Option<Zeroizing<Vec<i64>>>,
     payloads: Option<Zeroizing<Vec<i64>>>,
     /// Inputs of a program that goes on, and the row of each bin.
     in_bins: Option<(InBins, Zeroizing<Vec<i64>>)>,
@@ -36,9 +38,10 @@ type Bins = (
     Py<PyByteArray>,
 );
 
-/// A party's number, its rows that match, their payloads, and what a program goes on from.
+/// A party's number, its rows that match, by which of their keys, their payloads, and what a program goes on from.
 pub type OfParty = (
     usize,
+    Option<Py<PyByteArray>>,
     Option<Py<PyByteArray>>,
     Option<Py<PyByteArray>>,
     Option<Bins>,
@@ -71,17 +74,23 @@ pub fn psi(
 pub fn told(args: &Psi, done: Vec<Done>) -> Result<Matched, Failure> {
     let report = json(args, &done)?;
     let all = done.into_iter().map(|(party, mut found, _)| {
-        let (mut rows, mut payloads) = (None, None);
+        let (mut rows, mut by, mut payloads) = (None, None, None);
+        let several = found.listed.source().all_keys().len() > 1;
         if let Some((matches, _)) = &found.matches {
             let marked = matches.marked() as usize;
             let mut all = Zeroizing::new(Vec::with_capacity(marked));
             let mut values = Zeroizing::new(Vec::with_capacity(marked));
+            let mut keys = Zeroizing::new(Vec::new());
             let told = matches.each(|row, value| {
                 all.push(i64::from(row));
                 values.extend(value);
+                if several {
+                    keys.extend(matches.key_of(row).map(|key| key as i64));
+                }
             });
             told.map_err(madrigal_matching::Unmatched::from)?;
             rows = Some(all);
+            by = several.then_some(keys);
             payloads = args.join.then_some(values);
         }
         let in_bins = found.in_bins.take();
@@ -92,6 +101,7 @@ pub fn told(args: &Psi, done: Vec<Done>) -> Result<Matched, Failure> {
         Ok(Told {
             party: party.index(),
             rows,
+            by,
             payloads,
             in_bins: in_bins.transpose()?,
         })
@@ -121,6 +131,7 @@ pub fn for_python(py: Python<'_>, (told, report): &Matched) -> PyResult<(Vec<OfP
         Ok((
             told.party,
             some(&told.rows).transpose()?,
+            some(&told.by).transpose()?,
             some(&told.payloads).transpose()?,
             bins.transpose()?,
         ))
