@@ -12,6 +12,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::noisy::Noisy;
 use crate::task::Question;
 
 /// Text below the flags.
@@ -144,6 +145,10 @@ pub struct Psi {
     /// Learn the sum of each party's --payload over the keys that both lists have, and not which these are
     #[arg(long, conflicts_with_all = ["join", "shares", "out"], help_heading = "Result")]
     pub sum: bool,
+
+    /// Noise of numbers.
+    #[command(flatten)]
+    pub noisy: Noisy,
 
     /// Learn nothing: write what a program on secrets goes on from into this directory, which its owner alone can read; with --local of each
     /// party, as 0=a-shares

@@ -6,6 +6,7 @@ use madrigal_app::over::Over;
 use madrigal_app::ways::{AGREED, MatricesArg, Ways};
 use madrigal_core::Party;
 use madrigal_core::time::Link;
+use madrigal_noise::Noise;
 use madrigal_program::lower::Mix;
 use madrigal_psi::{BinsPlan, PsiCosts, PsiPlan, Role, Sizes};
 use madrigal_psi_programs::Parts;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::cells::partitions;
 use crate::failure::Unmatched;
+use crate::noisy::NoiseFigures;
 use crate::numbers::{asked, bug};
 use crate::task::{Question, Told};
 
@@ -32,6 +34,7 @@ const OF_BINS: u64 = 450;
 /// A run that is to be explained.
 pub(crate) struct Plan<'a> {
     pub(crate) question: Question,
+    pub(crate) noise: Option<Noise>,
     pub(crate) to: Told,
     /// Keys of both lists, by the parties' order.
     pub(crate) keys: [u64; 2],
@@ -48,6 +51,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Explained {
     /// Question: `rows`, `join`, `size`, `sum`, `size and sum` or `shares`.
     question: &'static str,
+    /// Noise of the number; null where it has none.
+    noise: Option<NoiseFigures>,
     /// Different keys of both lists, by the parties' order.
     keys: [u64; 2],
     /// Partitions of the lists.
@@ -94,6 +99,7 @@ impl Plan<'_> {
             .map(|keys| under_way + (keys * OF_DIGEST).min(self.memory));
         Ok(Explained {
             question: self.question.name(),
+            noise: None,
             keys: self.keys,
             partitions,
             receiver: receiver.index(),
@@ -117,7 +123,7 @@ impl Plan<'_> {
         if self.question != Question::Shares {
             let sender = Party::new(1 - receiver.index());
             let parts = Parts::new(plan.bins(), receiver, sender);
-            let program = asked(self.question, self.to, self.payloads, parts)?.program;
+            let program = asked(self.question, self.to, self.noise, self.payloads, parts)?.program;
             let ways = Ways {
                 over: self.over,
                 threads: self.threads,
@@ -136,6 +142,7 @@ impl Plan<'_> {
         }
         Ok(Explained {
             question: self.question.name(),
+            noise: self.noise.map(NoiseFigures::new),
             keys: self.keys,
             partitions: 1,
             receiver: receiver.index(),

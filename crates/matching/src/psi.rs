@@ -24,7 +24,7 @@ use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
 use crate::task::{Question, Task, Told};
-use crate::{bins, explain, report, told};
+use crate::{bins, explain, noisy, report, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
@@ -89,7 +89,12 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         let _ = write!(
             stderr(),
             "{}",
-            told::learnt(part.task.question, part.task.to, part.task.bound)
+            told::learnt(
+                part.task.question,
+                part.task.to,
+                part.task.bound,
+                part.task.noise
+            )
         );
     }
     let threads = args.threads.resolve(args.who.here());
@@ -128,7 +133,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     }
     if !args.quiet {
         let task = &part.task;
-        say(told::learnt(task.question, task.to, task.bound).trim_end());
+        say(told::learnt(task.question, task.to, task.bound, task.noise).trim_end());
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = find(session, number, &part.task, observe).await?;
@@ -209,8 +214,11 @@ fn explain(args: &Psi) -> Result<()> {
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();
     let to = to(args)?;
+    let noise = args.noisy.noise()?;
+    noisy::check(noise, args.question())?;
     let plan = explain::Plan {
         question: args.question(),
+        noise,
         to,
         keys,
         payloads,
@@ -222,7 +230,7 @@ fn explain(args: &Psi) -> Result<()> {
     match args.json {
         true => print_text_as_json(&explained.json()?),
         false => {
-            let learnt = told::learnt(args.question(), to, None);
+            let learnt = told::learnt(args.question(), to, None, noise);
             print(format!("{learnt}{}", explained.text()).as_bytes())
         }
     }
@@ -242,6 +250,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
     let to = to(args)?;
+    let noise = args.noisy.noise()?;
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();
@@ -257,11 +266,15 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let bound = of_party("--bound", &args.bound, number, &numbers).map_err(wrong)?;
         let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
         let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
-        let limit = args.limit;
+        let (limit, budget) = (args.limit, args.noisy.budget);
         let other = format!("party {}", 1 - number.min(1));
         let ledger = ledger.map(|path| {
             (
-                Ledger { path, limit },
+                Ledger {
+                    path,
+                    limit,
+                    budget,
+                },
                 names.get(1 - number.min(1)).cloned().unwrap_or(other),
             )
         });
@@ -296,6 +309,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 source,
                 question: args.question(),
                 places: args.places,
+                noise,
                 to,
                 bound,
                 over: over.clone(),

@@ -8,9 +8,11 @@ use madrigal_app::provenance::now;
 use madrigal_core::Party;
 use madrigal_lists::{Room, Source};
 use madrigal_net::Fact;
+use madrigal_noise::Noise;
 
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::noisy;
 
 /// Questions to two lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +97,8 @@ pub struct Task {
     pub source: Source,
     /// Question, the same at both parties.
     pub question: Question,
+    /// Noise with which each party hides its list in a number of keys, the same at both parties.
+    pub noise: Option<Noise>,
     /// Those who learn the answer, the same at both parties.
     pub to: Told,
     /// Digits after the point of payloads, the same at both parties.
@@ -134,6 +138,7 @@ impl Task {
             facts.push(fact("--places", self.places.to_string()));
         }
         if let Question::Numbers { .. } = self.question {
+            facts.push(fact("--noise", noisy::fact(self.noise)));
             // The program is planned later: nothing must be told before parties that differ here.
             facts.push(fact(
                 "the line of --link or --network",
@@ -149,6 +154,7 @@ impl Task {
     pub(crate) fn check(&self, me: Party) -> Result<(), Unmatched> {
         let wrong = |problem: &str| Err(Unmatched::Flags(problem.to_owned()));
         let brings = self.source.numbers().is_some();
+        noisy::check(self.noise, self.question)?;
         match self.question {
             Question::Rows if brings => {
                 wrong("--payload: the question does not need it; leave it out, or ask with --join")
@@ -185,6 +191,7 @@ impl Task {
             with: with.clone(),
             list: self.source.path().display().to_string(),
             question: format!("{}, for {}", self.question.name(), self.to.text()),
+            noise: self.noise,
         };
         ledger.count(&entry).map(drop)
     }

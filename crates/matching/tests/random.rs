@@ -152,6 +152,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
         Task {
             source,
             question: Question::Rows,
+            noise: None,
             places: 0,
             to,
             bound: bounds[party].filter(|&bound| bound >= lists[party].len() as u64),
