@@ -105,11 +105,13 @@ pub(crate) fn fact(noise: Option<Noise>) -> String {
 
 /// This party's number, of a generator that serves for nothing else.
 pub(crate) fn draw(context: &Context, noise: Noise) -> Zeroizing<u64> {
-    let seed = context.step("noise").private_prg().next_block();
+    let step = context.step("noise");
+    let number = step.own_key_numbers().of(0);
+    let seed = step.private_prg().next_block();
     // Counted blocks would tell in the report how many words were drawn.
     meter::unmetered(|| {
         let mut words = Words {
-            prg: Prg::new(seed),
+            prg: Prg::numbered(seed, number),
             made: Zeroizing::new(vec![0; WORDS]),
             taken: WORDS,
         };
