@@ -193,8 +193,8 @@ class Connection:
             data: This party's list, as for :func:`psi`.
             column: Column of the keys.
             progress: As for :meth:`run`.
-            how: ``find``, ``to``, ``security``, ``normal`` and so on, as for :func:`psi`. These four, ``empty``, ``places`` and the numbers of keys and of
-                their columns are the same at both parties; all else is each party's own.
+            how: ``find``, ``to``, ``security``, ``normal`` and so on, as for :func:`psi`. These four, ``empty``, ``places``, ``noise``, ``delta`` and the
+                numbers of keys and of their columns are the same at both parties; all else is each party's own.
 
         Raises:
             RunError: lists that cannot be matched, a party that is lost, silent or other than it should be. What is wrong with arguments, or a file

@@ -98,7 +98,7 @@ class Matches:
         by: With ``any_of``, by which of its keys each of these rows matched: 0 for the first of them, and so on.
         payloads: With ``find="join"``, the other party's payload of each of these rows: an array of integers, or of exact decimals where numbers have
             ``places``.
-        size: Number of different keys that are in both lists.
+        size: Number of different keys that are in both lists; with ``noise`` it may be below 0, or more than a list has.
         sums: With ``find="sum"``, the sum of each party's payloads over these keys: integers, or exact decimals.
         bins: With ``find="shares"``, inputs of a program that goes on.
         stats: Figures of the run, as ``madrigal psi --json`` prints them.
@@ -158,6 +158,9 @@ class Asked:
         bound: OfParty = None,
         ledger: OfParty = None,
         limit: int | None = None,
+        budget: float | None = None,
+        noise: float | None = None,
+        delta: float | None = None,
         most: int | None = None,
         memory: int = 1024,
         spill: str | os.PathLike[str] | None = None,
@@ -176,6 +179,9 @@ class Asked:
             repeated=repeated,
             empty=empty,
             limit=limit,
+            budget=budget,
+            noise=noise,
+            delta=delta,
             most=most,
             memory=int(memory),
             spill=None if spill is None else os.fspath(spill),
@@ -220,6 +226,9 @@ def psi(
     bound: OfParty = None,
     ledger: OfParty = None,
     limit: int | None = None,
+    budget: float | None = None,
+    noise: float | None = None,
+    delta: float | None = None,
     most: int | None = None,
     memory: int = 1024,
     spill: str | os.PathLike[str] | None = None,
@@ -256,6 +265,10 @@ def psi(
         bound: Number that the other party is told in place of the number of different keys; each party's by its number where they differ.
         ledger: File in which each party's queries are counted, by its number.
         limit: Queries that a list may answer in all, for a ledger that does not exist yet.
+        budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise``.
+        noise: With ``find="size"``, epsilon of the noise that each party adds to the number, from 1e-9 to 5: what a party learns of the other list is
+            (epsilon, delta)-differentially private for one key, but for the list's size (``bound``).
+        delta: Chance with which noise may tell of a key, 1e-9 unless said otherwise.
         most: The most different keys that the other party's list may have, or be said to have.
         memory: Memory for digests of a list's keys, in megabytes; beyond it they go to a file.
         spill: Folder for that file, and for those of lists in memory.
@@ -271,7 +284,7 @@ def psi(
     """
     asked = Asked(
         both(lists), column, any_of=any_of, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated,
-        empty=empty, bound=bound, ledger=ledger, limit=limit, most=most, memory=memory, spill=spill, state=state,
+        empty=empty, bound=bound, ledger=ledger, limit=limit, budget=budget, noise=noise, delta=delta, most=most, memory=memory, spill=spill, state=state,
     )
     how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:

@@ -177,6 +177,27 @@ def test_rows_match_by_the_first_of_several_keys(tmp_path: pathlib.Path) -> None
         assert list(tmp_path.iterdir()) == []
 
 
+def test_sizes_with_noise_are_near_the_true_ones(tmp_path: pathlib.Path) -> None:
+    lists = [[f"key {n}" for n in range(40)], [f"key {n}" for n in range(30, 60)]]
+    ledger = tmp_path / "shop.ledger"
+    asked = {"find": "size", "noise": 0.25, "ledger": {0: ledger}, "budget": 0.5}
+    for to in ("all", 1):
+        found = mg.psi(lists, to=to, bound=100, **asked)
+        noise = found[0].stats["noise"]
+        assert (noise["epsilon"], noise["delta"]) == (0.25, 1e-9) and found[0].keys == (100, 100)
+        size = found[1].size
+        assert isinstance(size, int) and abs(size - 10) <= noise["most"]
+        assert found[0].size == (size if to == "all" else None)
+    with pytest.raises(mg.RunError, match="epsilons of 0.5 in all"):
+        mg.psi(lists, **asked)
+    with pytest.raises(mg.RunError, match="without noise"):
+        mg.psi(lists, ledger={0: ledger})
+    assert ledger.read_text().count("epsilon = 0.25") == 2
+    for how, words in [({"find": "sum"}, "sums are told exactly"), ({}, "--size"), ({"find": "size", "delta": 0.5}, "--delta 0.5")]:
+        with pytest.raises(mg.RunError, match=words):
+            mg.psi(lists, noise=1, **how)
+
+
 def test_what_cannot_be_matched_says_why(tmp_path: pathlib.Path) -> None:
     for lists, how, kind, words in [
         ([["a"]], {}, TypeError, "two parties"),

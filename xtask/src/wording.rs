@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 32] = [
+const CRATES: [&str; 33] = [
     "app",
     "circuit",
     "cli",
@@ -30,6 +30,7 @@ const CRATES: [&str; 32] = [
     "models",
     "net",
     "nn",
+    "noise",
     "okvs",
     "opcheck",
     "operations",

@@ -24,6 +24,7 @@
 //! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations-make/src/ot/base/mod.rs` |
 //! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | n \| 0 and 1: its children | [`OT_KEY_NUMBERS`], one for each tree and level, of which a party lacks one node | `crates/ot/src/softspoken/pprf.rs` |
 //! | leaf of a SoftSpoken tree | yes | n \| 0, 1, 2, ...: 128 OTs each | [`OT_KEY_NUMBERS`], one for each tree, of which a party lacks one leaf | `Leaves` of the kernels |
+//! | seed of a party's noise, from a private generator | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party | `crates/matching/src/noisy.rs` |
 //! | seed of secret polynomials, from a private generator | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, the width and the peer | `crates/lattice/src/sample.rs` |
 //! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | | `Stretch` of the kernels |

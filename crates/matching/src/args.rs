@@ -11,6 +11,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::noisy::Noisy;
 pub use crate::of_party::OfParty;
 pub(crate) use crate::of_party::of_party;
 use crate::security::Against;
@@ -152,6 +153,10 @@ pub struct Psi {
     /// Learn the sum of each party's --payload over the keys that both lists have, and not which these are
     #[arg(long, conflicts_with_all = ["join", "shares", "out"], help_heading = "Result")]
     pub sum: bool,
+
+    /// Noise of numbers.
+    #[command(flatten)]
+    pub noisy: Noisy,
 
     /// Learn nothing: write what a program on secrets goes on from into this directory, which its owner alone can read; with --local of each
     /// party, as 0=a-shares

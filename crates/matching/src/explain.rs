@@ -6,6 +6,7 @@ use madrigal_app::over::Over;
 use madrigal_app::ways::{AGREED, MatricesArg, Ways};
 use madrigal_core::Party;
 use madrigal_core::time::Link;
+use madrigal_noise::Noise;
 use madrigal_program::lower::Mix;
 use madrigal_psi::{BinsPlan, PsiCosts, PsiPlan, Role, Security, Sizes};
 use madrigal_psi_programs::Parts;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::cells::partitions;
 use crate::failure::Unmatched;
+use crate::noisy::NoiseFigures;
 use crate::numbers::{asked, bug};
 use crate::security;
 use crate::task::{Question, Told};
@@ -38,6 +40,7 @@ const OF_BINS: u64 = 450;
 /// A run that is to be explained.
 pub(crate) struct Plan<'a> {
     pub(crate) question: Question,
+    pub(crate) noise: Option<Noise>,
     pub(crate) to: Told,
     pub(crate) security: Security,
     /// Keys of both lists, by the parties' order.
@@ -61,6 +64,8 @@ pub(crate) struct Explained {
     security: &'static str,
     /// The most keys that a receiver could look for who cheats, and computes 2^80 hashes for it; null against semi-honest parties, who look for those of their list.
     most_by_cheating: Option<u64>,
+    /// Noise of the number; null where it has none.
+    noise: Option<NoiseFigures>,
     /// Different keys of both lists, by the parties' order.
     keys: [u64; 2],
     /// Partitions of the lists.
@@ -120,6 +125,7 @@ impl Plan<'_> {
             question: self.question.name(),
             security: security::name(self.security),
             most_by_cheating: most,
+            noise: None,
             keys: self.keys,
             partitions,
             receiver: receiver.index(),
@@ -144,7 +150,7 @@ impl Plan<'_> {
         if self.question != Question::Shares {
             let sender = Party::new(1 - receiver.index());
             let parts = Parts::new(plan.bins(), receiver, sender);
-            let program = asked(self.question, self.to, self.payloads, parts)?.program;
+            let program = asked(self.question, self.to, self.noise, self.payloads, parts)?.program;
             let ways = Ways {
                 over: self.over,
                 threads: self.threads,
@@ -165,6 +171,7 @@ impl Plan<'_> {
             question: self.question.name(),
             security: security::name(self.security),
             most_by_cheating: None,
+            noise: self.noise.map(NoiseFigures::new),
             keys: self.keys,
             partitions: 1,
             receiver: receiver.index(),

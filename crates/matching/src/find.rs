@@ -9,10 +9,12 @@ use madrigal_core::{Cost, Party, Phase};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, read};
 use madrigal_net::{Context, Job, Session, on_threads};
+use madrigal_noise::Noise;
 use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Security, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
+use crate::noisy;
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
 use crate::state::{Folder, Going, Header, Kept, begin};
 use crate::task::{Question, Task, Told};
@@ -23,6 +25,8 @@ pub struct Found {
     pub question: Question,
     /// Parties against which the lists were protected.
     pub security: Security,
+    /// Noise of the number of keys.
+    pub noise: Option<Noise>,
     /// List of this party.
     pub listed: Listed,
     /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
@@ -266,6 +270,7 @@ impl Matching<'_> {
         Ok(Found {
             question: task.question,
             security: task.security,
+            noise: None,
             listed,
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
@@ -285,6 +290,7 @@ impl Matching<'_> {
         let (task, known, context) = (self.task, &self.known, self.job.context());
         let receiver = task.to.of_bins(known.sizes);
         let made = in_bins(&context, known, receiver, &listed, task.alone).await?;
+        let drawn = task.noise.map(|noise| noisy::draw(&context, noise));
         let mut cost = spent(&self.job);
         self.job.finish().await?;
         let mut next_job = self.number + 1;
@@ -292,8 +298,9 @@ impl Matching<'_> {
         if task.question == Question::Shares {
             in_bins = Some(made);
         } else {
+            let given = (&made, drawn);
             let (told, more) =
-                numbers::answer(self.session, next_job, task, known, &made, observe).await?;
+                numbers::answer(self.session, next_job, task, known, given, observe).await?;
             answer = told;
             next_job += 1;
             cost.setup += more.setup;
@@ -302,6 +309,7 @@ impl Matching<'_> {
         Ok(Found {
             question: task.question,
             security: task.security,
+            noise: task.noise,
             listed,
             matches: None,
             answer,
@@ -359,6 +367,8 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
     folder.kept = kept;
     Ok(Found {
         question: task.question,
+        security: task.security,
+        noise: None,
         listed,
         matches: task.to.names(me).then_some((matches, keys)),
         answer: None,

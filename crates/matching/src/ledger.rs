@@ -1,22 +1,27 @@
-//! A list's ledger: which queries it has answered, and how many its owner allows.
+//! A list's ledger: which queries it has answered, how many its owner allows, and how much they may tell.
 //!
 //! Whoever may ask often learns who is in a list, from sizes alone: with the list less one person asked for a second time, say. So a query is counted before
 //! anything of the list is told, and one beyond the limit is refused. A run that fails on the way has told something, too, and stays counted.
+//!
+//! A ledger with a budget adds up the epsilons of its queries, whoever learns an answer: it may be handed on. A query without noise tells more than any budget allows.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use madrigal_app::files::Pending;
+use madrigal_noise::{Epsilon, Noise};
 use serde::Deserialize;
 
-/// A ledger's file, and the limit that a flag gave.
+/// A ledger's file, and the limits that flags gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ledger {
     /// The file (TOML).
     pub path: PathBuf,
     /// Queries that the list may answer in all, if a flag says so: a new file begins with it.
     pub limit: Option<u64>,
+    /// Sum of the epsilons that the list may spend, likewise.
+    pub budget: Option<Epsilon>,
 }
 
 /// A query as it is written down.
@@ -30,6 +35,8 @@ pub struct Entry {
     pub list: String,
     /// The question, and who learns the answer.
     pub question: String,
+    /// Noise of the answer.
+    pub noise: Option<Noise>,
 }
 
 /// Reasons why a query is not counted, and so not answered.
@@ -46,21 +53,41 @@ pub enum LedgerError {
         /// Queries that are allowed.
         limit: u64,
     },
+    /// Queries have spent what the list's owner allows.
+    #[error("{} has queries with epsilons of {spent} in all, this one would spend {asked} more, and {budget} are allowed: ask with more noise, or the list's owner decides whether to raise `budget` there", path.display())]
+    OverBudget {
+        /// The ledger.
+        path: PathBuf,
+        /// Sum of the epsilons in it.
+        spent: Epsilon,
+        /// Epsilon of the query.
+        asked: Epsilon,
+        /// Sum that is allowed.
+        budget: Epsilon,
+    },
+    /// A query without noise, which spends more than any budget.
+    #[error("{} has a budget, and an answer without noise would tell more than any: ask for --size with --noise, or give another ledger", path.display())]
+    Exact {
+        /// The ledger.
+        path: PathBuf,
+    },
     /// A new ledger without a limit.
-    #[error("{} does not exist: give --limit N to begin it", path.display())]
+    #[error("{} does not exist: give --limit N or --budget EPSILON to begin it", path.display())]
     NoLimit {
         /// The ledger.
         path: PathBuf,
     },
     /// Two limits.
-    #[error("--limit {flag}: {} says {found}; leave the flag out, or correct the file", path.display())]
+    #[error("--{name} {flag}: {} says {found}; leave the flag out, or correct the file", path.display())]
     OtherLimit {
         /// The ledger.
         path: PathBuf,
-        /// Limit of the file.
-        found: u64,
+        /// `limit` or `budget`.
+        name: &'static str,
+        /// Limit of the file, or that it has none.
+        found: String,
         /// Limit of the flag.
-        flag: u64,
+        flag: String,
     },
     /// A file that is no ledger.
     #[error("{} is no ledger: {problem}; correct it, or give another file", path.display())]
@@ -84,12 +111,13 @@ pub enum LedgerError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
-    limit: u64,
+    limit: Option<u64>,
+    budget: Option<f64>,
     #[serde(default)]
     query: Vec<KeptEntry>,
 }
 
-/// An entry's fields, which are for people: their number alone counts.
+/// An entry's fields, most of which are for people: their number counts, and the sum of their epsilons.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeptEntry {
@@ -101,6 +129,9 @@ struct KeptEntry {
     _list: String,
     #[serde(rename = "question")]
     _question: String,
+    epsilon: Option<f64>,
+    #[serde(rename = "delta")]
+    _delta: Option<f64>,
 }
 
 /// Bytes of the longest ledger.
@@ -131,37 +162,25 @@ impl Ledger {
                 return Err(self.wrong(problem));
             }
             Ok(_) => fs::read_to_string(path).map_err(failed)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let limit = self
-                    .limit
-                    .ok_or_else(|| LedgerError::NoLimit { path: path.clone() })?;
-                format!(
-                    "# Queries that this list has answered, and how many it may answer in all.\nlimit = {limit}\n"
-                )
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self
+                .begun()
+                .ok_or_else(|| LedgerError::NoLimit { path: path.clone() })?,
             Err(error) => return Err(failed(error)),
         };
-        let kept: Kept = toml::from_str(&text).map_err(|error| self.wrong(error.to_string()))?;
-        let (found, limit) = (kept.query.len() as u64, kept.limit);
-        if let Some(flag) = self.limit.filter(|&flag| flag != limit) {
-            let path = path.clone();
-            return Err(LedgerError::OtherLimit {
-                path,
-                found: limit,
-                flag,
-            });
-        }
-        if found >= limit {
-            let path = path.clone();
-            return Err(LedgerError::Spent { path, found, limit });
-        }
+        let entries: Kept = toml::from_str(&text).map_err(|error| self.wrong(error.to_string()))?;
+        self.allowed(path, &entries, entry)?;
+        let noise = entry.noise.map(|noise| {
+            let (epsilon, delta) = (noise.epsilon(), noise.delta());
+            format!("epsilon = {epsilon}\ndelta = {delta:e}\n")
+        });
         let text = format!(
-            "{}\n\n[[query]]\nwhen = {}\nwith = {}\nlist = {}\nquestion = {}\n",
+            "{}\n\n[[query]]\nwhen = {}\nwith = {}\nlist = {}\nquestion = {}\n{}",
             text.trim_end(),
             quoted(&entry.when),
             quoted(&entry.with),
             quoted(&entry.list),
-            quoted(&entry.question)
+            quoted(&entry.question),
+            noise.unwrap_or_default()
         );
         let content = |to: &mut dyn io::Write| to.write_all(text.as_bytes());
         let written = Pending::new(path, &content).and_then(Pending::finish);
@@ -177,7 +196,70 @@ impl Ledger {
         kept.map_err(failed)?;
         // The lock goes with its file.
         drop(lock);
-        Ok(found + 1)
+        Ok(entries.query.len() as u64 + 1)
+    }
+
+    /// The text with which a new ledger begins, if flags say what it allows.
+    fn begun(&self) -> Option<String> {
+        let limit = self.limit.map(|limit| format!("limit = {limit}\n"));
+        let budget = self.budget.map(|budget| format!("budget = {budget}\n"));
+        let about = match (&limit, &budget) {
+            (None, None) => return None,
+            (_, None) => "how many it may answer in all",
+            (None, _) => "the sum of the epsilons that they may spend in all",
+            _ => "how many it may answer in all, and the sum of the epsilons that they may spend",
+        };
+        let [limit, budget] = [limit, budget].map(Option::unwrap_or_default);
+        Some(format!(
+            "# Queries that this list has answered, and {about}.\n{limit}{budget}"
+        ))
+    }
+
+    /// Checks that a ledger allows one more query.
+    fn allowed(&self, path: &Path, kept: &Kept, entry: &Entry) -> Result<(), LedgerError> {
+        let path = || path.to_owned();
+        let epsilon = |name: &str, number: f64| {
+            Epsilon::new(number).map_err(|error| self.wrong(format!("{name}: {error}")))
+        };
+        let budget = kept
+            .budget
+            .map(|number| epsilon("budget", number))
+            .transpose()?;
+        if kept.limit.is_none() && budget.is_none() {
+            return Err(self.wrong("it has neither `limit` nor `budget`".to_owned()));
+        }
+        differ("limit", self.limit, kept.limit, path)?;
+        differ("budget", self.budget, budget, path)?;
+        let found = kept.query.len() as u64;
+        if let Some(limit) = kept.limit.filter(|&limit| found >= limit) {
+            return Err(LedgerError::Spent {
+                path: path(),
+                found,
+                limit,
+            });
+        }
+        let Some(budget) = budget else { return Ok(()) };
+        let Some(noise) = entry.noise else {
+            return Err(LedgerError::Exact { path: path() });
+        };
+        let mut spent = Epsilon::ZERO;
+        for query in &kept.query {
+            let Some(number) = query.epsilon else {
+                let problem = "it has a `budget`, and queries without noise, which spend more than any: begin another one";
+                return Err(self.wrong(problem.to_owned()));
+            };
+            spent = spent.plus(epsilon("epsilon of a query", number)?);
+        }
+        let asked = noise.epsilon();
+        if spent.plus(asked) > budget {
+            return Err(LedgerError::OverBudget {
+                path: path(),
+                spent,
+                asked,
+                budget,
+            });
+        }
+        Ok(())
     }
 
     fn wrong(&self, problem: String) -> LedgerError {
@@ -185,6 +267,24 @@ impl Ledger {
             path: self.path.clone(),
             problem,
         }
+    }
+}
+
+/// Checks that a flag, if it was given, says what the file says.
+fn differ<T: PartialEq + ToString>(
+    name: &'static str,
+    flag: Option<T>,
+    found: Option<T>,
+    path: impl Fn() -> PathBuf,
+) -> Result<(), LedgerError> {
+    match flag {
+        Some(flag) if found.as_ref() != Some(&flag) => Err(LedgerError::OtherLimit {
+            path: path(),
+            name,
+            found: found.map_or_else(|| "none".to_owned(), |found| found.to_string()),
+            flag: flag.to_string(),
+        }),
+        _ => Ok(()),
     }
 }
 

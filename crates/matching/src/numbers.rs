@@ -9,6 +9,7 @@ use madrigal_engine::{Progress, Shares};
 use madrigal_kernels::Block;
 use madrigal_lists::Listed;
 use madrigal_net::{Context, Session, on_threads};
+use madrigal_noise::Noise;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Client, Computation, Ended, Inputs, Program};
 use madrigal_psi::{BinsPlan, Sizes, receive_bins, send_bins};
@@ -21,8 +22,8 @@ use crate::task::{Question, Task, Told};
 /// Numbers that a party learns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Keys that both lists have, if that was asked for.
-    pub keys: Option<u64>,
+    /// Keys that both lists have, if that was asked for. With noise, which is not cut, it may be below 0, and more than either list has.
+    pub keys: Option<i64>,
     /// Sum of each party's payloads over these keys, where it has payloads and sums were asked for: in units of the last place, 2^-64 and
     /// more being left out.
     pub sums: [Option<i64>; 2],
@@ -185,8 +186,8 @@ impl InBins {
         Parts::new(self.bins, self.receiver, sender)
     }
 
-    /// The inputs that a program of these parts asks this party for.
-    fn inputs(&self, me: Party, program: &Computation) -> Inputs {
+    /// The inputs that a program of these parts asks this party for, with its number where the program has noise.
+    fn inputs(&self, me: Party, program: &Computation, noise: Option<u64>) -> Inputs {
         let values = |name: &str| match name {
             "tags found" | "tags drawn" => &self.tags,
             "own payloads" => &self.own,
@@ -197,8 +198,9 @@ impl InBins {
             .iter()
             .filter(|port| port.owner.party() == Some(me));
         let names = own.filter_map(|port| port.name.as_deref());
-        names.fold(Inputs::new(), |inputs, name| {
-            inputs.with_named(name, values(name).to_vec())
+        names.fold(Inputs::new(), |inputs, name| match noise {
+            Some(drawn) if name.starts_with("noise") => inputs.with_named(name, drawn),
+            _ => inputs.with_named(name, values(name).to_vec()),
         })
     }
 }
@@ -209,12 +211,15 @@ pub(crate) struct Ran {
     pub(crate) cost: Cost,
 }
 
-/// Runs a program on what is in the bins, as the job with this number.
+/// Inputs of this party for a program: its part of the bins, and its number where there is noise.
+pub(crate) type Brought<'a> = (&'a InBins, Option<Zeroizing<u64>>);
+
+/// Runs a program on what is brought, as the job with this number.
 async fn run(
     session: &Session,
     job: u32,
     task: &Task,
-    in_bins: &InBins,
+    (in_bins, drawn): Brought<'_>,
     program: &Computation,
     observe: &dyn Fn(Progress),
 ) -> Result<Ran> {
@@ -227,7 +232,8 @@ async fn run(
     };
     let planned = ways.plan(program, Mix::AB, None).map_err(Failure::bug)?;
     let me = session.me();
-    let given = planned.given(program, &in_bins.inputs(me, program), me);
+    let inputs = in_bins.inputs(me, program, drawn.map(|drawn| *drawn));
+    let given = planned.given(program, &inputs, me);
     let given = given.map_err(Failure::bug)?;
     let ended = planned
         .run(session, job, given, task.deadline, observe)
@@ -243,6 +249,7 @@ async fn run(
 pub(crate) fn asked(
     question: Question,
     to: Told,
+    noise: Option<Noise>,
     payloads: [bool; 2],
     parts: Parts,
 ) -> Result<Asked> {
@@ -257,9 +264,11 @@ pub(crate) fn asked(
         Told::Both => Party::all(2).collect(),
         Told::One(one) => vec![one],
     };
-    Numbers::new(asks)
-        .program(parts, to.as_slice())
-        .map_err(bug)
+    let question = match noise {
+        Some(noise) => Numbers::noisy_count(noise.half()),
+        None => Numbers::new(asks),
+    };
+    question.program(parts, to.as_slice()).map_err(bug)
 }
 
 /// A program or a plan that cannot be is a fault of ours.
@@ -273,23 +282,26 @@ pub(crate) async fn answer(
     job: u32,
     task: &Task,
     known: &Known,
-    in_bins: &InBins,
+    brought: Brought<'_>,
     observe: &dyn Fn(Progress),
 ) -> Result<(Option<Answer>, Cost)> {
-    let receiver = in_bins.receiver.index();
+    let (receiver, parts) = (brought.0.receiver.index(), brought.0.parts());
     let Asked {
         program,
         count,
+        noisy_count,
         sum,
         own_sum,
-    } = asked(task.question, task.to, known.payloads, in_bins.parts())?;
-    let Ran { ended, cost } = run(session, job, task, in_bins, &program, observe).await?;
+    } = asked(task.question, task.to, task.noise, known.payloads, parts)?;
+    let Ran { ended, cost } = run(session, job, task, brought, &program, observe).await?;
     if !task.to.names(session.me()) {
         return Ok((None, cost));
     }
     let mut answer = Answer::default();
     let outputs = &ended.outputs;
-    answer.keys = count.and_then(|count| outputs.get(count).first().copied());
+    let count = count.and_then(|count| outputs.get(count).first().copied());
+    let noisy = noisy_count.and_then(|count| outputs.get(count).first().copied());
+    answer.keys = noisy.or_else(|| count.and_then(|count| count.try_into().ok()));
     answer.sums[receiver] = own_sum.and_then(|sum| outputs.get(sum).first().copied());
     answer.sums[1 - receiver] = sum.and_then(|sum| outputs.get(sum).first().copied());
     Ok((Some(answer), cost))
@@ -312,7 +324,7 @@ pub async fn shares(
         program.open_named("payloads", matched.values(&payload), &keep);
     }
     let program = program.finish().map_err(Failure::bug)?;
-    let Ran { ended, cost } = run(session, job, task, in_bins, &program, observe).await?;
+    let Ran { ended, cost } = run(session, job, task, (in_bins, None), &program, observe).await?;
     let shares = ended.outputs.shares().flatten().cloned().collect();
     Ok((shares, cost))
 }

@@ -26,7 +26,7 @@ use crate::ledger::Ledger;
 use crate::resume::{all_alone, lost};
 use crate::state::{self, State};
 use crate::task::{self, Question, Task, Told};
-use crate::{bins, cells, explain, report, security, told};
+use crate::{bins, cells, explain, noisy, report, security, told};
 
 /// Number of the job in its session.
 const JOB: u32 = 1;
@@ -94,7 +94,12 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         let _ = write!(
             stderr(),
             "{}{}",
-            told::learnt(part.task.question, part.task.to, part.task.bound),
+            told::learnt(
+                part.task.question,
+                part.task.to,
+                part.task.bound,
+                part.task.noise
+            ),
             security::told(part.task.security)
         );
         let _ = write!(stderr(), "{}", told::keys(part.keys()));
@@ -153,7 +158,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     }
     if !args.quiet {
         let task = &part.task;
-        let learnt = told::learnt(task.question, task.to, task.bound);
+        let learnt = told::learnt(task.question, task.to, task.bound, task.noise);
         say(format!("{learnt}{}", security::told(task.security)).trim_end());
         if let more @ 2.. = part.keys() {
             say(told::keys(more).trim_end());
@@ -246,8 +251,11 @@ fn explain(args: &Psi) -> Result<()> {
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();
     let to = to(args)?;
+    let noise = args.noisy.noise()?;
+    noisy::check(noise, args.question())?;
     let plan = explain::Plan {
         question: args.question(),
+        noise,
         to,
         security: args.against.security.into(),
         keys,
@@ -264,7 +272,7 @@ fn explain(args: &Psi) -> Result<()> {
     match args.json {
         true => print_text_as_json(&explained.json()?),
         false => {
-            let learnt = told::learnt(args.question(), to, None);
+            let learnt = told::learnt(args.question(), to, None, noise);
             let told = security::told(args.against.security.into());
             let more = told::keys(1 + args.several.or.len());
             let long = keys.iter().any(|&keys| keys > LONG) && args.state.state.is_empty();
@@ -294,6 +302,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
     let to = to(args)?;
+    let noise = args.noisy.noise()?;
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();
@@ -309,11 +318,15 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let bound = of_party("--bound", &args.bound, number, &numbers).map_err(wrong)?;
         let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
         let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
-        let limit = args.limit;
+        let (limit, budget) = (args.limit, args.noisy.budget);
         let other = format!("party {}", 1 - number.min(1));
         let ledger = ledger.map(|path| {
             (
-                Ledger { path, limit },
+                Ledger {
+                    path,
+                    limit,
+                    budget,
+                },
                 names.get(1 - number.min(1)).cloned().unwrap_or(other),
             )
         });
@@ -349,6 +362,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
                 source,
                 question: args.question(),
                 places: args.places,
+                noise,
                 to,
                 security: args.against.security.into(),
                 bound,

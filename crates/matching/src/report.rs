@@ -10,6 +10,7 @@ use madrigal_lists::{Matches, Payload};
 use serde::Serialize;
 
 use crate::find::Found;
+use crate::noisy::{self, NoiseFigures};
 use crate::security;
 use crate::task::Question;
 
@@ -24,6 +25,8 @@ struct Report {
     question: &'static str,
     /// Parties against which the lists were protected: `semi-honest` or `malicious`.
     security: &'static str,
+    /// Noise of `matched_keys`; null where it has none.
+    noise: Option<NoiseFigures>,
     /// Different keys of both lists, by the parties' order, or the bounds that were told.
     keys: [u64; 2],
     /// Partitions of the lists.
@@ -49,8 +52,9 @@ struct PartyReport {
     skipped: u32,
     /// Rows beyond the first of their key.
     repeated: u64,
-    /// Different keys that both lists have; null at a party that does not learn it, and where it was not asked for.
-    matched_keys: Option<u64>,
+    /// Different keys that both lists have; null at a party that does not learn it, and where it was not asked for. With noise it may
+    /// be below 0, or more than a list has.
+    matched_keys: Option<i64>,
     /// Rows of its list with such keys; null likewise.
     matched_rows: Option<u64>,
     /// These rows by the first of their keys that the other list has, in the order of the keys; null likewise.
@@ -110,6 +114,7 @@ pub(crate) fn json(
         provenance: Provenance::of_process(),
         question,
         security: first.map_or("", |found| security::name(found.security)),
+        noise: first.and_then(|found| found.noise).map(NoiseFigures::new),
         keys: first.map_or([0; 2], |found| found.sizes),
         partitions: first.map_or(0, |found| found.partitions),
         partitions_before: first.map_or(0, |found| found.before),
@@ -119,8 +124,9 @@ pub(crate) fn json(
 }
 
 /// Keys that both lists have, where the party knows their number.
-fn keys(found: &Found) -> Option<u64> {
-    let of_rows = found.matches.as_ref().map(|(_, keys)| *keys);
+fn keys(found: &Found) -> Option<i64> {
+    let of_rows = found.matches.as_ref();
+    let of_rows = of_rows.and_then(|(_, keys)| i64::try_from(*keys).ok());
     of_rows.or_else(|| found.answer?.keys)
 }
 
@@ -147,6 +153,28 @@ fn sum(found: &Found, party: usize, places: u32) -> Option<String> {
     Some(payload.text(sum))
 }
 
+/// Numbers that a party learns, in words.
+fn numbers(places: u32, found: &Found) -> String {
+    let mut told = Vec::new();
+    if let Some(keys) = keys(found) {
+        let all = found.listed.keys();
+        let noise = found
+            .noise
+            .map(|noise| format!(", {}", noisy::words(noise)));
+        let some = if noise.is_some() { "some " } else { "" };
+        told.push(format!(
+            "{some}{keys} of {all} keys are in both lists{}",
+            noise.unwrap_or_default()
+        ));
+    }
+    for party in [0, 1] {
+        let sum = sum(found, party, places);
+        let words = sum.map(|sum| format!("the payloads of party {party} add up to {sum} there"));
+        told.extend(words);
+    }
+    told.join("; ")
+}
+
 /// Lines for people.
 pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
     let mut text = String::new();
@@ -163,21 +191,7 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
                 listed.rows(),
                 by_key(found, matches)
             ),
-            (_, Some(_), _) => {
-                let mut told = Vec::new();
-                told.extend(
-                    keys(found)
-                        .map(|keys| format!("{keys} of {} keys are in both lists", listed.keys())),
-                );
-                for party in [0, 1] {
-                    told.extend(
-                        sum(found, party, places).map(|sum| {
-                            format!("the payloads of party {party} add up to {sum} there")
-                        }),
-                    );
-                }
-                writeln!(text, "{party}: {}", told.join("; "))
-            }
+            (_, Some(_), _) => writeln!(text, "{party}: {}", numbers(places, found)),
             (.., Some(bins)) => writeln!(
                 text,
                 "{party}: {own}; {} bins, of which a program goes on",

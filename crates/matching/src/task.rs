@@ -8,11 +8,13 @@ use madrigal_app::provenance::now;
 use madrigal_core::Party;
 use madrigal_lists::{Room, Source};
 use madrigal_net::Fact;
+use madrigal_noise::Noise;
 use madrigal_psi::Security;
 
 use crate::cells::KEYS;
 use crate::failure::Unmatched;
 use crate::ledger::{Entry, Ledger, LedgerError};
+use crate::noisy;
 use crate::security;
 use crate::state::State;
 
@@ -116,6 +118,8 @@ pub struct Task {
     pub source: Source,
     /// Question, the same at both parties.
     pub question: Question,
+    /// Noise with which each party hides its list in a number of keys, the same at both parties.
+    pub noise: Option<Noise>,
     /// Those who learn the answer, the same at both parties.
     pub to: Told,
     /// Parties against which the lists are protected, the same at both parties.
@@ -170,6 +174,7 @@ impl Task {
             facts.push(fact("--places", self.places.to_string()));
         }
         if let Question::Numbers { .. } = self.question {
+            facts.push(fact("--noise", noisy::fact(self.noise)));
             // The program is planned later: nothing must be told before parties that differ here.
             facts.push(fact(
                 "the line of --link or --network",
@@ -224,6 +229,7 @@ impl Task {
             );
         }
         let brings = self.source.numbers().is_some();
+        noisy::check(self.noise, self.question)?;
         match self.question {
             Question::Rows if brings => {
                 wrong("--payload: the question does not need it; leave it out, or ask with --join")
@@ -260,6 +266,7 @@ impl Task {
             with: with.clone(),
             list: self.source.path().display().to_string(),
             question: format!("{}, for {}", self.question.name(), self.to.text()),
+            noise: self.noise,
         };
         ledger.count(&entry).map(drop)
     }

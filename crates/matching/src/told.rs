@@ -1,9 +1,17 @@
 //! Results that each party learns, in words.
 
+use madrigal_noise::Noise;
+
+use crate::noisy;
 use crate::task::{Question, Told};
 
 /// Says who learns what, before anything is sent.
-pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String {
+pub(crate) fn learnt(
+    question: Question,
+    to: Told,
+    bound: Option<u64>,
+    noise: Option<Noise>,
+) -> String {
     let size = match bound {
         Some(bound) => format!("that our list has at most {bound} different keys"),
         None => "how many different keys our list has".to_owned(),
@@ -33,7 +41,8 @@ pub(crate) fn learnt(question: Question, to: Told, bound: Option<u64>) -> String
             );
         }
     };
-    format!("The other party learns {size}. {who} {result}.\n")
+    let noise = noise.map_or_else(String::new, |noise| format!(", {}", noisy::words(noise)));
+    format!("The other party learns {size}. {who} {result}{noise}.\n")
 }
 
 /// Says what more is told where each row has several keys.

@@ -3,6 +3,7 @@
 use std::fs;
 
 use madrigal_matching::{Entry, Ledger, LedgerError};
+use madrigal_noise::{Epsilon, Noise};
 
 fn entry(with: &str) -> Entry {
     Entry {
@@ -10,6 +11,7 @@ fn entry(with: &str) -> Entry {
         with: with.to_owned(),
         list: "a \"list\".csv".to_owned(),
         question: "rows, for all".to_owned(),
+        noise: None,
     }
 }
 
@@ -20,6 +22,7 @@ fn queries_beyond_the_limit_are_refused() {
     let ledger = |limit| Ledger {
         path: path.clone(),
         limit,
+        budget: None,
     };
     assert!(matches!(
         ledger(None).count(&entry("b")),
@@ -29,11 +32,7 @@ fn queries_beyond_the_limit_are_refused() {
     assert_eq!(ledger(Some(2)).count(&entry("b\n[x]")).unwrap(), 1);
     assert!(matches!(
         ledger(Some(3)).count(&entry("b")),
-        Err(LedgerError::OtherLimit {
-            found: 2,
-            flag: 3,
-            ..
-        })
+        Err(LedgerError::OtherLimit { name: "limit", found, flag, .. }) if found == "2" && flag == "3"
     ));
     assert_eq!(ledger(None).count(&entry("\u{7f}é")).unwrap(), 2);
     let before = fs::read(&path).unwrap();
@@ -66,11 +65,17 @@ fn other_files_are_no_ledgers() {
         "[[query]]\n",
         "\u{feff}limit",
         "limit = 3\n[[query]]\nwhen = 3",
+        "budget = 0",
+        "budget = -1.5",
+        "budget = nan",
+        "budget = 1e7",
+        "budget = \"1\"",
     ] {
         fs::write(&path, text).unwrap();
         let ledger = Ledger {
             path: path.clone(),
             limit: None,
+            budget: None,
         };
         assert!(
             matches!(ledger.count(&entry("b")), Err(LedgerError::Content { .. })),
@@ -86,6 +91,7 @@ fn runs_at_the_same_time_are_all_counted() {
     let ledger = Ledger {
         path,
         limit: Some(20),
+        budget: None,
     };
     let counted: usize = std::thread::scope(|scope| {
         let count = || (0..5).filter(|_| ledger.count(&entry("b")).is_ok()).count();
@@ -96,4 +102,94 @@ fn runs_at_the_same_time_are_all_counted() {
             .sum()
     });
     assert_eq!(counted, 20);
+}
+
+/// A query with noise.
+fn noisy(epsilon: f64) -> Entry {
+    Entry {
+        noise: Some(Noise::new(epsilon, 1e-9, 1).unwrap()),
+        ..entry("b")
+    }
+}
+
+#[test]
+fn epsilons_beyond_the_budget_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ledger");
+    let ledger = |limit, budget: Option<f64>| Ledger {
+        path: path.clone(),
+        limit,
+        budget: budget.map(|budget| Epsilon::new(budget).unwrap()),
+    };
+    // A query that tells too much begins nothing.
+    let exact = ledger(None, Some(1.0)).count(&entry("b"));
+    assert!(matches!(exact, Err(LedgerError::Exact { .. })));
+    assert!(!path.exists());
+    // Tenths add up to one, and not to a bit more.
+    let tenths = ledger(None, Some(1.0));
+    for query in 1..=10 {
+        assert_eq!(tenths.count(&noisy(0.1)).unwrap(), query);
+    }
+    let before = fs::read_to_string(&path).unwrap();
+    assert!(
+        before.contains("budget = 1\n") && !before.contains("limit"),
+        "{before}"
+    );
+    assert_eq!(before.matches("epsilon = 0.1\ndelta = 1e-9\n").count(), 10);
+    let over = ledger(None, None).count(&noisy(1e-9)).unwrap_err();
+    assert!(matches!(over, LedgerError::OverBudget { .. }), "{over}");
+    assert!(over.to_string().contains("epsilons of 1 in all"), "{over}");
+    for (limit, budget, told) in [
+        (None, Some(2.0), "--budget 2: "),
+        (Some(3), None, "--limit 3: "),
+    ] {
+        let error = ledger(limit, budget).count(&noisy(0.1)).unwrap_err();
+        assert!(matches!(error, LedgerError::OtherLimit { .. }), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    assert!(matches!(
+        ledger(None, None).count(&entry("b")),
+        Err(LedgerError::Exact { .. })
+    ));
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    // The owner raises it, and adds a limit.
+    fs::write(
+        &path,
+        before.replace("budget = 1\n", "budget = 1.25\nlimit = 12\n"),
+    )
+    .unwrap();
+    let raised = ledger(Some(12), Some(1.25));
+    assert!(matches!(
+        raised.count(&noisy(0.26)),
+        Err(LedgerError::OverBudget { .. })
+    ));
+    assert_eq!(raised.count(&noisy(0.1)).unwrap(), 11);
+    assert_eq!(raised.count(&noisy(0.1)).unwrap(), 12);
+    assert!(matches!(
+        raised.count(&noisy(0.01)),
+        Err(LedgerError::Spent {
+            found: 12,
+            limit: 12,
+            ..
+        })
+    ));
+}
+
+/// A ledger that has only a limit takes both sorts, and gets no budget after an exact answer.
+#[test]
+fn no_budget_covers_answers_without_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ledger");
+    let ledger = |limit| Ledger {
+        path: path.clone(),
+        limit,
+        budget: None,
+    };
+    assert_eq!(ledger(Some(5)).count(&noisy(2.0)).unwrap(), 1);
+    assert_eq!(ledger(None).count(&entry("b")).unwrap(), 2);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("limit = 5", "budget = 100")).unwrap();
+    let error = ledger(None).count(&noisy(1.0)).unwrap_err();
+    assert!(matches!(error, LedgerError::Content { .. }), "{error}");
+    assert!(error.to_string().contains("without noise"), "{error}");
 }

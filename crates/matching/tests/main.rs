@@ -5,6 +5,7 @@
 )]
 
 mod ledger;
+mod noisy;
 mod numbers;
 mod random;
 mod report;

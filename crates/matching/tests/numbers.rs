@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use madrigal_app::everyone::everyone;
+use madrigal_app::failure::Failure;
 use madrigal_app::flags::{Patience, TransportArg};
 use madrigal_app::over::Over;
 use madrigal_app::reach::Network;
@@ -16,14 +17,15 @@ use madrigal_matching::{
     Found, MOST_KEYS, Question, Security, Task, Told, find, rows_of_bins, shares,
 };
 use madrigal_net::Session;
+use madrigal_noise::Noise;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
 use rand_core::Rng as _;
 
 /// Keys with an amount each, in hundredths.
-type List = BTreeMap<u64, i64>;
+pub(crate) type List = BTreeMap<u64, i64>;
 
-fn list(rng: &mut SeededRng, first: u64, size: u64) -> List {
+pub(crate) fn list(rng: &mut SeededRng, first: u64, size: u64) -> List {
     let amount = |rng: &mut SeededRng| (rng.next_u64() % 2_000_001) as i64 - 1_000_000;
     (0..size)
         .map(|_| (first + rng.next_u64() % (2 * size), amount(rng)))
@@ -60,10 +62,25 @@ fn run<T: Send>(
     to: Told,
     work: impl AsyncFn(&Session, &Task, Found) -> T + Sync,
 ) -> Vec<T> {
+    let asked = (question, to);
+    run_with(folder, lists, payloads, asked, [None; 2], work)
+        .unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Asks with the noise that each party says.
+pub(crate) fn run_with<T: Send>(
+    folder: &Path,
+    lists: &[List; 2],
+    payloads: [bool; 2],
+    (question, to): (Question, Told),
+    noise: [Option<Noise>; 2],
+    work: impl AsyncFn(&Session, &Task, Found) -> T + Sync,
+) -> Result<Vec<T>, Failure> {
     let tasks = [0, 1].map(|party| Task {
         source: source(folder, party, &lists[party], payloads[party]),
         question,
         security: Security::SemiHonest,
+        noise: noise[party],
         to,
         places: 2,
         bound: None,
@@ -78,7 +95,7 @@ fn run<T: Send>(
     });
     let network = Network::new(None);
     let patience = Patience::default();
-    let done = everyone(
+    everyone(
         TransportArg::Memory,
         network,
         2,
@@ -89,12 +106,11 @@ fn run<T: Send>(
             let found = find(session, 1, task, &|_| ()).await?;
             Ok(work(session, task, found).await)
         },
-    );
-    done.unwrap_or_else(|failure| panic!("{failure}"))
+    )
 }
 
 /// Sums of both parties' amounts over common keys, and the number of these.
-fn expected(lists: &[List; 2]) -> (u64, [i64; 2]) {
+pub(crate) fn expected(lists: &[List; 2]) -> (u64, [i64; 2]) {
     let common = lists[0].keys().filter(|key| lists[1].contains_key(key));
     let sums = |party: usize| common.clone().map(|key| lists[party][key]).sum();
     (common.clone().count() as u64, [0, 1].map(sums))
@@ -131,7 +147,11 @@ fn sizes_and_sums_are_those_of_sets() {
             for (party, answer) in answers.into_iter().enumerate() {
                 assert_eq!(answer.is_some(), to.names(Party::new(party)));
                 let Some(answer) = answer else { continue };
-                assert_eq!(answer.keys, keys.then_some(common), "MADRIGAL_SEED={seed}");
+                assert_eq!(
+                    answer.keys,
+                    keys.then_some(common as i64),
+                    "MADRIGAL_SEED={seed}"
+                );
                 for party in [0, 1] {
                     let sum = payloads[party].then_some(sums[party]);
                     assert_eq!(answer.sums[party], sum, "MADRIGAL_SEED={seed}");

@@ -157,6 +157,7 @@ fn run(lists: [Rows; 2], rng: &mut SeededRng, folder: &Path, again: &str) {
             source,
             question: Question::Rows,
             security,
+            noise: None,
             places: 0,
             to,
             bound: bounds[party].filter(|&bound| bound >= lists[party].len() as u64),

@@ -120,7 +120,7 @@ impl PsiPlan {
 
     /// Makes it a plan against parties of this kind, which both parties have to agree on. Against malicious ones values have 128 bits.
     #[must_use]
-    pub const fn with_security(self, security: Security) -> Self {
+    pub fn with_security(self, security: Security) -> Self {
         let wide = self.wide || matches!(security, Security::Malicious);
         Self {
             security,

@@ -46,6 +46,7 @@ const FINISHED: &[&str] = &[
     "models",
     "net",
     "nn",
+    "noise",
     "okvs",
     "opcheck",
     "operations",

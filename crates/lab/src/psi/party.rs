@@ -89,6 +89,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
             Told::Both
         },
         places: 0,
+        noise: None,
         bound: None,
         memory: assignment.memory << 20,
         folder: assignment.folder.clone(),
@@ -126,7 +127,7 @@ fn check(found: &Found, assignment: &Assignment) -> Result<()> {
     if let Some(answer) = &found.answer {
         let keys = lists::keys(0, assignment.items);
         let sum: u64 = (keys.end - common..keys.end).map(lists::amount).sum();
-        let right = answer.keys.is_none_or(|keys| keys == common)
+        let right = answer.keys.is_none_or(|keys| keys as u64 == common)
             && answer.sums[1].is_none_or(|found| found as u64 == sum);
         if !right {
             return Err(Failure::bug(format!(
