@@ -28,8 +28,8 @@ pub struct Found {
     pub answer: Option<Answer>,
     /// Inputs of a program that goes on, where they were asked for.
     pub in_bins: Option<InBins>,
-    /// Different keys of both lists, by the parties' order, or the bounds that were told.
-    pub sizes: [u64; 2],
+    /// Different keys of all lists, by the parties' order, or the bounds that were told.
+    pub sizes: Vec<u64>,
     /// Partitions of the lists.
     pub partitions: usize,
     /// Threads of each party.
@@ -54,7 +54,7 @@ pub async fn find(
 ) -> Result<Found> {
     if session.parties() != 2 {
         return Err(Unmatched::Flags(format!(
-            "two parties match their lists, and {} were named",
+            "two parties match their lists so, and {} were named",
             session.parties()
         ))
         .into());
@@ -178,7 +178,7 @@ impl Matching<'_> {
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
             in_bins: None,
-            sizes,
+            sizes: sizes.to_vec(),
             partitions,
             threads: self.threads,
             next_job: self.number + 1,
@@ -211,7 +211,7 @@ impl Matching<'_> {
             matches: None,
             answer,
             in_bins,
-            sizes: known.sizes,
+            sizes: known.sizes.to_vec(),
             partitions: 1,
             threads: self.threads,
             next_job,
@@ -222,7 +222,11 @@ impl Matching<'_> {
 }
 
 /// Reads the list on a thread of its own, while this one answers the other party.
-async fn listed(context: &Context, task: &Task, observe: &dyn Fn(Progress)) -> Result<Listed> {
+pub(crate) async fn listed(
+    context: &Context,
+    task: &Task,
+    observe: &dyn Fn(Progress),
+) -> Result<Listed> {
     let (source, salt) = (task.source.clone(), salt(context));
     let room = task.room();
     let stopped = context.clone();

@@ -23,6 +23,7 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
+use crate::many::{self, Asked};
 use crate::task::{Question, Task, Told};
 use crate::{bins, explain, report, told};
 
@@ -73,8 +74,8 @@ pub fn json(args: &Psi, done: &[Done]) -> Result<String> {
 pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     args.who.check()?;
     let present = Present::new(&args.who, &args.net)?;
-    two(present.parties())?;
-    let parts = parts(args, &present.here(), &present.names())?;
+    let many = Asked::new(args, present.parties())?;
+    let parts = parts(args, present.parties(), &present.here(), &present.names())?;
     parts.iter().try_for_each(Part::is_there)?;
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().flat_map(outputs).collect();
@@ -86,11 +87,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         && let [part] = &parts[..]
     {
         // Nobody is left to tell if standard error is gone.
-        let _ = write!(
-            stderr(),
-            "{}",
-            told::learnt(part.task.question, part.task.to, part.task.bound)
-        );
+        let _ = write!(stderr(), "{}", learnt(&part.task, many.as_ref()));
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -100,7 +97,10 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             let me = session.me();
             let part = parts.iter().find(|part| part.party == me);
             let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
-            find(session, JOB, &part.task, observe).await
+            match &many {
+                Some(many) => many.find(session, JOB, &part.task, observe).await,
+                None => find(session, JOB, &part.task, observe).await,
+            }
         },
     )?;
     let all = found.into_iter().zip(&parts);
@@ -115,9 +115,9 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
 /// [`Failure`] in the same cases as [`run`]. What is wrong with flags, or a file that is not there, ends nothing; all else ends the session.
 pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let session = seat.session();
-    two(session.parties())?;
+    let many = Asked::new(args, session.parties())?;
     let me = session.me();
-    let mut parts = parts(args, &[me], seat.names())?;
+    let mut parts = parts(args, session.parties(), &[me], seat.names())?;
     let part = parts.pop();
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
@@ -127,26 +127,25 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         bins::prepare(folder)?;
     }
     if !args.quiet {
-        let task = &part.task;
-        say(told::learnt(task.question, task.to, task.bound).trim_end());
+        say(learnt(&part.task, many.as_ref()).trim_end());
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
-        let found = find(session, number, &part.task, observe).await?;
+        let found = match &many {
+            Some(many) => many.find(session, number, &part.task, observe).await?,
+            None => find(session, number, &part.task, observe).await?,
+        };
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await?;
     part.wrote(found, args)
 }
 
-/// Checks that parties are two.
-fn two(parties: usize) -> Result<()> {
-    if parties == 2 {
-        return Ok(());
+/// Says who learns what.
+fn learnt(task: &Task, many: Option<&Asked>) -> String {
+    match many {
+        Some(many) => many.learnt(task.bound),
+        None => told::learnt(task.question, task.to, task.bound),
     }
-    let problem = format!(
-        "two parties match their lists, and there are {parties}: give --local 2, or a list of two parties"
-    );
-    Err(Unmatched::Flags(problem).into())
 }
 
 impl Part {
@@ -188,9 +187,20 @@ fn outputs(part: &Part) -> [Output<'_>; 2] {
 
 /// Says what a run will cost.
 fn explain(args: &Psi) -> Result<()> {
-    let &[first, second] = &args.keys[..] else {
+    let many = Asked::new(args, args.keys.len())?;
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network, args.who.local.is_some());
+    over.or_extension_for_many();
+    let fits = args
+        .who
+        .local
+        .is_none_or(|parties| parties == args.keys.len());
+    if let (Some(many), true) = (many, fits) {
+        return many::explain(args, &many, &over);
+    }
+    let (&[first, second], true) = (&args.keys[..], fits) else {
         let problem = format!(
-            "--keys has {} numbers: give those of party 0 and of party 1, as 1000000,20000",
+            "--keys has {} numbers: give one for each party, as 1000000,20000",
             args.keys.len()
         );
         return Err(Unmatched::Flags(problem).into());
@@ -205,9 +215,6 @@ fn explain(args: &Psi) -> Result<()> {
             |one: &crate::args::OfParty<String>| one.party.is_none_or(|number| number == party);
         args.payload.iter().any(of)
     });
-    let mut over = args.over.clone();
-    over.or_network(&args.net.network, args.who.local.is_some());
-    over.or_extension_for_many();
     let to = to(args)?;
     let plan = explain::Plan {
         question: args.question(),
@@ -237,11 +244,14 @@ fn to(args: &Psi) -> Result<Told> {
     })
 }
 
-/// The tasks of the parties here.
-fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
+/// The tasks of the parties here, of all of them `parties`. Where these are more than two, receivers are not in them.
+fn parts(args: &Psi, parties: usize, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
-    let to = to(args)?;
+    let to = match parties {
+        2 => to(args)?,
+        _ => Told::Both,
+    };
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
     over.or_extension_for_many();
@@ -258,13 +268,8 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
         let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
         let limit = args.limit;
-        let other = format!("party {}", 1 - number.min(1));
-        let ledger = ledger.map(|path| {
-            (
-                Ledger { path, limit },
-                names.get(1 - number.min(1)).cloned().unwrap_or(other),
-            )
-        });
+        let with = many::others(party, parties, names);
+        let ledger = ledger.map(|path| (Ledger { path, limit }, with));
         let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
         if shares.is_none() && !args.keep_shares && args.question() == Question::Shares {
             return Err(missing("--shares"));
@@ -285,7 +290,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
             };
             source = source.payload(payload).map_err(Unmatched::from)?;
         }
-        if out.is_some() && !to.names(party) {
+        if out.is_some() && !args.to.names(number) {
             return Err(wrong(format!(
                 "--out is of no use to party {number}, which does not learn the result by --to: leave it out"
             )));

@@ -21,8 +21,8 @@ struct Report {
     provenance: Provenance,
     /// Question: `rows`, `join`, `size`, `sum`, `size and sum` or `shares`.
     question: &'static str,
-    /// Different keys of both lists, by the parties' order, or the bounds that were told.
-    keys: [u64; 2],
+    /// Different keys of all lists, by the parties' order, or the bounds that were told.
+    keys: Vec<u64>,
     /// Partitions of the lists.
     partitions: usize,
     /// Threads of each party.
@@ -44,7 +44,7 @@ struct PartyReport {
     skipped: u32,
     /// Rows beyond the first of their key.
     repeated: u64,
-    /// Different keys that both lists have; null at a party that does not learn it, and where it was not asked for.
+    /// Different keys that all lists have; null at a party that does not learn it, and where it was not asked for.
     matched_keys: Option<u64>,
     /// Rows of its list with such keys; null likewise.
     matched_rows: Option<u64>,
@@ -101,7 +101,7 @@ pub(crate) fn json(
         program: "psi",
         provenance: Provenance::of_process(),
         question,
-        keys: first.map_or([0; 2], |found| found.sizes),
+        keys: first.map_or_else(Vec::new, |found| found.sizes.clone()),
         partitions: first.map_or(0, |found| found.partitions),
         threads: first.map_or(0, |found| found.threads),
         parties: parties.collect(),
@@ -134,8 +134,12 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
         let _ = match (&found.matches, &found.answer, &found.in_bins) {
             (Some((matches, keys)), ..) => writeln!(
                 text,
-                "{party}: {keys} of {} keys are in both lists ({} of {} rows)",
+                "{party}: {keys} of {} keys are in {} lists ({} of {} rows)",
                 listed.keys(),
+                match found.sizes.len() {
+                    2 => "both".to_owned(),
+                    parties => format!("all {parties}"),
+                },
                 matches.marked(),
                 listed.rows()
             ),
@@ -159,7 +163,13 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
                 "{party}: {own}; {} bins, of which a program goes on",
                 bins.bins
             ),
-            _ => writeln!(text, "{party}: {own}; the result is for the other party"),
+            _ => {
+                let others = match found.sizes.len() {
+                    2 => "the other party",
+                    _ => "others",
+                };
+                writeln!(text, "{party}: {own}; the result is for {others}")
+            }
         };
     }
     text

@@ -5,6 +5,7 @@
 )]
 
 mod ledger;
+mod many;
 mod numbers;
 mod random;
 mod report;

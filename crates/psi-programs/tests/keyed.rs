@@ -1,15 +1,16 @@
 //! Digests under a shared key, against AES in the clear.
 
+use std::sync::Arc;
 use std::thread;
 
 use madrigal_core::{Cost, Party};
 use madrigal_engine::{RunError, Sharing};
 use madrigal_kernels::{Aes128, Block, Prg};
-use madrigal_net::transport::{Transport, mesh};
+use madrigal_net::transport::{Fault, Transport, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_operations::Backend;
 use madrigal_psi_programs::{Keyed, KeyedError, KeyedPlan, OwnPart, Tags};
-use madrigal_testkit::{World, seed};
+use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_session_with_fault, seed};
 
 /// Keys and digests of all parties.
 struct Trial {
@@ -75,8 +76,11 @@ fn run_each(
             })
             .collect();
         let all = all.into_iter();
-        all.map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        all.map(|one| {
+            one.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+        .collect()
     })
 }
 
@@ -87,6 +91,7 @@ fn check(sharing: Sharing, lens: &[usize], to: &[usize], far: bool) {
     keyed.to = to.iter().map(|&party| Party::new(party)).collect();
     if far {
         keyed.line.latency = 0.02;
+        keyed.threads = 2;
     }
     let plan = KeyedPlan::new(&keyed).unwrap();
     let world = World::light(lens.len(), seed);
@@ -137,7 +142,11 @@ fn the_standards_example() {
     let parts = [Block::new(5, 6), Block::new(u64::MAX, 1 << 63)];
     let trial = Trial {
         keys: vec![parts[0], parts[1], key ^ parts[0] ^ parts[1]],
-        digests: vec![vec![], vec![Block::from(bytes("3243f6a8885a308d313198a2e0370734"))], vec![]],
+        digests: vec![
+            vec![],
+            vec![Block::from(bytes("3243f6a8885a308d313198a2e0370734"))],
+            vec![],
+        ],
     };
     let keyed = Keyed::new(Backend::of(Sharing::R), vec![0, 1, 0]);
     let plans = vec![KeyedPlan::new(&keyed).unwrap(); 3];
@@ -175,7 +184,8 @@ fn parties_with_other_plans_compute_nothing() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let of = |sharing, lens: &[usize]| KeyedPlan::new(&Keyed::new(Backend::of(sharing), lens.to_vec()));
+    let of =
+        |sharing, lens: &[usize]| KeyedPlan::new(&Keyed::new(Backend::of(sharing), lens.to_vec()));
     for (sharing, lens) in [
         (Sharing::R, &[1, 1][..]),
         (Sharing::R, &[1; 4]),
@@ -184,15 +194,106 @@ fn what_cannot_be_is_refused() {
         (Sharing::Y, &[1; 3]),
         (Sharing::BETA, &[1; 2]),
     ] {
-        assert!(matches!(of(sharing, lens), Err(KeyedError::Protocol { .. })), "{sharing}");
+        assert!(
+            matches!(of(sharing, lens), Err(KeyedError::Protocol { .. })),
+            "{sharing}"
+        );
     }
     let keyed = Keyed::new(Backend::of(Sharing::B), vec![1; 3]);
     for to in [vec![], vec![Party::new(3)]] {
-        let wrong = KeyedPlan::new(&Keyed { to, ..keyed.clone() });
+        let wrong = KeyedPlan::new(&Keyed {
+            to,
+            ..keyed.clone()
+        });
         assert!(matches!(wrong, Err(KeyedError::Receivers { parties: 3 })));
     }
     let trial = Trial::new(1, &[1, 1, 2]);
     let plans = vec![KeyedPlan::new(&keyed).unwrap(); 3];
     let done: Vec<_> = run_each(mesh(3), &World::light(3, 1), &plans, &trial);
     assert!(matches!(&done[2], Err(RunError::Values { .. })));
+}
+
+/// Digests that are all the same have tags that are the same, and nothing else shows that: what the only party receives that learns nothing has no
+/// two blocks in common, though all lanes compute the same.
+#[test]
+fn who_learns_nothing_receives_no_block_twice() {
+    let seed = seed();
+    for sharing in [Sharing::R, Sharing::B] {
+        let mut trial = Trial::new(seed, &[256, 256, 0]);
+        trial.digests[..2]
+            .iter_mut()
+            .for_each(|digests| digests.fill(Block::ZERO));
+        let to = vec![Party::new(0), Party::new(1)];
+        let keyed = Keyed {
+            to,
+            ..Keyed::new(Backend::of(sharing), vec![256, 256, 0])
+        };
+        let plans = vec![KeyedPlan::new(&keyed).unwrap(); 3];
+        let (transcript, transports) = Transcript::of(Party::new(2), mesh(3));
+        let world = World::light(3, seed);
+        for done in run_each(transports, &world, &plans, &trial) {
+            let tags = done.unwrap();
+            assert!(
+                tags.of
+                    .iter()
+                    .flat_map(|of| of.iter())
+                    .all(|&tag| tag == tags.of[0][0])
+            );
+        }
+        let bytes = transcript.bytes();
+        let mut blocks: Vec<&[u8]> = bytes.chunks_exact(16).collect();
+        let all = blocks.len();
+        blocks.sort_unstable();
+        blocks.dedup();
+        // As many as ten rounds of ANDs in 512 lanes are, at least.
+        assert!(all > 5000, "{all} blocks");
+        assert_eq!(blocks.len(), all, "in {sharing}, MADRIGAL_SEED={seed}");
+    }
+}
+
+#[test]
+fn faults_end_with_the_result_or_an_error() {
+    let seed = seed();
+    let lens = [5, 70, 3];
+    let trial = Arc::new(Trial::new(seed, &lens));
+    let keyed = Keyed::new(Backend::of(Sharing::R), lens.to_vec());
+    let plan = Arc::new(KeyedPlan::new(&keyed).unwrap());
+    let once = |number: u64| {
+        let fault = Fault {
+            at: (number >> 8) as u32 % 60,
+            ..Fault::random(number, 3)
+        };
+        let again = format!("MADRIGAL_SEED={seed}, fault {number}");
+        let tried = must_end_well(&again, |patience| {
+            let (world, limit) = impatient(3, number, patience);
+            let expected = trial.tags();
+            let right = move |_: Party, tags: &Vec<Vec<u128>>| *tags == expected;
+            let (trial, plan) = (Arc::clone(&trial), Arc::clone(&plan));
+            let work = move |session: Session| {
+                let (trial, plan) = (Arc::clone(&trial), Arc::clone(&plan));
+                async move {
+                    let own = trial.own(session.me());
+                    match plan.run(&session, 1, own, None, &|_| ()).await {
+                        Ok(tags) => Ok(tags.of.iter().map(|of| of.to_vec()).collect()),
+                        Err(RunError::Net(error)) => Err(error),
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            };
+            run_session_with_fault(&world, fault, limit, work, right)
+        });
+        tried.fired
+    };
+    let mut prg = Prg::new(Block::new(seed, 4));
+    let numbers: Vec<u64> = (0..10).map(|_| prg.next_block().lo()).collect();
+    let fired = thread::scope(|scope| {
+        let once = &once;
+        let all: Vec<_> = numbers
+            .iter()
+            .map(|&number| scope.spawn(move || once(number)))
+            .collect();
+        let ended = all.into_iter().map(|one| one.join());
+        ended.filter(|fired| *fired.as_ref().unwrap()).count()
+    });
+    assert!(fired > 2, "{fired} of 10 faults happened");
 }

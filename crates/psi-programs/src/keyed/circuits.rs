@@ -13,13 +13,13 @@ pub(super) const ROUNDS: usize = 10;
 /// Circuits for a number of parties.
 #[derive(Debug, Clone)]
 pub(super) struct Circuits {
-    /// Of a part of the key by each party, the keys of all rounds.
+    /// Keys of all rounds, of a part of the key by each party.
     pub(super) keys: Arc<Circuit>,
-    /// Of a digest and the first two keys, the state after the first round.
+    /// State after the first round, of a digest and the first two keys.
     first: Arc<Circuit>,
-    /// Of a state and a key, the next state.
+    /// Next state, of a state and a key.
     middle: Arc<Circuit>,
-    /// The same of the last round.
+    /// Tag, of the state before the last round and its key.
     last: Arc<Circuit>,
 }
 

@@ -1,4 +1,4 @@
-//! Plans: the key's schedule, then stages of so many digests as memory holds.
+//! Plans: the key's schedule, then stages of as many digests as memory holds.
 
 use std::fmt;
 use std::ops::Range;
@@ -144,7 +144,10 @@ impl KeyedPlan {
         let mut plans: Vec<StagePlan> = Vec::new();
         let mut stages = Vec::new();
         for pieces in pieces(&keyed.lens).chunks(PIECES) {
-            let shape: Vec<_> = pieces.iter().map(|one| (one.owner, one.range.len())).collect();
+            let shape: Vec<_> = pieces
+                .iter()
+                .map(|one| (one.owner, one.range.len()))
+                .collect();
             let known = plans.iter().position(|plan| plan.shape == shape);
             let number = match known {
                 Some(number) => number,
@@ -236,7 +239,10 @@ fn schedule(keyed: &Keyed, circuits: &Circuits) -> Result<Graph, GraphError> {
         let part = graph.input(Sort::new(Sharing::clear(&[owner]), Element::Bits(BITS), 1));
         parts.extend(graph.add(protocol.edges.share(owner), &[part])?);
     }
-    let operation = protocol.bits().circuits.circuit(Arc::clone(&circuits.keys), 1);
+    let operation = protocol
+        .bits()
+        .circuits
+        .circuit(Arc::clone(&circuits.keys), 1);
     for key in graph.add(operation, &parts)? {
         graph.output(key);
     }

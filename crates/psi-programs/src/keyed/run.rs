@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Cost, Phase, Zeroizing};
-use madrigal_engine::{Element, Given, Outcome, Progress, RunError, Shares, Sharing, Sort, StageOutcome, Stages};
+use madrigal_engine::{
+    Element, Given, Outcome, Progress, RunError, Shares, Sharing, Sort, StageOutcome, Stages,
+};
 use madrigal_kernels::Block;
 use madrigal_net::Session;
 
 use super::circuits::BITS;
 use super::plan::KeyedPlan;
 
-/// What one party brings.
+/// Inputs of one party.
 pub struct OwnPart<'a> {
-    /// Its part of the key, drawn for this run alone. The first byte of AES' key is the least significant one.
+    /// Part of the key, drawn for this run alone. The first byte of AES' key is the least significant one.
     pub key: Zeroizing<Block>,
-    /// Its digests, as many as the plan says, none twice. Receivers know tags by the places of their digests here: so they are in an order that nobody else knows.
+    /// Digests, as many as the plan says, none twice. Receivers know tags by the places of their digests here: so they are in an order that nobody else knows.
     pub digests: &'a [Block],
 }
 
