@@ -187,7 +187,7 @@ class Connection:
         return job, session
 
     def psi(self, data: Any, column: OfParty = None, *, progress: ProgressLike = None, **how: Any) -> Matches:
-        """Matches a list with that of the other party, in the same session as other runs; gives what this party learns.
+        """Matches a list with those of the other parties, in the same session as other runs; gives what this party learns.
 
         Args:
             data: This party's list, as for :func:`psi`.

@@ -184,13 +184,13 @@ def lists_as_words(
         yield words
 
 
-def both(lists: Any) -> dict[int, Any]:
-    """The lists of two parties by their numbers."""
-    if isinstance(lists, Mapping) and set(lists) == {0, 1}:
-        return {0: lists[0], 1: lists[1]}
-    if isinstance(lists, (list, tuple)) and len(lists) == 2:
+def all_of(lists: Any) -> dict[int, Any]:
+    """The lists of all parties by their numbers."""
+    if isinstance(lists, Mapping) and len(lists) > 1 and set(lists) == set(range(len(lists))):
+        return {party: lists[party] for party in range(len(lists))}
+    if isinstance(lists, (list, tuple)) and len(lists) > 1:
         return dict(enumerate(lists))
-    raise TypeError("two parties have a list each: give [list of party 0, list of party 1]")
+    raise TypeError("each of two parties or more has a list: give [list of party 0, list of party 1]")
 
 
 def questions(find: str | Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Two lists, matched: which keys both parties have, how many, what goes with them, or shares from which a program goes on."""
+"""Lists, matched: which keys both parties have, how many, what goes with them, or shares from which a program goes on; which keys more parties have all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _native
 from ._html import seconds, size
-from ._lists import OfParty, both, lists_as_words, questions
+from ._lists import OfParty, all_of, lists_as_words, questions
 from ._models import _call, _to, _words
 from ._program import Builder
 from ._progress import ProgressLike, listening, logger
@@ -93,12 +93,12 @@ class Matches:
 
     Attributes:
         party: Number of the party.
-        keys: Different keys of both lists, by the parties' numbers, or the bounds that were told in their place.
-        rows: Rows of its list with keys that the other list has, too: their numbers from 0 on, in order, as an array.
+        keys: Different keys of all lists, by the parties' numbers, or the bounds that were told in their place.
+        rows: Rows of its list with keys that all other lists have, too: their numbers from 0 on, in order, as an array.
         by: With ``any_of``, by which of its keys each of these rows matched: 0 for the first of them, and so on.
         payloads: With ``find="join"``, the other party's payload of each of these rows: an array of integers, or of exact decimals where numbers have
             ``places``.
-        size: Number of different keys that are in both lists; with ``noise`` it may be below 0, or more than a list has.
+        size: Number of different keys that are in all lists; with ``noise`` it may be below 0, or more than a list has.
         sums: With ``find="sum"``, the sum of each party's payloads over these keys: integers, or exact decimals.
         bins: With ``find="shares"``, inputs of a program that goes on.
         stats: Figures of the run, as ``madrigal psi --json`` prints them.
@@ -112,7 +112,7 @@ class Matches:
             return None if text is None else decimal.Decimal(text) if places else int(text)
 
         self.party: int = party
-        self.keys: tuple[int, int] = (stats["keys"][0], stats["keys"][1])
+        self.keys: tuple[int, ...] = tuple(stats["keys"])
         self.rows: Any = None if rows is None else np.frombuffer(rows, "<i8").astype(np.int64)
         self.by: Any = None if by is None else np.frombuffer(by, "<i8").astype(np.int64)
         self.payloads: Any = None if payloads is None else _decimals(np.frombuffer(payloads, "<i8").astype(np.int64), places)
@@ -122,7 +122,7 @@ class Matches:
         self.stats = stats
 
     def __repr__(self) -> str:
-        told = [f"{self.size} keys in both"] if self.size is not None else []
+        told = [f"{self.size} keys in {'both' if len(self.keys) == 2 else 'all'}"] if self.size is not None else []
         told += [f"{len(self.rows)} rows"] if self.rows is not None else []
         told += [f"sum of party {party} {sum_}" for party, sum_ in enumerate(self.sums) if sum_ is not None]
         told += [repr(self.bins)] if self.bins is not None else []
@@ -139,7 +139,7 @@ def _decimals(units: Any, places: int) -> Any:
 
 
 class Asked:
-    """A question to two lists: flags of the command line, and how results are taken."""
+    """A question to lists: flags of the command line, and how results are taken."""
 
     def __init__(
         self,
@@ -162,6 +162,7 @@ class Asked:
         noise: float | None = None,
         delta: float | None = None,
         most: int | None = None,
+        protocol: str | None = None,
         memory: int = 1024,
         spill: str | os.PathLike[str] | None = None,
         state: OfParty = None,
@@ -183,6 +184,7 @@ class Asked:
             noise=noise,
             delta=delta,
             most=most,
+            protocol=protocol,
             memory=int(memory),
             spill=None if spill is None else os.fspath(spill),
         )
@@ -230,6 +232,7 @@ def psi(
     noise: float | None = None,
     delta: float | None = None,
     most: int | None = None,
+    protocol: str | None = None,
     memory: int = 1024,
     spill: str | os.PathLike[str] | None = None,
     state: OfParty = None,
@@ -237,12 +240,13 @@ def psi(
     network: str | None = None,
     transport: str | None = None,
     progress: ProgressLike = None,
-) -> tuple[Matches, Matches]:
-    """Matches two lists with both parties in this process, by the real protocols; gives what each of them learns. One of several machines does so
-    by :meth:`Connection.psi`.
+) -> tuple[Matches, ...]:
+    """Matches lists with all parties in this process, by the real protocols; gives what each of them learns. One of several machines does so
+    by :meth:`Connection.psi`. Three parties or more learn which of their rows have keys of all lists, and beside that of each of their own keys which of the others
+    have it, and how many keys, not which, others have in common without them.
 
     Args:
-        lists: Both parties' lists, party 0's first: paths of files (.csv, .parquet), sequences or arrays of keys, mappings of columns, or frames of
+        lists: The parties' lists, party 0's first: paths of files (.csv, .parquet), sequences or arrays of keys, mappings of columns, or frames of
             pandas, polars or pyarrow. Keys are texts, bytes, whole numbers, decimals and days, and match if a CSV file would have the same text.
             What is in memory is written to a file that its owner alone can read, and that is removed in the end.
         column: Column of the keys, or a list of several that are one key together; where parties have other names, each party's by its number, as
@@ -250,10 +254,10 @@ def psi(
         any_of: In place of ``column`` a list of several keys that each row has, as ``["email", "phone", ["first", "last"]]``, each a column or a list of
             columns that are one key together: a row matches by the first of them that the other list has in the same place. Each party's
             by its number, likewise. For ``find="rows"`` and ``"join"``.
-        find: Question: ``"rows"``, which of its own rows have keys of the other list; ``"join"``, that and the other party's payload of
+        find: Question, of which three parties or more have the first: ``"rows"``, which of its own rows have keys of all other lists; ``"join"``, that and the other party's payload of
             each; ``"size"``, how many keys are in both lists; ``"sum"``, what their payloads add up to; ``("size", "sum")``; or ``"shares"``:
             nothing, and a program goes on from the :class:`Bins`.
-        to: Who learns it: a party, or ``"all"``.
+        to: Who learns it: a party, several, or ``"all"``.
         security: Parties against which the lists are protected: ``"semi-honest"``, which follow the protocol, or ``"malicious"``, which do whatever helps
             them, for rows and ``"join"``.
         normal: Form in which keys are compared: ``"exact"``, some of ``"lower,trim"``, or ``"phone:49"``; with ``any_of`` one for all keys, or a list with
@@ -262,14 +266,16 @@ def psi(
         places: Digits after the point of these numbers.
         repeated: Payload of a key that several rows have: ``"refuse"``, ``"first"`` or ``"sum"``.
         empty: Rows without a key: ``"skip"``, ``"refuse"`` or ``"match"``.
-        bound: Number that the other party is told in place of the number of different keys; each party's by its number where they differ.
+        bound: Number that others are told in place of the number of different keys; each party's by its number where they differ.
         ledger: File in which each party's queries are counted, by its number.
         limit: Queries that a list may answer in all, for a ledger that does not exist yet.
         budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise``.
         noise: With ``find="size"``, epsilon of the noise that each party adds to the number, from 1e-9 to 5: what a party learns of the other list is
             (epsilon, delta)-differentially private for one key, but for the list's size (``bound``).
         delta: Chance with which noise may tell of a key, 1e-9 unless said otherwise.
-        most: The most different keys that the other party's list may have, or be said to have.
+        most: The most different keys that another party's list may have, or be said to have.
+        protocol: Protocol in which three parties or more match their lists: ``"R"``, of three parties of which no two pool what they have, or ``"B"``; if none is
+            given, R for three and B for more.
         memory: Memory for digests of a list's keys, in megabytes; beyond it they go to a file.
         spill: Folder for that file, and for those of lists in memory.
         state: Directory of each party's, by its number, in which what was found is kept until it is given back: a run whose line is lost goes on there
@@ -282,11 +288,11 @@ def psi(
     Raises:
         RunError: lists that cannot be matched, with the text of the command line, which names arguments as its flags.
     """
+    given = all_of(lists)
     asked = Asked(
-        both(lists), column, any_of=any_of, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated,
-        empty=empty, bound=bound, ledger=ledger, limit=limit, budget=budget, noise=noise, delta=delta, most=most, memory=memory, spill=spill, state=state,
+        given, column, any_of=any_of, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated,
+        empty=empty, bound=bound, ledger=ledger, limit=limit, budget=budget, noise=noise, delta=delta, most=most, protocol=protocol, memory=memory, spill=spill, state=state,
     )
-    how = _words(local=2, json=True, threads=threads, network=network, transport=transport)
-    with listening(asked.name, progress, "2 parties here") as ear, asked.words() as words:
-        first, second = asked.matches(_call(_native.psi, asked.flags([*how, *words]), asked.shares, ear, ear.terminal))
-    return first, second
+    how = _words(local=len(given), json=True, threads=threads, network=network, transport=transport)
+    with listening(asked.name, progress, f"{len(given)} parties here") as ear, asked.words() as words:
+        return tuple(asked.matches(_call(_native.psi, asked.flags([*how, *words]), asked.shares, ear, ear.terminal)))

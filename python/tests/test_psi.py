@@ -80,6 +80,26 @@ def test_malicious_parties_are_asked_for_by_name() -> None:
         mg.psi(lists, security="honest", threads=1)
 
 
+def test_three_parties_and_more_learn_which_rows_all_have() -> None:
+    rng = drawn()
+    for parties, protocol, most in [(3, None, 40), (3, "B", 6), (4, None, 4)]:
+        lists = [[f"key {rng.randrange(most)}" for _ in range(rng.choice([1, most]))] for _ in range(parties)]
+        to = rng.choice(["all", [0, 2], 1])
+        found = mg.psi(lists, to=to, protocol=protocol, threads=1)
+        common = set.intersection(*map(set, lists))
+        assert len(found) == parties
+        for me, one in enumerate(found):
+            assert one.party == me and one.keys == tuple(len(set(own)) for own in lists)
+            if to == "all" or me == to or isinstance(to, list) and me in to:
+                assert one.rows.tolist() == [row for row, key in enumerate(lists[me]) if key in common] and one.size == len(common)
+            else:
+                assert one.rows is None and one.size is None
+    with pytest.raises(mg.RunError, match="two parties"):
+        mg.psi([["a"], ["a"], ["b"]], find="size")
+    with pytest.raises(TypeError, match="two parties or more"):
+        mg.psi([["a"]])
+
+
 def test_payloads_and_sums_are_those_of_sets() -> None:
     rng = drawn()
     for places in (0, 2):

@@ -49,7 +49,7 @@ pub enum Bench {
     Lines(BenchLines),
     /// Tables of secret rows: shuffled, sorted, joined, grouped
     Tables(BenchTables),
-    /// Lists of two parties, matched
+    /// Lists of two parties, or of more, matched
     Psi(BenchPsi),
     /// A process of `psi`, which starts it.
     #[command(hide = true, after_help = EXIT_STATUS)]
@@ -572,12 +572,16 @@ pub struct BenchPsi {
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=640_000_000))]
     pub items: u64,
 
+    /// Number of parties. From three on, keys that all have are measured (prf-r of three, prf-b), in place of what two can ask
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
     /// Measure only what has this text in its name, for example rr; several are separated by
     /// commas
     #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// tcp, tls: the protection of the link between the two processes
+    /// tcp, tls: the protection of the link between any two processes
     #[arg(long, value_name = "KIND", default_value = "tls")]
     pub transport: TransportArg,
 

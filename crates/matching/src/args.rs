@@ -11,6 +11,7 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
+use crate::many::ProtocolArg;
 use crate::noisy::Noisy;
 pub use crate::of_party::OfParty;
 pub(crate) use crate::of_party::of_party;
@@ -25,6 +26,9 @@ Two parties have a list each, as .csv with names of columns in the first line, o
 list has, or the bound that --bound says; whom --to names learns which of its own rows have keys that the other list has, too, or what --join, --size or
 --sum ask for in place of that. Nothing else.
 
+Three parties or more learn which of their rows have keys that all lists have; and beside that of each of their own keys which of the others have it, and how many keys,
+not which, others have in common without them.
+
 ";
 
 fn below() -> String {
@@ -35,7 +39,7 @@ fn below() -> String {
 #[derive(Args, Debug)]
 #[command(after_help = below())]
 pub struct Psi {
-    /// Our list; with --local that of each party, as 0=a.csv and 1=b.csv
+    /// Our list; with --local that of each party, as 0=a.csv, 1=b.csv and so on
     #[arg(
         long,
         short = 'i',
@@ -180,10 +184,10 @@ pub struct Psi {
     #[arg(long, requires = "keys", help_heading = "Result")]
     pub explain: bool,
 
-    /// Different keys of party 0's list and of party 1's, for --explain; with --or those of all of a row's keys together
+    /// Different keys of each party's list, party 0's first, for --explain; with --or those of all of a row's keys together
     #[arg(
         long,
-        value_name = "KEYS,KEYS",
+        value_name = "KEYS,KEYS,...",
         value_delimiter = ',',
         num_args = 1,
         requires = "explain",
@@ -223,6 +227,10 @@ pub struct Psi {
         help_heading = "Resources"
     )]
     pub threads: Threads,
+
+    /// Protocol in which three parties or more match their lists, the same at all [default: R for three, B for more]
+    #[arg(long, value_name = "R|B", help_heading = "Resources")]
+    pub protocol: Option<ProtocolArg>,
 
     /// Network between the parties.
     #[command(flatten)]

@@ -6,8 +6,10 @@ use madrigal_app::failure::{Failure, Fault, Status};
 use madrigal_lists::ListError;
 use madrigal_net::{Context, Error};
 use madrigal_psi::PsiError;
+use madrigal_psi_programs::KeyedError;
 
 use crate::ledger::LedgerError;
+use crate::many::TooMany;
 use crate::state::StateError;
 
 /// Reasons why lists are not matched.
@@ -20,6 +22,12 @@ pub enum Unmatched {
     /// A plan that cannot be made.
     #[error("{0}")]
     Plan(#[from] PsiError),
+    /// Lists of many parties that are too long.
+    #[error(transparent)]
+    Many(#[from] TooMany),
+    /// A plan for many parties that cannot be made.
+    #[error("{0}")]
+    Keyed(#[from] KeyedError),
     /// Payloads whose sums may not fit.
     #[error(
         "--payload: a payload is further from 0 than {most} units of the last place, and sums of {keys} of them have 64 bits: give fewer --places, or leave out its row"
@@ -98,7 +106,7 @@ impl Fault for Unmatched {
             ) => Status::File,
             Self::State(StateError::OtherHasNone { .. }) => Status::Peer,
             Self::Lost { failure, .. } => failure.status(),
-            Self::Plan(PsiError::Bug(_)) => Status::Internal,
+            Self::Plan(PsiError::Bug(_)) | Self::Keyed(KeyedError::Graph(_)) => Status::Internal,
             _ => Status::Usage,
         }
     }

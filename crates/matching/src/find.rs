@@ -35,8 +35,8 @@ pub struct Found {
     pub answer: Option<Answer>,
     /// Inputs of a program that goes on, where they were asked for.
     pub in_bins: Option<InBins>,
-    /// Different keys of both lists, by the parties' order, or the bounds that were told.
-    pub sizes: [u64; 2],
+    /// Different keys of all lists, by the parties' order, or the bounds that were told.
+    pub sizes: Vec<u64>,
     /// Partitions of the lists.
     pub partitions: usize,
     /// Partitions whose answers an earlier run has left.
@@ -81,7 +81,7 @@ pub async fn find(
 ) -> Result<Found> {
     if session.parties() != 2 {
         return Err(Unmatched::Flags(format!(
-            "two parties match their lists, and {} were named",
+            "two parties match their lists so, and {} were named",
             session.parties()
         ))
         .into());
@@ -275,7 +275,7 @@ impl Matching<'_> {
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
             in_bins: None,
-            sizes,
+            sizes: sizes.to_vec(),
             partitions,
             before,
             threads: self.threads,
@@ -314,7 +314,7 @@ impl Matching<'_> {
             matches: None,
             answer,
             in_bins,
-            sizes: known.sizes,
+            sizes: known.sizes.to_vec(),
             partitions: 1,
             before: 0,
             threads: self.threads,
@@ -373,7 +373,7 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
         matches: task.to.names(me).then_some((matches, keys)),
         answer: None,
         in_bins: None,
-        sizes,
+        sizes: sizes.to_vec(),
         partitions,
         before: partitions,
         threads: 1,
@@ -385,7 +385,7 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
 }
 
 /// Reads the list on a thread of its own, while this one answers the other party.
-async fn listed(
+pub(crate) async fn listed(
     context: &Context,
     task: &Task,
     salt: [u8; 32],

@@ -1,4 +1,4 @@
-//! Commands on lists of two parties: which keys both have, how many they are, and what their payloads add up to.
+//! Commands on lists of two parties: which keys both have, how many they are, and what their payloads add up to; and of more parties: which keys all have.
 //!
 //! [`find`](fn@find) matches lists in a session that is there already; [`psi`] does what the flags of a command say, and prints what came of it, or gives it to
 //! whoever called.
@@ -10,6 +10,7 @@ mod explain;
 mod failure;
 mod find;
 mod ledger;
+mod many;
 mod noisy;
 mod numbers;
 mod of_party;
@@ -29,6 +30,7 @@ pub use failure::Unmatched;
 pub use find::{Found, find};
 pub use ledger::{Entry, Ledger, LedgerError};
 pub use madrigal_psi::Security;
+pub use many::{Many, ProtocolArg, TooMany, find_many};
 pub use noisy::Noisy;
 pub use numbers::{Answer, InBins, shares};
 pub use several::Several;

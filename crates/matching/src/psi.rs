@@ -23,6 +23,7 @@ use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
+use crate::many::{self, Asked};
 use crate::resume::{all_alone, lost};
 use crate::state::{self, State};
 use crate::task::{self, Question, Task, Told};
@@ -78,8 +79,8 @@ pub fn json(args: &Psi, done: &[Done]) -> Result<String> {
 pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     args.who.check()?;
     let present = Present::new(&args.who, &args.net)?;
-    two(present.parties())?;
-    let parts = parts(args, &present.here(), &present.names())?;
+    let many = Asked::new(args, present.parties())?;
+    let parts = parts(args, present.parties(), &present.here(), &present.names())?;
     parts.iter().try_for_each(Part::is_there)?;
     let inputs = parts.iter().map(|part| part.task.source.path());
     let outputs: Vec<Output<'_>> = parts.iter().flat_map(outputs).collect();
@@ -91,18 +92,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         && let [part] = &parts[..]
     {
         // Nobody is left to tell if standard error is gone.
-        let _ = write!(
-            stderr(),
-            "{}{}",
-            told::learnt(
-                part.task.question,
-                part.task.to,
-                part.task.bound,
-                part.task.noise
-            ),
-            security::told(part.task.security)
-        );
-        let _ = write!(stderr(), "{}", told::keys(part.keys()));
+        let _ = write!(stderr(), "{}", learnt(&part.task, many.as_ref()));
     }
     let tasks: Vec<_> = parts.iter().map(|part| (part.party, &part.task)).collect();
     if let Some(found) = all_alone(&tasks)? {
@@ -116,7 +106,10 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             let me = session.me();
             let part = parts.iter().find(|part| part.party == me);
             let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
-            find(session, JOB, &part.task, observe).await
+            match &many {
+                Some(many) => many.find(session, JOB, &part.task, observe).await,
+                None => find(session, JOB, &part.task, observe).await,
+            }
         },
     );
     let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
@@ -140,9 +133,9 @@ fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Re
 /// [`Failure`] in the same cases as [`run`]. What is wrong with flags, or a file that is not there, ends nothing; all else ends the session.
 pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let session = seat.session();
-    two(session.parties())?;
+    let many = Asked::new(args, session.parties())?;
     let me = session.me();
-    let mut parts = parts(args, &[me], seat.names())?;
+    let mut parts = parts(args, session.parties(), &[me], seat.names())?;
     let part = parts.pop();
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
@@ -157,15 +150,13 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         bins::prepare(folder)?;
     }
     if !args.quiet {
-        let task = &part.task;
-        let learnt = told::learnt(task.question, task.to, task.bound, task.noise);
-        say(format!("{learnt}{}", security::told(task.security)).trim_end());
-        if let more @ 2.. = part.keys() {
-            say(told::keys(more).trim_end());
-        }
+        say(learnt(&part.task, many.as_ref()).trim_end());
     }
     let found = async |number, observe: &dyn Fn(Progress)| {
-        let found = find(session, number, &part.task, observe).await?;
+        let found = match &many {
+            Some(many) => many.find(session, number, &part.task, observe).await?,
+            None => find(session, number, &part.task, observe).await?,
+        };
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await;
@@ -175,15 +166,16 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         .ok_or_else(|| Failure::bug("a party without an answer"))
 }
 
-/// Checks that parties are two.
-fn two(parties: usize) -> Result<()> {
-    if parties == 2 {
-        return Ok(());
+/// Says who learns what.
+fn learnt(task: &Task, many: Option<&Asked>) -> String {
+    let keys = told::keys(task.source.all_keys().len());
+    match many {
+        Some(many) => many.learnt(task.bound),
+        None => {
+            let learnt = told::learnt(task.question, task.to, task.bound, task.noise);
+            format!("{learnt}{}{keys}", security::told(task.security))
+        }
     }
-    let problem = format!(
-        "two parties match their lists, and there are {parties}: give --local 2, or a list of two parties"
-    );
-    Err(Unmatched::Flags(problem).into())
 }
 
 impl Part {
@@ -192,11 +184,6 @@ impl Part {
         let path = self.task.source.path();
         let opened = File::open(path).map(drop);
         opened.map_err(Failure::file("read the list", path))
-    }
-
-    /// Keys of each row.
-    fn keys(&self) -> usize {
-        self.task.source.all_keys().len()
     }
 
     /// Writes the files that were asked for.
@@ -230,9 +217,20 @@ fn outputs(part: &Part) -> [Output<'_>; 2] {
 
 /// Says what a run will cost.
 fn explain(args: &Psi) -> Result<()> {
-    let &[first, second] = &args.keys[..] else {
+    let many = Asked::new(args, args.keys.len())?;
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network, args.who.local.is_some());
+    over.or_extension_for_many();
+    let fits = args
+        .who
+        .local
+        .is_none_or(|parties| parties == args.keys.len());
+    if let (Some(many), true) = (many, fits) {
+        return many::explain(args, &many, &over);
+    }
+    let (&[first, second], true) = (&args.keys[..], fits) else {
         let problem = format!(
-            "--keys has {} numbers: give those of party 0 and of party 1, as 1000000,20000",
+            "--keys has {} numbers: give one for each party, as 1000000,20000",
             args.keys.len()
         );
         return Err(Unmatched::Flags(problem).into());
@@ -247,9 +245,6 @@ fn explain(args: &Psi) -> Result<()> {
             |one: &crate::args::OfParty<String>| one.party.is_none_or(|number| number == party);
         args.payload.iter().any(of)
     });
-    let mut over = args.over.clone();
-    over.or_network(&args.net.network, args.who.local.is_some());
-    over.or_extension_for_many();
     let to = to(args)?;
     let noise = args.noisy.noise()?;
     noisy::check(noise, args.question())?;
@@ -297,11 +292,14 @@ fn to(args: &Psi) -> Result<Told> {
     })
 }
 
-/// The tasks of the parties here.
-fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
+/// The tasks of the parties here, of all of them `parties`. Where these are more than two, receivers are not in them.
+fn parts(args: &Psi, parties: usize, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
     let numbers: Vec<usize> = here.iter().map(|party| party.index()).collect();
     let wrong = |problem: String| Failure::from(Unmatched::Flags(problem));
-    let to = to(args)?;
+    let to = match parties {
+        2 => to(args)?,
+        _ => Told::Both,
+    };
     let noise = args.noisy.noise()?;
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
@@ -319,16 +317,14 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
         let out = of_party("--out", &args.out, number, &numbers).map_err(wrong)?;
         let ledger = of_party("--ledger", &args.ledger, number, &numbers).map_err(wrong)?;
         let (limit, budget) = (args.limit, args.noisy.budget);
-        let other = format!("party {}", 1 - number.min(1));
+        let with = many::others(party, parties, names);
         let ledger = ledger.map(|path| {
-            (
-                Ledger {
-                    path,
-                    limit,
-                    budget,
-                },
-                names.get(1 - number.min(1)).cloned().unwrap_or(other),
-            )
+            let ledger = Ledger {
+                path,
+                limit,
+                budget,
+            };
+            (ledger, with)
         });
         let state = of_party("--state", &args.state.state, number, &numbers).map_err(wrong)?;
         let shares = of_party("--shares", &args.shares, number, &numbers).map_err(wrong)?;
@@ -351,7 +347,7 @@ fn parts(args: &Psi, here: &[Party], names: &[String]) -> Result<Vec<Part>> {
             };
             source = source.payload(payload).map_err(Unmatched::from)?;
         }
-        if out.is_some() && !to.names(party) {
+        if out.is_some() && !args.to.names(number) {
             return Err(wrong(format!(
                 "--out is of no use to party {number}, which does not learn the result by --to: leave it out"
             )));

@@ -27,8 +27,8 @@ struct Report {
     security: &'static str,
     /// Noise of `matched_keys`; null where it has none.
     noise: Option<NoiseFigures>,
-    /// Different keys of both lists, by the parties' order, or the bounds that were told.
-    keys: [u64; 2],
+    /// Different keys of all lists, by the parties' order, or the bounds that were told.
+    keys: Vec<u64>,
     /// Partitions of the lists.
     partitions: usize,
     /// Partitions whose answers an earlier run has left in the directory of --state.
@@ -52,7 +52,7 @@ struct PartyReport {
     skipped: u32,
     /// Rows beyond the first of their key.
     repeated: u64,
-    /// Different keys that both lists have; null at a party that does not learn it, and where it was not asked for. With noise it may
+    /// Different keys that all lists have; null at a party that does not learn it, and where it was not asked for. With noise it may
     /// be below 0, or more than a list has.
     matched_keys: Option<i64>,
     /// Rows of its list with such keys; null likewise.
@@ -115,7 +115,7 @@ pub(crate) fn json(
         question,
         security: first.map_or("", |found| security::name(found.security)),
         noise: first.and_then(|found| found.noise).map(NoiseFigures::new),
-        keys: first.map_or([0; 2], |found| found.sizes),
+        keys: first.map_or_else(Vec::new, |found| found.sizes.clone()),
         partitions: first.map_or(0, |found| found.partitions),
         partitions_before: first.map_or(0, |found| found.before),
         threads: first.map_or(0, |found| found.threads),
@@ -185,8 +185,12 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
         let _ = match (&found.matches, &found.answer, &found.in_bins) {
             (Some((matches, keys)), ..) => writeln!(
                 text,
-                "{party}: {keys} of {} keys are in both lists ({} of {} rows{})",
+                "{party}: {keys} of {} keys are in {} lists ({} of {} rows{})",
                 listed.keys(),
+                match found.sizes.len() {
+                    2 => "both".to_owned(),
+                    parties => format!("all {parties}"),
+                },
                 matches.marked(),
                 listed.rows(),
                 by_key(found, matches)
@@ -197,7 +201,13 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
                 "{party}: {own}; {} bins, of which a program goes on",
                 bins.bins
             ),
-            _ => writeln!(text, "{party}: {own}; the result is for the other party"),
+            _ => {
+                let others = match found.sizes.len() {
+                    2 => "the other party",
+                    _ => "others",
+                };
+                writeln!(text, "{party}: {own}; the result is for {others}")
+            }
         };
     }
     text

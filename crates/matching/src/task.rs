@@ -136,7 +136,7 @@ pub struct Task {
     pub over: Over,
     /// The most keys that the other party's list may have.
     pub most: u64,
-    /// Ledger in which the list's owner counts queries, and name of the other party there.
+    /// Ledger in which the list's owner counts queries, and names of the other parties there.
     pub ledger: Option<(Ledger, String)>,
     /// Threads for steps during which the other party waits.
     pub alone: usize,
@@ -258,6 +258,11 @@ impl Task {
 
     /// Counts the query in the list's ledger.
     pub(crate) fn count(&self) -> Result<(), LedgerError> {
+        self.count_for(&self.to.text())
+    }
+
+    /// Counts the query in the list's ledger, for receivers as `--to` has them.
+    pub(crate) fn count_for(&self, to: &str) -> Result<(), LedgerError> {
         let Some((ledger, with)) = &self.ledger else {
             return Ok(());
         };
@@ -265,7 +270,7 @@ impl Task {
             when: now(),
             with: with.clone(),
             list: self.source.path().display().to_string(),
-            question: format!("{}, for {}", self.question.name(), self.to.text()),
+            question: format!("{}, for {to}", self.question.name()),
             noise: self.noise,
         };
         ledger.count(&entry).map(drop)

@@ -5,6 +5,7 @@
 )]
 
 mod ledger;
+mod many;
 mod noisy;
 mod numbers;
 mod random;

@@ -12,7 +12,7 @@ use madrigal_app::over::Over;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
-use madrigal_matching::{Found, Ledger, MOST_KEYS, Question, State, Task, Told, find};
+use madrigal_matching::{Found, Ledger, MOST_KEYS, Question, Security, State, Task, Told, find};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_ot::SeededRng;
@@ -87,6 +87,9 @@ impl Case {
                 folder: self.state(party),
                 keys: 40,
             }),
+            noise: None,
+            security: Security::SemiHonest,
+            alone: 2,
             deadline: None,
         }
     }
@@ -193,7 +196,7 @@ fn must_cost(found: &Found, me: Party, case: &Case) {
         Told::One(one) => one,
         Told::Both => Party::new(usize::from(found.sizes[1] < found.sizes[0])),
     };
-    let sizes = Sizes::of(found.sizes, receiver);
+    let sizes = Sizes::of([found.sizes[0], found.sizes[1]], receiver);
     let plan = PsiPlan::new(sizes, found.partitions, case.to == Told::Both).unwrap();
     let plan = if case.join {
         plan.with_payloads()
@@ -287,6 +290,7 @@ fn a_run_that_goes_on_is_counted_once() {
     let ledger = |party| Ledger {
         path: case.path(party, "ledger"),
         limit: Some(1),
+        budget: None,
     };
     let tasks = || {
         let tasks = case.tasks().into_iter().enumerate();

@@ -13,7 +13,7 @@ use madrigal_app::reach::Network;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_lists::{Duplicates, Extra, Keep, Key, Normal, Payload, Source};
-use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, find};
+use madrigal_matching::{Found, MOST_KEYS, Question, Security, Task, Told, find};
 use madrigal_net::Session;
 use madrigal_ot::SeededRng;
 use madrigal_testkit::seed;
@@ -163,6 +163,9 @@ fn check(rng: &mut SeededRng, folder: &Path, again: &str) {
             most: MOST_KEYS,
             ledger: None,
             state: None,
+            noise: None,
+            security: Security::SemiHonest,
+            alone: 2,
             deadline: None,
         }
     });

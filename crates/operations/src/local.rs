@@ -167,6 +167,8 @@ fn even(word: u64) -> u64 {
 /// `count` bits, 1 to 64 of them, of which each is `stride` places from the one before.
 fn gathered(words: &[u64], at: usize, stride: isize, count: usize) -> u64 {
     let word = match stride {
+        // One bit again and again, of a value that all lanes have.
+        0 => (u64::from_le(words[at / 64]) >> (at % 64) & 1).wrapping_neg(),
         1 => word_at(words, at),
         // Windows that move by two, of images.
         2 if count > 32 => even(word_at(words, at)) | even(word_at(words, at + 64)) << 32,

@@ -31,10 +31,12 @@
 //! Tags of different items agree in b bits once in 2^b times: in any of m bins with probability m 2^-b. As many bits are compared as make this 2^-40
 //! ([`Parts::tag_bits`]).
 
+mod keyed;
 mod matched;
 mod payloads;
 mod questions;
 
+pub use keyed::{Keyed, KeyedError, KeyedPlan, OwnPart, Tags};
 pub use matched::{Matched, Parts, Payload};
 pub use payloads::{PayloadError, check_payloads};
 pub use questions::{Ask, Asked, Question};

@@ -1,6 +1,7 @@
 //! The tests of this crate, in one executable.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+mod keyed;
 mod noisy;
 mod programs;
 mod whole;

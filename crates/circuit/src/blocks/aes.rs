@@ -56,19 +56,29 @@ impl Builder {
         let mut keys = keys.chunks(8 * BYTES);
         let mut state = self.xor_all(block, keys.next().unwrap_or_default());
         for (round, key) in (1..).zip(keys) {
-            state = self.sub_bytes(&state);
-            // ShiftRows: row r of column c comes from column c + r.
-            let from = |at: usize| (at + 4 * (at % 4)) % BYTES;
-            state = (0..BYTES)
-                .flat_map(|at| state[8 * from(at)..][..8].to_vec())
-                .collect();
-            if round < ROUNDS {
-                let columns = state.chunks(32).flat_map(|column| self.mix_column(column));
-                state = columns.collect();
-            }
-            state = self.xor_all(&state, key);
+            state = self.aes128_round(&state, key, round == ROUNDS);
         }
         state
+    }
+
+    /// One round: SubBytes, ShiftRows, MixColumns but in the `last` one, and the round's key added. 16 S-boxes.
+    ///
+    /// # Panics
+    /// If the state or the key has not 128 bits.
+    pub fn aes128_round(&mut self, state: &[Wire], key: &[Wire], last: bool) -> Vec<Wire> {
+        assert_eq!(state.len(), 8 * BYTES, "bits of an AES state");
+        assert_eq!(key.len(), 8 * BYTES, "bits of a round's key");
+        let bytes = self.sub_bytes(state);
+        // ShiftRows: row r of column c comes from column c + r.
+        let from = |at: usize| (at + 4 * (at % 4)) % BYTES;
+        let mut state: Vec<Wire> = (0..BYTES)
+            .flat_map(|at| bytes[8 * from(at)..][..8].to_vec())
+            .collect();
+        if !last {
+            let columns = state.chunks(32).flat_map(|column| self.mix_column(column));
+            state = columns.collect();
+        }
+        self.xor_all(&state, key)
     }
 
     /// Each byte is 2 a + 3 b + c + d of the column from itself on, that is 2 (a + b) + b + c + d.

@@ -14,20 +14,23 @@ pub(super) const fn amount(key: u64) -> u64 {
     key * 31 % 1000
 }
 
-/// Keys of a party: of party 0 the first `items` numbers, of party 1 as many from a half on.
+/// Keys of a party: of party 0 the first `items` numbers, of party 1 as many from a half on, of others from before that on.
 pub(super) const fn keys(party: usize, items: u64) -> std::ops::Range<u64> {
-    let first = if party == 0 { 0 } else { items - common(items) };
+    let first = match party {
+        0 => 0,
+        party => (items - common(items)) / party as u64,
+    };
     first..first + items
 }
 
-/// Keys that both have.
+/// Keys that all have.
 pub(super) const fn common(items: u64) -> u64 {
     items / 2
 }
 
-/// Writes both lists, with addresses for keys, some 36 bytes a row.
-pub(super) fn write(folder: &Path, items: u64) -> io::Result<()> {
-    for party in [0, 1] {
+/// Writes all lists, with addresses for keys, some 36 bytes a row.
+pub(super) fn write(folder: &Path, parties: usize, items: u64) -> io::Result<()> {
+    for party in 0..parties {
         let mut to = BufWriter::with_capacity(1 << 20, File::create(path(folder, party))?);
         writeln!(to, "id,email,amount")?;
         for (id, key) in keys(party, items).enumerate() {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use madrigal_engine::Sharing;
 use madrigal_matching::{Question, Security};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,26 @@ pub(super) struct Workload {
     pub(super) security: Security,
 }
 
-/// All of them. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
-pub(super) const ALL: [Workload; 7] = [
+/// Names of what three parties and more are measured in, each with the protocol that encrypts keys.
+pub(super) const MANY: [(&str, Sharing); 2] =
+    [("psi/prf-r", Sharing::R), ("psi/prf-b", Sharing::B)];
+
+/// Workloads of this many parties.
+pub(super) fn of_parties(parties: usize) -> Vec<Workload> {
+    let rows = |&(name, _): &(&'static str, Sharing)| Workload {
+        name,
+        question: Question::Rows,
+        security: Security::SemiHonest,
+    };
+    match parties {
+        2 => ALL.to_vec(),
+        3 => MANY.iter().map(rows).collect(),
+        _ => MANY[1..].iter().map(rows).collect(),
+    }
+}
+
+/// All of two parties. The variant with the fewest bytes is the one that takes the least time, too: it has two names, by which scripts find it.
+const ALL: [Workload; 7] = [
     Workload {
         name: "psi/rr",
         question: Question::Rows,
@@ -66,6 +85,7 @@ pub(super) const ALL: [Workload; 7] = [
 pub(super) struct Assignment {
     pub(super) name: String,
     pub(super) me: usize,
+    pub(super) parties: usize,
     pub(super) items: u64,
     pub(super) threads: usize,
     pub(super) memory: u64,

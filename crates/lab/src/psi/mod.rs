@@ -1,7 +1,7 @@
-//! `madrigal-lab psi`: lists of two parties, matched.
+//! `madrigal-lab psi`: lists of two parties or more, matched.
 //!
 //! Each run is a process for each party, which reads its list from a CSV file and, where the question has rows for an answer, writes those that match. A half of
-//! the keys is common. Time is from when the parties have met to when both have written their files.
+//! the keys is common. Time is from when the parties have met to when all have written their files.
 
 mod lists;
 mod messages;
@@ -20,7 +20,7 @@ use crate::measured::{Rows, Watch, is_wanted, select};
 use crate::numbers::rate;
 use crate::progress::Steps;
 use crate::scaling::line::Line;
-use messages::{ALL, Assignment, Done, Workload};
+use messages::{Assignment, Done, Workload, of_parties};
 use row::PsiRow;
 
 /// The command of a process of this benchmark.
@@ -28,19 +28,22 @@ const COMMAND: &str = "psi-party";
 
 pub fn run(args: &BenchPsi) -> Result<()> {
     let wanted = |name: &str| is_wanted(&args.only, name);
-    let wanted = select(ALL.to_vec(), wanted, |workload: &Workload| workload.name)?;
+    let wanted = select(of_parties(args.parties), wanted, |workload: &Workload| {
+        workload.name
+    })?;
     let folder = match &args.folder {
         Some(folder) => tempfile::tempdir_in(folder),
         None => tempfile::tempdir(),
     };
     let folder = folder.map_err(Failure::system("cannot make a directory for lists"))?;
-    lists::write(folder.path(), args.items).map_err(Failure::system("cannot write lists"))?;
+    lists::write(folder.path(), args.parties, args.items)
+        .map_err(Failure::system("cannot write lists"))?;
     let steps = Steps::new(wanted.len() as u64 * u64::from(args.repeat), args.json);
     let mut rows = Rows::new(args.json);
     let mut line = Line::default();
     let mut aes = 0_f64;
     for workload in &wanted {
-        let watch = Watch::new(2 * args.threads);
+        let watch = Watch::new(args.parties * args.threads);
         let mut runs = Vec::new();
         for _ in 0..args.repeat {
             steps.name(workload.name);
@@ -59,22 +62,25 @@ pub fn run(args: &BenchPsi) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     rows.print(|table| {
         format!(
-            "Two lists of {} keys, a half of them common, both parties on {cores} cores; {} by each core{line}.\n\n{table}\n",
+            "{} lists of {} keys, a half of them common, all parties on {cores} cores; {} by each core{line}.\n\n{table}\n",
+            args.parties,
             args.items,
             rate(aes, " AES blocks/s")
         )
     })
 }
 
-fn tasks(workload: &Workload, args: &BenchPsi, folder: &Path) -> [Assignment; 2] {
-    [0, 1].map(|me| Assignment {
+fn tasks(workload: &Workload, args: &BenchPsi, folder: &Path) -> Vec<Assignment> {
+    let task = |me| Assignment {
         name: workload.name.to_owned(),
         me,
+        parties: args.parties,
         items: args.items,
         threads: args.threads,
         memory: args.memory,
         transport: args.transport,
         network: args.network.clone(),
         folder: folder.to_owned(),
-    })
+    };
+    (0..args.parties).map(task).collect()
 }

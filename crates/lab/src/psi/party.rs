@@ -10,11 +10,14 @@ use madrigal_app::processes::{self, Clock, Listening, Starter};
 use madrigal_app::threads::cores;
 use madrigal_core::Party;
 use madrigal_lists::{Duplicates, Extra, Keep, Payload, Source};
-use madrigal_matching::{Found, MOST_KEYS, Question, Task, Told, Unmatched, find, shares};
+use madrigal_matching::{
+    Found, MOST_KEYS, Many, Question, Task, Told, Unmatched, find, find_many, shares,
+};
 use madrigal_net::Session;
+use madrigal_operations::Backend;
 
 use super::lists;
-use super::messages::{ALL, Assignment, Done, Workload};
+use super::messages::{Assignment, Done, MANY, Workload, of_parties};
 use crate::args::Patience;
 use crate::exit::{Failure, Result};
 use crate::figures::peak_rss_bytes;
@@ -26,17 +29,26 @@ pub fn run() -> Result<()> {
 }
 
 fn compute(assignment: Assignment, starter: Starter) -> Result<Done> {
-    let workload = ALL.into_iter().find(|one| one.name == assignment.name);
+    let mut all = of_parties(assignment.parties).into_iter();
+    let workload = all.find(|one| one.name == assignment.name);
     let workload = workload.ok_or_else(|| Failure::bug("a workload that nobody knows"))?;
     let task = task(&assignment, &workload)?;
     let party = Listening::new(assignment.transport)?;
     let meeting = starter.begin(party.ready())?;
-    let me = Party::checked(assignment.me, 2).map_err(Failure::bug)?;
+    let me = Party::checked(assignment.me, assignment.parties).map_err(Failure::bug)?;
     let link = (Network::parse(&assignment.network)?, &Patience::default());
     let work = async |session: &Session| {
         let clock = Clock::start();
         let begun = Instant::now();
-        let mut found = find(session, 1, &task, &|_| ()).await?;
+        let protocol = MANY.iter().find(|one| one.0 == assignment.name);
+        let many = protocol.map(|&(_, sharing)| Many {
+            to: Party::all(assignment.parties).collect(),
+            protocol: Backend::of(sharing),
+        });
+        let mut found = match &many {
+            Some(many) => find_many(session, 1, &task, many, &|_| ()).await?,
+            None => find(session, 1, &task, &|_| ()).await?,
+        };
         if let Some(in_bins) = &found.in_bins {
             let started = Instant::now();
             let (_, cost) = shares(session, found.next_job, &task, in_bins, &|_| ()).await?;
@@ -97,6 +109,7 @@ fn task(assignment: &Assignment, workload: &Workload) -> Result<Task> {
         most: MOST_KEYS,
         ledger: None,
         alone: cores(),
+        state: None,
         deadline: None,
     })
 }
@@ -138,7 +151,7 @@ fn check(found: &Found, assignment: &Assignment) -> Result<()> {
     match &found.matches {
         Some((matches, keys)) if *keys != common || matches.marked() != common => {
             let problem =
-                format!("{keys} keys were found in both lists, which have {common} in common");
+                format!("{keys} keys were found in all lists, which have {common} in common");
             Err(Failure::bug(problem))
         }
         _ => Ok(()),

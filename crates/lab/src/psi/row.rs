@@ -16,23 +16,25 @@ pub(super) struct PsiRow {
     transport: TransportArg,
     /// Network that links are made to behave like, or `none`.
     network: String,
-    /// Keys of each list, a half of them in both.
+    /// Parties, each with a list.
+    parties: usize,
+    /// Keys of each list, a half of them in all.
     items: u64,
     /// Threads of each party.
     threads: usize,
-    /// Seconds from when the parties have met to when both have written their files: the median.
+    /// Seconds from when the parties have met to when all have written their files: the median.
     seconds: f64,
     minimum_seconds: f64,
     maximum_seconds: f64,
-    /// Seconds in which the slower party read its file.
+    /// Seconds in which the slowest party read its file.
     seconds_read: f64,
-    /// Seconds from when both had read their files to the end of the job: the median.
+    /// Seconds from when all had read their files to the end of the job: the median.
     seconds_protocol: f64,
-    /// Payload bytes that both parties send.
+    /// Payload bytes that all parties send.
     bytes: u64,
     /// These bytes for each key of one list.
     bytes_per_item: f64,
-    /// Peak memory of the larger process in bytes; `null` where the system does not tell.
+    /// Peak memory of the largest process in bytes; `null` where the system does not tell.
     peak_memory: Option<u64>,
     /// Bytes of digests that a party put into a file, at most.
     spilled_bytes: u64,
@@ -69,6 +71,7 @@ impl PsiRow {
             name: workload.name,
             transport: args.transport,
             network: args.network.clone(),
+            parties: args.parties,
             items: args.items,
             threads: args.threads,
             seconds: time.median,
@@ -96,7 +99,7 @@ impl measured::Row for PsiRow {
         "most",
         "read",
         "protocol",
-        "sent by both",
+        "sent by all",
         "for a key",
         "peak memory",
         "spilled",
