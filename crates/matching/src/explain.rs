@@ -24,7 +24,7 @@ const READ: f64 = 0.11e-6;
 const RECEIVER: f64 = 0.26e-6;
 const SENDER: f64 = 0.18e-6;
 /// Seconds of the receiver and of the sender, where either may be malicious.
-const CHECKED: [f64; 2] = [0.45e-6, 0.35e-6];
+const CHECKED: [f64; 2] = [0.43e-6, 0.31e-6];
 /// Logarithm of the hashes that a cheat may compute while lists are matched.
 const TRIES: u32 = 80;
 /// Seconds for a key that is put into bins: at the receiver, and at the sender.
