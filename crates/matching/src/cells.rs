@@ -66,6 +66,13 @@ impl Cells {
         }
     }
 
+    /// Ends writing to the disk: threads that still compute for a run that has failed must not write beside the next one.
+    pub(crate) fn close(&self) {
+        if let Some(kept) = &self.kept {
+            kept.close();
+        }
+    }
+
     /// Takes the answers of an earlier run.
     pub(crate) fn recall(&self) -> Result<(), Unmatched> {
         let Some(kept) = &self.kept else {

@@ -240,6 +240,7 @@ impl Matching<'_> {
             own_kept,
         ));
         cells.recall().map_err(|error| give_up(&context, error))?;
+        let closing = Closing(Some(Arc::clone(&cells)));
         let list: Arc<Cells> = Arc::clone(&cells);
         let mut done = before as u64;
         let tell = |_| {
@@ -258,6 +259,7 @@ impl Matching<'_> {
         })?;
         let cost = spent(&self.job);
         self.job.finish().await?;
+        closing.all_is_well();
         let matching = self.begun.elapsed().as_secs_f64();
         let cells = Arc::into_inner(cells);
         let cells = cells.ok_or_else(|| Failure::bug("a thread that has ended has the list"))?;
@@ -323,6 +325,23 @@ impl Matching<'_> {
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
             folder: None,
         })
+    }
+}
+
+/// Closes what a run writes to, unless all is well.
+struct Closing(Option<Arc<Cells>>);
+
+impl Closing {
+    fn all_is_well(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if let Some(cells) = &self.0 {
+            cells.close();
+        }
     }
 }
 

@@ -107,26 +107,31 @@ impl Case {
         run(&tasks, None).map(|found| rows(&found.unwrap_or_else(|failure| panic!("{failure}"))))
     }
 
-    /// Loses runs until both parties have answers of some partitions, not of all.
-    fn lose(&self, seed: u64) {
-        for at in 1.. {
+    /// Begins runs and loses them until one has left answers of some partitions.
+    fn lose(&self, tasks: &dyn Fn() -> [Task; 2], seed: u64) {
+        let learn: Vec<usize> = (0..2)
+            .filter(|&party| self.to.names(Party::new(party)))
+            .collect();
+        for attempt in 0..200 {
+            for party in [0, 1] {
+                let _ = fs::remove_dir_all(self.state(party));
+                let _ = fs::remove_file(self.path(party, "ledger"));
+            }
+            // Lists have been read at packet 24 or so, and all is over before packet 60.
             let fault = Fault {
                 kind: FaultKind::Cut { noticed: true },
                 party: Party::new(0),
                 peer: Party::new(1),
-                at: 4 * at,
+                at: 20 + attempt % 40,
                 seed,
             };
-            let ended = run(&self.tasks(), Some(fault));
-            assert!(ended.iter().all(Result::is_err), "no run was lost half way");
-            let party = [0, 1]
-                .into_iter()
-                .find(|&party| self.to.names(Party::new(party)));
-            let kept = self.records(party.unwrap());
-            if kept > 1 {
-                break;
+            let ended = run(&tasks(), Some(fault));
+            let left = learn.iter().all(|&party| self.records(party) > 0);
+            if ended.iter().all(Result::is_err) && left {
+                return;
             }
         }
+        panic!("no run was lost half way; MADRIGAL_SEED={seed}");
     }
 
     /// Bytes of a party's state beyond its beginning.
@@ -217,8 +222,11 @@ fn must_cost(found: &Found, me: Party, case: &Case) {
 fn lost_runs_come_to_the_rows_of_whole_ones() {
     let seed = seed();
     let (mut went_on, mut lost) = (0, 0);
-    for i in 0..8_u64 {
-        let again = format!("MADRIGAL_SEED={}", seed.wrapping_add(i));
+    for i in 0..60_u64 {
+        if i >= 8 && went_on > 2 {
+            break;
+        }
+        let mut again = format!("MADRIGAL_SEED={}", seed.wrapping_add(i));
         let mut rng = SeededRng::from_seed(Block::new(seed.wrapping_add(i), 12));
         let to = [
             Told::Both,
@@ -258,7 +266,10 @@ fn lost_runs_come_to_the_rows_of_whole_ones() {
                         assert!(!case.state(party).exists());
                         had[party] = true;
                     }
-                    Err(_) => lost += 1,
+                    Err(failure) => {
+                        again = format!("{again}\n{attempt}, party {party}: {failure}");
+                        lost += 1;
+                    }
                 }
             }
             let all = [0, 1]
@@ -300,26 +311,18 @@ fn a_run_that_goes_on_is_counted_once() {
         };
         <[Task; 2]>::try_from(tasks.map(counted).collect::<Vec<_>>()).unwrap()
     };
-    let fault = |at| Fault {
-        kind: FaultKind::Kill,
-        party: Party::new(1),
-        peer: Party::new(0),
-        at,
-        seed,
-    };
-    // The first run ends after it was counted and before it is over.
-    let ended = run(&tasks(), Some(fault(24)));
-    assert!(ended.iter().all(Result::is_err));
-    assert!(
-        case.state(0).join("matched.state").exists(),
-        "24 packets are too few"
-    );
+    case.lose(&tasks, seed);
     for (party, ended) in run(&tasks(), None).into_iter().enumerate() {
         let mut found = ended.unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(rows(&found), expected[party]);
         found.forget().unwrap();
     }
-    assert!(said(run(&tasks(), None).into_iter().next().unwrap()).contains("1 are allowed"));
+    // Whoever is first says so; the other one may hear of it alone.
+    let errors = run(&tasks(), None).map(said);
+    assert!(
+        errors.iter().any(|error| error.contains("1 are allowed")),
+        "{errors:?}"
+    );
 }
 
 #[test]
@@ -327,7 +330,7 @@ fn states_that_do_not_fit_are_refused() {
     let seed = seed();
     let case = two(seed);
     let expected = case.rows();
-    case.lose(seed);
+    case.lose(&|| case.tasks(), seed);
     // A state of another question.
     let mut tasks = case.tasks();
     tasks[0].bound = Some(1000);
@@ -355,7 +358,7 @@ fn states_that_do_not_fit_are_refused() {
     );
     // A state of another run.
     let other = two(seed);
-    other.lose(seed);
+    other.lose(&|| other.tasks(), seed);
     fs::copy(
         other.state(1).join("matched.state"),
         case.state(1).join("matched.state"),
@@ -424,7 +427,7 @@ fn files_that_are_damaged_are_cut_or_refused() {
     let seed = seed();
     let case = two(seed);
     let expected = case.rows();
-    case.lose(seed);
+    case.lose(&|| case.tasks(), seed);
     let path = case.state(0).join("matched.state");
     let whole = fs::read(&path).unwrap();
     let begin = whole.len() - case.records(0);

@@ -9,6 +9,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use madrigal_core::budget::open_regular;
@@ -75,6 +76,8 @@ pub(crate) struct Kept {
     /// End of the last record that was whole when it was opened.
     end: u64,
     file: Mutex<File>,
+    /// Whether nothing is written any more; it changes while the file is held.
+    closed: AtomicBool,
 }
 
 impl Kept {
@@ -113,6 +116,7 @@ impl Kept {
             all: false,
             end: 0,
             file: Mutex::new(file),
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -165,6 +169,7 @@ impl Kept {
             all: false,
             end: 0,
             file: Mutex::new(file),
+            closed: AtomicBool::new(false),
         };
         kept.read_records(&mut from, begin, length)
             .map_err(failed)?;
@@ -365,8 +370,17 @@ impl Kept {
         let sum = check(b"record", &self.header.salt, [&record[..]]);
         record.extend_from_slice(&sum);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.closed.load(Relaxed) {
+            return Err(failed(&self.path, io::ErrorKind::BrokenPipe.into()));
+        }
         let written = file.write_all(&record).and_then(|()| file.sync_data());
         written.map_err(|source| failed(&self.path, source))
+    }
+
+    /// Ends writing; what is being written now comes first.
+    pub(crate) fn close(&self) {
+        let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.closed.store(true, Relaxed);
     }
 
     /// Tells all answers that were here when it was opened.
