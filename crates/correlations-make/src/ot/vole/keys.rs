@@ -111,8 +111,8 @@ impl<V> fmt::Debug for VoleKeysBegun<V> {
 
 impl<V: Element> VoleKeys<V> {
     /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`](crate::MAX_THREADS). Two rounds, with
-    /// [`Security::Malicious`] four; the first message is the peer's. It is [`VoleKeysBegun`], started at once: with other instances on the same base OTs
-    /// a malicious peer takes the two steps.
+    /// [`Security::Malicious`] four; the first message is the peer's. It is [`VoleKeysBegun`], started at once: where there are
+    /// other instances on the same base OTs, and the peer may be malicious, take the two steps.
     ///
     /// # Errors
     /// [`Error`] of the network; of a peer's malformed message, or of one that fails the check; a bug if the base OTs serve instances
