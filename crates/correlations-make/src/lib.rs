@@ -59,7 +59,7 @@ pub use dealer::{DealerSource, deal};
 pub use ot::{
     Choice, Extension, ExtensionError, MAX_THREADS, Matrices, OtCosts, OtSource,
     PrecomputedReceiver, PrecomputedSender, Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES,
-    VoleAnswerer, VoleBase, VoleCost, VoleCosts, VoleExpected, VoleKeys, VoleValues,
+    VoleAnswerer, VoleBase, VoleCost, VoleCosts, VoleExpected, VoleKeys, VoleKeysBegun, VoleValues,
     precomputed_cost,
 };
 pub use supply::{Made, Origin, Primitive, Supply, SupplyCosts};

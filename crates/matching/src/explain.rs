@@ -62,7 +62,7 @@ pub(crate) struct Explained {
     question: &'static str,
     /// Parties against which the lists are protected: `semi-honest` or `malicious`.
     security: &'static str,
-    /// The most keys that a receiver could look for who cheats, and computes 2^80 hashes for it; null against semi-honest parties, who look for those of their list.
+    /// The most keys, of all partitions together, that a receiver could look for who cheats, and computes 2^80 hashes for it; null against semi-honest parties, who look for those of their list.
     most_by_cheating: Option<u64>,
     /// Noise of the number; null where it has none.
     noise: Option<NoiseFigures>,
@@ -91,10 +91,9 @@ impl Plan<'_> {
     }
 
     fn rows(&self) -> Result<Explained> {
-        let receiver = self.to.receiver(self.keys);
+        let receiver = self.to.receiver(self.keys, self.security);
         let sizes = Sizes::of(self.keys, receiver);
-        let longer = self.keys[0].max(self.keys[1]);
-        let partitions = partitions(longer, self.threads, self.of_partition);
+        let partitions = partitions(sizes, self.threads, self.of_partition, self.security);
         let plan = PsiPlan::new(sizes, partitions, self.to == Told::Both);
         let mut plan = plan.map_err(Unmatched::from)?.with_security(self.security);
         if self.question == Question::Join {

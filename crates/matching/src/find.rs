@@ -193,7 +193,7 @@ impl Matching<'_> {
     async fn rows(mut self, listed: Listed, observe: &dyn Fn(Progress)) -> Result<Found> {
         let (task, sizes, context) = (self.task, self.known.sizes, self.job.context());
         let me = context.me();
-        let receiver = task.to.receiver(sizes);
+        let receiver = task.to.receiver(sizes, task.security);
         let kept = self
             .going
             .as_ref()
@@ -201,9 +201,10 @@ impl Matching<'_> {
         let partitions = match kept {
             Some(kept) => kept.partitions(),
             None => partitions(
-                sizes[0].max(sizes[1]),
+                Sizes::of(sizes, receiver),
                 self.threads,
                 task.keys_of_partition(),
+                task.security,
             ),
         };
         let both = task.to == Told::Both;

@@ -33,6 +33,7 @@ pub use madrigal_psi::Security;
 pub use many::{Many, ProtocolArg, TooMany, find_many};
 pub use noisy::Noisy;
 pub use numbers::{Answer, InBins, shares};
+pub use partitions::partitions;
 pub use several::Several;
 pub use state::{State, StateArgs, StateError};
 pub use task::{Question, Task, Told};

@@ -50,8 +50,8 @@ pub(crate) const fn told(security: Security) -> &'static str {
     match security {
         Security::SemiHonest => "",
         Security::Malicious => {
-            "A party that cheats learns that alone, of keys that it chooses: a receiver of up to some more than it says, as --explain tells. It can choose keys when it \
-             has answers of earlier partitions, stop when it has its own answer, and keep keys from the other's.\n"
+            "A party that cheats learns that alone, of keys that it chooses: a receiver of up to three times as many as it says and a thousand for each partition, as --explain tells. \
+             It can choose keys when it has answers of earlier partitions. If both learn the answer, party 0 has it first: it can stop then, and keep keys from party 1.\n"
         }
     }
 }

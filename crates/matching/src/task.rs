@@ -70,19 +70,21 @@ impl Told {
         }
     }
 
-    /// The receiver of the protocol: who learns the answer, or of both the one with the shorter list.
-    pub(crate) fn receiver(self, sizes: [u64; 2]) -> Party {
-        match self {
-            Self::One(one) => one,
-            Self::Both => Party::new(usize::from(sizes[1] < sizes[0])),
+    /// The receiver of the protocol: who learns the answer, or of both the one with the shorter list. Where parties may be malicious it is party 0 of both: the receiver has its
+    /// answer first, and a party that says what size its list has must not choose who that is.
+    pub(crate) fn receiver(self, sizes: [u64; 2], security: Security) -> Party {
+        match (self, security) {
+            (Self::One(one), _) => one,
+            (Self::Both, Security::Malicious) => Party::new(0),
+            (Self::Both, Security::SemiHonest) => Party::new(usize::from(sizes[1] < sizes[0])),
         }
     }
 
     /// The receiver where lists are put into bins, which are compared: fewer are better.
     pub(crate) fn of_bins(self, sizes: [u64; 2]) -> Party {
         match self {
-            _ if sizes[0] != sizes[1] => Self::Both.receiver(sizes),
-            to => to.receiver(sizes),
+            _ if sizes[0] != sizes[1] => Self::Both.receiver(sizes, Security::SemiHonest),
+            to => to.receiver(sizes, Security::SemiHonest),
         }
     }
 

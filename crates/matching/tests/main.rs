@@ -8,6 +8,7 @@ mod ledger;
 mod many;
 mod noisy;
 mod numbers;
+mod partitions;
 mod random;
 mod report;
 mod resumed;

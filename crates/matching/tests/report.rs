@@ -3,8 +3,10 @@
 use std::fs;
 
 use clap::{Args as _, Command, FromArgMatches as _};
+use madrigal_matching::Security;
 use madrigal_matching::args::Psi;
 use madrigal_matching::psi::{compute, json};
+use madrigal_psi::{PsiCosts, PsiPlan, Role, Sizes};
 
 #[test]
 fn numbers_of_matched_keys_are_told_where_they_are_known() {
@@ -42,6 +44,23 @@ fn numbers_of_matched_keys_are_told_where_they_are_known() {
         (told(&one, 0), told(&one, 1)),
         ((None, None), (Some(1), Some(1)))
     );
+    // Party 0 has the longer list, and is the receiver all the same where parties may be malicious: sizes do not choose who is told first.
+    let both = report(&["--security=malicious"], false);
+    assert_eq!(
+        (told(&both, 0), told(&both, 1)),
+        ((Some(1), Some(2)), (Some(1), Some(1)))
+    );
+    let sizes = Sizes {
+        receiver: 3,
+        sender: 2,
+    };
+    let plan = PsiPlan::new(sizes, 1, true).unwrap();
+    let plan = plan.with_security(Security::Malicious);
+    for (party, role) in [Role::Receiver, Role::Sender].into_iter().enumerate() {
+        let sent = &both["parties"][party]["setup"]["bytes_sent"];
+        let expected = PsiCosts::new(&plan, role, 1).setup.bytes_sent;
+        assert_eq!(sent.as_u64(), Some(expected));
+    }
     let size = report(&["--size"], false);
     assert_eq!(
         (told(&size, 0), told(&size, 1)),

@@ -33,7 +33,7 @@
 //!
 //! # Malicious parties
 //! [`PsiPlan::with_security`] makes a plan against them, after the malicious protocol of Rindal and Schoppmann, without its coin. It differs in this:
-//! - VOLE is checked ([`madrigal_correlations_make::Security`]): with the seed the receiver sends a challenge, and the sender's answer comes before its tags. The receiver
+//! - VOLE is checked ([`madrigal_correlations_make::Security`]): no thread of the sender uses Delta, which is that of all threads, before the receiver's columns are checked on each; with the seed the receiver sends a challenge, and the sender's answer comes before its tags. The receiver
 //!   looks at no tag before the answer is right.
 //! - Values have 128 bits, and tags 128 in place of 40 and what the sizes need, because a party can look for digests that agree in fewer.
 //! - The hash is SHA-256 as a random oracle of the step, the element and the digest, and gives a tag and a pad. Without the digest a sender with Delta = 0 and keys of zeros could send one
@@ -57,11 +57,13 @@
 //! *Simulation, corrupted sender.* It sees a challenge, which the mask of VOLE hides, and P + U, uniform as U is (LPN; a sender that guesses places of errors in VOLE's trees learns whether
 //! the guess was right, and the run ends if not). Its set is all keys x with a digest d that were asked of the oracle as (Decode(K', d) + d Delta, d), with the answer among the tags. A tag that was not asked for is one of the receiver's with a chance of 2^-128, and two keys
 //! share a tag after 2^64 questions, as they share a digest. The simulator knows K' and Delta, which the sender gave to VOLE. Marks and their hash follow from the intersection, as its pads came with its tags. Whether an honest receiver ends the run depends on VOLE's check and on the form of messages alone,
-//! never on its keys.
+//! and on its keys only where its own list fails: [`List::matched`] may, when a disk is full of what it has learnt, and then the run ends when the intersection is known. Its time depends on its keys by a
+//! few comparisons: more tags of one beginning than an honest list has are refused.
 //!
 //! *How many keys a receiver has.* It can solve for as many as the store has columns, which is 1.09 times what it says for long lists, and some hundreds for a list of one. More than that needs luck: for a given P and seed the digests of n given keys meet it with a
 //! chance of 2^(-128 n); there are 2^(128 m) stores of m columns, 2^128 seeds, and less than (e q / n)^n choices of n keys among q that it has hashed. [`PsiPlan::most_of_store`] tells where that becomes 2^-40: for q = 2^80
-//! at about twice as many keys as it says. (The argument is that of Pinkas, Rosulek, Trieu and Yanai: ePrint 2020/193. Known methods, which look for digests of dependent rows, gain a few hundredths.)
+//! at about twice as many keys as it says in a long list, and at 734 in a list of one. That is a union over all choices, for the ideal cipher's rows and digests jointly: the seed is among what is chosen, so that it does not matter which of them is
+//! asked for first. Each partition has a store, so whoever cuts lists takes care that partitions have thousands of the receiver's keys. (The argument is that of Pinkas, Rosulek, Trieu and Yanai: ePrint 2020/193. Known methods, which look for digests of dependent rows, gain a few hundredths.)
 //!
 //! *What it does not do.* Nobody is made to tell the truth of its list, or of payloads. Two keys of one digest take 2^64 hashes while the other party waits: tags and digests have 128 bits.
 

@@ -143,7 +143,7 @@ impl PsiPlan {
     /// [keys of a partition](Self::keys_of_partition) there are fewer. `None` if that many tries would break more than this.
     ///
     /// A store of m columns that has the values of n keys among q whose digests are uniform exists with a chance of (q over n) 2^(-128 (n - m)) at most, and
-    /// (q over n) is less than (e q / n)^n.
+    /// (q over n) is less than (e q / n)^n. The union is over stores, seeds and choices of keys, for digests and rows (of the ideal cipher) jointly.
     pub fn most_of_store(&self, tries: u32) -> Option<u64> {
         let columns = self.shape.columns() as f64;
         let chance = f64::from(STATISTICAL);

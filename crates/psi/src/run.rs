@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use futures_channel::mpsc::{Receiver, Sender, channel};
 use futures_util::StreamExt as _;
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join_all};
 use madrigal_core::{Party, Phase, Zeroizing, domains};
-use madrigal_correlations_make::{VoleBase, VoleExpected, VoleKeys, VoleValues};
+use madrigal_correlations_make::{VoleBase, VoleExpected, VoleKeys, VoleKeysBegun, VoleValues};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use sha2::{Digest as _, Sha256};
@@ -137,18 +137,21 @@ pub async fn intersect(
     let setup = context.enter(Phase::Setup, "matching, setup");
     let online = context.enter(Phase::Online, "matching");
     let base = Arc::new(VoleBase::new(&setup).await?);
-    let strands = (0..threads).map(|number| {
-        let strand = Strand {
-            setup: setup.fork(&format!("thread {number}")),
-            online: online.fork(&format!("thread {number}")),
-            plan: plan.clone(),
-            list: Arc::clone(&list),
-            base: Arc::clone(&base),
-            number,
-            threads,
-        };
-        move |tell: &dyn Fn(usize)| block_on(strand.run(role, tell))
-    });
+    let strand = |number| Strand {
+        setup: setup.fork(&format!("thread {number}")),
+        online: online.fork(&format!("thread {number}")),
+        plan: plan.clone(),
+        list: Arc::clone(&list),
+        base: Arc::clone(&base),
+        begun: None,
+        number,
+        threads,
+    };
+    let strands = (0..threads).map(strand).map(|strand| strand.begun(role));
+    // No thread uses Delta, which is that of all, before the receiver's columns have been checked on each.
+    let strands = try_join_all(strands).await?.into_iter();
+    let strands =
+        strands.map(|strand| move |tell: &dyn Fn(usize)| block_on(strand.run(role, tell)));
     // Also a single one: meanwhile this thread serves the sockets.
     let done = on_threads(context, strands, tell).await?;
     for (of_setup, of_online) in &done {
@@ -201,17 +204,39 @@ struct Strand {
     plan: PsiPlan,
     list: Arc<dyn List>,
     base: Arc<VoleBase>,
+    /// The sender's VOLE, where the receiver may be malicious.
+    begun: Option<VoleKeysBegun<Block>>,
     number: usize,
     threads: usize,
 }
 
 impl Strand {
-    async fn run(self, role: Role, tell: &dyn Fn(usize)) -> Result<(Context, Context)> {
+    /// Begins the sender's VOLE where the receiver may be malicious: up to the check of what it says.
+    async fn begun(mut self, role: Role) -> Result<Self> {
+        if role == Role::Sender && self.plan.checked() {
+            self.begun = Some(self.begin().await?);
+        }
+        Ok(self)
+    }
+
+    async fn begin<V: Value>(&self) -> Result<VoleKeysBegun<V>> {
+        let line = (peer(&self.online)?, self.number as u32);
+        let (elements, security) = (self.elements(), self.plan.security());
+        VoleKeysBegun::new(&self.setup, &self.base, line, elements, security).await
+    }
+
+    async fn run(mut self, role: Role, tell: &dyn Fn(usize)) -> Result<(Context, Context)> {
         match (role, self.plan.wide()) {
             (Role::Receiver, false) => self.receive::<u64>(tell).await?,
             (Role::Receiver, true) => self.receive::<Block>(tell).await?,
-            (Role::Sender, false) => self.send::<u64>(tell).await?,
-            (Role::Sender, true) => self.send::<Block>(tell).await?,
+            (Role::Sender, false) => self.send::<u64>(self.begin().await?, tell).await?,
+            (Role::Sender, true) => {
+                let begun = match self.begun.take() {
+                    Some(begun) => begun,
+                    None => self.begin().await?,
+                };
+                self.send(begun, tell).await?;
+            }
         }
         Ok((self.setup, self.online))
     }
@@ -311,21 +336,11 @@ impl Strand {
         told.map_err(|failed| ended(context, failed))
     }
 
-    async fn send<V: Value>(&self, tell: &dyn Fn(usize)) -> Result<()> {
-        let peer = peer(&self.online)?;
-        let elements = self.elements();
-        let line = (peer, self.number as u32);
-        let mut vole = VoleKeys::<V>::new(
-            &self.setup,
-            &self.base,
-            line,
-            elements,
-            self.plan.security(),
-        )
-        .await?;
+    async fn send<V: Value>(&self, vole: VoleKeysBegun<V>, tell: &dyn Fn(usize)) -> Result<()> {
+        let mut vole = vole.start().await?;
         let (put, take) = channel(0);
         let context = self.online.fork("tags");
-        let Channel { tx, rx } = context.channel(peer)?;
+        let Channel { tx, rx } = context.channel(peer(&context)?)?;
         let tags = self.send_tags(&mut vole, tx, put, tell);
         let replies = self.take_replies(rx, take, tell);
         try_join(tags, replies).await?;

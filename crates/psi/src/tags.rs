@@ -19,6 +19,11 @@ const LOW_BITS: u32 = 72;
 /// Parts of about this many tags are sorted at a time, in the cache.
 const PART: usize = 4096;
 
+/// The most tags of one value of the high bits that are taken. Of n tags with h high bits, n at most 2^h, more than k of an honest list have one value with a
+/// chance of 2^h / (k + 1)!: of 2^28 tags more than 32 with 2^-94. A sender that gives all of its tags one value would see by the receiver's time
+/// whether the receiver has a key there, and have it compare all pairs of keys.
+const MOST_SAME: u32 = 32;
+
 /// Tags of one partition: for each, its high bits, 72 low ones and the place of its key.
 pub(crate) struct Tags(Zeroizing<Vec<u128>>);
 
@@ -194,6 +199,11 @@ impl<'a> Received<'a> {
                 left -= ones;
                 if left == 0 {
                     break;
+                }
+                if tags - starts.last().copied().unwrap_or(0) > MOST_SAME {
+                    return Err(
+                        "its marks say that more tags begin alike than those of an honest list do",
+                    );
                 }
                 starts.push(tags);
                 if starts.len() > values {

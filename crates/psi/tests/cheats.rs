@@ -11,8 +11,8 @@ use madrigal_kernels::{Block, Element as _, Kernels, meter};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Result};
 use madrigal_okvs::{Shape, decode};
-use madrigal_psi::{PsiPlan, Role, Security, Sizes, intersect};
-use madrigal_testkit::{Change, Deviation, World, seed};
+use madrigal_psi::{PsiPlan, Role, Security, Sizes, intersect, partition_of};
+use madrigal_testkit::{Change, Deviating, Deviation, Transcript, World, seed};
 use sha2::{Digest as _, Sha256};
 
 use crate::common::{How, Plain, Trial, trial};
@@ -29,8 +29,10 @@ enum Cheat {
     Delta,
     /// Its tags are hashes of elements alone, as if digests were all the same.
     NoDigest,
-    /// All of its tags are that of one key.
+    /// As many of its tags as [`SAME`] are that of one key.
     OneTag,
+    /// All of its tags are that of one key.
+    OnePlace,
     /// Tags differ in their last bit, which is far beyond those that honest parties need.
     LastBit,
 }
@@ -42,6 +44,9 @@ type Found = std::result::Result<BTreeSet<u128>, String>;
 const KEYS: usize = 64;
 const PLACE_BITS: u32 = 6;
 
+/// Tags that are alike, fewer than the receiver refuses.
+const SAME: usize = 16;
+
 /// Bits of a tag that are sent after its first 72, in whole bytes.
 const REST_BITS: u32 = 128 - 72 - PLACE_BITS;
 
@@ -49,7 +54,7 @@ const REST_BITS: u32 = 128 - 72 - PLACE_BITS;
 async fn by_hand(context: &Context, digests: &[Block], receiver: u64, cheat: Cheat) -> Result<u64> {
     let peer = Party::new(0);
     let (mine, theirs) = (KEYS, receiver as usize);
-    context.tally("lists matched", &[theirs, mine, 1, 1, 1, 0, 1, 1]);
+    context.tally("lists matched", &[theirs, mine, 1, 1, 1, 1, 0, 1, 1]);
     let setup = context.enter(Phase::Setup, "matching, setup");
     let online = context.enter(Phase::Online, "matching");
     let base = VoleBase::new(&setup).await?;
@@ -100,10 +105,13 @@ async fn by_hand(context: &Context, digests: &[Block], receiver: u64, cheat: Che
         let number = |at: usize| u128::from_be_bytes(*hash[at..].first_chunk().unwrap());
         hashes.push((number(0), (number(16) >> 64) as u64));
     }
-    if cheat == Cheat::OneTag {
-        let first = hashes[0];
-        hashes.fill(first);
-    }
+    let same = match cheat {
+        Cheat::OneTag => SAME,
+        Cheat::OnePlace => KEYS,
+        _ => 0,
+    };
+    let first = hashes[0];
+    hashes[..same].fill(first);
     let place = |tag: u128| tag >> (128 - PLACE_BITS);
     let low = |tag: u128| (tag & u128::from(u64::MAX)) | (tag >> 64 & 0xff) << 64;
     let rest = |tag: u128| (tag >> 72) as u64 & ((1 << REST_BITS) - 1);
@@ -180,20 +188,29 @@ fn a_sender_by_hand_finds_the_same_and_gains_nothing_by_cheating() {
     assert_eq!(found.as_ref(), Ok(&lists.common));
     assert_eq!(marks.unwrap().count_ones(), 24);
 
-    let error = against(&lists, Cheat::Answer).0.unwrap_err();
-    println!("{error}");
-    assert!(
-        error.contains("party 1") && error.contains("VOLE"),
-        "{error}"
-    );
+    // The receiver takes nothing from a sender that is found, and tells it nothing.
+    for (cheat, words) in [
+        (Cheat::Answer, "VOLE"),
+        (Cheat::OnePlace, "more tags begin alike"),
+    ] {
+        let (found, marks) = against(&lists, cheat);
+        let error = found.unwrap_err();
+        println!("{error}");
+        let named = error.contains("party 1") && error.contains(words);
+        assert!(named, "{cheat:?}: {error}");
+        assert_eq!(marks, None, "{cheat:?}");
+    }
 
-    // Every key but the first has another tag.
-    let first = BTreeSet::from([u128::from(lists.lists[1][0])]);
+    // Keys whose tags are not their own are not found.
+    let of = |keys: &[Block]| keys.iter().map(|&key| u128::from(key)).collect();
+    let (first, common): (BTreeSet<_>, usize) = (of(&lists.lists[1][..1]), lists.common.len());
+    let mut others: BTreeSet<u128> = of(&lists.lists[1][SAME..common]);
+    others.extend(&first);
     for (cheat, expected) in [
         (Cheat::Delta, BTreeSet::new()),
         (Cheat::LastBit, BTreeSet::new()),
-        (Cheat::NoDigest, first.clone()),
-        (Cheat::OneTag, first),
+        (Cheat::NoDigest, first),
+        (Cheat::OneTag, others),
     ] {
         let (found, marks) = against(&lists, cheat);
         assert_eq!(found.as_ref(), Ok(&expected), "{cheat:?}");
@@ -243,4 +260,69 @@ fn a_receiver_cannot_claim_keys() {
         }
     }
     assert!(refused > 0);
+}
+
+/// Keys that an honest receiver hears of by partition, and its error if it has one, where the sender changes a message.
+fn partly(
+    lists: &Trial,
+    (partitions, threads): (usize, usize),
+    deviation: Deviation,
+) -> (Vec<Option<BTreeSet<u128>>>, Option<String>) {
+    let sizes = Sizes {
+        receiver: lists.lists[0].len() as u64,
+        sender: lists.lists[1].len() as u64,
+    };
+    let plan = PsiPlan::new(sizes, partitions, true).unwrap();
+    let plan = plan.with_security(Security::Malicious);
+    let own = [0, 1].map(|me| Arc::new(Plain::new(&lists.lists[me], partitions)));
+    let deviator = Party::new(1);
+    let (seen, transports) = Transcript::of(deviator, mesh(2));
+    let transports = Deviating::all(transports, deviator, Some(deviation), &seen);
+    let run = async |context: Context| {
+        let role = Role::of(context.me(), Party::new(0));
+        let list = Arc::clone(&own[context.me().index()]);
+        intersect(&context, &plan, role, list, threads, |_| ()).await
+    };
+    let ended = World::light(2, deviation.seed).run_over(transports, run);
+    let error = ended.into_iter().next().unwrap().err();
+    (own[0].some(), error.map(|error| error.to_string()))
+}
+
+/// A wrong answer late in the run, or on one thread of two: the receiver has right keys of the partitions before, and none of that one or later ones.
+#[test]
+fn nothing_is_heard_of_a_partition_whose_check_fails() {
+    let seed = seed();
+    let lists = trial(seed, 40, 20, 30);
+    for (partitions, threads) in [(3, 1), (4, 2)] {
+        let (mut found, mut late) = (0, 0);
+        for only in 4..20 {
+            let change = Change::Random;
+            let deviation = Deviation {
+                change,
+                only: Some(only),
+                seed,
+            };
+            let (heard, error) = partly(&lists, (partitions, threads), deviation);
+            let error = error.unwrap_or_default();
+            println!("{threads} threads, message {only}: {error}");
+            for (partition, heard) in heard.iter().enumerate() {
+                let of = |key: &u128| partition_of((*key).into(), partitions) == partition;
+                let right = |key: &u128| lists.common.contains(key) && of(key);
+                assert!(heard.iter().flatten().all(right), "message {only}");
+            }
+            if !error.contains("VOLE") {
+                continue;
+            }
+            found += 1;
+            let heard: Vec<bool> = heard.iter().map(Option::is_some).collect();
+            println!("{heard:?}");
+            late += usize::from(heard.contains(&true));
+            // Each thread has its partitions in order, and one of them has ended with the check.
+            let of_thread = |thread| heard.iter().skip(thread).step_by(threads);
+            assert!((0..threads).all(|thread| of_thread(thread).is_sorted_by(|a, b| a >= b)));
+            assert!((0..threads).any(|thread| of_thread(thread).any(|&heard| !heard)));
+        }
+        assert!(found > 1, "{found} of 16 were found by the check");
+        assert!(late > 0, "none was found late, with {threads} threads");
+    }
 }

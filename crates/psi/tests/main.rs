@@ -8,5 +8,6 @@ mod cheats;
 mod common;
 mod faults;
 mod matching;
+mod receivers;
 mod shares;
 mod views;

@@ -42,5 +42,5 @@ pub use self::product_way::Matrices;
 pub use self::source::OtSource;
 pub use self::vole::{
     Security, VOLE_ANSWER_BYTES, VOLE_CHALLENGE_BYTES, VoleAnswerer, VoleBase, VoleCost, VoleCosts,
-    VoleExpected, VoleKeys, VoleValues,
+    VoleExpected, VoleKeys, VoleKeysBegun, VoleValues,
 };

@@ -24,13 +24,22 @@ pub struct VoleKeys<V> {
     masks: VecDeque<(usize, Zeroizing<Vec<Block>>)>,
 }
 
-impl<V: Element> VoleKeys<V> {
-    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`](crate::MAX_THREADS). Two rounds, with
-    /// [`Security::Malicious`] four; the first message is the peer's.
+/// An instance of [`VoleKeys`] whose peer has said all that it says, and that has used nothing of Delta but for the check of it.
+pub struct VoleKeysBegun<V> {
+    context: Context,
+    channel: Channel,
+    start: Start,
+    plan: Plan<V>,
+    rows: Zeroizing<Vec<Block>>,
+}
+
+impl<V: Element> VoleKeysBegun<V> {
+    /// Hears the peer, and checks it with [`Security::Malicious`]: all but the last message of [`VoleKeys::new`]. Where several instances have
+    /// one [`VoleBase`], all of them are to be begun before one of them [starts](Self::start): else a peer could pick what it says to one by what it sees of another, which
+    /// has the same Delta.
     ///
     /// # Errors
-    /// [`Error`] of the network; of a peer's malformed message, or of one that fails the check; a bug if the base OTs serve instances
-    /// of other security.
+    /// [`Error`] in the cases of [`VoleKeys::new`].
     pub async fn new(
         context: &Context,
         base: &VoleBase,
@@ -59,17 +68,64 @@ impl<V: Element> VoleKeys<V> {
             let verified = context.metered_now(|| start.verify(seed, &rows, &answer));
             verified.map_err(|error| fail(&channel.rx, error))?;
         }
+        Ok(Self {
+            context,
+            channel,
+            start,
+            plan,
+            rows,
+        })
+    }
+
+    /// Starts the instance: sends the last message.
+    ///
+    /// # Errors
+    /// [`Error`] of the network.
+    pub async fn start(self) -> Result<VoleKeys<V>> {
+        let Self {
+            context,
+            mut channel,
+            start,
+            plan,
+            rows,
+        } = self;
         let started = context.metered_now(|| start.sender(plan, &rows));
         let (sender, setup) = started.map_err(|error| fail(&channel.rx, error))?;
         channel.send(setup).await?;
         context.flush();
-        Ok(Self {
+        Ok(VoleKeys {
             context,
             channel,
             sender,
-            security,
+            security: plan.security,
             masks: VecDeque::new(),
         })
+    }
+}
+
+impl<V> fmt::Debug for VoleKeysBegun<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VoleKeysBegun").finish_non_exhaustive()
+    }
+}
+
+impl<V: Element> VoleKeys<V> {
+    /// Starts an instance for about `elements` elements with `peer`, as thread number `line` below [`MAX_THREADS`](crate::MAX_THREADS). Two rounds, with
+    /// [`Security::Malicious`] four; the first message is the peer's. It is [`VoleKeysBegun`], started at once: where there are
+    /// other instances on the same base OTs, and the peer may be malicious, take the two steps.
+    ///
+    /// # Errors
+    /// [`Error`] of the network; of a peer's malformed message, or of one that fails the check; a bug if the base OTs serve instances
+    /// of other security.
+    pub async fn new(
+        context: &Context,
+        base: &VoleBase,
+        of: (Party, u32),
+        elements: u64,
+        security: Security,
+    ) -> Result<Self> {
+        let begun = VoleKeysBegun::new(context, base, of, elements, security).await?;
+        begun.start().await
     }
 
     /// The factor of all values.

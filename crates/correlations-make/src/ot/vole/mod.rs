@@ -17,7 +17,7 @@ use madrigal_ot::vole;
 use crate::ot::base::{Base, BasePair, base_cost};
 
 pub use self::costs::{VoleCost, VoleCosts};
-pub use self::keys::{VoleAnswerer, VoleKeys};
+pub use self::keys::{VoleAnswerer, VoleKeys, VoleKeysBegun};
 pub use self::values::VoleValues;
 pub use madrigal_ot::vole::Expected as VoleExpected;
 

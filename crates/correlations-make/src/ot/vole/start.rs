@@ -6,7 +6,9 @@ use madrigal_net::Context;
 use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender, check};
 use madrigal_ot::vole::{SHIFT_BYTES, VoleParams, VoleSender};
-use madrigal_ot::{ExtensionReceiver as _, ExtensionSender as _, Instance, OtError, SeededRng};
+use madrigal_ot::{
+    Delta, ExtensionReceiver as _, ExtensionSender as _, Instance, OtError, SeededRng,
+};
 use rand_core::Rng as _;
 
 use super::Security;
@@ -16,18 +18,18 @@ use crate::ot::extension::SILENT_BASE;
 use crate::ot::links::base_of;
 
 /// Beginnings of an instance: keys of base OTs, and a generator.
-pub(super) struct Start<'a> {
-    base: &'a BasePair,
+pub(super) struct Start {
+    delta: Delta,
     chosen: Zeroizing<Vec<Block>>,
     both: Zeroizing<Vec<[Block; 2]>>,
     instance: Instance,
     rng: SeededRng,
 }
 
-impl<'a> Start<'a> {
+impl Start {
     pub(super) fn new(
         context: &Context,
-        base: &'a BasePair,
+        base: &BasePair,
         line: u32,
         (from, to): (Party, Party),
     ) -> Self {
@@ -45,9 +47,13 @@ impl<'a> Start<'a> {
                 both,
                 instance: base.instance(from, to, stream),
                 rng: SeededRng::numbered(seed, number),
-                base,
+                delta: base.delta(),
             }
         })
+    }
+
+    fn delta(&self) -> Delta {
+        Delta::from_block(self.delta.expose())
     }
 
     /// The sender's base rows, from the receiver's first message.
@@ -56,7 +62,7 @@ impl<'a> Start<'a> {
         plan: Plan<V>,
         message: &[u8],
     ) -> Result<Zeroizing<Vec<Block>>, OtError> {
-        let (k, same) = (plan.k, self.base.delta());
+        let (k, same) = (plan.k, self.delta());
         let (setup, message) = message.split_at(k.setup_len().min(message.len()));
         let of_base = base_of(self.instance);
         let mut base = SoftSpokenSender::new(of_base, k, same, &self.chosen, setup)?;
@@ -68,7 +74,7 @@ impl<'a> Start<'a> {
 
     /// Whether the receiver's answer to a seed fits the rows.
     pub(super) fn verify(&self, seed: Block, rows: &[Block], answer: &[u8]) -> Result<(), OtError> {
-        check::verify(seed, &self.base.delta(), rows, answer)
+        check::verify(seed, &self.delta, rows, answer)
     }
 
     /// The sender, with the message to send. Rows that may be of a malicious receiver are checked by now.
@@ -77,7 +83,7 @@ impl<'a> Start<'a> {
         plan: Plan<V>,
         rows: &[Block],
     ) -> Result<(VoleSender<V>, Vec<u8>), OtError> {
-        let (params, delta) = (plan.silent, self.base.delta());
+        let (params, delta) = (plan.silent, self.delta());
         let rows = &rows[..params.base_rows()];
         let silent = SilentSender::new(&mut self.rng, self.instance, params, delta, rows)?;
         match plan.security {
