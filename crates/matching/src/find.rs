@@ -16,7 +16,7 @@ use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
 use crate::noisy;
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
-use crate::state::{Folder, Going, Header, Kept, begin};
+use crate::state::{Cut, Folder, Going, Header, Kept, StateError, begin, id};
 use crate::task::{Question, Task, Told};
 
 /// Outcome of one party.
@@ -97,7 +97,7 @@ pub async fn find(
     };
     let job = session.job(number, &task.facts(), task.deadline).await?;
     let context = job.context();
-    let going = match folder {
+    let mut going = match folder {
         Some(folder) => {
             let going = begin(&context, folder, task.to).await?;
             if going.alone {
@@ -120,13 +120,13 @@ pub async fn find(
     if matches!(task.question, Question::Numbers { sums: true, .. }) {
         check_sums(&listed, own).map_err(|error| give_up(&context, error))?;
     }
-    match kept {
-        // The query was counted when it began.
-        Some(kept) => kept
-            .check_list(&listed)
-            .map_err(|error| give_up(&context, error))?,
-        None => task.count().map_err(|error| give_up(&context, error))?,
+    if let Some(going) = &mut going {
+        let begun = has_begun(going, task, context.me(), salt, &listed);
+        begun.map_err(|error| give_up(&context, error))?;
     }
+    let kept = going.as_ref().and_then(|going| going.folder.kept.as_ref());
+    let counted = task.count(kept.map(Kept::id));
+    counted.map_err(|error| give_up(&context, error))?;
     let brings = listed.source().numbers().is_some();
     let [first, second] = agree(&context, own, brings.into()).await?;
     let known = Known {
@@ -176,6 +176,28 @@ pub async fn find(
     }
 }
 
+/// Checks that the list is that of the run's state, or writes one: the run is known by it before it is counted.
+fn has_begun(
+    going: &mut Going,
+    task: &Task,
+    me: Party,
+    salt: [u8; 32],
+    listed: &Listed,
+) -> std::result::Result<(), StateError> {
+    if let Some(kept) = &going.folder.kept {
+        return kept.check_list(listed);
+    }
+    let question = task.question(me);
+    let id = going.id.take().unwrap_or_else(|| id(&salt, &question));
+    going.folder.begin(Header {
+        salt,
+        question,
+        id,
+        payloads: task.question == Question::Join,
+        sum: listed.sum(),
+    })
+}
+
 /// A job in which both lists have been read.
 struct Matching<'a> {
     session: &'a Session,
@@ -194,12 +216,9 @@ impl Matching<'_> {
         let (task, sizes, context) = (self.task, self.known.sizes, self.job.context());
         let me = context.me();
         let receiver = task.to.receiver(sizes);
-        let kept = self
-            .going
-            .as_ref()
-            .and_then(|going| going.folder.kept.as_ref());
-        let partitions = match kept {
-            Some(kept) => kept.partitions(),
+        let before = self.going.as_ref().and_then(|going| going.partitions);
+        let partitions = match before {
+            Some(partitions) => partitions,
             None => partitions(
                 sizes[0].max(sizes[1]),
                 self.threads,
@@ -216,17 +235,11 @@ impl Matching<'_> {
         let mut before = 0;
         let mut own_kept = None;
         if let Some(Going { folder, done, .. }) = &mut self.going {
-            if folder.kept.is_none() {
-                let header = Header {
-                    salt: salt(&context),
-                    question: task.question(me),
-                    sizes,
-                    partitions,
-                    payloads: task.question == Question::Join,
-                    sum: listed.sum(),
-                };
-                let begun = folder.begin(header);
-                begun.map_err(|error| give_up(&context, error))?;
+            if let Some(kept) = &mut folder.kept
+                && kept.of_lists().is_none()
+            {
+                let told = kept.tell_sizes(Cut { sizes, partitions });
+                told.map_err(|error| give_up(&context, error))?;
             }
             before = done.iter().filter(|&&done| done).count();
             plan = plan.without(|partition| done.get(partition) == Some(&true));
@@ -356,10 +369,14 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
     let kept = folder.kept.take();
     let kept = kept.ok_or_else(|| Failure::bug("a directory without a state"))?;
     let begun = Instant::now();
-    let (sizes, partitions, room) = (kept.sizes(), kept.partitions(), task.room());
+    let lists = kept.of_lists();
+    let Cut { sizes, partitions } =
+        lists.ok_or_else(|| Failure::bug("an answer of no partitions"))?;
+    let room = task.room();
     let watch = &mut |_| ControlFlow::Continue(());
     let listed = read(&task.source, &kept.salt(), CELLS, &room, watch).map_err(Unmatched::from)?;
     kept.check_list(&listed).map_err(Unmatched::from)?;
+    task.count(Some(kept.id())).map_err(Unmatched::from)?;
     let read = begun.elapsed().as_secs_f64();
     let cells = Cells::new(listed, partitions, learns(task, me, &room), Some(kept));
     cells.recall()?;

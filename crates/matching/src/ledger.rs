@@ -1,7 +1,8 @@
 //! A list's ledger: which queries it has answered, how many its owner allows, and how much they may tell.
 //!
 //! Whoever may ask often learns who is in a list, from sizes alone: with the list less one person asked for a second time, say. So a query is counted before
-//! anything of the list is told, and one beyond the limit is refused. A run that fails on the way has told something, too, and stays counted.
+//! anything of the list is told, and one beyond the limit is refused. A run that fails on the way has told something, too, and stays counted;
+//! one that goes on from there has its name in the ledger, and is counted once.
 //!
 //! A ledger with a budget adds up the epsilons of its queries, whoever learns an answer: it may be handed on. A query without noise tells more than any budget allows.
 
@@ -37,6 +38,8 @@ pub struct Entry {
     pub question: String,
     /// Noise of the answer.
     pub noise: Option<Noise>,
+    /// Name of a run that goes on where it was lost, which is counted once.
+    pub run: Option<String>,
 }
 
 /// Reasons why a query is not counted, and so not answered.
@@ -123,8 +126,7 @@ struct Kept {
 struct KeptEntry {
     #[serde(rename = "when")]
     _when: String,
-    #[serde(rename = "with")]
-    _with: String,
+    with: String,
     #[serde(rename = "list")]
     _list: String,
     #[serde(rename = "question")]
@@ -132,13 +134,15 @@ struct KeptEntry {
     epsilon: Option<f64>,
     #[serde(rename = "delta")]
     _delta: Option<f64>,
+    run: Option<String>,
 }
 
 /// Bytes of the longest ledger.
 const MOST: u64 = 64 << 20;
 
 impl Ledger {
-    /// Counts a query, which may be answered then. Runs at the same time wait for each other here.
+    /// Counts a query, which may be answered then, and gives the number of queries. A query whose run is in the ledger with the other party of that time
+    /// is not counted again. Runs at the same time wait for each other here.
     ///
     /// # Errors
     /// [`LedgerError`]: the query must not be answered.
@@ -168,13 +172,21 @@ impl Ledger {
             Err(error) => return Err(failed(error)),
         };
         let entries: Kept = toml::from_str(&text).map_err(|error| self.wrong(error.to_string()))?;
-        self.allowed(path, &entries, entry)?;
+        let budget = self.budget_of(path, &entries)?;
+        let is_there =
+            |query: &KeptEntry| query.run == entry.run && query.with == plain(&entry.with);
+        if entry.run.is_some() && entries.query.iter().any(is_there) {
+            return Ok(entries.query.len() as u64);
+        }
+        self.allowed(path, &entries, entry, budget)?;
         let noise = entry.noise.map(|noise| {
             let (epsilon, delta) = (noise.epsilon(), noise.delta());
             format!("epsilon = {epsilon}\ndelta = {delta:e}\n")
         });
+        let run = entry.run.as_deref();
+        let run = run.map_or(String::new(), |run| format!("run = {}\n", quoted(run)));
         let text = format!(
-            "{}\n\n[[query]]\nwhen = {}\nwith = {}\nlist = {}\nquestion = {}\n{}",
+            "{}\n\n[[query]]\nwhen = {}\nwith = {}\nlist = {}\nquestion = {}\n{}{run}",
             text.trim_end(),
             quoted(&entry.when),
             quoted(&entry.with),
@@ -215,21 +227,32 @@ impl Ledger {
         ))
     }
 
-    /// Checks that a ledger allows one more query.
-    fn allowed(&self, path: &Path, kept: &Kept, entry: &Entry) -> Result<(), LedgerError> {
+    fn epsilon(&self, name: &str, number: f64) -> Result<Epsilon, LedgerError> {
+        Epsilon::new(number).map_err(|error| self.wrong(format!("{name}: {error}")))
+    }
+
+    /// Checks that a file has limits, which are those of the flags, and gives its budget.
+    fn budget_of(&self, path: &Path, kept: &Kept) -> Result<Option<Epsilon>, LedgerError> {
         let path = || path.to_owned();
-        let epsilon = |name: &str, number: f64| {
-            Epsilon::new(number).map_err(|error| self.wrong(format!("{name}: {error}")))
-        };
-        let budget = kept
-            .budget
-            .map(|number| epsilon("budget", number))
-            .transpose()?;
+        let budget = kept.budget.map(|number| self.epsilon("budget", number));
+        let budget = budget.transpose()?;
         if kept.limit.is_none() && budget.is_none() {
             return Err(self.wrong("it has neither `limit` nor `budget`".to_owned()));
         }
         differ("limit", self.limit, kept.limit, path)?;
         differ("budget", self.budget, budget, path)?;
+        Ok(budget)
+    }
+
+    /// Checks that a ledger allows one more query.
+    fn allowed(
+        &self,
+        path: &Path,
+        kept: &Kept,
+        entry: &Entry,
+        budget: Option<Epsilon>,
+    ) -> Result<(), LedgerError> {
+        let path = || path.to_owned();
         let found = kept.query.len() as u64;
         if let Some(limit) = kept.limit.filter(|&limit| found >= limit) {
             return Err(LedgerError::Spent {
@@ -248,7 +271,7 @@ impl Ledger {
                 let problem = "it has a `budget`, and queries without noise, which spend more than any: begin another one";
                 return Err(self.wrong(problem.to_owned()));
             };
-            spent = spent.plus(epsilon("epsilon of a query", number)?);
+            spent = spent.plus(self.epsilon("epsilon of a query", number)?);
         }
         let asked = noise.epsilon();
         if spent.plus(asked) > budget {
@@ -297,8 +320,13 @@ fn beside(path: &Path) -> PathBuf {
 
 /// A text as TOML has it: as JSON has it, once it is without control characters.
 fn quoted(text: &str) -> String {
+    serde_json::Value::String(plain(text)).to_string()
+}
+
+/// A text without control characters.
+fn plain(text: &str) -> String {
     let plain = text
         .chars()
         .map(|char| if char.is_control() { ' ' } else { char });
-    serde_json::Value::String(plain.collect()).to_string()
+    plain.collect()
 }

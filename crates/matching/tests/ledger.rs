@@ -12,7 +12,35 @@ fn entry(with: &str) -> Entry {
         list: "a \"list\".csv".to_owned(),
         question: "rows, for all".to_owned(),
         noise: None,
+        run: None,
     }
+}
+
+/// A run that goes on is counted once for each party that it may tell something.
+#[test]
+fn a_run_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = |limit| Ledger {
+        path: folder.path().join("a.ledger"),
+        limit,
+        budget: None,
+    };
+    let of = |run: &str, with| Entry {
+        run: Some(run.to_owned()),
+        ..entry(with)
+    };
+    assert_eq!(ledger(Some(2)).count(&of("1f", "b\n")).unwrap(), 1);
+    assert_eq!(ledger(None).count(&of("1f", "b\n")).unwrap(), 1);
+    assert_eq!(ledger(None).count(&of("1f", "c")).unwrap(), 2);
+    for again in ["b\n", "c"] {
+        assert_eq!(ledger(Some(2)).count(&of("1f", again)).unwrap(), 2);
+    }
+    for other in [of("2f", "b\n"), entry("b\n"), of("1f", "d")] {
+        let error = ledger(None).count(&other).unwrap_err();
+        assert!(matches!(error, LedgerError::Spent { .. }), "{error}");
+    }
+    let limit = ledger(Some(3)).count(&of("1f", "c")).unwrap_err();
+    assert!(matches!(limit, LedgerError::OtherLimit { .. }), "{limit}");
 }
 
 #[test]

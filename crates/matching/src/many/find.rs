@@ -54,7 +54,7 @@ pub async fn find_many(
     if own < keys {
         return Err(give_up(&context, Unmatched::Bound { keys, bound: own }));
     }
-    task.count_for(&to)
+    task.count_for(&to, None)
         .map_err(|error| give_up(&context, error))?;
     let sizes = agree(&context, own).await?;
     limits::check(&sizes, Some(me), task.most).map_err(|error| give_up(&context, error))?;

@@ -8,6 +8,11 @@
 //! The salt is known to both parties now, before the list is read again. Keys that somebody chose by it could have one digest, so a list must have the keys that it
 //! had: a sum over its digests says whether it does, and others do not know the salt.
 //!
+//! # Queries that a ledger counts
+//! A run has a name in its party's ledger, a hash of salt and question, and is counted where the ledger does not have it. It is on the disk before the ledger counts it, and the ledger counts it
+//! before the list's size is told: wherever a run is lost, it is counted once. A run that begins anew keeps the name if it had not come to sizes; after that it is another query, as
+//! the other party may have had its answer.
+//!
 //! It holds for parties that follow the protocol. One that does not could say that it has finished nothing, and bring other keys: a query more that no ledger counts.
 
 mod error;
@@ -24,7 +29,7 @@ use crate::of_party::OfParty;
 
 pub use error::StateError;
 use error::failed;
-pub(crate) use file::{Header, Kept};
+pub(crate) use file::{Cut, Header, Kept, id};
 pub(crate) use parties::{Going, begin};
 
 /// Keys of a partition, at most, of lists of up to 64 million keys: as many are matched again after a lost line, on each thread. Padding makes less than 2 % of them.
@@ -56,6 +61,9 @@ impl State {
     pub(crate) fn open(&self, question: &[(String, String)]) -> Result<Folder, StateError> {
         let folder = Folder::new(&self.folder)?;
         let mut kept = Kept::read(&folder.path)?;
+        // A run that has told nothing binds nobody to its question.
+        kept =
+            kept.filter(|kept| kept.of_lists().is_some() || kept.check_question(question).is_ok());
         if let Some(kept) = &mut kept {
             kept.check_question(question)?;
             kept.cut()?;
@@ -66,7 +74,8 @@ impl State {
     /// Partitions that the directory has the answers of, and all of them; none if it has no state.
     pub(crate) fn done(&self) -> Option<(usize, usize)> {
         let kept = Kept::read(&self.folder).ok()??;
-        Some((kept.done().filter(|&done| done).count(), kept.partitions()))
+        let partitions = kept.of_lists()?.partitions;
+        Some((kept.done().filter(|&done| done).count(), partitions))
     }
 }
 
