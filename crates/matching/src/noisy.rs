@@ -6,10 +6,11 @@ use clap::Args;
 use madrigal_core::Zeroizing;
 use madrigal_kernels::{Prg, meter};
 use madrigal_net::Context;
-use madrigal_noise::{Epsilon, Noise, NoiseError};
+use madrigal_noise::{Delta, Epsilon, Noise, NoiseError};
 use serde::Serialize;
 
 use crate::failure::Unmatched;
+use crate::ledger::Budget;
 use crate::task::Question;
 
 /// Delta where none is given.
@@ -34,16 +35,25 @@ pub struct Noisy {
     )]
     pub delta: Option<f64>,
 
-    /// Sum of the epsilons that the list may spend on answers in all, for a ledger that does not exist yet: beside --limit, or in its place. Such
-    /// a ledger refuses what is asked without --noise
-    #[arg(long, value_name = "EPSILON", requires = "ledger", help_heading = "Lists", value_parser = budget)]
-    pub budget: Option<Epsilon>,
+    /// Sums of the epsilons and of the deltas (1e-6 unless said otherwise) that the list may spend on answers in all, for a ledger that does not
+    /// exist yet: beside --limit, or in its place. Such a ledger refuses what is asked without --noise
+    #[arg(long, value_name = "EPSILON[,DELTA]", requires = "ledger", help_heading = "Lists", value_parser = budget)]
+    pub budget: Option<Budget>,
 }
 
 /// A budget as a flag has it.
-fn budget(text: &str) -> Result<Epsilon, String> {
-    let number = text.parse().map_err(|_| "expected a number".to_owned())?;
-    Epsilon::new(number).map_err(|error| error.to_string())
+fn budget(text: &str) -> Result<Budget, String> {
+    let number = |text: &str| {
+        let number: Result<f64, _> = text.trim().parse();
+        number.map_err(|_| "expected numbers, as 3 or 3,1e-6".to_owned())
+    };
+    let (epsilon, delta) = match text.split_once(',') {
+        Some((epsilon, delta)) => (epsilon, Some(Delta::new(number(delta)?))),
+        None => (text, None),
+    };
+    let epsilon = Epsilon::new(number(epsilon)?).map_err(|error| error.to_string())?;
+    let delta = delta.transpose().map_err(|error| error.to_string())?;
+    Ok(Budget { epsilon, delta })
 }
 
 impl Noisy {
