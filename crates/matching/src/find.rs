@@ -53,18 +53,44 @@ pub struct Found {
     pub(crate) folder: Option<Folder>,
 }
 
+/// A directory with what a run has kept, if it has one: no other run uses it meanwhile, and what is dropped stays on the disk.
+#[must_use = "what was kept stays until it is forgotten"]
+pub struct KeptRun(Option<Folder>);
+
+madrigal_core::opaque!(KeptRun);
+
+impl KeptRun {
+    /// Removes it.
+    ///
+    /// # Errors
+    /// [`Failure`]: files that cannot be removed.
+    pub fn forget(self) -> Result<()> {
+        match self.0 {
+            Some(folder) => folder
+                .remove()
+                .map_err(|error| Unmatched::from(error).into()),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Found {
     /// Removes what the run has kept in the directory of [`Task::state`], once its answer is not needed there any more.
     ///
     /// # Errors
     /// [`Failure`]: files that cannot be removed.
     pub fn forget(&mut self) -> Result<()> {
-        match self.folder.take() {
-            Some(folder) => folder
-                .remove()
-                .map_err(|error| Unmatched::from(error).into()),
-            None => Ok(()),
-        }
+        self.kept().forget()
+    }
+
+    /// Whether the run has kept something.
+    pub(crate) fn keeps(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Takes what the run has kept, for whoever hands its answer on first.
+    pub fn kept(&mut self) -> KeptRun {
+        KeptRun(self.folder.take())
     }
 }
 

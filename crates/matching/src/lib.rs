@@ -27,7 +27,7 @@ mod told;
 pub use bins::rows_of_bins;
 pub use cells::MOST as MOST_KEYS;
 pub use failure::Unmatched;
-pub use find::{Found, find};
+pub use find::{Found, KeptRun, find};
 pub use ledger::{Budget, Entry, Ledger, LedgerError};
 pub use madrigal_psi::Security;
 pub use many::{Many, ProtocolArg, TooMany, find_many};

@@ -1,6 +1,6 @@
 //! `psi`: lists of files, matched.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::iter;
 use std::ops::ControlFlow;
@@ -54,14 +54,17 @@ pub fn run(args: &Psi) -> Result<()> {
     if args.explain {
         return explain(args);
     }
-    let done = compute(args)?;
+    let mut done = compute(args)?;
     if !args.quiet {
         let _ = write!(stderr(), "{}", report::notes(&done));
     }
     match args.json {
         true => print_text_as_json(&json(args, &done)?),
         false => print(report::text(args.places, &done).as_bytes()),
-    }
+    }?;
+    // The answer has been handed over, and not before.
+    done.iter_mut()
+        .try_for_each(|(_, found, _)| found.forget())
 }
 
 /// Report of a run, as JSON.
@@ -72,7 +75,7 @@ pub fn json(args: &Psi, done: &[Done]) -> Result<String> {
     report::json(args.question(), args.places, done)
 }
 
-/// Does what the flags say, and prints no result.
+/// Does what the flags say, and prints no result. What runs have kept stays until it is [forgotten](Found::forget).
 ///
 /// # Errors
 /// [`Failure`] in the same cases as [`run`].
@@ -117,17 +120,14 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     written(found.zip(&parts), args)
 }
 
-/// Writes all parties' files; what was kept of the run is removed when all are there.
+/// Writes all parties' files.
 fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Result<Vec<Done>> {
     let all = found.map(|(found, part)| part.wrote(found, args));
-    let mut all = all.collect::<Result<Vec<Done>>>()?;
-    all.iter_mut()
-        .try_for_each(|(_, found, _)| found.forget())?;
-    Ok(all)
+    all.collect()
 }
 
 /// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
-/// is the session's.
+/// is the session's. What the run has kept stays until it is [forgotten](Found::forget).
 ///
 /// # Errors
 /// [`Failure`] in the same cases as [`run`]. What is wrong with flags, or a file that is not there, ends nothing; all else ends the session.
@@ -405,5 +405,20 @@ fn write(found: &Found, out: &Path, args: &Psi) -> Result<()> {
         })
     };
     let written = Pending::new(out, &content).and_then(Pending::finish);
+    let written = written.and_then(|()| match found.keeps() {
+        true => sync_folder(out),
+        false => Ok(()),
+    });
     written.map_err(Failure::file("write the rows", out))
+}
+
+/// Has the name of a file on the disk, before what it was made of goes.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if fs::metadata(path)?.is_file() {
+        let path = fs::canonicalize(path)?;
+        File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()?;
+    }
+    let _ = path;
+    Ok(())
 }
