@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
+use madrigal_app::provenance::now;
 use madrigal_core::{Cost, Party, Phase};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, read};
@@ -49,6 +50,8 @@ pub struct Found {
     pub cost: Cost,
     /// Seconds in which the list was read, and in which lists were matched.
     pub seconds: [f64; 2],
+    /// Time at which the run began whose answer this is, where the other party was not asked again.
+    pub earlier: Option<String>,
     /// Directory with the state of the run.
     pub(crate) folder: Option<Folder>,
 }
@@ -219,6 +222,7 @@ fn has_begun(
         salt,
         question,
         id,
+        begun: now(),
         payloads: task.question == Question::Join,
         sum: listed.sum(),
     })
@@ -321,6 +325,7 @@ impl Matching<'_> {
             next_job: self.number + 1,
             cost,
             seconds: [self.read, matching],
+            earlier: None,
             folder,
         })
     }
@@ -360,6 +365,7 @@ impl Matching<'_> {
             next_job,
             cost,
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
+            earlier: None,
             folder: None,
         })
     }
@@ -374,24 +380,11 @@ fn learns<'a>(task: &Task, me: Party, room: &'a Room) -> Learns<'a> {
     }
 }
 
-/// The answer of a run that has all of it on the disk already, and lost only what it was to be written to. The other party is not asked: it
-/// has what it needs, and may have forgotten the run. Nothing if the state is not that far, or there is none.
+/// The answer that a directory has. The other party is not asked.
 ///
 /// # Errors
-/// [`Failure`]: a list that cannot be read, or has changed; a state of another question.
-pub(crate) fn alone(task: &Task, me: Party) -> Result<Option<Found>> {
-    let Some(state) = &task.state else {
-        return Ok(None);
-    };
-    let folder = state.open(&task.question(me)).map_err(Unmatched::from)?;
-    match folder.kept.as_ref().is_some_and(Kept::is_all) {
-        true => recalled(task, me, folder).map(Some),
-        false => Ok(None),
-    }
-}
-
-/// The answer that a directory has.
-fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
+/// [`Failure`]: a list that cannot be read, or has changed; a ledger that does not have the run, and refuses it.
+pub(crate) fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
     let kept = folder.kept.take();
     let kept = kept.ok_or_else(|| Failure::bug("a directory without a state"))?;
     let begun = Instant::now();
@@ -407,6 +400,12 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
     let cells = Cells::new(listed, partitions, learns(task, me, &room), Some(kept));
     cells.recall()?;
     let (listed, matches, keys, kept) = cells.into_matches();
+    let mut earlier = None;
+    if let Some(kept) = &kept {
+        // From now on nobody has to meet the other party for it.
+        let _ = kept.finish();
+        earlier = Some(kept.begun().to_owned());
+    }
     folder.kept = kept;
     Ok(Found {
         question: task.question,
@@ -423,6 +422,7 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
         next_job: 0,
         cost: Cost::default(),
         seconds: [read, 0.0],
+        earlier,
         folder: Some(folder),
     })
 }

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{iter, slice};
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{print, print_text_as_json};
@@ -25,7 +25,7 @@ use crate::find::{Found, find};
 use crate::ledger::Ledger;
 use crate::many::{self, Asked};
 use crate::resume::{all_alone, lost};
-use crate::state::{self, State};
+use crate::state::{self, State, StateError};
 use crate::task::{self, Question, Task, Told};
 use crate::{bins, cells, explain, noisy, report, security, told};
 
@@ -63,8 +63,7 @@ pub fn run(args: &Psi) -> Result<()> {
         false => print(report::text(args.places, &done).as_bytes()),
     }?;
     // The answer has been handed over, and not before.
-    done.iter_mut()
-        .try_for_each(|(_, found, _)| found.forget())
+    done.iter_mut().try_for_each(|(_, found, _)| found.forget())
 }
 
 /// Report of a run, as JSON.
@@ -99,7 +98,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     }
     let tasks: Vec<_> = parts.iter().map(|part| (part.party, &part.task)).collect();
     if let Some(found) = all_alone(&tasks)? {
-        return written(found.into_iter().zip(&parts), args);
+        return written(found, &parts, args);
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -116,14 +115,17 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
         },
     );
     let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
-    let found = found.into_iter().map(|(_, found)| found);
-    written(found.zip(&parts), args)
+    written(found, &parts, args)
 }
 
 /// Writes all parties' files.
-fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Result<Vec<Done>> {
-    let all = found.map(|(found, part)| part.wrote(found, args));
-    all.collect()
+fn written(found: Vec<(Party, Found)>, parts: &[Part], args: &Psi) -> Result<Vec<Done>> {
+    let wrote = |(party, found): (Party, Found)| {
+        let part = parts.iter().find(|part| part.party == party);
+        let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
+        part.wrote(found, args)
+    };
+    found.into_iter().map(wrote).collect()
 }
 
 /// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
@@ -140,11 +142,6 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
     part.task.check(me)?;
-    if let Some(state) = &part.task.state {
-        state
-            .open(&part.task.question(me))
-            .map_err(Unmatched::from)?;
-    }
     files::check(iter::once(part.task.source.path()), &outputs(&part))?;
     if let Some(folder) = &part.shares {
         bins::prepare(folder)?;
@@ -152,18 +149,32 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     if !args.quiet {
         say(learnt(&part.task, many.as_ref()).trim_end());
     }
+    let only = |mut all: Vec<Done>| {
+        let done = all.pop();
+        done.ok_or_else(|| Failure::bug("a party without an answer"))
+    };
+    if let Some(found) = all_alone(&[(me, &part.task)])? {
+        let done = only(written(found, slice::from_ref(&part), args)?)?;
+        if let (Some(begun), false) = (&done.1.earlier, args.quiet) {
+            say(&report::earlier(begun));
+        }
+        return Ok(done);
+    }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = match &many {
             Some(many) => many.find(session, number, &part.task, observe).await?,
             None => find(session, number, &part.task, observe).await?,
         };
+        if let (Some(_), Some(state)) = (&found.earlier, &part.task.state) {
+            // Its job has failed, and the session with it.
+            let path = state.folder.clone();
+            return Err(Unmatched::from(StateError::Answered { path }).into());
+        }
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await;
     let found = found.map_err(|failure| lost(failure, iter::once(&part.task)))?;
-    let mut all = written(iter::once((found, &part)), args)?;
-    all.pop()
-        .ok_or_else(|| Failure::bug("a party without an answer"))
+    only(written(vec![(me, found)], slice::from_ref(&part), args)?)
 }
 
 /// Says who learns what.

@@ -107,6 +107,7 @@ pub async fn find_many(
         next_job,
         cost,
         seconds: [read, begun.elapsed().as_secs_f64()],
+        earlier: None,
         folder: None,
     })
 }

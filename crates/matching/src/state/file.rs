@@ -53,6 +53,8 @@ pub(crate) struct Header {
     pub(crate) question: Vec<(String, String)>,
     /// Name of the run in its party's ledger.
     pub(crate) id: String,
+    /// Time in UTC at which the run began.
+    pub(crate) begun: String,
     /// Whether keys that match have payloads.
     pub(crate) payloads: bool,
     /// Sum over the list's digests and payloads.
@@ -322,6 +324,11 @@ impl Kept {
     /// Name of the run in its party's ledger.
     pub(crate) fn id(&self) -> &str {
         &self.header.id
+    }
+
+    /// Time at which the run began.
+    pub(crate) fn begun(&self) -> &str {
+        &self.header.begun
     }
 
     /// Sizes of both lists and the number of partitions, where both were known before the run was lost.
