@@ -17,9 +17,10 @@
 
 mod error;
 mod file;
+mod lock;
 mod parties;
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -91,32 +92,38 @@ pub(crate) struct Folder {
 impl Folder {
     fn new(path: &Path) -> Result<Self, StateError> {
         let failed = |source| failed(path, source);
-        match fs::metadata(path) {
-            Ok(found) if found.is_dir() => is_private(path, &found)?,
-            Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let mut builder = fs::DirBuilder::new();
-                #[cfg(unix)]
-                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-                builder.create(path).map_err(failed)?;
+        let mut tries = 0..TRIES;
+        loop {
+            let is_last = tries.next().is_none();
+            match fs::metadata(path) {
+                Ok(found) if found.is_dir() => is_private(path, &found)?,
+                Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let mut builder = fs::DirBuilder::new();
+                    #[cfg(unix)]
+                    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                    match builder.create(path) {
+                        // Another run has just made it.
+                        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !is_last => {
+                            continue;
+                        }
+                        made => made.map_err(failed)?,
+                    }
+                }
+                Err(error) => return Err(failed(error)),
             }
-            Err(error) => return Err(failed(error)),
-        }
-        let mut options = File::options();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(path.join(LOCK)).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                kept: None,
-                _lock: lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(StateError::Used {
-                path: path.to_owned(),
-            }),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+            let path = path.to_owned();
+            return match lock::take(&path.join(LOCK)) {
+                Ok(Some(lock)) => Ok(Self {
+                    path,
+                    kept: None,
+                    _lock: lock,
+                }),
+                Ok(None) => Err(StateError::Used { path }),
+                // Another run has just removed the directory.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_last => continue,
+                Err(error) => Err(failed(error)),
+            };
         }
     }
 
@@ -150,8 +157,10 @@ impl Folder {
     }
 }
 
-/// The file by which runs at the same time know of each other.
+/// The file by which runs at the same time know of each other. Whoever removes it holds it.
 const LOCK: &str = "lock";
+/// Times that a directory is made anew which others remove meanwhile.
+const TRIES: usize = 16;
 
 /// Checks that the owner of a directory alone can use it.
 fn is_private(path: &Path, found: &fs::Metadata) -> Result<(), StateError> {
