@@ -158,7 +158,7 @@ class Asked:
         bound: OfParty = None,
         ledger: OfParty = None,
         limit: int | None = None,
-        budget: float | None = None,
+        budget: float | tuple[float, float] | None = None,
         noise: float | None = None,
         delta: float | None = None,
         most: int | None = None,
@@ -180,7 +180,7 @@ class Asked:
             repeated=repeated,
             empty=empty,
             limit=limit,
-            budget=budget,
+            budget=f"{budget[0]},{budget[1]}" if isinstance(budget, tuple) else budget,
             noise=noise,
             delta=delta,
             most=most,
@@ -228,7 +228,7 @@ def psi(
     bound: OfParty = None,
     ledger: OfParty = None,
     limit: int | None = None,
-    budget: float | None = None,
+    budget: float | tuple[float, float] | None = None,
     noise: float | None = None,
     delta: float | None = None,
     most: int | None = None,
@@ -269,7 +269,8 @@ def psi(
         bound: Number that others are told in place of the number of different keys; each party's by its number where they differ.
         ledger: File in which each party's queries are counted, by its number.
         limit: Queries that a list may answer in all, for a ledger that does not exist yet.
-        budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise``.
+        budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise`` or ``bound``. A pair has the sum of the deltas,
+            too, which is 1e-6 unless said otherwise.
         noise: With ``find="size"``, epsilon of the noise that each party adds to the number, from 1e-9 to 5: what a party learns of the other list is
             (epsilon, delta)-differentially private for one key, but for the list's size (``bound``).
         delta: Chance with which noise may tell of a key, 1e-9 unless said otherwise.

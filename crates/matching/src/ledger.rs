@@ -4,7 +4,8 @@
 //! anything of the list is told, and one beyond the limit is refused. A run that fails on the way has told something, too, and stays counted;
 //! one that goes on from there has its name in the ledger, and is counted once.
 //!
-//! A ledger with a budget adds up the epsilons and the deltas of its queries, whoever learns an answer: it may be handed on. A query without noise tells more than any budget allows.
+//! A ledger with a budget adds up the epsilons and the deltas of its queries, whoever learns an answer: it may be handed on. A query without noise tells more than any budget
+//! allows, and so does the exact size of the list.
 
 use std::fs::{self, File};
 use std::io;
@@ -54,6 +55,8 @@ pub struct Entry {
     pub question: String,
     /// Noise of the answer.
     pub noise: Option<Noise>,
+    /// Whether the other party is told a bound in place of the number of keys.
+    pub is_bounded: bool,
     /// Name of a run that goes on where it was lost, which is counted once.
     pub run: Option<String>,
 }
@@ -99,6 +102,12 @@ pub enum LedgerError {
     /// A query without noise, which spends more than any budget.
     #[error("{} has a budget, and an answer without noise would tell more than any: ask for --size with --noise, or give another ledger", path.display())]
     Exact {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// A query that tells how many keys the list has.
+    #[error("{} has a budget, and the exact number of keys would tell more than any: give --bound, a number that does not depend on who is in the list, or give another ledger", path.display())]
+    Unbounded {
         /// The ledger.
         path: PathBuf,
     },
@@ -312,6 +321,9 @@ impl Ledger {
         let Some(noise) = entry.noise else {
             return Err(LedgerError::Exact { path: path() });
         };
+        if !entry.is_bounded {
+            return Err(LedgerError::Unbounded { path: path() });
+        }
         let (mut spent, mut chance) = (Epsilon::ZERO, Delta::ZERO);
         for query in &kept.query {
             let Some(number) = query.epsilon else {

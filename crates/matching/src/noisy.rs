@@ -36,7 +36,7 @@ pub struct Noisy {
     pub delta: Option<f64>,
 
     /// Sums of the epsilons and of the deltas (1e-6 unless said otherwise) that the list may spend on answers in all, for a ledger that does not
-    /// exist yet: beside --limit, or in its place. Such a ledger refuses what is asked without --noise
+    /// exist yet: beside --limit, or in its place. Such a ledger refuses what is asked without --noise or --bound
     #[arg(long, value_name = "EPSILON[,DELTA]", requires = "ledger", help_heading = "Lists", value_parser = budget)]
     pub budget: Option<Budget>,
 }

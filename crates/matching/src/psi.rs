@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Instant;
-use std::{iter, slice};
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::figures::{print, print_text_as_json};

@@ -266,6 +266,7 @@ impl Task {
             list: self.source.path().display().to_string(),
             question: format!("{}, for {to}", self.question.name()),
             noise: self.noise,
+            is_bounded: self.bound.is_some(),
             run: run.map(str::to_owned),
         };
         ledger.count(&entry).map(drop)

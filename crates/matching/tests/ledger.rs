@@ -12,6 +12,7 @@ fn entry(with: &str) -> Entry {
         list: "a \"list\".csv".to_owned(),
         question: "rows, for all".to_owned(),
         noise: None,
+        is_bounded: true,
         run: None,
     }
 }
@@ -184,6 +185,14 @@ fn epsilons_beyond_the_budget_are_refused() {
     assert!(matches!(
         ledger(None, None).count(&entry("b")),
         Err(LedgerError::Exact { .. })
+    ));
+    let unbounded = Entry {
+        is_bounded: false,
+        ..noisy(0.1)
+    };
+    assert!(matches!(
+        ledger(None, None).count(&unbounded),
+        Err(LedgerError::Unbounded { .. })
     ));
     assert_eq!(fs::read_to_string(&path).unwrap(), before);
     // The owner raises it, and adds a limit.

@@ -138,7 +138,13 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
             serde_json::from_str(&json(&args, &done).unwrap()).unwrap()
         })
     };
-    let noise = ["--size", "--noise=0.5", "--budget=1.2", "--to=1"];
+    let noise = [
+        "--size",
+        "--noise=0.5",
+        "--budget=1.2,3e-9",
+        "--to=1",
+        "--bound=0=10",
+    ];
     for _ in 0..2 {
         let report = asked(&noise).unwrap();
         let told = &report["noise"];
@@ -156,6 +162,7 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
     assert_eq!(text.matches("epsilon = 0.5").count(), 2, "{text}");
     for (words, told) in [
         (&noise[..], "epsilons of 1 in all"),
+        (&["--size", "--noise=0.1"][..], "give --bound"),
         (&["--size"][..], "without noise"),
         (&[][..], "without noise"),
     ] {
@@ -163,7 +170,7 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
         assert!(failed.contains(told), "{failed}");
     }
     assert_eq!(fs::read_to_string(&ledger).unwrap(), text);
-    assert!(asked(&["--size", "--noise=0.2"]).is_ok());
+    assert!(asked(&["--size", "--noise=0.2", "--bound=0=10"]).is_ok());
     let exact = compute(&args(folder.path(), &["--size"])).unwrap();
     let report: serde_json::Value =
         serde_json::from_str(&json(&args(folder.path(), &["--size"]), &exact).unwrap()).unwrap();
