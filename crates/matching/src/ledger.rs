@@ -171,6 +171,8 @@ struct KeptEntry {
     _question: String,
     epsilon: Option<f64>,
     delta: Option<f64>,
+    #[serde(rename = "each")]
+    _each: Option<u64>,
     run: Option<String>,
 }
 
@@ -218,7 +220,11 @@ impl Ledger {
         self.allowed(path, &entries, entry, budget)?;
         let noise = entry.noise.map(|noise| {
             let (epsilon, delta) = (noise.epsilon(), noise.exact_delta());
-            format!("epsilon = {epsilon}\ndelta = {delta}\n")
+            let each = match noise.each() {
+                1 => String::new(),
+                each => format!("each = {each}\n"),
+            };
+            format!("epsilon = {epsilon}\ndelta = {delta}\n{each}")
         });
         let run = entry.run.as_deref();
         let run = run.map_or(String::new(), |run| format!("run = {}\n", quoted(run)));

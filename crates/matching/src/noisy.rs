@@ -35,6 +35,10 @@ pub struct Noisy {
     )]
     pub delta: Option<f64>,
 
+    /// Keys that noise hides at a time, as those of one person, up to a million: it is as many times larger; the same at both parties [default: 1]
+    #[arg(long, value_name = "KEYS", requires = "noise", help_heading = "Result")]
+    pub each: Option<u64>,
+
     /// Sums of the epsilons and of the deltas (1e-6 unless said otherwise) that the list may spend on answers in all, for a ledger that does not
     /// exist yet: beside --limit, or in its place. Such a ledger refuses what is asked without --noise or --bound
     #[arg(long, value_name = "EPSILON[,DELTA]", requires = "ledger", help_heading = "Lists", value_parser = budget)]
@@ -65,7 +69,7 @@ impl Noisy {
         let Some(epsilon) = self.noise else {
             return Ok(None);
         };
-        let noise = Noise::new(epsilon, self.delta.unwrap_or(DELTA), 1);
+        let noise = Noise::new(epsilon, self.delta.unwrap_or(DELTA), self.each.unwrap_or(1));
         noise.map(Some).map_err(|error| {
             let problem = match error {
                 NoiseError::Number {
@@ -77,8 +81,11 @@ impl Noisy {
                 NoiseError::Number {
                     value, least, most, ..
                 } => format!("--noise {value}: give a number from {least:e} to {most}"),
+                NoiseError::Each { each, most } => {
+                    format!("--each {each}: give a number from 1 to {most}")
+                }
                 NoiseError::TooMuch { noise, most } => format!(
-                    "--noise: {noise} take noise of more than {most}: give a larger epsilon (--noise) or --delta"
+                    "--noise: {noise} take noise of more than {most}: give a larger epsilon (--noise) or --delta, or a smaller --each"
                 ),
                 other => format!("--noise: {other}"),
             };
@@ -156,6 +163,8 @@ pub(crate) struct NoiseFigures {
     epsilon: f64,
     /// Delta: chance with which that does not hold.
     delta: f64,
+    /// Keys that are hidden at a time.
+    each: u64,
     /// The furthest that the number is from the true one: twice what each party draws at most.
     most: u64,
     /// Standard deviation of the number at most.
@@ -168,6 +177,7 @@ impl NoiseFigures {
         Self {
             epsilon: noise.epsilon().get(),
             delta: noise.delta(),
+            each: noise.each(),
             most: noise.most(),
             deviation: deviation(noise),
         }
@@ -181,10 +191,14 @@ fn deviation(noise: Noise) -> f64 {
 
 /// Words for a number with noise.
 pub(crate) fn words(noise: Noise) -> String {
+    let keys = match noise.each() {
+        1 => String::new(),
+        each => format!(" for {each} keys"),
+    };
     format!(
-        "with noise of both parties (epsilon {}, delta {:e}, standard deviation {:.1})",
+        "with noise of both parties (epsilon {}, delta {}{keys}, standard deviation {:.1})",
         noise.epsilon(),
-        noise.delta(),
+        noise.exact_delta(),
         deviation(noise)
     )
 }

@@ -171,6 +171,27 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
     }
     assert_eq!(fs::read_to_string(&ledger).unwrap(), text);
     assert!(asked(&["--size", "--noise=0.2", "--bound=0=10"]).is_ok());
+    let each = asked(&["--size", "--noise=0.1", "--each=3", "--bound=0=10"]).unwrap_err();
+    assert!(each.to_string().contains("deltas of 3e-9"), "{each}");
+    let path = folder.path().join("each.ledger");
+    let flag = format!("--ledger=1={}", path.display());
+    let words = [
+        "--size",
+        "--noise=0.1",
+        "--each=3",
+        "--bound=1=9",
+        "--budget=1",
+        &flag,
+    ];
+    let done = compute(&args(folder.path(), &words)).unwrap();
+    assert_eq!(done[0].1.noise.unwrap().each(), 3);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("epsilon = 0.1\ndelta = 1e-9\neach = 3\n"),
+        "{text}"
+    );
+    // The next query reads it.
+    compute(&args(folder.path(), &words)).unwrap();
     let exact = compute(&args(folder.path(), &["--size"])).unwrap();
     let report: serde_json::Value =
         serde_json::from_str(&json(&args(folder.path(), &["--size"]), &exact).unwrap()).unwrap();
@@ -206,6 +227,10 @@ fn noise_that_would_hide_nothing_is_refused() {
             &["--noise=1e-9", "--delta=1e-15", "--size"],
             "larger epsilon (--noise) or --delta",
         ),
+        (
+            &["--noise=1", "--each=0", "--size"],
+            "--each 0: give a number from 1 to 1000000",
+        ),
     ] {
         let text = failed(words);
         assert!(text.contains(told), "{words:?}: {text}");
@@ -229,7 +254,7 @@ fn noise_that_would_hide_nothing_is_refused() {
         let args = Psi::from_arg_matches(&matches.unwrap()).unwrap();
         assert_eq!(run(&args).is_ok(), is_told, "{more:?}");
     }
-    for wrong in ["--delta=1e-9", "--budget=1"] {
+    for wrong in ["--delta=1e-9", "--each=2", "--budget=1"] {
         let command = Psi::augment_args(Command::new("psi").no_binary_name(true));
         let words = ["--local=2", "--input=a", "--column=key", "--size", wrong];
         assert!(command.try_get_matches_from(words).is_err(), "{wrong}");
