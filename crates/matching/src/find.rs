@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::provenance::now;
-use madrigal_core::{Cost, Party, Phase};
+use madrigal_core::{Cost, Party, Phase, Zeroizing};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, read};
 use madrigal_net::{Context, Job, Session, on_threads};
@@ -28,6 +28,8 @@ pub struct Found {
     pub security: Security,
     /// Noise of the number of keys.
     pub noise: Option<Noise>,
+    /// Number that this party drew for it, from 0 to twice the middle, which is its own secret.
+    pub drawn: Option<Zeroizing<u64>>,
     /// List of this party.
     pub listed: Listed,
     /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
@@ -314,6 +316,7 @@ impl Matching<'_> {
             question: task.question,
             security: task.security,
             noise: None,
+            drawn: None,
             listed,
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
@@ -342,7 +345,7 @@ impl Matching<'_> {
         if task.question == Question::Shares {
             in_bins = Some(made);
         } else {
-            let given = (&made, drawn);
+            let given = (&made, drawn.as_deref());
             let (told, more) =
                 numbers::answer(self.session, next_job, task, known, given, observe).await?;
             answer = told;
@@ -354,6 +357,7 @@ impl Matching<'_> {
             question: task.question,
             security: task.security,
             noise: task.noise,
+            drawn,
             listed,
             matches: None,
             answer,
@@ -411,6 +415,7 @@ pub(crate) fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Fou
         question: task.question,
         security: task.security,
         noise: None,
+        drawn: None,
         listed,
         matches: task.to.names(me).then_some((matches, keys)),
         answer: None,

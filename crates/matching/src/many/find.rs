@@ -96,6 +96,7 @@ pub async fn find_many(
         question: task.question,
         security: task.security,
         noise: None,
+        drawn: None,
         listed,
         matches,
         answer: None,
