@@ -206,7 +206,7 @@ impl InBins {
             };
             let values = match noise {
                 Some(drawn) if name.starts_with("noise") => slice::from_ref(drawn),
-                _ => values(name),
+                _ => &values(name)[..],
             };
             // Arrays are wiped, and lists on the way to them would not be.
             let array = Array::of(&port.tensor_type.shape, values);
