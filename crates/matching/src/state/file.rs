@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::error::{StateError, failed};
-use crate::partitions::CELLS;
+use crate::partitions::{CELLS, MOST};
 
 /// Name of the file.
 pub(super) const NAME: &str = "matched.state";
@@ -40,6 +40,10 @@ const ALL: u32 = u32::MAX;
 const SIZES: u32 = u32::MAX - 1;
 /// Bytes of the record with sizes.
 const OF_SIZES: usize = 4 + 4 + 16 + CHECK;
+/// Bytes of a key in a record, at most: its place, and its payload.
+const OF_KEY: u64 = 4 + 8;
+/// Bytes of the longest state.
+const MOST_BYTES: u64 = 1024 + MOST_HEADER as u64 + records(MOST);
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
@@ -70,6 +74,11 @@ pub(crate) struct Cut {
     pub(crate) partitions: usize,
 }
 
+/// Bytes of all records at most, and of one that was cut, of a list of so many keys.
+const fn records(keys: u64) -> u64 {
+    (CELLS as u64 + 2) * (8 + CHECK as u64) + OF_KEY * keys
+}
+
 /// A record's place.
 struct Record {
     at: u64,
@@ -97,6 +106,10 @@ impl Kept {
         let failed = |source| failed(&path, source);
         let made =
             Zeroizing::new(serde_json::to_vec(&header).map_err(|error| failed(error.into()))?);
+        if made.len() > MOST_HEADER as usize {
+            let problem = "names of columns are too long for a state";
+            return Err(failed(io::Error::other(problem)));
+        }
         // Nobody else writes to it: the directory is this run's alone. What a run that was killed has left there is of no use.
         let part = folder.join(PART);
         let mut options = File::options();
@@ -138,7 +151,8 @@ impl Kept {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             _ => {}
         }
-        let (read, length) = open_regular(&path, u64::MAX).map_err(|error| failed(error.into()))?;
+        let (read, length) =
+            open_regular(&path, MOST_BYTES).map_err(|error| failed(error.into()))?;
         let mut from = BufReader::with_capacity(BUFFER, read);
         let wrong = |problem: &str| StateError::Content {
             path: path.clone(),
@@ -194,8 +208,14 @@ impl Kept {
             return Ok(());
         }
         let mut at = begin + OF_SIZES as u64;
+        // A key matches once, in one of the partitions.
+        let mut left = self.cut.map_or(0, |cut| cut.sizes[0].max(cut.sizes[1]));
         let mut buffer = Zeroizing::<Vec<u8>>::zeros(BUFFER);
         while let Some((partition, keys)) = self.next(from, (at, length), &mut buffer)? {
+            left = match left.checked_sub(keys as u64) {
+                Some(left) => left,
+                None => break,
+            };
             match usize::try_from(partition) {
                 _ if partition == ALL => self.all = true,
                 Ok(partition) => {
