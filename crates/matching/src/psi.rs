@@ -180,7 +180,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
 
 /// Says who learns what.
 fn learnt(task: &Task, many: Option<&Asked>) -> String {
-    let keys = told::keys(task.source.all_keys().len());
+    let keys = told::keys(task.source.all_keys().len(), task.question);
     match many {
         Some(many) => many.learnt(task.bound),
         None => {
@@ -281,7 +281,7 @@ fn explain(args: &Psi) -> Result<()> {
         false => {
             let learnt = told::learnt(args.question(), to, None, noise);
             let told = security::told(args.against.security.into());
-            let more = told::keys(1 + args.several.or.len());
+            let more = told::keys(1 + args.several.or.len(), args.question());
             let long = keys.iter().any(|&keys| keys > LONG) && args.state.state.is_empty();
             let rows = matches!(args.question(), Question::Rows | Question::Join);
             let state = match long && rows {
