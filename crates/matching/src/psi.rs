@@ -115,7 +115,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             }
         },
     );
-    let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
+    let found = found.map_err(|failure| lost(failure, tasks.iter().copied()))?;
     written(found, &parts, args)
 }
 
@@ -174,7 +174,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await;
-    let found = found.map_err(|failure| lost(failure, iter::once(&part.task)))?;
+    let found = found.map_err(|failure| lost(failure, iter::once((me, &part.task))))?;
     only(written(vec![(me, found)], slice::from_ref(&part), args)?)
 }
 

@@ -46,20 +46,31 @@ pub(crate) fn all_alone(tasks: &[(Party, &Task)]) -> Result<Option<Vec<(Party, F
     found.collect::<Result<_>>().map(Some)
 }
 
-/// Says where a run goes on that was lost between the parties.
-pub(crate) fn lost<'a>(failure: Failure, tasks: impl Iterator<Item = &'a Task>) -> Failure {
+/// Says where a run goes on that was lost between the parties. Where one of them has refused it, nothing goes on by itself.
+pub(crate) fn lost<'a>(
+    failure: Failure,
+    tasks: impl Iterator<Item = (Party, &'a Task)>,
+) -> Failure {
     let status = failure.status();
-    let here = matches!(status, Status::Usage | Status::File | Status::Internal);
-    if here || matches!(failure, Failure::Command(_)) {
+    let refused = matches!(
+        status,
+        Status::Usage | Status::File | Status::Internal | Status::Peer
+    );
+    if refused || matches!(failure, Failure::Command(_)) {
         return failure;
     }
-    let states = tasks.filter_map(|task| task.state.as_ref());
-    let mut kept = states.filter_map(|state| Some((state, state.done()?)));
+    let mut kept = tasks.filter_map(|(party, task)| {
+        let state = task.state.as_ref()?;
+        Some((task.to.names(party), state, state.done()?))
+    });
     match kept.next() {
-        Some((state, (done, partitions))) => Unmatched::Lost {
+        Some((learns, state, (done, partitions))) => Unmatched::Lost {
             failure: Box::new(failure),
-            done,
-            partitions,
+            kept: match learns {
+                true => format!("{done} of {partitions} partitions are kept"),
+                // The other party keeps what it has learnt.
+                false => "the run is kept".to_owned(),
+            },
             folder: state.folder.clone(),
         }
         .into(),
