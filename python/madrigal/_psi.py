@@ -158,9 +158,10 @@ class Asked:
         bound: OfParty = None,
         ledger: OfParty = None,
         limit: int | None = None,
-        budget: float | None = None,
+        budget: float | tuple[float, float] | None = None,
         noise: float | None = None,
         delta: float | None = None,
+        each: int | None = None,
         most: int | None = None,
         protocol: str | None = None,
         memory: int = 1024,
@@ -180,9 +181,10 @@ class Asked:
             repeated=repeated,
             empty=empty,
             limit=limit,
-            budget=budget,
+            budget=f"{budget[0]},{budget[1]}" if isinstance(budget, tuple) else budget,
             noise=noise,
             delta=delta,
+            each=each,
             most=most,
             protocol=protocol,
             memory=int(memory),
@@ -228,9 +230,10 @@ def psi(
     bound: OfParty = None,
     ledger: OfParty = None,
     limit: int | None = None,
-    budget: float | None = None,
+    budget: float | tuple[float, float] | None = None,
     noise: float | None = None,
     delta: float | None = None,
+    each: int | None = None,
     most: int | None = None,
     protocol: str | None = None,
     memory: int = 1024,
@@ -269,10 +272,12 @@ def psi(
         bound: Number that others are told in place of the number of different keys; each party's by its number where they differ.
         ledger: File in which each party's queries are counted, by its number.
         limit: Queries that a list may answer in all, for a ledger that does not exist yet.
-        budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise``.
+        budget: Sum of the epsilons that a list may spend in all, likewise; such a ledger refuses what is asked without ``noise`` or ``bound``. A pair has the sum of the deltas,
+            too, which is 1e-6 unless said otherwise.
         noise: With ``find="size"``, epsilon of the noise that each party adds to the number, from 1e-9 to 5: what a party learns of the other list is
             (epsilon, delta)-differentially private for one key, but for the list's size (``bound``).
         delta: Chance with which noise may tell of a key, 1e-9 unless said otherwise.
+        each: Keys that noise hides at a time, as those of one person; 1 unless said otherwise.
         most: The most different keys that another party's list may have, or be said to have.
         protocol: Protocol in which three parties or more match their lists: ``"R"``, of three parties of which no two pool what they have, or ``"B"``; if none is
             given, R for three and B for more.
@@ -291,7 +296,7 @@ def psi(
     given = all_of(lists)
     asked = Asked(
         given, column, any_of=any_of, find=find, to=to, security=security, normal=normal, payload=payload, places=places, repeated=repeated,
-        empty=empty, bound=bound, ledger=ledger, limit=limit, budget=budget, noise=noise, delta=delta, most=most, protocol=protocol, memory=memory, spill=spill, state=state,
+        empty=empty, bound=bound, ledger=ledger, limit=limit, budget=budget, noise=noise, delta=delta, each=each, most=most, protocol=protocol, memory=memory, spill=spill, state=state,
     )
     how = _words(local=len(given), json=True, threads=threads, network=network, transport=transport)
     with listening(asked.name, progress, f"{len(given)} parties here") as ear, asked.words() as words:

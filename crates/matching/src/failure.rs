@@ -46,15 +46,13 @@ pub enum Unmatched {
     State(#[from] StateError),
     /// A run that was lost, and goes on.
     #[error(
-        "{failure}; {done} of {partitions} partitions are kept in {}: the same command at both parties goes on from there", folder.display()
+        "{failure}; {kept} in {}: the same command at both parties goes on from there", folder.display()
     )]
     Lost {
         /// Failure of the run.
         failure: Box<Failure>,
-        /// Partitions that are done.
-        done: usize,
-        /// All partitions.
-        partitions: usize,
+        /// Parts of the run that are kept, in words.
+        kept: String,
         /// The directory.
         folder: PathBuf,
     },

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
-use madrigal_core::{Cost, Party, Phase};
+use madrigal_app::provenance::now;
+use madrigal_core::{Cost, Party, Phase, Zeroizing};
 use madrigal_engine::Progress;
 use madrigal_lists::{Listed, Matches, Room, read};
 use madrigal_net::{Context, Job, Session, on_threads};
@@ -16,7 +17,7 @@ use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
 use crate::noisy;
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
-use crate::state::{Folder, Going, Header, Kept, begin};
+use crate::state::{Cut, Folder, Going, Header, Kept, StateError, begin, id};
 use crate::task::{Question, Task, Told};
 
 /// Outcome of one party.
@@ -27,6 +28,8 @@ pub struct Found {
     pub security: Security,
     /// Noise of the number of keys.
     pub noise: Option<Noise>,
+    /// Number that this party drew for it, from 0 to twice the middle, which is its own secret.
+    pub drawn: Option<Zeroizing<u64>>,
     /// List of this party.
     pub listed: Listed,
     /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
@@ -49,8 +52,31 @@ pub struct Found {
     pub cost: Cost,
     /// Seconds in which the list was read, and in which lists were matched.
     pub seconds: [f64; 2],
+    /// Time at which the run began whose answer this is, where the other party was not asked again.
+    pub earlier: Option<String>,
     /// Directory with the state of the run.
     pub(crate) folder: Option<Folder>,
+}
+
+/// A directory with what a run has kept, if it has one: no other run uses it meanwhile, and what is dropped stays on the disk.
+#[must_use = "what was kept stays until it is forgotten"]
+pub struct KeptRun(Option<Folder>);
+
+madrigal_core::opaque!(KeptRun);
+
+impl KeptRun {
+    /// Removes it.
+    ///
+    /// # Errors
+    /// [`Failure`]: files that cannot be removed.
+    pub fn forget(self) -> Result<()> {
+        match self.0 {
+            Some(folder) => folder
+                .remove()
+                .map_err(|error| Unmatched::from(error).into()),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Found {
@@ -59,12 +85,17 @@ impl Found {
     /// # Errors
     /// [`Failure`]: files that cannot be removed.
     pub fn forget(&mut self) -> Result<()> {
-        match self.folder.take() {
-            Some(folder) => folder
-                .remove()
-                .map_err(|error| Unmatched::from(error).into()),
-            None => Ok(()),
-        }
+        self.kept().forget()
+    }
+
+    /// Whether the run has kept something.
+    pub(crate) fn keeps(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Takes what the run has kept, for whoever hands its answer on first.
+    pub fn kept(&mut self) -> KeptRun {
+        KeptRun(self.folder.take())
     }
 }
 
@@ -97,7 +128,7 @@ pub async fn find(
     };
     let job = session.job(number, &task.facts(), task.deadline).await?;
     let context = job.context();
-    let going = match folder {
+    let mut going = match folder {
         Some(folder) => {
             let going = begin(&context, folder, task.to).await?;
             if going.alone {
@@ -120,13 +151,13 @@ pub async fn find(
     if matches!(task.question, Question::Numbers { sums: true, .. }) {
         check_sums(&listed, own).map_err(|error| give_up(&context, error))?;
     }
-    match kept {
-        // The query was counted when it began.
-        Some(kept) => kept
-            .check_list(&listed)
-            .map_err(|error| give_up(&context, error))?,
-        None => task.count().map_err(|error| give_up(&context, error))?,
+    if let Some(going) = &mut going {
+        let begun = has_begun(going, task, context.me(), salt, &listed);
+        begun.map_err(|error| give_up(&context, error))?;
     }
+    let kept = going.as_ref().and_then(|going| going.folder.kept.as_ref());
+    let counted = task.count(kept.map(Kept::id));
+    counted.map_err(|error| give_up(&context, error))?;
     let brings = listed.source().numbers().is_some();
     let [first, second] = agree(&context, own, brings.into()).await?;
     let known = Known {
@@ -176,6 +207,29 @@ pub async fn find(
     }
 }
 
+/// Checks that the list is that of the run's state, or writes one: the run is known by it before it is counted.
+fn has_begun(
+    going: &mut Going,
+    task: &Task,
+    me: Party,
+    salt: [u8; 32],
+    listed: &Listed,
+) -> std::result::Result<(), StateError> {
+    if let Some(kept) = &going.folder.kept {
+        return kept.check_list(listed);
+    }
+    let question = task.question(me);
+    let id = going.id.take().unwrap_or_else(|| id(&salt, &question));
+    going.folder.begin(Header {
+        salt,
+        question,
+        id,
+        begun: now(),
+        payloads: task.question == Question::Join,
+        sum: listed.sum(),
+    })
+}
+
 /// A job in which both lists have been read.
 struct Matching<'a> {
     session: &'a Session,
@@ -194,12 +248,9 @@ impl Matching<'_> {
         let (task, sizes, context) = (self.task, self.known.sizes, self.job.context());
         let me = context.me();
         let receiver = task.to.receiver(sizes, task.security);
-        let kept = self
-            .going
-            .as_ref()
-            .and_then(|going| going.folder.kept.as_ref());
-        let partitions = match kept {
-            Some(kept) => kept.partitions(),
+        let before = self.going.as_ref().and_then(|going| going.partitions);
+        let partitions = match before {
+            Some(partitions) => partitions,
             None => partitions(
                 Sizes::of(sizes, receiver),
                 self.threads,
@@ -217,17 +268,11 @@ impl Matching<'_> {
         let mut before = 0;
         let mut own_kept = None;
         if let Some(Going { folder, done, .. }) = &mut self.going {
-            if folder.kept.is_none() {
-                let header = Header {
-                    salt: salt(&context),
-                    question: task.question(me),
-                    sizes,
-                    partitions,
-                    payloads: task.question == Question::Join,
-                    sum: listed.sum(),
-                };
-                let begun = folder.begin(header);
-                begun.map_err(|error| give_up(&context, error))?;
+            if let Some(kept) = &mut folder.kept
+                && kept.of_lists().is_none()
+            {
+                let told = kept.tell_sizes(Cut { sizes, partitions });
+                told.map_err(|error| give_up(&context, error))?;
             }
             before = done.iter().filter(|&&done| done).count();
             plan = plan.without(|partition| done.get(partition) == Some(&true));
@@ -274,6 +319,7 @@ impl Matching<'_> {
             question: task.question,
             security: task.security,
             noise: None,
+            drawn: None,
             listed,
             matches: task.to.names(me).then_some((matches, keys)),
             answer: None,
@@ -285,6 +331,7 @@ impl Matching<'_> {
             next_job: self.number + 1,
             cost,
             seconds: [self.read, matching],
+            earlier: None,
             folder,
         })
     }
@@ -301,7 +348,7 @@ impl Matching<'_> {
         if task.question == Question::Shares {
             in_bins = Some(made);
         } else {
-            let given = (&made, drawn);
+            let given = (&made, drawn.as_deref());
             let (told, more) =
                 numbers::answer(self.session, next_job, task, known, given, observe).await?;
             answer = told;
@@ -313,6 +360,7 @@ impl Matching<'_> {
             question: task.question,
             security: task.security,
             noise: task.noise,
+            drawn,
             listed,
             matches: None,
             answer,
@@ -324,6 +372,7 @@ impl Matching<'_> {
             next_job,
             cost,
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
+            earlier: None,
             folder: None,
         })
     }
@@ -355,40 +404,38 @@ fn learns<'a>(task: &Task, me: Party, room: &'a Room) -> Learns<'a> {
     }
 }
 
-/// The answer of a run that has all of it on the disk already, and lost only what it was to be written to. The other party is not asked: it
-/// has what it needs, and may have forgotten the run. Nothing if the state is not that far, or there is none.
+/// The answer that a directory has. The other party is not asked.
 ///
 /// # Errors
-/// [`Failure`]: a list that cannot be read, or has changed; a state of another question.
-pub(crate) fn alone(task: &Task, me: Party) -> Result<Option<Found>> {
-    let Some(state) = &task.state else {
-        return Ok(None);
-    };
-    let folder = state.open(&task.question(me)).map_err(Unmatched::from)?;
-    match folder.kept.as_ref().is_some_and(Kept::is_all) {
-        true => recalled(task, me, folder).map(Some),
-        false => Ok(None),
-    }
-}
-
-/// The answer that a directory has.
-fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
+/// [`Failure`]: a list that cannot be read, or has changed; a ledger that does not have the run, and refuses it.
+pub(crate) fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
     let kept = folder.kept.take();
     let kept = kept.ok_or_else(|| Failure::bug("a directory without a state"))?;
     let begun = Instant::now();
-    let (sizes, partitions, room) = (kept.sizes(), kept.partitions(), task.room());
+    let lists = kept.of_lists();
+    let Cut { sizes, partitions } =
+        lists.ok_or_else(|| Failure::bug("an answer of no partitions"))?;
+    let room = task.room();
     let watch = &mut |_| ControlFlow::Continue(());
     let listed = read(&task.source, &kept.salt(), CELLS, &room, watch).map_err(Unmatched::from)?;
     kept.check_list(&listed).map_err(Unmatched::from)?;
+    task.count(Some(kept.id())).map_err(Unmatched::from)?;
     let read = begun.elapsed().as_secs_f64();
     let cells = Cells::new(listed, partitions, learns(task, me, &room), Some(kept));
     cells.recall()?;
     let (listed, matches, keys, kept) = cells.into_matches();
+    let mut earlier = None;
+    if let Some(kept) = &kept {
+        // From now on nobody has to meet the other party for it.
+        let _ = kept.finish();
+        earlier = Some(kept.begun().to_owned());
+    }
     folder.kept = kept;
     Ok(Found {
         question: task.question,
         security: task.security,
         noise: None,
+        drawn: None,
         listed,
         matches: task.to.names(me).then_some((matches, keys)),
         answer: None,
@@ -400,6 +447,7 @@ fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Found> {
         next_job: 0,
         cost: Cost::default(),
         seconds: [read, 0.0],
+        earlier,
         folder: Some(folder),
     })
 }

@@ -6,10 +6,11 @@ use clap::Args;
 use madrigal_core::Zeroizing;
 use madrigal_kernels::{Prg, meter};
 use madrigal_net::Context;
-use madrigal_noise::{Epsilon, Noise, NoiseError};
+use madrigal_noise::{Delta, Epsilon, Noise, NoiseError};
 use serde::Serialize;
 
 use crate::failure::Unmatched;
+use crate::ledger::Budget;
 use crate::task::Question;
 
 /// Delta where none is given.
@@ -34,16 +35,29 @@ pub struct Noisy {
     )]
     pub delta: Option<f64>,
 
-    /// Sum of the epsilons that the list may spend on answers in all, for a ledger that does not exist yet: beside --limit, or in its place. Such
-    /// a ledger refuses what is asked without --noise
-    #[arg(long, value_name = "EPSILON", requires = "ledger", help_heading = "Lists", value_parser = budget)]
-    pub budget: Option<Epsilon>,
+    /// Keys that noise hides at a time, as those of one person, up to a million: it is as many times larger; the same at both parties [default: 1]
+    #[arg(long, value_name = "KEYS", requires = "noise", help_heading = "Result")]
+    pub each: Option<u64>,
+
+    /// Sums of the epsilons and of the deltas (1e-6 unless said otherwise) that the list may spend on answers in all, for a ledger that does not
+    /// exist yet: beside --limit, or in its place. Such a ledger refuses what is asked without --noise or --bound
+    #[arg(long, value_name = "EPSILON[,DELTA]", requires = "ledger", help_heading = "Lists", value_parser = budget)]
+    pub budget: Option<Budget>,
 }
 
 /// A budget as a flag has it.
-fn budget(text: &str) -> Result<Epsilon, String> {
-    let number = text.parse().map_err(|_| "expected a number".to_owned())?;
-    Epsilon::new(number).map_err(|error| error.to_string())
+fn budget(text: &str) -> Result<Budget, String> {
+    let number = |text: &str| {
+        let number: Result<f64, _> = text.trim().parse();
+        number.map_err(|_| "expected numbers, as 3 or 3,1e-6".to_owned())
+    };
+    let (epsilon, delta) = match text.split_once(',') {
+        Some((epsilon, delta)) => (epsilon, Some(Delta::new(number(delta)?))),
+        None => (text, None),
+    };
+    let epsilon = Epsilon::new(number(epsilon)?).map_err(|error| error.to_string())?;
+    let delta = delta.transpose().map_err(|error| error.to_string())?;
+    Ok(Budget { epsilon, delta })
 }
 
 impl Noisy {
@@ -55,7 +69,7 @@ impl Noisy {
         let Some(epsilon) = self.noise else {
             return Ok(None);
         };
-        let noise = Noise::new(epsilon, self.delta.unwrap_or(DELTA), 1);
+        let noise = Noise::new(epsilon, self.delta.unwrap_or(DELTA), self.each.unwrap_or(1));
         noise.map(Some).map_err(|error| {
             let problem = match error {
                 NoiseError::Number {
@@ -67,8 +81,11 @@ impl Noisy {
                 NoiseError::Number {
                     value, least, most, ..
                 } => format!("--noise {value}: give a number from {least:e} to {most}"),
+                NoiseError::Each { each, most } => {
+                    format!("--each {each}: give a number from 1 to {most}")
+                }
                 NoiseError::TooMuch { noise, most } => format!(
-                    "--noise: {noise} take noise of more than {most}: give a larger epsilon (--noise) or --delta"
+                    "--noise: {noise} take noise of more than {most}: give a larger epsilon (--noise) or --delta, or a smaller --each"
                 ),
                 other => format!("--noise: {other}"),
             };
@@ -146,6 +163,8 @@ pub(crate) struct NoiseFigures {
     epsilon: f64,
     /// Delta: chance with which that does not hold.
     delta: f64,
+    /// Keys that are hidden at a time.
+    each: u64,
     /// The furthest that the number is from the true one: twice what each party draws at most.
     most: u64,
     /// Standard deviation of the number at most.
@@ -158,6 +177,7 @@ impl NoiseFigures {
         Self {
             epsilon: noise.epsilon().get(),
             delta: noise.delta(),
+            each: noise.each(),
             most: noise.most(),
             deviation: deviation(noise),
         }
@@ -171,10 +191,14 @@ fn deviation(noise: Noise) -> f64 {
 
 /// Words for a number with noise.
 pub(crate) fn words(noise: Noise) -> String {
+    let keys = match noise.each() {
+        1 => String::new(),
+        each => format!(" for {each} keys"),
+    };
     format!(
-        "with noise of both parties (epsilon {}, delta {:e}, standard deviation {:.1})",
+        "with noise of both parties (epsilon {}, delta {}{keys}, standard deviation {:.1})",
         noise.epsilon(),
-        noise.delta(),
+        noise.exact_delta(),
         deviation(noise)
     )
 }

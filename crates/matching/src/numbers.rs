@@ -2,6 +2,8 @@
 //!
 //! Both lists are put into bins, and a program on secrets goes on from there ([`madrigal_psi::BinsPlan`], [`madrigal_psi_programs`]).
 
+use std::slice;
+
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::ways::{MatricesArg, Ways};
 use madrigal_core::{Cost, Party, Phase, Zeroizing};
@@ -11,7 +13,7 @@ use madrigal_lists::Listed;
 use madrigal_net::{Context, Session, on_threads};
 use madrigal_noise::Noise;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Client, Computation, Ended, Inputs, Program};
+use madrigal_program::{Array, Client, Computation, Ended, Inputs, Program};
 use madrigal_psi::{BinsPlan, Sizes, receive_bins, send_bins};
 use madrigal_psi_programs::{Ask, Asked, Matched, Parts, Question as Numbers, check_payloads};
 
@@ -187,7 +189,7 @@ impl InBins {
     }
 
     /// The inputs that a program of these parts asks this party for, with its number where the program has noise.
-    fn inputs(&self, me: Party, program: &Computation, noise: Option<u64>) -> Inputs {
+    fn inputs(&self, me: Party, program: &Computation, noise: Option<&u64>) -> Result<Inputs> {
         let values = |name: &str| match name {
             "tags found" | "tags drawn" => &self.tags,
             "own payloads" => &self.own,
@@ -197,11 +199,21 @@ impl InBins {
             .inputs()
             .iter()
             .filter(|port| port.owner.party() == Some(me));
-        let names = own.filter_map(|port| port.name.as_deref());
-        names.fold(Inputs::new(), |inputs, name| match noise {
-            Some(drawn) if name.starts_with("noise") => inputs.with_named(name, drawn),
-            _ => inputs.with_named(name, values(name).to_vec()),
-        })
+        let mut inputs = Inputs::new();
+        for port in own {
+            let Some(name) = port.name.as_deref() else {
+                continue;
+            };
+            let values = match noise {
+                Some(drawn) if name.starts_with("noise") => slice::from_ref(drawn),
+                _ => &values(name)[..],
+            };
+            // Arrays are wiped, and lists on the way to them would not be.
+            let array = Array::of(&port.tensor_type.shape, values);
+            let array = array.ok_or_else(|| bug(format!("{name} has another length")))?;
+            inputs = inputs.with_array(Some(name), array);
+        }
+        Ok(inputs)
     }
 }
 
@@ -212,7 +224,7 @@ pub(crate) struct Ran {
 }
 
 /// Inputs of this party for a program: its part of the bins, and its number where there is noise.
-pub(crate) type Brought<'a> = (&'a InBins, Option<Zeroizing<u64>>);
+pub(crate) type Brought<'a> = (&'a InBins, Option<&'a u64>);
 
 /// Runs a program on what is brought, as the job with this number.
 async fn run(
@@ -232,7 +244,7 @@ async fn run(
     };
     let planned = ways.plan(program, Mix::AB, None).map_err(Failure::bug)?;
     let me = session.me();
-    let inputs = in_bins.inputs(me, program, drawn.map(|drawn| *drawn));
+    let inputs = in_bins.inputs(me, program, drawn)?;
     let given = planned.given(program, &inputs, me);
     let given = given.map_err(Failure::bug)?;
     let ended = planned

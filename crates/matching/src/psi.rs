@@ -1,10 +1,11 @@
 //! `psi`: lists of files, matched.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
@@ -25,7 +26,7 @@ use crate::find::{Found, find};
 use crate::ledger::Ledger;
 use crate::many::{self, Asked};
 use crate::resume::{all_alone, lost};
-use crate::state::{self, State};
+use crate::state::{self, State, StateError};
 use crate::task::{self, Question, Task, Told};
 use crate::{bins, cells, explain, noisy, report, security, told};
 
@@ -54,14 +55,16 @@ pub fn run(args: &Psi) -> Result<()> {
     if args.explain {
         return explain(args);
     }
-    let done = compute(args)?;
+    let mut done = compute(args)?;
     if !args.quiet {
         let _ = write!(stderr(), "{}", report::notes(&done));
     }
     match args.json {
         true => print_text_as_json(&json(args, &done)?),
         false => print(report::text(args.places, &done).as_bytes()),
-    }
+    }?;
+    // The answer has been handed over, and not before.
+    done.iter_mut().try_for_each(|(_, found, _)| found.forget())
 }
 
 /// Report of a run, as JSON.
@@ -72,7 +75,7 @@ pub fn json(args: &Psi, done: &[Done]) -> Result<String> {
     report::json(args.question(), args.places, done)
 }
 
-/// Does what the flags say, and prints no result.
+/// Does what the flags say, and prints no result. What runs have kept stays until it is [forgotten](Found::forget).
 ///
 /// # Errors
 /// [`Failure`] in the same cases as [`run`].
@@ -96,7 +99,7 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
     }
     let tasks: Vec<_> = parts.iter().map(|part| (part.party, &part.task)).collect();
     if let Some(found) = all_alone(&tasks)? {
-        return written(found.into_iter().zip(&parts), args);
+        return written(found, &parts, args);
     }
     let threads = args.threads.resolve(args.who.here());
     let found = present.run(
@@ -112,22 +115,22 @@ pub fn compute(args: &Psi) -> Result<Vec<Done>> {
             }
         },
     );
-    let found = found.map_err(|failure| lost(failure, parts.iter().map(|part| &part.task)))?;
-    let found = found.into_iter().map(|(_, found)| found);
-    written(found.zip(&parts), args)
+    let found = found.map_err(|failure| lost(failure, tasks.iter().copied()))?;
+    written(found, &parts, args)
 }
 
-/// Writes all parties' files; what was kept of the run is removed when all are there.
-fn written<'a>(found: impl Iterator<Item = (Found, &'a Part)>, args: &Psi) -> Result<Vec<Done>> {
-    let all = found.map(|(found, part)| part.wrote(found, args));
-    let mut all = all.collect::<Result<Vec<Done>>>()?;
-    all.iter_mut()
-        .try_for_each(|(_, found, _)| found.forget())?;
-    Ok(all)
+/// Writes all parties' files.
+fn written(found: Vec<(Party, Found)>, parts: &[Part], args: &Psi) -> Result<Vec<Done>> {
+    let wrote = |(party, found): (Party, Found)| {
+        let part = parts.iter().find(|part| part.party == party);
+        let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
+        part.wrote(found, args)
+    };
+    found.into_iter().map(wrote).collect()
 }
 
 /// Does what the flags say as one party of several machines, in a session that goes on; prints no result. What flags say of parties and network
-/// is the session's.
+/// is the session's. What the run has kept stays until it is [forgotten](Found::forget).
 ///
 /// # Errors
 /// [`Failure`] in the same cases as [`run`]. What is wrong with flags, or a file that is not there, ends nothing; all else ends the session.
@@ -140,11 +143,6 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     let part = part.ok_or_else(|| Failure::bug("a party without a task"))?;
     part.is_there()?;
     part.task.check(me)?;
-    if let Some(state) = &part.task.state {
-        state
-            .open(&part.task.question(me))
-            .map_err(Unmatched::from)?;
-    }
     files::check(iter::once(part.task.source.path()), &outputs(&part))?;
     if let Some(folder) = &part.shares {
         bins::prepare(folder)?;
@@ -152,23 +150,37 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     if !args.quiet {
         say(learnt(&part.task, many.as_ref()).trim_end());
     }
+    let only = |mut all: Vec<Done>| {
+        let done = all.pop();
+        done.ok_or_else(|| Failure::bug("a party without an answer"))
+    };
+    if let Some(found) = all_alone(&[(me, &part.task)])? {
+        let done = only(written(found, slice::from_ref(&part), args)?)?;
+        if let (Some(begun), false) = (&done.1.earlier, args.quiet) {
+            say(report::earlier(begun));
+        }
+        return Ok(done);
+    }
     let found = async |number, observe: &dyn Fn(Progress)| {
         let found = match &many {
             Some(many) => many.find(session, number, &part.task, observe).await?,
             None => find(session, number, &part.task, observe).await?,
         };
+        if let (Some(_), Some(state)) = (&found.earlier, &part.task.state) {
+            // Its job has failed, and the session with it.
+            let path = state.folder.clone();
+            return Err(Unmatched::from(StateError::Answered { path }).into());
+        }
         Ok((found.next_job, found))
     };
     let found = seat.jobs(found).await;
-    let found = found.map_err(|failure| lost(failure, iter::once(&part.task)))?;
-    let mut all = written(iter::once((found, &part)), args)?;
-    all.pop()
-        .ok_or_else(|| Failure::bug("a party without an answer"))
+    let found = found.map_err(|failure| lost(failure, iter::once((me, &part.task))))?;
+    only(written(vec![(me, found)], slice::from_ref(&part), args)?)
 }
 
 /// Says who learns what.
 fn learnt(task: &Task, many: Option<&Asked>) -> String {
-    let keys = told::keys(task.source.all_keys().len());
+    let keys = told::keys(task.source.all_keys().len(), task.question);
     match many {
         Some(many) => many.learnt(task.bound),
         None => {
@@ -269,7 +281,7 @@ fn explain(args: &Psi) -> Result<()> {
         false => {
             let learnt = told::learnt(args.question(), to, None, noise);
             let told = security::told(args.against.security.into());
-            let more = told::keys(1 + args.several.or.len());
+            let more = told::keys(1 + args.several.or.len(), args.question());
             let long = keys.iter().any(|&keys| keys > LONG) && args.state.state.is_empty();
             let rows = matches!(args.question(), Question::Rows | Question::Join);
             let state = match long && rows {
@@ -405,5 +417,20 @@ fn write(found: &Found, out: &Path, args: &Psi) -> Result<()> {
         })
     };
     let written = Pending::new(out, &content).and_then(Pending::finish);
+    let written = written.and_then(|()| match found.keeps() {
+        true => sync_folder(out),
+        false => Ok(()),
+    });
     written.map_err(Failure::file("write the rows", out))
+}
+
+/// Has the name of a file on the disk, before what it was made of goes.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    if fs::metadata(path)?.is_file() {
+        let path = fs::canonicalize(path)?;
+        File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()?;
+    }
+    let _ = path;
+    Ok(())
 }

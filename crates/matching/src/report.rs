@@ -213,6 +213,13 @@ pub(crate) fn text(places: u32, found: &[(Party, Found, f64)]) -> String {
     text
 }
 
+/// Says that an answer is an older one.
+pub(crate) fn earlier(begun: &str) -> String {
+    format!(
+        "this is the answer of the run that began at {begun}: the other party was not asked again, and its list not read again"
+    )
+}
+
 /// What is to be known of the lists and of what it cost, for standard error.
 pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
     let mut text = String::new();
@@ -243,7 +250,9 @@ pub(crate) fn notes(found: &[(Party, Found, f64)]) -> String {
                 listed.left_out().join(", ")
             );
         }
-        if found.before > 0 {
+        if let Some(begun) = &found.earlier {
+            let _ = writeln!(text, "{party}: {}", earlier(begun));
+        } else if found.before > 0 {
             let _ = writeln!(
                 text,
                 "{party}: went on from {} of {} partitions",

@@ -201,12 +201,6 @@ impl Task {
         question.push(fact("party", me.index().to_string()));
         question.push(fact("--column", keys.collect::<Vec<_>>().join(" or ")));
         question.push(fact("--payload", payload.unwrap_or_default()));
-        // A run that goes on is not counted again: a ledger that comes later would never know of it.
-        let ledger = self
-            .ledger
-            .as_ref()
-            .map(|(ledger, _)| ledger.path.display().to_string());
-        question.push(fact("--ledger", ledger.unwrap_or_default()));
         question.push(fact(
             "--bound",
             self.bound.map_or(String::new(), |bound| bound.to_string()),
@@ -258,13 +252,13 @@ impl Task {
         }
     }
 
-    /// Counts the query in the list's ledger.
-    pub(crate) fn count(&self) -> Result<(), LedgerError> {
-        self.count_for(&self.to.text())
+    /// Counts the query in the list's ledger, unless it has the run of this name.
+    pub(crate) fn count(&self, run: Option<&str>) -> Result<(), LedgerError> {
+        self.count_for(&self.to.text(), run)
     }
 
-    /// Counts the query in the list's ledger, for receivers as `--to` has them.
-    pub(crate) fn count_for(&self, to: &str) -> Result<(), LedgerError> {
+    /// Counts the query in the list's ledger, for receivers as `--to` has them, unless it has the run of this name.
+    pub(crate) fn count_for(&self, to: &str, run: Option<&str>) -> Result<(), LedgerError> {
         let Some((ledger, with)) = &self.ledger else {
             return Ok(());
         };
@@ -274,6 +268,8 @@ impl Task {
             list: self.source.path().display().to_string(),
             question: format!("{}, for {to}", self.question.name()),
             noise: self.noise,
+            is_bounded: self.bound.is_some(),
+            run: run.map(str::to_owned),
         };
         ledger.count(&entry).map(drop)
     }

@@ -46,9 +46,12 @@ pub(crate) fn learnt(
 }
 
 /// Says what more is told where each row has several keys.
-pub(crate) fn keys(of_row: usize) -> &'static str {
-    match of_row {
-        ..=1 => "",
+pub(crate) fn keys(of_row: usize, question: Question) -> &'static str {
+    match (of_row, question) {
+        (..=1, _) => "",
+        (_, Question::Join) => {
+            "Each row has several keys: the number of different keys is that of all of them, and whoever learns rows learns of each key whether the other list has it, and the payload of every key that it has, not only of the one that is written for a row.\n"
+        }
         _ => {
             "Each row has several keys: the number of different keys is that of all of them, and whoever learns rows learns of each key whether the other list has it.\n"
         }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use madrigal_matching::{Entry, Ledger, LedgerError};
-use madrigal_noise::{Epsilon, Noise};
+use madrigal_matching::{Budget, Entry, Ledger, LedgerError};
+use madrigal_noise::{Delta, Epsilon, Noise};
 
 fn entry(with: &str) -> Entry {
     Entry {
@@ -12,7 +12,36 @@ fn entry(with: &str) -> Entry {
         list: "a \"list\".csv".to_owned(),
         question: "rows, for all".to_owned(),
         noise: None,
+        is_bounded: true,
+        run: None,
     }
+}
+
+/// A run that goes on is counted once for each party that it may tell something.
+#[test]
+fn a_run_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = |limit| Ledger {
+        path: folder.path().join("a.ledger"),
+        limit,
+        budget: None,
+    };
+    let of = |run: &str, with| Entry {
+        run: Some(run.to_owned()),
+        ..entry(with)
+    };
+    assert_eq!(ledger(Some(2)).count(&of("1f", "b\n")).unwrap(), 1);
+    assert_eq!(ledger(None).count(&of("1f", "b\n")).unwrap(), 1);
+    assert_eq!(ledger(None).count(&of("1f", "c")).unwrap(), 2);
+    for again in ["b\n", "c"] {
+        assert_eq!(ledger(Some(2)).count(&of("1f", again)).unwrap(), 2);
+    }
+    for other in [of("2f", "b\n"), entry("b\n"), of("1f", "d")] {
+        let error = ledger(None).count(&other).unwrap_err();
+        assert!(matches!(error, LedgerError::Spent { .. }), "{error}");
+    }
+    let limit = ledger(Some(3)).count(&of("1f", "c")).unwrap_err();
+    assert!(matches!(limit, LedgerError::OtherLimit { .. }), "{limit}");
 }
 
 #[test]
@@ -70,6 +99,9 @@ fn other_files_are_no_ledgers() {
         "budget = nan",
         "budget = 1e7",
         "budget = \"1\"",
+        "limit = 1\nbudget_delta = 1e-6",
+        "budget = 1\nbudget_delta = 0",
+        "budget = 1\nbudget_delta = 1.1",
     ] {
         fs::write(&path, text).unwrap();
         let ledger = Ledger {
@@ -119,7 +151,10 @@ fn epsilons_beyond_the_budget_are_refused() {
     let ledger = |limit, budget: Option<f64>| Ledger {
         path: path.clone(),
         limit,
-        budget: budget.map(|budget| Epsilon::new(budget).unwrap()),
+        budget: budget.map(|budget| Budget {
+            epsilon: Epsilon::new(budget).unwrap(),
+            delta: None,
+        }),
     };
     // A query that tells too much begins nothing.
     let exact = ledger(None, Some(1.0)).count(&entry("b"));
@@ -132,7 +167,7 @@ fn epsilons_beyond_the_budget_are_refused() {
     }
     let before = fs::read_to_string(&path).unwrap();
     assert!(
-        before.contains("budget = 1\n") && !before.contains("limit"),
+        before.contains("budget = 1\nbudget_delta = 1e-6\n") && !before.contains("limit"),
         "{before}"
     );
     assert_eq!(before.matches("epsilon = 0.1\ndelta = 1e-9\n").count(), 10);
@@ -150,6 +185,14 @@ fn epsilons_beyond_the_budget_are_refused() {
     assert!(matches!(
         ledger(None, None).count(&entry("b")),
         Err(LedgerError::Exact { .. })
+    ));
+    let unbounded = Entry {
+        is_bounded: false,
+        ..noisy(0.1)
+    };
+    assert!(matches!(
+        ledger(None, None).count(&unbounded),
+        Err(LedgerError::Unbounded { .. })
     ));
     assert_eq!(fs::read_to_string(&path).unwrap(), before);
     // The owner raises it, and adds a limit.
@@ -173,6 +216,48 @@ fn epsilons_beyond_the_budget_are_refused() {
             ..
         })
     ));
+}
+
+/// Deltas add up to the budget's and not to a unit of 1e-15 more, and a query that does not say its own is an error.
+#[test]
+fn deltas_beyond_the_budget_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.ledger");
+    let ledger = |delta: Option<f64>| Ledger {
+        path: path.clone(),
+        limit: None,
+        budget: Some(Budget {
+            epsilon: Epsilon::new(5.0).unwrap(),
+            delta: delta.map(|delta| Delta::new(delta).unwrap()),
+        }),
+    };
+    let asks = |delta| Entry {
+        noise: Some(Noise::new(1.0, delta, 1).unwrap()),
+        ..entry("b")
+    };
+    assert_eq!(ledger(Some(3e-4)).count(&asks(1e-4)).unwrap(), 1);
+    assert_eq!(ledger(None).count(&asks(1e-4)).unwrap(), 2);
+    for delta in [1e-3, 1e-4 + 1e-15] {
+        let error = ledger(None).count(&asks(delta)).unwrap_err();
+        assert!(matches!(error, LedgerError::OverDelta { .. }), "{error}");
+        assert!(error.to_string().contains("deltas of 2e-4 in all"));
+    }
+    assert_eq!(ledger(Some(3e-4)).count(&asks(1e-4)).unwrap(), 3);
+    let error = ledger(None).count(&asks(1e-15)).unwrap_err();
+    assert!(matches!(error, LedgerError::OverDelta { .. }), "{error}");
+    let error = ledger(Some(1e-6)).count(&asks(1e-15)).unwrap_err();
+    assert!(matches!(error, LedgerError::OtherLimit { .. }), "{error}");
+    assert!(error.to_string().contains("a delta of 1e-6"), "{error}");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("delta = 1e-4\n", "", 1)).unwrap();
+    let error = ledger(None).count(&asks(1e-15)).unwrap_err();
+    assert!(matches!(error, LedgerError::Content { .. }), "{error}");
+    assert!(error.to_string().contains("no `delta`"), "{error}");
+    // A file that does not say allows one chance in a million.
+    fs::write(&path, "budget = 5\n").unwrap();
+    let error = ledger(None).count(&asks(1e-6 + 1e-15)).unwrap_err();
+    assert!(matches!(error, LedgerError::OverDelta { .. }), "{error}");
+    assert_eq!(ledger(None).count(&asks(1e-6)).unwrap(), 1);
 }
 
 /// A ledger that has only a limit takes both sorts, and gets no budget after an exact answer.

@@ -5,6 +5,7 @@
 )]
 
 mod ledger;
+mod locks;
 mod many;
 mod noisy;
 mod numbers;

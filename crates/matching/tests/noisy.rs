@@ -28,7 +28,7 @@ fn sizes_are_told_with_noise() {
     let mut rng = SeededRng::from_seed(Block::new(seed, 12));
     let noises = [(5.0, 1e-3), (0.05, 1e-9), (1e-9, 1e-9)]
         .map(|(epsilon, delta)| Noise::new(epsilon, delta, 1).unwrap());
-    let mut offs = Vec::new();
+    let mut draws = Vec::new();
     for (i, (first, second)) in [(0, 0), (0, 3), (200, 100), (90, 90)]
         .into_iter()
         .enumerate()
@@ -52,30 +52,35 @@ fn sizes_are_told_with_noise() {
                 [Some(noise); 2],
                 async |_, _, found| {
                     assert_eq!(found.noise, Some(noise));
-                    found.answer
+                    (found.answer, **found.drawn.as_ref().unwrap())
                 },
             );
             let answers = answers.unwrap_or_else(|failure| panic!("{failure}"));
-            let mut told = Vec::new();
-            for (party, answer) in Party::all(2).zip(answers) {
+            let (mut told, mut off) = (Vec::new(), -2 * noise.half() as i64);
+            for (party, (answer, drawn)) in Party::all(2).zip(answers) {
                 assert_eq!(answer.is_some(), to.names(party));
                 told.extend(answer.map(|answer| answer.keys.unwrap()));
+                assert!(drawn <= noise.most());
+                off += drawn as i64;
+                if noise == noises[2] {
+                    draws.push(drawn);
+                }
             }
             // Both learn one number, and none that noise cannot make.
             told.dedup();
             assert_eq!(told.len(), 1, "MADRIGAL_SEED={seed}");
-            let off = told[0] - common as i64;
-            assert!(
-                off.unsigned_abs() <= noise.most(),
-                "{off} for {noise}, MADRIGAL_SEED={seed}"
-            );
-            if noise != noises[0] {
-                offs.push(off);
-            }
+            // Both draws are in it, and nothing else is.
+            assert_eq!(told[0] - common as i64, off, "MADRIGAL_SEED={seed}");
         }
     }
-    // Eight numbers, each off by 28 on average.
-    assert!(offs.iter().any(|&off| off != 0), "MADRIGAL_SEED={seed}");
+    // Of 2^30 numbers or so, no two draws of any party and run are one.
+    let all = draws.len();
+    draws.sort_unstable();
+    draws.dedup();
+    assert!(
+        all >= 8 && draws.len() == all,
+        "{all} draws, MADRIGAL_SEED={seed}"
+    );
 }
 
 #[test]
@@ -138,7 +143,13 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
             serde_json::from_str(&json(&args, &done).unwrap()).unwrap()
         })
     };
-    let noise = ["--size", "--noise=0.5", "--budget=1.2", "--to=1"];
+    let noise = [
+        "--size",
+        "--noise=0.5",
+        "--budget=1.2,3e-9",
+        "--to=1",
+        "--bound=0=10",
+    ];
     for _ in 0..2 {
         let report = asked(&noise).unwrap();
         let told = &report["noise"];
@@ -156,6 +167,7 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
     assert_eq!(text.matches("epsilon = 0.5").count(), 2, "{text}");
     for (words, told) in [
         (&noise[..], "epsilons of 1 in all"),
+        (&["--size", "--noise=0.1"][..], "give --bound"),
         (&["--size"][..], "without noise"),
         (&[][..], "without noise"),
     ] {
@@ -163,7 +175,26 @@ fn reports_and_ledgers_say_how_much_noise_there_was() {
         assert!(failed.contains(told), "{failed}");
     }
     assert_eq!(fs::read_to_string(&ledger).unwrap(), text);
-    assert!(asked(&["--size", "--noise=0.2"]).is_ok());
+    assert!(asked(&["--size", "--noise=0.2", "--bound=0=10"]).is_ok());
+    let path = folder.path().join("each.ledger");
+    let flag = format!("--ledger=1={}", path.display());
+    let words = [
+        "--size",
+        "--noise=0.1",
+        "--each=3",
+        "--bound=1=9",
+        "--budget=1",
+        &flag,
+    ];
+    let done = compute(&args(folder.path(), &words)).unwrap();
+    assert_eq!(done[0].1.noise.unwrap().each(), 3);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("epsilon = 0.1\ndelta = 1e-9\neach = 3\n"),
+        "{text}"
+    );
+    // The next query reads it.
+    compute(&args(folder.path(), &words)).unwrap();
     let exact = compute(&args(folder.path(), &["--size"])).unwrap();
     let report: serde_json::Value =
         serde_json::from_str(&json(&args(folder.path(), &["--size"]), &exact).unwrap()).unwrap();
@@ -199,6 +230,10 @@ fn noise_that_would_hide_nothing_is_refused() {
             &["--noise=1e-9", "--delta=1e-15", "--size"],
             "larger epsilon (--noise) or --delta",
         ),
+        (
+            &["--noise=1", "--each=0", "--size"],
+            "--each 0: give a number from 1 to 1000000",
+        ),
     ] {
         let text = failed(words);
         assert!(text.contains(told), "{words:?}: {text}");
@@ -222,7 +257,7 @@ fn noise_that_would_hide_nothing_is_refused() {
         let args = Psi::from_arg_matches(&matches.unwrap()).unwrap();
         assert_eq!(run(&args).is_ok(), is_told, "{more:?}");
     }
-    for wrong in ["--delta=1e-9", "--budget=1"] {
+    for wrong in ["--delta=1e-9", "--each=2", "--budget=1"] {
         let command = Psi::augment_args(Command::new("psi").no_binary_name(true));
         let words = ["--local=2", "--input=a", "--column=key", "--size", wrong];
         assert!(command.try_get_matches_from(words).is_err(), "{wrong}");

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! # Composition
-//! Epsilons and deltas of several draws for the same count, or for counts of the same people, add up: [`Epsilon`] adds exactly.
+//! Epsilons and deltas of several draws for the same count, or for counts of the same people, add up: [`Epsilon`] and [`Delta`] add exactly.
 //!
 //! # Floats
 //! Numbers are drawn exactly. Floats say where the noise is cut alone, which is public, and on the safe side of their errors. Two
@@ -47,12 +47,14 @@ const MOST: u64 = 1 << 30;
 /// Bound of what rounding may come to in numbers that are computed of floats, and much more.
 const ROUNDING: f64 = 1e-9;
 
+/// The greatest sum of deltas.
+const GREATEST_CHANCE: f64 = 1.0;
+
 /// Noise that hides a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noise {
     epsilon: Epsilon,
-    /// In units of 1e-15.
-    delta: u64,
+    delta: Delta,
     /// The difference.
     each: u64,
 }
@@ -121,6 +123,36 @@ impl Epsilon {
     }
 }
 
+/// A delta, or the sum of several: units of 1e-15, which add up exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Delta(u64);
+
+impl Delta {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    /// One chance in a million.
+    pub const MILLIONTH: Self = Self(1_000_000_000);
+
+    /// A delta from 1e-15 to 1, of which digits beyond the fifteenth after the point are left out.
+    ///
+    /// # Errors
+    /// [`NoiseError::Number`]: a number that is none, or out of this range.
+    pub fn new(value: f64) -> Result<Self, NoiseError> {
+        units("delta", value, DELTA, GREATEST_CHANCE).map(Self)
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0 as f64 / DELTA
+    }
+
+    /// The sum, or the greatest number that there is.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
 /// A number as a whole number of units, of which no more is spent than is said.
 fn units(name: &'static str, value: f64, unit: f64, most: f64) -> Result<u64, NoiseError> {
     let units = (value * unit * (1.0 + 4.0 * f64::EPSILON)).floor();
@@ -144,7 +176,7 @@ impl Noise {
     pub fn new(epsilon: f64, delta: f64, each: u64) -> Result<Self, NoiseError> {
         let noise = Self {
             epsilon: Epsilon(units("epsilon", epsilon, EPSILON, GREATEST_EPSILON)?),
-            delta: units("delta", delta, DELTA, GREATEST_DELTA)?,
+            delta: Delta(units("delta", delta, DELTA, GREATEST_DELTA)?),
             each: match (1..=EACH).contains(&each) {
                 true => each,
                 false => return Err(NoiseError::Each { each, most: EACH }),
@@ -163,7 +195,12 @@ impl Noise {
 
     /// Delta.
     pub fn delta(&self) -> f64 {
-        self.delta as f64 / DELTA
+        self.delta.get()
+    }
+
+    /// Delta, as it adds up.
+    pub const fn exact_delta(&self) -> Delta {
+        self.delta
     }
 
     /// The difference that is hidden.
@@ -227,6 +264,13 @@ impl Noise {
 impl fmt::Display for Epsilon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.get())
+    }
+}
+
+/// As decimals with a power of ten have it.
+impl fmt::Display for Delta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:e}", self.get())
     }
 }
 

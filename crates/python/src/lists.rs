@@ -4,7 +4,7 @@ use madrigal_app::failure::Failure;
 use madrigal_core::Zeroizing;
 use madrigal_matching::args::Psi;
 use madrigal_matching::psi::{Done, compute, json};
-use madrigal_matching::{InBins, rows_of_bins};
+use madrigal_matching::{InBins, KeptRun, rows_of_bins};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
@@ -20,6 +20,8 @@ pub struct Told {
     payloads: Option<Zeroizing<Vec<i64>>>,
     /// Inputs of a program that goes on, and the row of each bin.
     in_bins: Option<(InBins, Zeroizing<Vec<i64>>)>,
+    /// What the run has kept on the disk.
+    kept: KeptRun,
 }
 
 /// Outcomes of the parties here, and the report.
@@ -67,7 +69,7 @@ pub fn psi(
     let args = asked(&words, shares)?;
     let watch = Watch { hear, terminal };
     let matched = watch.work(py, move || told(&args, compute(&args)?))?;
-    for_python(py, &matched)
+    for_python(py, matched)
 }
 
 /// Takes from each party's outcome the parts that Python gets.
@@ -99,6 +101,7 @@ pub fn told(args: &Psi, done: Vec<Done>) -> Result<Matched, Failure> {
             Ok::<_, Failure>((in_bins, rows))
         });
         Ok(Told {
+            kept: found.kept(),
             party: party.index(),
             rows,
             by,
@@ -109,8 +112,8 @@ pub fn told(args: &Psi, done: Vec<Done>) -> Result<Matched, Failure> {
     Ok((all.collect::<Result<_, Failure>>()?, report))
 }
 
-/// Hands it to Python.
-pub fn for_python(py: Python<'_>, (told, report): &Matched) -> PyResult<(Vec<OfParty>, String)> {
+/// Hands it to Python; what runs have kept is forgotten once Python has all.
+pub fn for_python(py: Python<'_>, (told, report): Matched) -> PyResult<(Vec<OfParty>, String)> {
     let numbers = |numbers: &[i64]| bytes(py, numbers, i64::to_le_bytes);
     let words = |words: &[u64]| bytes(py, words, u64::to_le_bytes);
     let of_party = |told: &Told| {
@@ -136,10 +139,10 @@ pub fn for_python(py: Python<'_>, (told, report): &Matched) -> PyResult<(Vec<OfP
             bins.transpose()?,
         ))
     };
-    Ok((
-        told.iter().map(of_party).collect::<PyResult<_>>()?,
-        report.clone(),
-    ))
+    let made = told.iter().map(of_party).collect::<PyResult<_>>()?;
+    let forgotten = py.detach(|| told.into_iter().try_for_each(|told| told.kept.forget()));
+    forgotten.map_err(|failure| crate::failed(&failure))?;
+    Ok((made, report))
 }
 
 fn bytes<T: Copy>(

@@ -83,7 +83,7 @@ impl Session {
         let tell = move |told: Result<Matched, _>| {
             done.tell(
                 told.map_err(StageFailure::Run)
-                    .map(|told| move |py: Python<'_>| lists::for_python(py, &told)),
+                    .map(|told| move |py: Python<'_>| lists::for_python(py, told)),
             );
         };
         py.detach(|| {

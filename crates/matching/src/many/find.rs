@@ -54,7 +54,7 @@ pub async fn find_many(
     if own < keys {
         return Err(give_up(&context, Unmatched::Bound { keys, bound: own }));
     }
-    task.count_for(&to)
+    task.count_for(&to, None)
         .map_err(|error| give_up(&context, error))?;
     let sizes = agree(&context, own).await?;
     limits::check(&sizes, Some(me), task.most).map_err(|error| give_up(&context, error))?;
@@ -96,6 +96,7 @@ pub async fn find_many(
         question: task.question,
         security: task.security,
         noise: None,
+        drawn: None,
         listed,
         matches,
         answer: None,
@@ -107,6 +108,7 @@ pub async fn find_many(
         next_job,
         cost,
         seconds: [read, begun.elapsed().as_secs_f64()],
+        earlier: None,
         folder: None,
     })
 }

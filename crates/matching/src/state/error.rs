@@ -79,6 +79,12 @@ pub enum StateError {
         /// The other party.
         other: usize,
     },
+    /// The whole answer is there, and a session that goes on is of no use to it.
+    #[error("{}: it has all of the answer, and the other party has forgotten the run, so that this session has ended: ask again in another one, which does not need the other party for it", path.display())]
+    Answered {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Both parties have states, of different runs.
     #[error("{}: it has another run than the directory of party {other}: name those of one run, or remove both to begin anew", path.display())]
     OtherRun {

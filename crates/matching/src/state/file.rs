@@ -1,7 +1,8 @@
 //! The file of a state: what was asked, then the answers of partitions as they came.
 //!
-//! The first line tells the format. Four bytes with the length of the header follow, the lowest first, the header in JSON, and its checksum. Then records: number of the partition
-//! and of its keys that match (four bytes each), places of these keys, their payloads where the run has some (eight bytes each), and a checksum. The record after the last partition's has
+//! The first line tells the format. Four bytes with the length of the header follow, the lowest first, the header in JSON, and its checksum. All that is there before anything of the
+//! list is told, the query counted included. Then records: first one with the sizes of both lists and the number of partitions, once these are known; then for each partition its number
+//! and that of its keys that match (four bytes each), places of these keys, their payloads where the run has some (eight bytes each), and a checksum. The record after the last partition's has
 //! no number of one: with it the other party has what it needs, too. A checksum is half of SHA-256, over the salt as well, so that records of other runs count for nothing.
 //!
 //! A process that is killed leaves a record that is cut, at worst: all from the first record on that is not whole is as if it had not been written.
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::error::{StateError, failed};
-use crate::partitions::CELLS;
+use crate::partitions::{CELLS, MOST};
 
 /// Name of the file.
 pub(super) const NAME: &str = "matched.state";
@@ -36,6 +37,14 @@ const MOST_HEADER: u32 = 4 << 20;
 const CHECK: usize = 16;
 /// Number in the place of a partition's, once both parties have all.
 const ALL: u32 = u32::MAX;
+/// Number in the place of a partition's, where sizes follow.
+const SIZES: u32 = u32::MAX - 1;
+/// Bytes of the record with sizes.
+const OF_SIZES: usize = 4 + 4 + 16 + CHECK;
+/// Bytes of a key in a record, at most: its place, and its payload.
+const OF_KEY: u64 = 4 + 8;
+/// Bytes of the longest state.
+const MOST_BYTES: u64 = 1024 + MOST_HEADER as u64 + records(MOST);
 /// Bytes that are read at once.
 const BUFFER: usize = 256 << 10;
 
@@ -47,10 +56,10 @@ pub(crate) struct Header {
     pub(crate) salt: [u8; 32],
     /// Parts of the question by their names.
     pub(crate) question: Vec<(String, String)>,
-    /// Sizes of the lists, by the parties' order.
-    pub(crate) sizes: [u64; 2],
-    /// Partitions of the lists.
-    pub(crate) partitions: usize,
+    /// Name of the run in its party's ledger.
+    pub(crate) id: String,
+    /// Time in UTC at which the run began.
+    pub(crate) begun: String,
     /// Whether keys that match have payloads.
     pub(crate) payloads: bool,
     /// Sum over the list's digests and payloads.
@@ -58,6 +67,18 @@ pub(crate) struct Header {
 }
 
 madrigal_core::opaque!(Header);
+
+/// Sizes of both lists, by the parties' order, and the number of partitions that follows from them.
+#[derive(Clone, Copy)]
+pub(crate) struct Cut {
+    pub(crate) sizes: [u64; 2],
+    pub(crate) partitions: usize,
+}
+
+/// Bytes of all records at most, and of one that was cut, of a list of so many keys.
+const fn records(keys: u64) -> u64 {
+    (CELLS as u64 + 2) * (8 + CHECK as u64) + OF_KEY * keys
+}
 
 /// A record's place.
 struct Record {
@@ -70,6 +91,7 @@ struct Record {
 pub(crate) struct Kept {
     path: PathBuf,
     header: Header,
+    cut: Option<Cut>,
     records: Vec<Record>,
     done: [bool; CELLS as usize],
     all: bool,
@@ -87,6 +109,10 @@ impl Kept {
         let failed = |source| failed(&path, source);
         let made =
             Zeroizing::new(serde_json::to_vec(&header).map_err(|error| failed(error.into()))?);
+        if made.len() > MOST_HEADER as usize {
+            let problem = "names of columns are too long for a state";
+            return Err(failed(io::Error::other(problem)));
+        }
         // Nobody else writes to it: the directory is this run's alone. What a run that was killed has left there is of no use.
         let part = folder.join(PART);
         let mut options = File::options();
@@ -111,6 +137,7 @@ impl Kept {
         Ok(Self {
             path,
             header,
+            cut: None,
             records: Vec::new(),
             done: [false; CELLS as usize],
             all: false,
@@ -128,7 +155,8 @@ impl Kept {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             _ => {}
         }
-        let (read, length) = open_regular(&path, u64::MAX).map_err(|error| failed(error.into()))?;
+        let (read, length) =
+            open_regular(&path, MOST_BYTES).map_err(|error| failed(error.into()))?;
         let mut from = BufReader::with_capacity(BUFFER, read);
         let wrong = |problem: &str| StateError::Content {
             path: path.clone(),
@@ -155,7 +183,7 @@ impl Kept {
         read.map_err(|_| none())?;
         let header: Header = serde_json::from_slice(&made).map_err(|_| none())?;
         let is_whole = check(b"header", &header.salt, [&made[..]]) == sum;
-        if !is_whole || !(1..=CELLS as usize).contains(&header.partitions) {
+        if !is_whole {
             return Err(none());
         }
         let begin = (FORMAT.len() + 4 + made.len() + CHECK) as u64;
@@ -164,6 +192,7 @@ impl Kept {
         let mut kept = Self {
             path: path.clone(),
             header,
+            cut: None,
             records: Vec::new(),
             done: [false; CELLS as usize],
             all: false,
@@ -178,9 +207,20 @@ impl Kept {
 
     /// Reads all records that are whole.
     fn read_records(&mut self, from: &mut impl Read, begin: u64, length: u64) -> io::Result<()> {
-        let mut at = begin;
+        self.end = begin;
+        self.cut = read_sizes(from, &self.header.salt, length - begin)?;
+        if self.cut.is_none() {
+            return Ok(());
+        }
+        let mut at = begin + OF_SIZES as u64;
+        // A key matches once, in one of the partitions.
+        let mut left = self.cut.map_or(0, |cut| cut.sizes[0].max(cut.sizes[1]));
         let mut buffer = Zeroizing::<Vec<u8>>::zeros(BUFFER);
         while let Some((partition, keys)) = self.next(from, (at, length), &mut buffer)? {
+            left = match left.checked_sub(keys as u64) {
+                Some(left) => left,
+                None => break,
+            };
             match usize::try_from(partition) {
                 _ if partition == ALL => self.all = true,
                 Ok(partition) => {
@@ -221,7 +261,7 @@ impl Kept {
         let (partition, keys) = (word(from)?, word(from)?);
         let known = match partition {
             ALL => keys == 0,
-            _ => (partition as usize) < self.header.partitions && !self.done[partition as usize],
+            _ => (partition as usize) < self.partitions() && !self.done[partition as usize],
         };
         let bytes = self.bytes(keys as usize);
         if !known || bytes > length - at {
@@ -282,10 +322,10 @@ impl Kept {
 
     /// Checks that both lists have the sizes that they had.
     pub(crate) fn check_sizes(&self, now: [u64; 2]) -> Result<(), StateError> {
-        let (then, path) = (self.header.sizes, self.folder());
-        match then == now {
-            true => Ok(()),
-            false => Err(StateError::Sizes { path, then, now }),
+        let path = self.folder();
+        match self.cut.map(|cut| cut.sizes) {
+            Some(then) if then != now => Err(StateError::Sizes { path, then, now }),
+            _ => Ok(()),
         }
     }
 
@@ -306,19 +346,34 @@ impl Kept {
         self.header.salt
     }
 
-    /// Sizes of both lists.
-    pub(crate) fn sizes(&self) -> [u64; 2] {
-        self.header.sizes
+    /// Name of the run in its party's ledger.
+    pub(crate) fn id(&self) -> &str {
+        &self.header.id
     }
 
-    /// Partitions of the lists.
-    pub(crate) fn partitions(&self) -> usize {
-        self.header.partitions
+    /// Time at which the run began.
+    pub(crate) fn begun(&self) -> &str {
+        &self.header.begun
+    }
+
+    /// Sizes of both lists and the number of partitions, where both were known before the run was lost.
+    pub(crate) fn of_lists(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    /// Partitions of the lists; 0 where they are not known.
+    fn partitions(&self) -> usize {
+        self.cut.map_or(0, |cut| cut.partitions)
+    }
+
+    /// Whether the answer of a partition is here, by the partitions' order.
+    pub(crate) fn done(&self) -> impl Iterator<Item = bool> + '_ {
+        self.done.iter().copied().take(self.partitions())
     }
 
     /// Whether the answer of each partition is here.
-    pub(crate) fn done(&self) -> impl Iterator<Item = bool> + '_ {
-        self.done.iter().copied().take(self.header.partitions)
+    pub(crate) fn is_done(&self) -> bool {
+        self.cut.is_some() && self.done().all(|done| done)
     }
 
     /// Whether the answer of a partition was here when it was opened.
@@ -333,14 +388,22 @@ impl Kept {
 
     /// Name of the run, the same at both parties.
     pub(super) fn run(&self) -> [u8; 32] {
-        let header = &self.header;
-        let mut hash = hash(b"name", &header.salt);
-        hash.update((header.partitions as u64).to_le_bytes());
-        header
-            .sizes
-            .iter()
-            .for_each(|size| hash.update(size.to_le_bytes()));
-        hash.finalize().into()
+        hash(b"name", &self.header.salt).finalize().into()
+    }
+
+    /// Writes sizes and the number of partitions, before anything is matched. They are on the disk then.
+    pub(crate) fn tell_sizes(&mut self, cut: Cut) -> Result<(), StateError> {
+        let mut record = Vec::with_capacity(OF_SIZES);
+        record.extend_from_slice(&SIZES.to_le_bytes());
+        record.extend_from_slice(&(cut.partitions as u32).to_le_bytes());
+        for size in cut.sizes {
+            record.extend_from_slice(&size.to_le_bytes());
+        }
+        let sum = check(b"record", &self.header.salt, [&record[..]]);
+        record.extend_from_slice(&sum);
+        self.write(&record)?;
+        self.cut = Some(cut);
+        Ok(())
     }
 
     /// Writes a partition's answer. It is on the disk then.
@@ -369,11 +432,15 @@ impl Kept {
         }
         let sum = check(b"record", &self.header.salt, [&record[..]]);
         record.extend_from_slice(&sum);
+        self.write(&record)
+    }
+
+    fn write(&self, record: &[u8]) -> Result<(), StateError> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if self.closed.load(Relaxed) {
             return Err(failed(&self.path, io::ErrorKind::BrokenPipe.into()));
         }
-        let written = file.write_all(&record).and_then(|()| file.sync_data());
+        let written = file.write_all(record).and_then(|()| file.sync_data());
         written.map_err(|source| failed(&self.path, source))
     }
 
@@ -423,6 +490,43 @@ impl Kept {
             ),
         })
     }
+}
+
+/// Name of a run in the ledger of a party that asks so.
+pub(crate) fn id(salt: &[u8; 32], question: &[(String, String)]) -> String {
+    let mut hash = hash(b"ledger", salt);
+    for part in question.iter().flat_map(|(name, value)| [name, value]) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    format!("{:032x}", u128::from_be_bytes(first(hash)))
+}
+
+/// Reads the record with sizes, of what is left of a file; nothing if it is not whole, or one that cannot be.
+fn read_sizes(from: &mut impl Read, salt: &[u8; 32], left: u64) -> io::Result<Option<Cut>> {
+    if left < OF_SIZES as u64 {
+        return Ok(None);
+    }
+    let mut record = [0; OF_SIZES];
+    from.read_exact(&mut record)?;
+    let (made, sum) = record.split_at(OF_SIZES - CHECK);
+    let (words, _) = made.as_chunks::<4>();
+    let [kind, partitions, sizes @ ..] = words else {
+        return Ok(None);
+    };
+    let size = |of: usize| {
+        let half = |at: usize| u64::from(u32::from_le_bytes(sizes[2 * of + at]));
+        half(0) | half(1) << 32
+    };
+    let cut = Cut {
+        sizes: [size(0), size(1)],
+        partitions: u32::from_le_bytes(*partitions) as usize,
+    };
+    let can_be = u32::from_le_bytes(*kind) == SIZES
+        && cut.partitions.is_power_of_two()
+        && cut.partitions <= CELLS as usize
+        && check(b"record", salt, [made]) == sum;
+    Ok(can_be.then_some(cut))
 }
 
 fn word(from: &mut impl Read) -> io::Result<u32> {

@@ -8,13 +8,19 @@
 //! The salt is known to both parties now, before the list is read again. Keys that somebody chose by it could have one digest, so a list must have the keys that it
 //! had: a sum over its digests says whether it does, and others do not know the salt.
 //!
+//! # Queries that a ledger counts
+//! A run has a name in its party's ledger, a hash of salt and question, and is counted where the ledger does not have it. It is on the disk before the ledger counts it, and the ledger counts it
+//! before the list's size is told: wherever a run is lost, it is counted once. A run that begins anew keeps the name if it had not come to sizes; after that it is another query, as
+//! the other party may have had its answer.
+//!
 //! It holds for parties that follow the protocol. One that does not could say that it has finished nothing, and bring other keys: a query more that no ledger counts.
 
 mod error;
 mod file;
+mod lock;
 mod parties;
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +30,7 @@ use crate::of_party::OfParty;
 
 pub use error::StateError;
 use error::failed;
-pub(crate) use file::{Header, Kept};
+pub(crate) use file::{Cut, Header, Kept, id};
 pub(crate) use parties::{Going, begin};
 
 /// Keys of a partition, at most, of lists of up to 64 million keys: as many are matched again after a lost line, on each thread. Padding makes less than 2 % of them.
@@ -56,6 +62,9 @@ impl State {
     pub(crate) fn open(&self, question: &[(String, String)]) -> Result<Folder, StateError> {
         let folder = Folder::new(&self.folder)?;
         let mut kept = Kept::read(&folder.path)?;
+        // A run that has told nothing binds nobody to its question.
+        kept =
+            kept.filter(|kept| kept.of_lists().is_some() || kept.check_question(question).is_ok());
         if let Some(kept) = &mut kept {
             kept.check_question(question)?;
             kept.cut()?;
@@ -66,7 +75,8 @@ impl State {
     /// Partitions that the directory has the answers of, and all of them; none if it has no state.
     pub(crate) fn done(&self) -> Option<(usize, usize)> {
         let kept = Kept::read(&self.folder).ok()??;
-        Some((kept.done().filter(|&done| done).count(), kept.partitions()))
+        let partitions = kept.of_lists()?.partitions;
+        Some((kept.done().filter(|&done| done).count(), partitions))
     }
 }
 
@@ -82,32 +92,38 @@ pub(crate) struct Folder {
 impl Folder {
     fn new(path: &Path) -> Result<Self, StateError> {
         let failed = |source| failed(path, source);
-        match fs::metadata(path) {
-            Ok(found) if found.is_dir() => is_private(path, &found)?,
-            Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let mut builder = fs::DirBuilder::new();
-                #[cfg(unix)]
-                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-                builder.create(path).map_err(failed)?;
+        let mut tries = 0..TRIES;
+        loop {
+            let is_last = tries.next().is_none();
+            match fs::metadata(path) {
+                Ok(found) if found.is_dir() => is_private(path, &found)?,
+                Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let mut builder = fs::DirBuilder::new();
+                    #[cfg(unix)]
+                    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                    match builder.create(path) {
+                        // Another run has just made it.
+                        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !is_last => {
+                            continue;
+                        }
+                        made => made.map_err(failed)?,
+                    }
+                }
+                Err(error) => return Err(failed(error)),
             }
-            Err(error) => return Err(failed(error)),
-        }
-        let mut options = File::options();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(path.join(LOCK)).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                kept: None,
-                _lock: lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(StateError::Used {
-                path: path.to_owned(),
-            }),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+            let path = path.to_owned();
+            return match lock::take(&path.join(LOCK)) {
+                Ok(Some(lock)) => Ok(Self {
+                    path,
+                    kept: None,
+                    _lock: lock,
+                }),
+                Ok(None) => Err(StateError::Used { path }),
+                // Another run has just removed the directory.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_last => continue,
+                Err(error) => Err(failed(error)),
+            };
         }
     }
 
@@ -141,8 +157,10 @@ impl Folder {
     }
 }
 
-/// The file by which runs at the same time know of each other.
+/// The file by which runs at the same time know of each other. Whoever removes it holds it.
 const LOCK: &str = "lock";
+/// Times that a directory is made anew which others remove meanwhile.
+const TRIES: usize = 16;
 
 /// Checks that the owner of a directory alone can use it.
 fn is_private(path: &Path, found: &fs::Metadata) -> Result<(), StateError> {

@@ -4,14 +4,14 @@ use madrigal_app::failure::Result;
 use madrigal_core::Phase;
 use madrigal_net::{Channel, Context, Error};
 
-use super::{Folder, StateError};
+use super::{Folder, Kept, StateError};
 use crate::failure::Unmatched;
 use crate::partitions::CELLS;
 use crate::task::Told;
 
 /// Bytes that mark partitions.
 const MARKS: usize = CELLS as usize / 8;
-/// Bytes of what a party tells: whether it has a state, the name of its run, and the partitions that it has the answers of.
+/// Bytes of what a party tells: whether it has a state, and by how many partitions, the name of its run, and the partitions that it has the answers of.
 const BYTES: usize = 1 + 32 + MARKS;
 
 /// How a run begins.
@@ -20,6 +20,10 @@ pub(crate) struct Going {
     pub(crate) folder: Folder,
     /// Partitions of an earlier run of which all have the answers that they are to learn.
     pub(crate) done: [bool; CELLS as usize],
+    /// Name in the ledger of a run that told nothing, which this one keeps.
+    pub(crate) id: Option<String>,
+    /// Partitions, where the run goes on and either party knows them.
+    pub(crate) partitions: Option<usize>,
     /// Whether all of the answer is here, and the other party has forgotten the run, which it does once it has its own: there is nothing to be sent.
     pub(crate) alone: bool,
 }
@@ -28,6 +32,8 @@ pub(crate) struct Going {
 #[derive(Clone, Copy)]
 struct Of {
     run: Option<[u8; 32]>,
+    /// Partitions of the run, where the party knows them: a power of two.
+    partitions: Option<usize>,
     done: [bool; CELLS as usize],
 }
 
@@ -42,10 +48,12 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
     let other = 1 - me.index().min(1);
     let mut own = Of {
         run: None,
+        partitions: None,
         done: [false; CELLS as usize],
     };
     if let Some(kept) = &folder.kept {
         own.run = Some(kept.run());
+        own.partitions = kept.of_lists().map(|cut| cut.partitions);
         // A party that learns nothing has no answers to go on from.
         let all = own.done.iter_mut().zip(kept.done());
         all.for_each(|(mark, done)| *mark = done && to.names(me));
@@ -72,27 +80,32 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
             done.iter_mut()
                 .zip(both)
                 .for_each(|(mark, done)| *mark = done);
+            if let (Some(then), Some(theirs)) = (own.partitions, theirs.partitions)
+                && then != theirs
+            {
+                let problem = format!("{theirs} partitions of a run that has {then}");
+                return Err(rx.refuse(problem).into());
+            }
             return Ok(Going {
                 folder,
                 done,
+                id: None,
+                partitions: own.partitions.or(theirs.partitions),
                 alone: false,
             });
         }
         _ if !own.done.contains(&true) && !theirs.done.contains(&true) => {
-            folder.kept = None;
-            let done = own.done;
+            // Whoever had sizes may have given the other party its answer.
+            let before = folder.kept.take().filter(|kept| kept.of_lists().is_none());
             return Ok(Going {
                 folder,
-                done,
+                done: own.done,
+                id: before.map(|kept| kept.id().to_owned()),
+                partitions: None,
                 alone: false,
             });
         }
-        (Some(_), None)
-            if folder
-                .kept
-                .as_ref()
-                .is_some_and(|kept| kept.done().all(|done| done)) =>
-        {
+        (Some(_), None) if folder.kept.as_ref().is_some_and(Kept::is_done) => {
             // It has forgotten the run, which it does once it has its answer.
             context.fail(Error::Ended {
                 reason: "it has its answer of the run that it goes on with, and the other party has forgotten that run: run again to ask anew".to_owned(),
@@ -100,6 +113,8 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
             return Ok(Going {
                 folder,
                 done: own.done,
+                id: None,
+                partitions: own.partitions,
                 alone: true,
             });
         }
@@ -115,7 +130,10 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
 
 impl Of {
     fn message(&self) -> Vec<u8> {
-        let mut message = vec![u8::from(self.run.is_some())];
+        let partitions = self
+            .partitions
+            .map_or(0, |partitions| 1 + partitions.ilog2());
+        let mut message = vec![u8::from(self.run.is_some()) + partitions as u8];
         message.extend_from_slice(&self.run.unwrap_or_default());
         let marks = self.done.chunks(8).map(|marks| {
             let bits = marks.iter().enumerate();
@@ -135,11 +153,26 @@ impl Of {
                 .get(i / 8)
                 .is_some_and(|byte| byte >> (i % 8) & 1 == 1);
         }
-        let run = match (has, done.contains(&true)) {
-            (0, false) => None,
-            (1, _) => Some(*run),
-            _ => return Err("it has partitions of a run and no run"),
+        let some = done.contains(&true);
+        let (run, partitions) = match has {
+            0 if some => return Err("it has partitions of a run and no run"),
+            0 => (None, None),
+            1 if some => return Err("it has partitions of a run whose sizes it does not know"),
+            1 => (Some(*run), None),
+            _ => {
+                let partitions = 1_usize.checked_shl(u32::from(has) - 2);
+                let partitions = partitions.filter(|&partitions| partitions <= CELLS as usize);
+                let partitions = partitions.ok_or("it has more partitions than there can be")?;
+                if done[partitions..].contains(&true) {
+                    return Err("it has partitions beyond the last one of its run");
+                }
+                (Some(*run), Some(partitions))
+            }
         };
-        Ok(Self { run, done })
+        Ok(Self {
+            run,
+            partitions,
+            done,
+        })
     }
 }
