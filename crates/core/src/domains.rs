@@ -41,6 +41,7 @@
 //! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
+//! | seed of the shifts of VOLE's trees, drawn when base rows are fixed | no | 0, 1, 2, ...: one for each group of trees | | `crates/ot/src/vole/shifts.rs` |
 //! | seed of the factors of the check of SoftSpoken's columns, drawn when they have come | no | 0, 1, 2, ...: one for 128 rows | | `crates/ot/src/softspoken/check.rs` |
 //! | seed of the factors of a check of VOLE, drawn when what it checks is settled | no | 0, 1, 2, ...: one for each element | | `crates/ot/src/vole/check.rs` |
 //! | key of the leaves of a group of four trees of VOLE | no | leaves | | `RowHash` of the kernels |

@@ -81,9 +81,10 @@
 //! *A malicious receiver* speaks in the base rows and in challenges only. The check leaves it with rows that fit choices of its own, as if it had begun with these:
 //! so it may choose values, but they have their tags under Delta. If it cheated in c columns it passed with a chance of 2^-c, and knows c bits of Delta.
 //! - Choices that it picks must not tell Delta either. The trees are safe for any places. Leaves are safe as long as no U' is y (above), and who picks
-//!   choices can make it y where values have 128 bits: a single tree would give Delta, and no check of M = K + U Delta sees it. So a checked sender draws a public shift
-//!   s when the base rows are fixed, and hence all U', and both sides take U' + s for the error and K' + s Delta for its key. That is y for any of n trees with a chance of n / 2^128.
-//!   (Choices of the base alone could not be shifted: the code adds up ten elements, and the shift would cancel from the second iteration on.)
+//!   choices can make it y where values have 128 bits: a single tree would give Delta, and no check of M = K + U Delta sees it. So a checked sender draws the public seed of
+//!   shifts, one shift s for each group of trees, when the base rows are fixed; both sides take U' + s for the errors of the group and K' + s Delta for their keys. U' hangs on the base's choices and on shifts of groups
+//!   before, so that U' + s is y for any of n trees with a chance of n / 2^128. One shift for all trees would not do: an error that has it comes to be another iteration's U', where it cancels, and shifts of the
+//!   base alone cancel in the sums of ten elements.
 //! - A challenge with a wrong sum is a way to test guesses of Delta, one for each hash: work of 2^127.
 //!
 //! *A malicious sender* speaks in silent OTs, level sums and sums of leaves. The receiver's choices, places and values come from its own random base choices and
@@ -110,13 +111,14 @@ mod pack;
 mod params;
 mod receiver;
 mod sender;
+mod shifts;
 #[cfg(test)]
 mod tests;
 
 use madrigal_core::Zeroizing;
 use madrigal_kernels::field::times_y;
 use madrigal_kernels::ggm::TREES;
-use madrigal_kernels::{Block, Element, RowHash};
+use madrigal_kernels::{Block, RowHash};
 
 pub use check::{ANSWER_BYTES, Answerer, CHALLENGE_BYTES, Expected, mask_elements};
 pub use params::VoleParams;
@@ -126,17 +128,8 @@ pub use sender::VoleSender;
 /// Elements of the first base that are made at a time: whole groups of silent OTs.
 const PIECE: usize = 128;
 
-/// Bytes of the public shift that a [checked](VoleSender::checked) sender draws, for values of either width.
+/// Bytes of the public seed of shifts that a [checked](VoleSender::checked) sender draws.
 pub const SHIFT_BYTES: usize = 16;
-
-/// The shift in a message, or zero if there is none.
-fn read_shift<V: Element>(bytes: &[u8]) -> V {
-    let mut shift = [V::default()];
-    let room = V::bytes_mut(&mut shift);
-    let len = room.len().min(bytes.len());
-    room[..len].copy_from_slice(&bytes[..len]);
-    shift[0]
-}
 
 /// The hash H(x) = pi(y x) + y x of leaves, under the key of their group.
 fn hashed(hash: &RowHash, leaves: &mut [Block], out: &mut [Block]) {

@@ -175,8 +175,10 @@ impl<V: Element> VoleParams<V> {
         }
     }
 
-    /// Groups of trees of `m` elements, `first` having been made before.
-    pub(super) fn groups(&self, first: u64, m: usize) -> usize {
+    /// Groups of trees of `m` elements, `first` having been made before: AES blocks that either side of a [checked](super::VoleSender::checked) instance
+    /// computes for shifts beside [`cost`](Self::cost).
+    #[must_use]
+    pub fn groups(&self, first: u64, m: usize) -> usize {
         (self.between(first, m, |_| TREES) / TREES as u64) as usize
     }
 }

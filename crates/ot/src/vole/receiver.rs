@@ -7,7 +7,7 @@ use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::{Block, Element, Kernels, blocks_as_bytes_mut};
 
 use super::check::{CHALLENGE_BYTES, Checks, Expected};
-use super::{SHIFT_BYTES, pack::pack, params::VoleParams, read_shift};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, shifts::Shifts};
 use crate::OtError;
 use crate::error::{Message, check_argument, check_message};
 use crate::silent::iteration::Iterations;
@@ -20,8 +20,8 @@ pub struct VoleReceiver<V: Element> {
     silent: SilentReceiver,
     tags: Iterations<Block>,
     values: Iterations<V>,
-    /// The public shift, or zero: it is added to the value of each tree's element.
-    pub(super) shift: V,
+    /// The shift of a group is added to the values of its trees' elements.
+    shifts: Shifts,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
@@ -57,11 +57,11 @@ impl<V: Element> VoleReceiver<V> {
         params: VoleParams<V>,
         mut silent: SilentReceiver,
         message: &[u8],
-        shift: usize,
+        seed: usize,
     ) -> Result<Self, OtError> {
-        let expected = shift + silent.message_len(params.setup_ots());
+        let expected = seed + silent.message_len(params.setup_ots());
         check_message(Message::VoleSetup, message, expected)?;
-        let (shift, mut left) = message.split_at(shift);
+        let (seed, mut left) = message.split_at(seed);
         let mut tags = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut values = Zeroizing::<Vec<V>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
@@ -82,7 +82,7 @@ impl<V: Element> VoleReceiver<V> {
             silent,
             tags: Iterations::new(instance, coins(), course, tags),
             values: Iterations::new(instance, coins(), course, values),
-            shift: read_shift(shift),
+            shifts: Shifts::new(seed),
             leaves: Zeroizing::default(),
             course,
             checks: Checks::new(instance),
@@ -150,9 +150,10 @@ impl<V: Element> VoleReceiver<V> {
                 *left = *here;
             }
         });
-        let (mut left, shift) = (places.iter(), self.shift);
+        let (mut left, shifts) = (places.iter(), &mut self.shifts);
         let _ = self.values.fill(values, |_, used, _, nodes| {
             nodes.fill(V::default());
+            let shift = shifts.next::<V>();
             if let (Some(places), Some(errors)) = (left.next(), used.first_chunk()) {
                 let mut errors = Zeroizing::<[V; TREES]>::new(*errors);
                 errors.iter_mut().for_each(|error| *error ^= shift);

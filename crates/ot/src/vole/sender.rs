@@ -8,7 +8,7 @@ use madrigal_kernels::{Block, Element, Kernels, Prg};
 use rand_core::CryptoRng;
 
 use super::check::{ANSWER_BYTES, Answerer, Checks};
-use super::{SHIFT_BYTES, pack::pack, params::VoleParams, read_shift};
+use super::{SHIFT_BYTES, pack::pack, params::VoleParams, shifts::Shifts};
 use crate::error::check_argument;
 use crate::silent::iteration::Iterations;
 use crate::silent::public::PublicCoins;
@@ -21,8 +21,8 @@ pub struct VoleSender<V> {
     silent: SilentSender,
     roots: Prg,
     iterations: Iterations<Block>,
-    /// Delta times the public shift, or zero: it is added to the key of each tree's element. Secret.
-    shift: Zeroizing<Block>,
+    /// Delta times the shift of a group is added to the keys of its trees' elements.
+    shifts: Shifts,
     /// Leaves of one group. Secret.
     leaves: Zeroizing<Vec<Block>>,
     course: SilentParams,
@@ -54,22 +54,20 @@ impl<V: Element> VoleSender<V> {
         params: VoleParams<V>,
         silent: SilentSender,
     ) -> Result<(Self, Vec<u8>), OtError> {
-        let mut shift = [0; SHIFT_BYTES];
-        rng.fill_bytes(&mut shift);
-        Self::shifted(rng, params, silent, &shift)
+        let mut seed = [0; SHIFT_BYTES];
+        rng.fill_bytes(&mut seed);
+        Self::shifted(rng, params, silent, &seed)
     }
 
     fn shifted(
         rng: &mut impl CryptoRng,
         params: VoleParams<V>,
         mut silent: SilentSender,
-        shift: &[u8],
+        seed: &[u8],
     ) -> Result<(Self, Vec<u8>), OtError> {
-        let mut message = shift.to_vec();
-        message.resize(shift.len() + silent.message_len(params.setup_ots()), 0);
-        let mut left = &mut message[shift.len()..];
-        let shift = read_shift::<V>(shift);
-        let shift = Kernels::detect().field_inner_product(&[silent.delta().expose()], &[shift]);
+        let mut message = seed.to_vec();
+        message.resize(seed.len() + silent.message_len(params.setup_ots()), 0);
+        let mut left = &mut message[seed.len()..];
         let mut base = Zeroizing::<Vec<Block>>::zeros(params.base_elements());
         let mut rows = Zeroizing::<Vec<Block>>::zeros(super::PIECE * V::BITS);
         for base in base.chunks_mut(super::PIECE) {
@@ -93,7 +91,7 @@ impl<V: Element> VoleSender<V> {
                 params.course(),
                 base,
             ),
-            shift: Zeroizing::new(shift),
+            shifts: Shifts::new(seed),
             leaves: Zeroizing::default(),
             course: params.course(),
             checks: Checks::new(instance),
@@ -142,7 +140,7 @@ impl<V: Element> VoleSender<V> {
             &mut self.roots,
             &mut self.leaves,
         );
-        let (mut rows, shift) = (rows.as_slice(), *self.shift);
+        let (mut rows, shifts) = (rows.as_slice(), &mut self.shifts);
         let _ = self.iterations.fill(keys, |coins, used, place, nodes| {
             let (sums, errors) = message[place].split_at_mut(super::level_bytes(nodes));
             let (now, later) = rows.split_at(sums.len() / 16);
@@ -152,6 +150,8 @@ impl<V: Element> VoleSender<V> {
             }
             grow_sender(&coins.next_trees(), delta, roots, now, sums, leaves);
             super::hashed(&coins.next_hash(), leaves, nodes);
+            let shift = [shifts.next::<V>()];
+            let shift = Kernels::detect().field_inner_product(&[delta], &shift);
             write_sums(nodes, used, shift, errors);
         });
         Ok(())

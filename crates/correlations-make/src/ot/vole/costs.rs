@@ -59,7 +59,7 @@ impl<V: Element> VoleCosts<V> {
                 bytes_sent: to_values,
                 bytes_received: to_keys,
                 messages: 1 + more,
-                // Two seeds of the sender's own; with the check its seed and the shift.
+                // Two seeds of the sender's own; with the check its seed and that of shifts.
                 aes_blocks: stream.aes_blocks
                     + base.sender_aes
                     + check.sender_aes
@@ -89,19 +89,23 @@ impl<V: Element> VoleCosts<V> {
             let mask = if masked { mask_elements::<V>() } else { 0 };
             let now = range.len() + mask;
             let one = self.params.cost(&silent, self.made, now);
+            let shifts = match self.security {
+                Security::SemiHonest => 0,
+                Security::Malicious => self.params.groups(self.made, now) as u64,
+            };
             total.keys += PhaseCost {
                 rounds: 0,
                 bytes_sent: one.sender_bytes,
                 bytes_received: 0,
                 messages: 1,
-                aes_blocks: one.sender_aes,
+                aes_blocks: one.sender_aes + shifts,
             };
             total.values += PhaseCost {
                 rounds: 0,
                 bytes_sent: 0,
                 bytes_received: one.sender_bytes,
                 messages: 0,
-                aes_blocks: one.receiver_aes,
+                aes_blocks: one.receiver_aes + shifts,
             };
             self.made += now as u64;
         }

@@ -171,7 +171,7 @@ impl<V: Element> Plan<V> {
         self.k.setup_len() + self.k.message_len(self.rows)
     }
 
-    /// Bytes of the shift that the other one's message begins with.
+    /// Bytes of the seed of shifts that the other one's message begins with.
     pub(super) fn shift_len(&self) -> usize {
         match self.security {
             Security::SemiHonest => 0,
