@@ -157,7 +157,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
     if let Some(found) = all_alone(&[(me, &part.task)])? {
         let done = only(written(found, slice::from_ref(&part), args)?)?;
         if let (Some(begun), false) = (&done.1.earlier, args.quiet) {
-            say(&report::earlier(begun));
+            say(report::earlier(begun));
         }
         return Ok(done);
     }

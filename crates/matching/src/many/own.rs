@@ -45,7 +45,7 @@ impl Own {
 fn shuffle(prg: &mut Generator, digests: &mut [Block], numbers: &mut [u32]) {
     for last in (1..digests.len()).rev() {
         let (drawn, places) = (prg.next_block(), last as u128 + 1);
-        let low = u128::from(drawn.lo()) * places >> 64;
+        let low = (u128::from(drawn.lo()) * places) >> 64;
         let place = ((u128::from(drawn.hi()) * places + low) >> 64) as usize;
         digests.swap(last, place);
         numbers.swap(last, place);
