@@ -200,9 +200,9 @@ def test_rows_match_by_the_first_of_several_keys(tmp_path: pathlib.Path) -> None
 def test_sizes_with_noise_are_near_the_true_ones(tmp_path: pathlib.Path) -> None:
     lists = [[f"key {n}" for n in range(40)], [f"key {n}" for n in range(30, 60)]]
     ledger = tmp_path / "shop.ledger"
-    asked = {"find": "size", "noise": 0.25, "ledger": {0: ledger}, "budget": 0.5}
+    asked = {"find": "size", "noise": 0.25, "ledger": {0: ledger}, "budget": (0.5, 2e-9), "bound": 100}
     for to in ("all", 1):
-        found = mg.psi(lists, to=to, bound=100, **asked)
+        found = mg.psi(lists, to=to, **asked)
         noise = found[0].stats["noise"]
         assert (noise["epsilon"], noise["delta"]) == (0.25, 1e-9) and found[0].keys == (100, 100)
         size = found[1].size
@@ -210,6 +210,9 @@ def test_sizes_with_noise_are_near_the_true_ones(tmp_path: pathlib.Path) -> None
         assert found[0].size == (size if to == "all" else None)
     with pytest.raises(mg.RunError, match="epsilons of 0.5 in all"):
         mg.psi(lists, **asked)
+    with pytest.raises(mg.RunError, match="give --bound"):
+        mg.psi(lists, **{**asked, "bound": None})
+    assert mg.psi(lists, find="size", noise=1.0, each=2)[0].stats["noise"]["each"] == 2
     with pytest.raises(mg.RunError, match="without noise"):
         mg.psi(lists, ledger={0: ledger})
     assert ledger.read_text().count("epsilon = 0.25") == 2

@@ -4,6 +4,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
+mod earlier;
 mod ledger;
 mod locks;
 mod many;

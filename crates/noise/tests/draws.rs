@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use madrigal_noise::{Epsilon, Noise, NoiseError};
+use madrigal_noise::{Delta, Epsilon, Noise, NoiseError};
 use madrigal_testkit::seed;
 
 /// Draws of one noise.
@@ -221,6 +221,22 @@ fn noise_that_hides_nothing_is_refused() {
             let Ok(drawn) = noise.draw(&mut random);
             assert!(drawn <= noise.most(), "{noise}: {drawn}");
         }
+    }
+}
+
+#[test]
+fn deltas_add_up_exactly() {
+    let tenth = Delta::new(1e-7).unwrap();
+    let sum = (0..10).fold(Delta::ZERO, |sum, _| sum.plus(tenth));
+    assert_eq!(
+        (sum, sum.to_string()),
+        (Delta::MILLIONTH, "1e-6".to_owned())
+    );
+    let (least, most) = (Delta::new(1e-15).unwrap(), Delta::new(1.0).unwrap());
+    assert!(sum.plus(least) > sum && most.plus(least) > most && most.get() == 1.0);
+    assert_eq!(Noise::new(1.0, 1e-9, 1).unwrap().exact_delta().get(), 1e-9);
+    for wrong in [0.0, -1e-9, 1e-16, 1.000_001, f64::NAN, f64::INFINITY] {
+        assert!(Delta::new(wrong).is_err(), "{wrong}");
     }
 }
 

@@ -118,6 +118,11 @@ pub(crate) async fn begin(context: &Context, mut folder: Folder, to: Told) -> Re
                 alone: true,
             });
         }
+        (None, Some(_)) if theirs.is_done() => {
+            // It goes on alone, and ends the job once it has heard that: a failure from here might come before that.
+            let _ = rx.recv(1).await;
+            StateError::None { path, other }
+        }
         (_, None) => StateError::OtherHasNone { path, other },
         (None, _) => StateError::None { path, other },
         _ => StateError::OtherRun { path, other },
@@ -141,6 +146,12 @@ impl Of {
         });
         message.extend(marks);
         message
+    }
+
+    /// Whether the party has the answer of each partition.
+    fn is_done(&self) -> bool {
+        let done = self.partitions.map(|partitions| &self.done[..partitions]);
+        done.is_some_and(|done| !done.contains(&false))
     }
 
     /// Reads what the other party tells.
