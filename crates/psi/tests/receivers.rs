@@ -12,10 +12,10 @@ use madrigal_net::{Context, Result};
 use madrigal_okvs::{Shape, decode, encode};
 use madrigal_ot::SeededRng;
 use madrigal_psi::{PsiPlan, Role, Security, Sizes, intersect};
-use madrigal_testkit::{World, seed};
+use madrigal_testkit::{Change, Deviating, Deviation, Transcript, World, seed};
 use sha2::{Digest as _, Sha256};
 
-use crate::common::{Plain, Trial, trial};
+use crate::common::{How, Plain, Trial, party, trial};
 
 /// Ways in which a receiver deviates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,4 +178,35 @@ fn a_receiver_has_as_many_keys_as_its_store_has_room_for() {
     let (found, heard) = against(&lists, Cheat::Keys);
     assert_eq!(found, (many, true));
     assert_eq!(heard, Ok(lists.common));
+}
+
+/// Threads have one Delta. A receiver that cheats on one of them sees no message for which Delta was used, on any.
+#[test]
+fn no_thread_uses_delta_before_all_are_checked() {
+    let seed = seed();
+    let lists = trial(seed, 40, 20, 30);
+    let (me, threads) = (Party::new(0), 4);
+    let how = How::new(threads, true, threads).malicious();
+    let mut found = 0;
+    for only in 2..12 {
+        let deviation = Deviation {
+            change: Change::Random,
+            only: Some(only),
+            seed,
+        };
+        let (seen, transports) = Transcript::of(me, mesh(2));
+        let transports = Deviating::all(transports, me, Some(deviation), &seen);
+        let run = |context: Context| party(context, &lists, how);
+        let ended = World::light(2, seed).run_over(transports, run);
+        let error = ended.into_iter().nth(1).unwrap().err();
+        let error = error.map(|error| error.to_string()).unwrap_or_default();
+        let bytes = seen.bytes().len();
+        println!("message {only}: {bytes} bytes, {error}");
+        if error.contains("does not fit what it sent") {
+            found += 1;
+            // A size, base OTs and seeds; what follows takes 60,000 for each thread.
+            assert!(bytes < 30_000, "message {only}: {bytes} bytes");
+        }
+    }
+    assert!(found >= threads, "{found} of 10 were found by the check");
 }
