@@ -280,9 +280,11 @@ fn a_size_that_is_none_is_refused_by_name() {
     let facts = [
         ("what is asked of the lists", "rows"),
         ("--to", "all"),
+        ("--security", "semi-honest"),
         ("--normal", "lower,trim"),
         ("columns of a key", "1"),
         ("--empty", "skip"),
+        ("--state", "not given"),
         ("--protocol", "R"),
         ("the line of --link or --network", &line),
         ("--extension", &extension),
