@@ -359,6 +359,10 @@ fn flags_of_two_parties_alone_are_refused_and_reports_have_all_parties() {
             "--shares",
         ),
         (&["--payload=0=key"], "--payload"),
+        (&["--security=malicious"], "--security malicious"),
+        (&["--or=key"], "--or"),
+        (&["--state=0=a", "--state=1=b", "--state=2=c"], "--state"),
+        (&["--noise=1"], "--noise"),
     ] {
         let failure = compute(&with(flags)).err().unwrap().to_string();
         assert!(

@@ -62,6 +62,7 @@ impl Asked {
         }
         let question = args.question();
         let flag = match question {
+            _ if args.noisy.noise.is_some() => Some("--noise"),
             Question::Rows if args.against.security != SecurityArg::SemiHonest => {
                 Some("--security malicious")
             }
@@ -127,7 +128,7 @@ impl Asked {
         };
         format!(
             "All others learn {size}. {who} which of its own rows have keys of all {} lists; of each of its own keys, which of the others have it; and how many keys, not \
-             which, any of the others have in common without it.\nThis holds as long as all follow the protocol, {}.\n",
+             which, any of the others have in common without it. Who puts what it has together with one of these learns the same of its own keys.\nThis holds as long as all follow the protocol, {}.\n",
             self.parties,
             match self.many.protocol.honest_majority {
                 true => "and no two put together what they have",

@@ -9,7 +9,7 @@ use madrigal_app::over::Over;
 use madrigal_core::{Party, Phase};
 use madrigal_engine::{Matrices, Origin, Progress};
 use madrigal_net::{Channel, Context, Fact, Session};
-use madrigal_psi::salt;
+use madrigal_psi::{Security, salt};
 use madrigal_psi_programs::{Keyed, KeyedPlan, OwnPart};
 
 use super::own::{Own, lens, rows};
@@ -40,6 +40,7 @@ pub async fn find_many(
         return Err(Unmatched::Flags(problem.to_owned()).into());
     }
     task.check(me)?;
+    many.check(task, parties)?;
     let threads = session.common_threads(parties)?;
     let to = many.to_text(parties);
     let job = session
@@ -114,6 +115,24 @@ pub async fn find_many(
 }
 
 impl Many {
+    /// Checks that this many parties can have what a task asks for.
+    fn check(&self, task: &Task, parties: usize) -> Result<()> {
+        let problem = if task.security != Security::SemiHonest {
+            "three parties or more match their lists if all follow the protocol alone: ask for no security against others"
+        } else if task.state.is_some() {
+            "three parties or more keep no state of a run: leave it out"
+        } else if task.source.all_keys().len() != 1 {
+            "rows have one key each where three parties or more match their lists: name one"
+        } else if parties < 3 || !self.protocol.parties.contains(&parties) {
+            "three parties match their lists in R or B, and more in B"
+        } else if self.to.is_empty() || self.to.iter().any(|party| party.index() >= parties) {
+            "receivers are some of the parties, and one at least"
+        } else {
+            return Ok(());
+        };
+        Err(Unmatched::Flags(problem.to_owned()).into())
+    }
+
     /// Receivers, as `--to` has them.
     pub(super) fn to_text(&self, parties: usize) -> String {
         if Party::all(parties).all(|party| self.to.contains(&party)) {

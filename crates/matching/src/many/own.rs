@@ -3,7 +3,7 @@
 use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::Block;
 use madrigal_lists::{ListError, Listed, Matches};
-use madrigal_net::{Context, Generator};
+use madrigal_net::Context;
 
 use crate::cells::CELLS;
 
@@ -32,7 +32,7 @@ impl Own {
             digests.push(prg.next_block());
         }
         let mut numbers: Zeroizing<Vec<u32>> = Zeroizing::new((0..size as u32).collect());
-        shuffle(&mut prg, &mut digests, &mut numbers);
+        shuffle(|| prg.next_block(), &mut digests, &mut numbers);
         Ok(Self {
             digests,
             numbers,
@@ -42,9 +42,9 @@ impl Own {
 }
 
 /// Puts digests and their numbers into one order, drawn from all. A place is drawn from 128 bits: all orders of n are as likely but for a distance of n^2 2^-129.
-fn shuffle(prg: &mut Generator, digests: &mut [Block], numbers: &mut [u32]) {
+fn shuffle(mut next: impl FnMut() -> Block, digests: &mut [Block], numbers: &mut [u32]) {
     for last in (1..digests.len()).rev() {
-        let (drawn, places) = (prg.next_block(), last as u128 + 1);
+        let (drawn, places) = (next(), last as u128 + 1);
         let low = (u128::from(drawn.lo()) * places) >> 64;
         let place = ((u128::from(drawn.hi()) * places + low) >> 64) as usize;
         digests.swap(last, place);
@@ -85,4 +85,31 @@ pub(crate) fn others(me: Party, parties: usize, names: &[String]) -> String {
         named.unwrap_or_else(|| party.to_string())
     };
     others.map(name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_kernels::Prg;
+
+    use super::*;
+
+    /// All orders of four digests come about equally often, and numbers go with them: the order is all that hides keys from who gets their tags.
+    #[test]
+    fn orders_are_drawn_from_all() {
+        let mut prg = Prg::new(Block::new(3, 4));
+        let (runs, mut counts) = (24_000, std::collections::BTreeMap::new());
+        for _ in 0..runs {
+            let mut digests = [0, 1, 2, 3].map(|i| Block::new(i, 9));
+            let mut numbers = [0, 1, 2, 3];
+            shuffle(|| prg.next_block(), &mut digests, &mut numbers);
+            assert_eq!(digests.map(|digest| digest.lo()), numbers.map(u64::from));
+            *counts.entry(numbers).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // Of each 1000 are expected, with a standard deviation of 31.
+        assert!(
+            counts.values().all(|count| (800..1200).contains(count)),
+            "{counts:?}"
+        );
+    }
 }

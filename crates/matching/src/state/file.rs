@@ -13,14 +13,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use madrigal_core::Zeroizing;
 use madrigal_core::budget::open_regular;
-use madrigal_core::{Zeroizing, domains};
 use madrigal_lists::Listed;
 use madrigal_psi::Matched;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 
 use super::error::{StateError, failed};
+use super::sizes::{Cut, OF_SIZES};
+use super::sums::{CHECK, check, first, hash, word};
 use crate::partitions::{CELLS, MOST};
 
 /// Name of the file.
@@ -33,14 +35,8 @@ const FORMAT: &[u8] = b"psi state of madrigal 1\n";
 const FORMATS: &[u8] = b"psi state of madrigal ";
 /// Bytes of the longest header: names of all columns of all keys, in whatever letters.
 const MOST_HEADER: u32 = 4 << 20;
-/// Bytes of a checksum.
-const CHECK: usize = 16;
 /// Number in the place of a partition's, once both parties have all.
 const ALL: u32 = u32::MAX;
-/// Number in the place of a partition's, where sizes follow.
-const SIZES: u32 = u32::MAX - 1;
-/// Bytes of the record with sizes.
-const OF_SIZES: usize = 4 + 4 + 16 + CHECK;
 /// Bytes of a key in a record, at most: its place, and its payload.
 const OF_KEY: u64 = 4 + 8;
 /// Bytes of the longest state.
@@ -67,13 +63,6 @@ pub(crate) struct Header {
 }
 
 madrigal_core::opaque!(Header);
-
-/// Sizes of both lists, by the parties' order, and the number of partitions that follows from them.
-#[derive(Clone, Copy)]
-pub(crate) struct Cut {
-    pub(crate) sizes: [u64; 2],
-    pub(crate) partitions: usize,
-}
 
 /// Bytes of all records at most, and of one that was cut, of a list of so many keys.
 const fn records(keys: u64) -> u64 {
@@ -208,7 +197,7 @@ impl Kept {
     /// Reads all records that are whole.
     fn read_records(&mut self, from: &mut impl Read, begin: u64, length: u64) -> io::Result<()> {
         self.end = begin;
-        self.cut = read_sizes(from, &self.header.salt, length - begin)?;
+        self.cut = Cut::read(from, &self.header.salt, length - begin)?;
         if self.cut.is_none() {
             return Ok(());
         }
@@ -393,15 +382,7 @@ impl Kept {
 
     /// Writes sizes and the number of partitions, before anything is matched. They are on the disk then.
     pub(crate) fn tell_sizes(&mut self, cut: Cut) -> Result<(), StateError> {
-        let mut record = Vec::with_capacity(OF_SIZES);
-        record.extend_from_slice(&SIZES.to_le_bytes());
-        record.extend_from_slice(&(cut.partitions as u32).to_le_bytes());
-        for size in cut.sizes {
-            record.extend_from_slice(&size.to_le_bytes());
-        }
-        let sum = check(b"record", &self.header.salt, [&record[..]]);
-        record.extend_from_slice(&sum);
-        self.write(&record)?;
+        self.write(&cut.record(&self.header.salt))?;
         self.cut = Some(cut);
         Ok(())
     }
@@ -490,72 +471,4 @@ impl Kept {
             ),
         })
     }
-}
-
-/// Name of a run in the ledger of a party that asks so.
-pub(crate) fn id(salt: &[u8; 32], question: &[(String, String)]) -> String {
-    let mut hash = hash(b"ledger", salt);
-    for part in question.iter().flat_map(|(name, value)| [name, value]) {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    format!("{:032x}", u128::from_be_bytes(first(hash)))
-}
-
-/// Reads the record with sizes, of what is left of a file; nothing if it is not whole, or one that cannot be.
-fn read_sizes(from: &mut impl Read, salt: &[u8; 32], left: u64) -> io::Result<Option<Cut>> {
-    if left < OF_SIZES as u64 {
-        return Ok(None);
-    }
-    let mut record = [0; OF_SIZES];
-    from.read_exact(&mut record)?;
-    let (made, sum) = record.split_at(OF_SIZES - CHECK);
-    let (words, _) = made.as_chunks::<4>();
-    let [kind, partitions, sizes @ ..] = words else {
-        return Ok(None);
-    };
-    let size = |of: usize| {
-        let half = |at: usize| u64::from(u32::from_le_bytes(sizes[2 * of + at]));
-        half(0) | half(1) << 32
-    };
-    let cut = Cut {
-        sizes: [size(0), size(1)],
-        partitions: u32::from_le_bytes(*partitions) as usize,
-    };
-    let can_be = u32::from_le_bytes(*kind) == SIZES
-        && cut.partitions.is_power_of_two()
-        && cut.partitions <= CELLS as usize
-        && check(b"record", salt, [made]) == sum;
-    Ok(can_be.then_some(cut))
-}
-
-fn word(from: &mut impl Read) -> io::Result<u32> {
-    let mut word = [0; 4];
-    from.read_exact(&mut word)?;
-    Ok(u32::from_le_bytes(word))
-}
-
-/// A hash of one purpose under the salt.
-fn hash(purpose: &[u8], salt: &[u8; 32]) -> Sha256 {
-    Sha256::new()
-        .chain_update(domains::PSI_STATE)
-        .chain_update([purpose.len() as u8])
-        .chain_update(purpose)
-        .chain_update(salt)
-}
-
-fn check<'a>(
-    purpose: &[u8],
-    salt: &[u8; 32],
-    parts: impl IntoIterator<Item = &'a [u8]>,
-) -> [u8; CHECK] {
-    let mut hash = hash(purpose, salt);
-    parts.into_iter().for_each(|part| hash.update(part));
-    first(hash)
-}
-
-/// The checksum that a hash gives.
-fn first(hash: Sha256) -> [u8; CHECK] {
-    let whole: [u8; 32] = hash.finalize().into();
-    *whole.first_chunk().unwrap_or(&[0; CHECK])
 }

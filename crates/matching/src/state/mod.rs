@@ -19,6 +19,8 @@ mod error;
 mod file;
 mod lock;
 mod parties;
+mod sizes;
+mod sums;
 
 use std::fs::{self, File};
 use std::io;
@@ -30,8 +32,10 @@ use crate::of_party::OfParty;
 
 pub use error::StateError;
 use error::failed;
-pub(crate) use file::{Cut, Header, Kept, id};
+pub(crate) use file::{Header, Kept};
 pub(crate) use parties::{Going, begin};
+pub(crate) use sizes::Cut;
+pub(crate) use sums::id;
 
 /// Keys of a partition, at most, of lists of up to 64 million keys: as many are matched again after a lost line, on each thread. Padding makes less than 2 % of them.
 pub(crate) const KEYS: u64 = 250_000;
