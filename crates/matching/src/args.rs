@@ -11,14 +11,14 @@ use madrigal_app::threads::Threads;
 use madrigal_lists::{Duplicates, Empty, Normal};
 
 use crate::cells::MOST;
-use crate::many::ProtocolArg;
+use crate::many::protocol::ProtocolArg;
 use crate::noisy::Noisy;
 pub use crate::of_party::OfParty;
 pub(crate) use crate::of_party::of_party;
+use crate::question::Question;
 use crate::security::Against;
 use crate::several::Several;
 use crate::state::StateArgs;
-use crate::task::Question;
 
 /// Text below the flags.
 const BELOW: &str = "\

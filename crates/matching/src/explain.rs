@@ -16,8 +16,8 @@ use crate::cells::partitions;
 use crate::failure::Unmatched;
 use crate::noisy::NoiseFigures;
 use crate::numbers::{asked, bug};
+use crate::question::{Question, Told};
 use crate::security;
-use crate::task::{Question, Told};
 
 /// Seconds of one core for a key of the list, where rows are asked for: of its file, of the receiver's work and of the sender's. Measured on the machine of docs/BENCHMARKS.md.
 const READ: f64 = 0.11e-6;

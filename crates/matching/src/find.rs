@@ -17,8 +17,9 @@ use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
 use crate::noisy;
 use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
+use crate::question::{Question, Told};
 use crate::state::{Cut, Folder, Going, Header, Kept, StateError, begin, id};
-use crate::task::{Question, Task, Told};
+use crate::task::Task;
 
 /// Outcome of one party.
 pub struct Found {

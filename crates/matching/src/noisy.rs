@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::failure::Unmatched;
 use crate::ledger::Budget;
-use crate::task::Question;
+use crate::question::Question;
 
 /// Delta where none is given.
 const DELTA: f64 = 1e-9;

@@ -19,7 +19,8 @@ use madrigal_psi_programs::{Ask, Asked, Matched, Parts, Question as Numbers, che
 
 use crate::cells::CELLS;
 use crate::failure::{Unmatched, give_up};
-use crate::task::{Question, Task, Told};
+use crate::question::{Question, Told};
+use crate::task::Task;
 
 /// Numbers that a party learns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -25,9 +25,10 @@ use crate::failure::Unmatched;
 use crate::find::{Found, find};
 use crate::ledger::Ledger;
 use crate::many::{self, Asked};
+use crate::question::{Question, Told};
 use crate::resume::{all_alone, lost};
 use crate::state::{self, State, StateError};
-use crate::task::{self, Question, Task, Told};
+use crate::task::{self, Task};
 use crate::{bins, cells, explain, noisy, report, security, told};
 
 /// Number of the job in its session.

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::find::Found;
 use crate::noisy::{self, NoiseFigures};
+use crate::question::Question;
 use crate::security;
-use crate::task::Question;
 
 /// Report of a run, as JSON has it.
 #[derive(Serialize)]

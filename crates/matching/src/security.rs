@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use madrigal_psi::Security;
 
 use crate::failure::Unmatched;
-use crate::task::Question;
+use crate::question::Question;
 
 /// The flag.
 #[derive(Args, Debug, Clone, Copy)]

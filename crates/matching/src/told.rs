@@ -3,7 +3,7 @@
 use madrigal_noise::Noise;
 
 use crate::noisy;
-use crate::task::{Question, Told};
+use crate::question::{Question, Told};
 
 /// Says who learns what, before anything is sent.
 pub(crate) fn learnt(

@@ -1,39 +1,18 @@
 //! Flags of three parties and more: what these can ask for.
 
-use clap::ValueEnum;
 use madrigal_app::failure::Result;
 use madrigal_core::{MAX_PARTIES, Party};
-use madrigal_engine::{Progress, Sharing};
+use madrigal_engine::Progress;
 use madrigal_net::Session;
-use madrigal_operations::Backend;
 
+use super::protocol::ProtocolArg;
 use super::{Many, find_many};
 use crate::args::Psi;
 use crate::failure::Unmatched;
 use crate::find::Found;
+use crate::question::Question;
 use crate::security::SecurityArg;
-use crate::task::{Question, Task};
-
-/// Protocol in which three parties or more match their lists.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProtocolArg {
-    /// Three parties, of which no two pool what they have
-    #[value(name = "R")]
-    R,
-    /// Any number of parties, of which all but one may pool what they have
-    #[value(name = "B")]
-    B,
-}
-
-impl ProtocolArg {
-    /// Record of the protocol.
-    fn backend(self) -> &'static Backend {
-        Backend::of(match self {
-            Self::R => Sharing::R,
-            Self::B => Sharing::B,
-        })
-    }
-}
+use crate::task::Task;
 
 /// A question of three parties or more.
 pub(crate) struct Asked {

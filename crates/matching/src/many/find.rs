@@ -17,7 +17,8 @@ use super::{Many, limits, tags};
 use crate::failure::{Unmatched, give_up};
 use crate::find::{Found, listed};
 use crate::numbers::spent;
-use crate::task::{Question, Task};
+use crate::question::Question;
+use crate::task::Task;
 
 /// The most keys that a list may be said to have: beyond it, a message is none of ours.
 const MOST_SAID: u64 = 1 << 40;

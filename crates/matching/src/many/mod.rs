@@ -9,14 +9,15 @@ mod explain;
 mod find;
 mod limits;
 mod own;
+pub(crate) mod protocol;
 mod tags;
 
 pub(crate) use asked::Asked;
-pub use asked::ProtocolArg;
 pub(crate) use explain::explain;
 pub use find::find_many;
 pub use limits::TooMany;
 pub(crate) use own::others;
+pub use protocol::ProtocolArg;
 
 use madrigal_core::Party;
 use madrigal_operations::Backend;

@@ -7,7 +7,7 @@ use madrigal_net::{Channel, Context, Error};
 use super::{Folder, Kept, StateError};
 use crate::failure::Unmatched;
 use crate::partitions::CELLS;
-use crate::task::Told;
+use crate::question::Told;
 
 /// Bytes that mark partitions.
 const MARKS: usize = CELLS as usize / 8;
