@@ -20,7 +20,7 @@
 //! [`block_on`](madrigal_net::block_on) on a thread of their own, or in a runtime's local task.
 //!
 //! # VOLE
-//! [`VoleKeys`] and [`VoleValues`] are the two sides of VOLE with one peer, for protocols of one's own, and the one kind that withstands a malicious party
+//! [`VoleKeys`] and [`VoleValues`] are the two sides of VOLE with one peer, for protocols of a user's own, and the one kind that withstands a malicious party
 //! on either side ([`Security::Malicious`]). A checked instance begins with one round trip more and 0.26 MB, and each call of `extend` is followed by a
 //! [challenge](VoleValues::challenge) and an [answer](VoleKeys::answer), 64 bytes together, which the caller sends with its own messages.
 //! [`madrigal_ot::vole`] says who is protected by which check.

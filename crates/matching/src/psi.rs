@@ -168,7 +168,7 @@ pub async fn compute_in(args: &Psi, seat: &Seat<'_>) -> Result<Done> {
             None => find(session, number, &part.task, observe).await?,
         };
         if let (Some(_), Some(state)) = (&found.earlier, &part.task.state) {
-            // Its job has failed, and the session with it.
+            // The job has failed, and the session with it.
             let path = state.folder.clone();
             return Err(Unmatched::from(StateError::Answered { path }).into());
         }

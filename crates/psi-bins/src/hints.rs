@@ -159,7 +159,7 @@ impl<V: Element> Hints<V> {
 }
 
 impl Found {
-    /// What is in the bins before the first hints have come: random tags in all of them, and payloads that are zero where there are any.
+    /// Content of the bins before the first hints have come: random tags in all of them, and payloads that are zero where there are any.
     #[must_use]
     pub fn nothing(placed: &Placed, payloads: bool, rng: &mut impl CryptoRng) -> Self {
         let bins = placed.shape().bins();

@@ -178,7 +178,7 @@ fn padded(step: &Context, digests: &[Block], most: usize) -> Zeroizing<Vec<Block
     padded
 }
 
-/// What the receiver has of a partition whose store it has sent, and waits for the tags.
+/// State of the receiver for a partition whose store it has sent, and waits for the tags.
 struct Awaited {
     partition: usize,
     own: Own,
@@ -186,7 +186,7 @@ struct Awaited {
     answer: Option<VoleExpected>,
 }
 
-/// What the sender has of a partition whose tags it has sent, and waits for the reply.
+/// State of the sender for a partition whose tags it has sent, and waits for the reply.
 struct Sent {
     partition: usize,
     tags: Tags,

@@ -106,7 +106,7 @@ mod tests {
             *counts.entry(numbers).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 24);
-        // Of each 1000 are expected, with a standard deviation of 31.
+        // Each is expected 1000 times, with a standard deviation of 31.
         assert!(
             counts.values().all(|count| (800..1200).contains(count)),
             "{counts:?}"

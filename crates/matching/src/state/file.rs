@@ -64,7 +64,7 @@ pub(crate) struct Header {
 
 madrigal_core::opaque!(Header);
 
-/// Bytes of all records at most, and of one that was cut, of a list of so many keys.
+/// Bytes of all records at most, and of one that was cut, of a list of this many keys.
 const fn records(keys: u64) -> u64 {
     (CELLS as u64 + 2) * (8 + CHECK as u64) + OF_KEY * keys
 }

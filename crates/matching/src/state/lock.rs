@@ -11,7 +11,7 @@ const TRIES: usize = 16;
 /// place any more keeps nobody away, and counts for nothing.
 ///
 /// # Errors
-/// Those of the system.
+/// Errors of the system.
 pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);

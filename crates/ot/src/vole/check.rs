@@ -117,7 +117,7 @@ impl Checks {
     }
 }
 
-/// What a sender needs to answer one challenge, while it makes elements for the next one.
+/// Share of a sender in one challenge, kept while it makes elements for the next one.
 pub struct Answerer {
     delta: Zeroizing<Block>,
     mask: Zeroizing<Block>,

@@ -184,7 +184,7 @@ impl<V: Element> VoleKeys<V> {
         answer.map_err(|error| fail(&self.channel.rx, error))
     }
 
-    /// What answers the challenge about the oldest call of [`extend`](Self::extend) that has none yet, in place of [`answer`](Self::answer); `None` if none is left.
+    /// Takes the answerer of the challenge about the oldest call of [`extend`](Self::extend) that has none yet, in place of [`answer`](Self::answer); `None` if none is left.
     ///
     /// # Errors
     /// A bug alone.
@@ -201,7 +201,7 @@ impl<V: Element> VoleKeys<V> {
     }
 }
 
-/// What answers one challenge, while its [`VoleKeys`] makes elements for the next one.
+/// Answerer of one challenge, while its [`VoleKeys`] makes elements for the next one.
 pub struct VoleAnswerer {
     context: Context,
     elements: usize,
