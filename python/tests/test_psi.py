@@ -76,7 +76,7 @@ def test_malicious_parties_are_asked_for_by_name() -> None:
     assert {one.stats["security"] for one in found} == {"malicious"}
     with pytest.raises(mg.RunError, match="--security malicious"):
         mg.psi(lists, find="size", security="malicious", threads=1)
-    with pytest.raises(mg.RunError, match="--security"):
+    with pytest.raises(ValueError, match="semi-honest, malicious"):
         mg.psi(lists, security="honest", threads=1)
 
 
