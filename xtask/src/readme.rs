@@ -28,7 +28,7 @@ const QUICK: &str = "
 codegen-units = 16
 opt-level = 0
 ";
-/// Those of each package of [`COMPUTING`], and of each of [`COMMANDS`].
+/// Settings of each package of [`COMPUTING`], and of each one of [`COMMANDS`].
 const COMPUTES: &str = "opt-level = 1\n";
 const COMMANDS_DO_NOT: &str = "opt-level = 0\n";
 /// Packages that compute.

@@ -31,7 +31,7 @@ fn args(folder: &Path, parties: &[usize]) -> Psi {
     Psi::from_arg_matches(&command.try_get_matches_from(words).unwrap()).unwrap()
 }
 
-/// Of two parties here one has forgotten a run and the other one has not: the other one's answer is handed over, and said to be an older one.
+/// One of two parties here has forgotten a run, and the other one has not: the other one's answer is handed over, and said to be an older one.
 #[test]
 fn an_answer_is_there_whose_other_party_has_forgotten_the_run() {
     for is_noted in [true, false] {

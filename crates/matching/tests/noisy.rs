@@ -73,7 +73,7 @@ fn sizes_are_told_with_noise() {
             assert_eq!(told[0] - common as i64, off, "MADRIGAL_SEED={seed}");
         }
     }
-    // Of 2^30 numbers or so, no two draws of any party and run are one.
+    // Draws are from 2^30 numbers or so: no two of them are equal, whatever party and run they are of.
     let all = draws.len();
     draws.sort_unstable();
     draws.dedup();

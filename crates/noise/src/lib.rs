@@ -153,7 +153,7 @@ impl Delta {
     }
 }
 
-/// A number as a whole number of units, of which no more is spent than is said.
+/// Rounds a number down to whole units: no more is spent than is said.
 fn units(name: &'static str, value: f64, unit: f64, most: f64) -> Result<u64, NoiseError> {
     let units = (value * unit * (1.0 + 4.0 * f64::EPSILON)).floor();
     match value <= most && units >= 1.0 {

@@ -21,17 +21,17 @@ use crate::faults::deviates;
 /// Ways in which a sender deviates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cheat {
-    /// It does not.
+    /// The sender follows the protocol.
     None,
-    /// Its answer to the challenge has a bit flipped.
+    /// The sender's answer to the challenge has a bit flipped.
     Answer,
-    /// It uses another Delta than in VOLE.
+    /// The sender uses another Delta than in VOLE.
     Delta,
-    /// Its tags are hashes of elements alone, as if digests were all the same.
+    /// Tags are hashes of elements alone, as if digests were all the same.
     NoDigest,
-    /// As many of its tags as [`SAME`] are that of one key.
+    /// Some tags, [`SAME`] of them, are that of one key.
     OneTag,
-    /// All of its tags are that of one key.
+    /// All tags are that of one key.
     OnePlace,
     /// Tags differ in their last bit, which is far beyond those that honest parties need.
     LastBit,
@@ -40,7 +40,7 @@ enum Cheat {
 /// What the receiver finds, or its error.
 type Found = std::result::Result<BTreeSet<u128>, String>;
 
-/// Keys of the sender: so many that tags have 6 bits in their places.
+/// Keys of the sender. With 64 of them, the place of a tag has 6 of its bits.
 const KEYS: usize = 64;
 const PLACE_BITS: u32 = 6;
 

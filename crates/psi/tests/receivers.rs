@@ -20,17 +20,17 @@ use crate::common::{How, Plain, Trial, party, trial};
 /// Ways in which a receiver deviates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cheat {
-    /// It does not.
+    /// The receiver follows the protocol.
     None,
     /// The sum of its challenge has a bit flipped, so that the answer tells something of Delta.
     Sum,
-    /// Its store has more keys than it says.
+    /// The receiver's store has more keys than it says.
     Keys,
     /// It marks one more tag, of whose key it has not the pad.
     Mark,
 }
 
-/// Keys of the sender: so many that tags have 8 bits in their places.
+/// Keys of the sender. With this many, the place of a tag has 8 of its bits.
 const KEYS: usize = 256;
 /// Keys that the receiver says it has.
 const TOLD: usize = 24;

@@ -27,6 +27,6 @@ use madrigal_operations::Backend;
 pub struct Many {
     /// Those who learn the answer.
     pub to: Vec<Party>,
-    /// Protocol that encrypts keys: R of three parties, of which no two pool what they have, or B.
+    /// Protocol that encrypts keys: R or B. R is for three parties, and safe unless two of them put together what they have.
     pub protocol: &'static Backend,
 }

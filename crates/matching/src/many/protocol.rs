@@ -7,10 +7,10 @@ use madrigal_operations::Backend;
 /// Protocol in which three parties or more match their lists.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProtocolArg {
-    /// Three parties, of which no two pool what they have
+    /// Three parties; safe unless two of them put together what they have
     #[value(name = "R")]
     R,
-    /// Any number of parties, of which all but one may pool what they have
+    /// Any number of parties; safe even if all but one put together what they have
     #[value(name = "B")]
     B,
 }

@@ -42,9 +42,9 @@ pub enum StateError {
         path: PathBuf,
         /// Part of the question.
         what: String,
-        /// As the state has it.
+        /// The part as the state has it.
         then: String,
-        /// As it is now.
+        /// The part as this run has it.
         now: String,
     },
     /// A list that has changed.
