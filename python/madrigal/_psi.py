@@ -279,7 +279,7 @@ def psi(
         delta: Chance with which noise may tell of a key, 1e-9 unless said otherwise.
         each: Keys that noise hides at a time, as those of one person; 1 unless said otherwise.
         most: The most different keys that another party's list may have, or be said to have.
-        protocol: Protocol in which three parties or more match their lists: ``"R"``, of three parties of which no two pool what they have, or ``"B"``; if none is
+        protocol: Protocol in which three parties or more match their lists: ``"R"``, for three parties, safe unless two of them put together what they have, or ``"B"``; if none is
             given, R for three and B for more.
         memory: Memory for digests of a list's keys, in megabytes; beyond it they go to a file.
         spill: Folder for that file, and for those of lists in memory.

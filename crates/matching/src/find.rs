@@ -6,99 +6,20 @@ use std::time::Instant;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::provenance::now;
-use madrigal_core::{Cost, Party, Phase, Zeroizing};
+use madrigal_core::{Party, Phase};
 use madrigal_engine::Progress;
-use madrigal_lists::{Listed, Matches, Room, read};
+use madrigal_lists::{Listed, Room, read};
 use madrigal_net::{Context, Job, Session, on_threads};
-use madrigal_noise::Noise;
-use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Security, Sizes, agree, intersect, salt};
+use madrigal_psi::{MOST_IN_BINS, PsiPlan, Role, Sizes, agree, intersect, salt};
 
 use crate::cells::{CELLS, Cells, Learns, MOST, partitions};
 use crate::failure::{Unmatched, give_up};
+use crate::found::Found;
 use crate::noisy;
-use crate::numbers::{self, Answer, InBins, Known, check_sums, in_bins, spent};
+use crate::numbers::{self, Known, check_sums, in_bins, spent};
 use crate::question::{Question, Told};
 use crate::state::{Cut, Folder, Going, Header, Kept, StateError, begin, id};
 use crate::task::Task;
-
-/// Outcome of one party.
-pub struct Found {
-    /// Question that was answered.
-    pub question: Question,
-    /// Parties against which the lists were protected.
-    pub security: Security,
-    /// Noise of the number of keys.
-    pub noise: Option<Noise>,
-    /// Number that this party drew for it, from 0 to twice the middle, which is its own secret.
-    pub drawn: Option<Zeroizing<u64>>,
-    /// List of this party.
-    pub listed: Listed,
-    /// Rows that match, and the number of different keys among them; `None` at a party that does not learn it, and for other questions.
-    pub matches: Option<(Matches, u64)>,
-    /// Numbers that were asked for; `None` likewise.
-    pub answer: Option<Answer>,
-    /// Inputs of a program that goes on, where they were asked for.
-    pub in_bins: Option<InBins>,
-    /// Different keys of all lists, by the parties' order, or the bounds that were told.
-    pub sizes: Vec<u64>,
-    /// Partitions of the lists.
-    pub partitions: usize,
-    /// Partitions whose answers an earlier run has left.
-    pub before: usize,
-    /// Threads of each party.
-    pub threads: usize,
-    /// Number of the session's next job.
-    pub next_job: u32,
-    /// Cost by the counters.
-    pub cost: Cost,
-    /// Seconds in which the list was read, and in which lists were matched.
-    pub seconds: [f64; 2],
-    /// Time at which the run began whose answer this is, where the other party was not asked again.
-    pub earlier: Option<String>,
-    /// Directory with the state of the run.
-    pub(crate) folder: Option<Folder>,
-}
-
-/// A directory with what a run has kept, if it has one: no other run uses it meanwhile, and what is dropped stays on the disk.
-#[must_use = "what was kept stays until it is forgotten"]
-pub struct KeptRun(Option<Folder>);
-
-madrigal_core::opaque!(KeptRun);
-
-impl KeptRun {
-    /// Removes it.
-    ///
-    /// # Errors
-    /// [`Failure`]: files that cannot be removed.
-    pub fn forget(self) -> Result<()> {
-        match self.0 {
-            Some(folder) => folder
-                .remove()
-                .map_err(|error| Unmatched::from(error).into()),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Found {
-    /// Removes what the run has kept in the directory of [`Task::state`], once its answer is not needed there any more.
-    ///
-    /// # Errors
-    /// [`Failure`]: files that cannot be removed.
-    pub fn forget(&mut self) -> Result<()> {
-        self.kept().forget()
-    }
-
-    /// Whether the run has kept something.
-    pub(crate) fn keeps(&self) -> bool {
-        self.folder.is_some()
-    }
-
-    /// Takes what the run has kept, for whoever hands its answer on first.
-    pub fn kept(&mut self) -> KeptRun {
-        KeptRun(self.folder.take())
-    }
-}
 
 /// Reads this party's list and answers the question, in one or two jobs of a session of two parties, from job number `number` on. A run that
 /// [keeps its state](Task::state) goes on where an earlier one was lost; [`Found::forget`] removes what it kept.
@@ -317,23 +238,15 @@ impl Matching<'_> {
         }
         let folder = self.going.map(|going| Folder::with(going.folder, kept));
         Ok(Found {
-            question: task.question,
-            security: task.security,
-            noise: None,
-            drawn: None,
-            listed,
             matches: task.to.names(me).then_some((matches, keys)),
-            answer: None,
-            in_bins: None,
-            sizes: sizes.to_vec(),
             partitions,
             before,
             threads: self.threads,
             next_job: self.number + 1,
             cost,
             seconds: [self.read, matching],
-            earlier: None,
             folder,
+            ..Found::nothing(task, listed, sizes)
         })
     }
 
@@ -358,23 +271,14 @@ impl Matching<'_> {
             cost.online += more.online;
         }
         Ok(Found {
-            question: task.question,
-            security: task.security,
-            noise: task.noise,
             drawn,
-            listed,
-            matches: None,
             answer,
             in_bins,
-            sizes: known.sizes.to_vec(),
-            partitions: 1,
-            before: 0,
             threads: self.threads,
             next_job,
             cost,
             seconds: [self.read, self.begun.elapsed().as_secs_f64()],
-            earlier: None,
-            folder: None,
+            ..Found::nothing(task, listed, known.sizes)
         })
     }
 }
@@ -433,23 +337,13 @@ pub(crate) fn recalled(task: &Task, me: Party, mut folder: Folder) -> Result<Fou
     }
     folder.kept = kept;
     Ok(Found {
-        question: task.question,
-        security: task.security,
-        noise: None,
-        drawn: None,
-        listed,
         matches: task.to.names(me).then_some((matches, keys)),
-        answer: None,
-        in_bins: None,
-        sizes: sizes.to_vec(),
         partitions,
         before: partitions,
-        threads: 1,
-        next_job: 0,
-        cost: Cost::default(),
         seconds: [read, 0.0],
         earlier,
         folder: Some(folder),
+        ..Found::nothing(task, listed, sizes)
     })
 }
 

@@ -22,7 +22,8 @@ use madrigal_net::Session;
 
 use crate::args::{Psi, RowsArg, of_party};
 use crate::failure::Unmatched;
-use crate::find::{Found, find};
+use crate::find::find;
+use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::many::{self, Asked};
 use crate::question::{Question, Told};

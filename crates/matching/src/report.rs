@@ -9,7 +9,7 @@ use madrigal_core::Party;
 use madrigal_lists::{Matches, Payload};
 use serde::Serialize;
 
-use crate::find::Found;
+use crate::found::Found;
 use crate::noisy::{self, NoiseFigures};
 use crate::question::Question;
 use crate::security;

@@ -4,7 +4,8 @@ use madrigal_app::failure::{Failure, Result, Status};
 use madrigal_core::Party;
 
 use crate::failure::Unmatched;
-use crate::find::{Found, recalled};
+use crate::find::recalled;
+use crate::found::Found;
 use crate::state::{State, StateError};
 use crate::task::Task;
 

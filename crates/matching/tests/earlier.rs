@@ -117,7 +117,8 @@ fn sessions_that_go_on_do_not_lose_an_answer() {
         assert!(error.contains(words), "{error}");
     };
     has(1, "it has all of the answer");
-    has(0, "begin anew");
+    // Party 1's end may be heard before what it has: both say to ask anew.
+    has(0, "anew");
     let told = in_session(folder.path(), &[1]);
     assert_eq!(told, [Ok((1, true))]);
     assert!(!folder.path().join("1.state").exists());

@@ -3,9 +3,8 @@
 //! Tag and pad of an element are SHA-256 as a random oracle, with the digest as input, too. Delta and keys are the sender's choice in VOLE's functionality: with Delta = 0 and
 //! keys of zeros all elements are zero, and without the digest a single tag would match whatever the receiver has. (VOLE here gives no Delta of 0; nothing rests on that.)
 
-use madrigal_core::{Wipe as _, domains};
+use madrigal_core::{Zeroizing, domains};
 use madrigal_kernels::Block;
-use sha2::block_api::compress256;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -14,25 +13,12 @@ pub(crate) const PROOF_BYTES: usize = 32;
 
 /// Bytes of a block of SHA-256.
 const BLOCK: usize = 64;
-/// Bytes that are hashed: the first block, an element and a digest.
-const LENGTH: usize = BLOCK + 32;
-/// Initial value of SHA-256 (FIPS 180-4, section 5.3.3).
-const INITIAL: [u32; 8] = [
-    0x6a09_e667,
-    0xbb67_ae85,
-    0x3c6e_f372,
-    0xa54f_f53a,
-    0x510e_527f,
-    0x9b05_688c,
-    0x1f83_d9ab,
-    0x5be0_cd19,
-];
 
 /// The oracle of a step.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Oracle {
     /// SHA-256 after its first block, which is that of the step.
-    state: [u32; 8],
+    begun: Sha256,
 }
 
 impl Oracle {
@@ -42,9 +28,8 @@ impl Oracle {
         let (domain, rest) = block.split_at_mut(domains::PSI_ORACLE.len());
         domain.copy_from_slice(domains::PSI_ORACLE);
         rest[..32].copy_from_slice(public_id);
-        let mut state = INITIAL;
-        compress256(&mut state, &[block]);
-        Self { state }
+        let begun = Sha256::new().chain_update(block);
+        Self { begun }
     }
 
     /// Tag and pad of each element under its digest.
@@ -55,20 +40,17 @@ impl Oracle {
         tags: &mut [Block],
         pads: &mut [Block],
     ) {
-        let mut block = [0; BLOCK];
-        block[32] = 0x80;
-        block[BLOCK - 8..].copy_from_slice(&(8 * LENGTH as u64).to_be_bytes());
         let outputs = tags.iter_mut().zip(pads);
         for ((element, digest), (tag, pad)) in elements.iter().zip(digests).zip(outputs) {
-            block[..16].copy_from_slice(&element.to_bytes());
-            block[16..32].copy_from_slice(&digest.to_bytes());
-            let mut state = self.state;
-            compress256(&mut state, &[block]);
-            let word = |at: usize| u64::from(state[at]) << 32 | u64::from(state[at + 1]);
-            *tag = Block::new(word(2), word(0));
-            *pad = Block::new(word(6), word(4));
+            let hash = self.begun.clone();
+            let hash = hash.chain_update(element.to_bytes());
+            let hash =
+                Zeroizing::<[u8; 32]>::new(hash.chain_update(digest.to_bytes()).finalize().into());
+            let (words, _) = hash.as_chunks();
+            let word = |at: usize| u64::from_be_bytes(words[at]);
+            *tag = Block::new(word(1), word(0));
+            *pad = Block::new(word(3), word(2));
         }
-        block.wipe();
     }
 }
 

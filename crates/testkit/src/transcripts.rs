@@ -7,7 +7,7 @@ use madrigal_net::{Context, Error};
 use crate::{Transcript, World};
 
 /// Runs that are counted.
-const RUNS: u64 = 150;
+const RUNS: u64 = 100;
 
 /// Counts how often each bit of what `to` receives, of sums of what it receives, and of what `work` says it knows beside,
 /// is 1, over all runs. `work` gets the run's number: its randomness is to follow from the seed and that.

@@ -9,7 +9,7 @@ use super::protocol::ProtocolArg;
 use super::{Many, find_many};
 use crate::args::Psi;
 use crate::failure::Unmatched;
-use crate::find::Found;
+use crate::found::Found;
 use crate::question::Question;
 use crate::security::SecurityArg;
 use crate::task::Task;

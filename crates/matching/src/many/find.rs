@@ -15,7 +15,8 @@ use madrigal_psi_programs::{Keyed, KeyedPlan, OwnPart};
 use super::own::{Own, lens, rows};
 use super::{Many, limits, tags};
 use crate::failure::{Unmatched, give_up};
-use crate::find::{Found, listed};
+use crate::find::listed;
+use crate::found::Found;
 use crate::numbers::spent;
 use crate::question::Question;
 use crate::task::Task;
@@ -95,23 +96,12 @@ pub async fn find_many(
         false => None,
     };
     Ok(Found {
-        question: task.question,
-        security: task.security,
-        noise: None,
-        drawn: None,
-        listed,
         matches,
-        answer: None,
-        in_bins: None,
-        sizes,
-        partitions: 1,
-        before: 0,
         threads,
         next_job,
         cost,
         seconds: [read, begun.elapsed().as_secs_f64()],
-        earlier: None,
-        folder: None,
+        ..Found::nothing(task, listed, sizes)
     })
 }
 
