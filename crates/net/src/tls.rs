@@ -50,10 +50,12 @@ use rustls::{
 use crate::identity::{Identity, certified_fingerprint};
 use crate::roster::Roster;
 
+mod asked;
 mod error;
 mod own;
 mod provider;
 mod verify;
+pub use asked::asked_protocols;
 pub use error::{Peer, TlsError};
 use own::Own;
 pub use provider::libraries;
