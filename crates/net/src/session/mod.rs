@@ -9,6 +9,7 @@ mod job;
 pub(crate) mod job_shared;
 mod jobs;
 mod outbox;
+mod over;
 mod round_trip;
 mod shared;
 mod signs;
