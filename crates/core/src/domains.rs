@@ -233,6 +233,10 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
+    Sha256 SERVICE_KIND = b"madrigal service's kind v1";
+    /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
+    Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
     /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
     /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
     Sha256 LIST_KEY = b"madrigal key of a list's row v1";

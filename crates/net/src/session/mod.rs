@@ -376,6 +376,11 @@ impl Session {
         peer.clock_ahead.get().copied()
     }
 
+    /// The failure that has ended the session, if one has.
+    pub fn failure(&self) -> Option<Error> {
+        self.shared.check().err()
+    }
+
     /// Ends the session for all parties.
     pub fn fail(&self, error: Error) -> Error {
         self.shared.fail(error)
