@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 33] = [
+const CRATES: [&str; 34] = [
     "app",
     "circuit",
     "cli",
@@ -43,6 +43,7 @@ const CRATES: [&str; 33] = [
     "stats",
     "tables",
     "testkit",
+    "vault",
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.

@@ -67,6 +67,7 @@
 //! | seeds of conditionals | of all codes, kinds and lanes in order; never set back | the step |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
 //! | jobs | 32 bits, in the session's order | the session |
+//! | values in a vault | 64 bits in the nonce of AES-256-GCM | the key that a vault draws when it is opened: [`VAULT_DATA`] with a fresh salt of 256 bits |
 //! | chunks of a store | 64 bits in the nonce of AES-256-GCM | the file's key: [`STORE`] with the file's name and the store's salt |
 //! | blocks of a hash in counter mode | 32 bits after a digest of 64 bytes | the digest: [`KEM_VECTOR`] with all that it binds |
 
@@ -243,6 +244,19 @@ registry! {
     /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
     /// 32 bytes.
     Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
+    /// A header gives the first value of a submission's chain (collision resistance, as the next two). Its length comes first.
+    Sha256 VAULT_HEADER = b"madrigal vault header v1";
+    /// A chain's value, an offset and a piece give the next value; the length of the piece comes first.
+    Sha256 VAULT_PIECE = b"madrigal vault piece v1";
+    /// A chain's last value and a body's length give the submission's digest.
+    Sha256 VAULT_END = b"madrigal vault end v1";
+    /// A kind, a batch's number and its submissions in order give the batch's digest (collision resistance). The length of
+    /// each part comes first.
+    Sha256 VAULT_BATCH = b"madrigal vault batch v1";
+    /// A batch's digest and the number of a run give the run's name (collision resistance).
+    Sha256 VAULT_RUN = b"madrigal vault run v1";
+    /// A vault's key and a salt give the key that seals what is written until the vault is closed (key derivation).
+    Hkdf VAULT_DATA = b"madrigal vault data v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

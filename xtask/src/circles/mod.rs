@@ -57,6 +57,7 @@ const FINISHED: &[&str] = &[
     "psi-bins",
     "psi-programs",
     "testkit",
+    "vault",
     "xtask",
     "xtask-codegen",
 ];

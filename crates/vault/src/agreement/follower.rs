@@ -1,0 +1,422 @@
+//! A follower: it answers the leader from its disk, and decides nothing but what it lacks and what its policy refuses.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use madrigal_core::Party;
+
+use super::bits::Bits;
+use super::contradiction::{Contradiction, described};
+use super::message::{Chosen, Hello, Message, Preparation};
+use super::outcome::{MAX_OVERDUE, Outcome, shortened};
+use super::peer::out_of_order;
+use super::types::{Action, Batch, Closed, Event, Host, Record, Restored, batch_digest, run_name};
+use crate::Id;
+
+const LEADER: Party = Party::new(0);
+
+/// A proposal of this session.
+#[derive(Debug)]
+struct Proposal {
+    attempt: u64,
+    n: u64,
+    ids: Arc<[Id]>,
+}
+
+/// The side of all parties but party 0 in the agreement about the batches of one kind.
+#[derive(Debug)]
+pub struct Follower {
+    kind: String,
+    session: Option<u64>,
+    /// Whether the first message of the session is still to be sent.
+    hello: bool,
+    /// What is on disk.
+    closed: Option<Closed>,
+    open: Option<Batch>,
+    /// Records on their way to disk, each with the session that waits for it.
+    writing: HashMap<u64, (Record, Option<u64>)>,
+    next_token: u64,
+    proposal: Option<Proposal>,
+    running: Option<u32>,
+    stopped: bool,
+}
+
+impl Follower {
+    /// A follower of a kind, from what is on its disk.
+    pub fn new(kind: &str, restored: Restored) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            session: None,
+            hello: false,
+            closed: restored.closed,
+            open: restored.open,
+            writing: HashMap::new(),
+            next_token: 0,
+            proposal: None,
+            running: None,
+            stopped: false,
+        }
+    }
+
+    /// The batch that is prepared and has not ended.
+    pub fn open(&self) -> Option<&Batch> {
+        self.open.as_ref()
+    }
+
+    /// The last batch that ended.
+    pub fn closed(&self) -> Option<&Closed> {
+        self.closed.as_ref()
+    }
+
+    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
+        let mut out = Vec::new();
+        if self.stopped {
+            return out;
+        }
+        if let Err(contradiction) = self.take(event, host, &mut out) {
+            self.stop_job(&mut out);
+            out.push(Action::Report(contradiction));
+            self.stopped = true;
+        }
+        out
+    }
+
+    fn take(
+        &mut self,
+        event: Event,
+        host: &dyn Host,
+        out: &mut Vec<Action>,
+    ) -> Result<(), Contradiction> {
+        match event {
+            Event::SessionUp { generation } => {
+                self.session_down(out);
+                self.session = Some(generation);
+                self.hello = true;
+                self.greet(out);
+            }
+            Event::SessionDown => self.session_down(out),
+            Event::Message {
+                from,
+                generation,
+                message,
+            } => {
+                if self.session == Some(generation) {
+                    if from != LEADER {
+                        let expected = "nothing: followers hear of the leader alone";
+                        return Err(out_of_order(&self.kind, from, &message, expected));
+                    }
+                    return self.message(message, host, out);
+                }
+            }
+            Event::Written { token, .. } => self.written(token, host, out),
+            Event::NotWritten { reason, .. } => {
+                let kind = self.kind.clone();
+                return Err(Contradiction::Disk { kind, reason });
+            }
+            Event::Trigger => {}
+            Event::JobDone { n, run } => {
+                if self.runs(n, run) {
+                    self.running = None;
+                    self.write(Record::RunDone { n, run }, out);
+                }
+            }
+            Event::JobBroken { n, run, reason } => {
+                if self.runs(n, run) {
+                    self.running = None;
+                    let reason = shortened(&reason);
+                    self.send(Message::Broken { n, run, reason }, out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn runs(&self, n: u64, run: u32) -> bool {
+        let open = self.open.as_ref();
+        self.running == Some(run) && open.is_some_and(|open| open.n == n)
+    }
+
+    fn last(&self) -> u64 {
+        self.closed.as_ref().map_or(0, |closed| closed.n)
+    }
+
+    fn session_down(&mut self, out: &mut Vec<Action>) {
+        self.stop_job(out);
+        self.session = None;
+        self.hello = false;
+        self.proposal = None;
+    }
+
+    fn stop_job(&mut self, out: &mut Vec<Action>) {
+        if let (Some(run), Some(open)) = (self.running.take(), &self.open) {
+            let n = open.n;
+            out.push(Action::StopJob { n, run });
+        }
+    }
+
+    fn send(&self, message: Message, out: &mut Vec<Action>) {
+        let to = LEADER;
+        out.push(Action::Send { to, message });
+    }
+
+    fn write(&mut self, record: Record, out: &mut Vec<Action>) {
+        self.next_token += 1;
+        let token = self.next_token;
+        self.writing.insert(token, (record.clone(), self.session));
+        out.push(Action::Write { token, record });
+    }
+
+    /// Tells what is on disk, when nothing is on its way there: so the leader never hears less than what will be.
+    fn greet(&mut self, out: &mut Vec<Action>) {
+        if !self.hello || !self.writing.is_empty() {
+            return;
+        }
+        self.hello = false;
+        let closed = self.closed.as_ref();
+        let open = self.open.as_ref();
+        let hello = Hello {
+            ended: closed.map(|closed| (closed.n, closed.digest, closed.outcome.clone())),
+            prepared: open.map(|open| Preparation {
+                n: open.n,
+                digest: open.digest,
+                refused: open.refused.clone(),
+                done: open.done,
+            }),
+        };
+        self.send(Message::Hello(hello), out);
+    }
+
+    fn written(&mut self, token: u64, host: &dyn Host, out: &mut Vec<Action>) {
+        let Some((record, session)) = self.writing.remove(&token) else {
+            return;
+        };
+        let answers = session.is_some() && session == self.session;
+        match record {
+            Record::Prepare { n, ids, refused } => {
+                let digest = batch_digest(&self.kind, n, &ids);
+                if answers {
+                    let reason = refused.clone();
+                    self.send(prepared(n, digest, reason), out);
+                }
+                self.open = Some(Batch {
+                    n,
+                    ids,
+                    digest,
+                    refused,
+                    run: 0,
+                    broken: 0,
+                    done: 0,
+                });
+            }
+            Record::RunDone { n, run } => {
+                if let Some(open) = self.open.as_mut().filter(|open| open.n == n) {
+                    open.done = open.done.max(run);
+                    if answers {
+                        self.send(Message::Done { n, run }, out);
+                    }
+                }
+            }
+            Record::End { n, outcome } => {
+                if let Some(open) = self.open.take() {
+                    out.push(Action::Ended {
+                        n,
+                        outcome: outcome.clone(),
+                    });
+                    self.closed = Some(Closed {
+                        n,
+                        ids: open.ids,
+                        digest: open.digest,
+                        outcome,
+                    });
+                    if answers {
+                        self.send(Message::Ended { n }, out);
+                    }
+                }
+            }
+            Record::Bar { .. } if answers => self.have(host, out),
+            Record::Bar { .. } | Record::Expire { .. } | Record::Run { .. } => {}
+        }
+        self.greet(out);
+    }
+
+    fn message(
+        &mut self,
+        message: Message,
+        host: &dyn Host,
+        out: &mut Vec<Action>,
+    ) -> Result<(), Contradiction> {
+        let wrong = |expected: String| Err(out_of_order(&self.kind, LEADER, &message, expected));
+        if self.hello {
+            return wrong("nothing before Hello".to_owned());
+        }
+        let next = self.last() + 1;
+        let preparing = |(record, _): &(Record, _)| matches!(record, Record::Prepare { .. });
+        let free = self.open.is_none() && !self.writing.values().any(preparing);
+        match message {
+            Message::Propose {
+                attempt,
+                n,
+                ref ids,
+                ref overdue,
+            } => {
+                if n != next || !free {
+                    return wrong(format!(
+                        "a proposal of batch {next}, after the end of the last"
+                    ));
+                }
+                self.proposal = Some(Proposal {
+                    attempt,
+                    n,
+                    ids: ids.clone(),
+                });
+                let have = host.have(ids);
+                let lacking = (0..ids.len()).filter(|i| overdue.get(*i) && !have[*i]);
+                let lacking: Vec<Id> = lacking.map(|i| ids[i]).collect();
+                if lacking.is_empty() {
+                    self.have(host, out);
+                } else {
+                    self.write(Record::Bar { ids: lacking }, out);
+                }
+            }
+            Message::Barred { ids } => self.write(Record::Expire { ids }, out),
+            Message::Prepare {
+                n,
+                digest,
+                ref chosen,
+            } => {
+                if let Some(open) = self.open.as_ref().filter(|open| open.n == n) {
+                    if open.digest != digest {
+                        return Err(self.differs(
+                            n,
+                            described(&open.digest, None),
+                            described(&digest, None),
+                        ));
+                    }
+                    let message = prepared(n, digest, open.refused.clone());
+                    self.send(message, out);
+                    return Ok(());
+                }
+                if n != next || !free {
+                    return wrong(format!("batch {next}, after the end of the last"));
+                }
+                let ids = match chosen {
+                    Chosen::Ids(ids) => ids.clone(),
+                    Chosen::Of { attempt, bits } => {
+                        let proposal = self.proposal.take();
+                        let Some(Proposal { ids, .. }) = proposal.filter(|proposal| {
+                            proposal.attempt == *attempt && proposal.ids.len() == bits.len()
+                        }) else {
+                            return wrong("a batch of the last proposal".to_owned());
+                        };
+                        let chosen = (0..ids.len()).filter(|i| bits.get(*i));
+                        chosen.map(|i| ids[i]).collect()
+                    }
+                };
+                if batch_digest(&self.kind, n, &ids) != digest || ids.is_empty() {
+                    return wrong("submissions with the digest that goes with them".to_owned());
+                }
+                self.proposal = None;
+                let refused = host.refuses(n, &ids).map(|reason| shortened(&reason));
+                self.write(Record::Prepare { n, ids, refused }, out);
+            }
+            Message::Run { n, run } => {
+                let known = |open: &&Batch| {
+                    open.n == n && open.refused.is_none() && run > open.done.max(open.run)
+                };
+                let Some(open) = self.open.as_ref().filter(known) else {
+                    return wrong("a new run of the batch that is prepared".to_owned());
+                };
+                let (name, ids) = (run_name(&open.digest, run), open.ids.clone());
+                self.stop_job(out);
+                if let Some(open) = &mut self.open {
+                    open.run = run;
+                }
+                self.running = Some(run);
+                out.push(Action::StartJob { n, run, name, ids });
+            }
+            Message::End {
+                n,
+                digest,
+                ref outcome,
+            } => return self.end(n, digest, outcome, out),
+            Message::Halted { reason } => {
+                let kind = self.kind.clone();
+                return Err(Contradiction::Halted { kind, reason });
+            }
+            _ => return wrong("a message of the leader".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Answers the proposal from what is on disk now.
+    fn have(&mut self, host: &dyn Host, out: &mut Vec<Action>) {
+        let Some(Proposal { attempt, n, ids }) = &self.proposal else {
+            return;
+        };
+        let have = host.have(ids);
+        let proposed = |id: &Id| ids.binary_search(id).is_ok();
+        let message = Message::Have {
+            attempt: *attempt,
+            n: *n,
+            least: host.least(),
+            have: Bits::new(have.into_iter()),
+            overdue: host.overdue(&proposed, MAX_OVERDUE),
+        };
+        self.send(message, out);
+    }
+
+    fn end(
+        &mut self,
+        n: u64,
+        digest: madrigal_core::Digest256,
+        outcome: &Outcome,
+        out: &mut Vec<Action>,
+    ) -> Result<(), Contradiction> {
+        let theirs = described(&digest, Some(outcome));
+        if let Some(closed) = self.closed.as_ref().filter(|closed| closed.n == n) {
+            if closed.digest != digest || closed.outcome != *outcome {
+                let ours = described(&closed.digest, Some(&closed.outcome));
+                return Err(self.differs(n, ours, theirs));
+            }
+            self.send(Message::Ended { n }, out);
+            return Ok(());
+        }
+        let has_results = |open: &Batch| match outcome {
+            Outcome::Final { run } => open.done == *run && open.refused.is_none(),
+            Outcome::Failed { .. } => true,
+        };
+        match &self.open {
+            Some(open) if open.n == n && open.digest == digest && has_results(open) => {
+                self.stop_job(out);
+                let outcome = outcome.clone();
+                self.write(Record::End { n, outcome }, out);
+                Ok(())
+            }
+            Some(open) => {
+                let ours = described(&open.digest, None);
+                let done = open.done;
+                Err(self.differs(n, format!("{ours} and results of run {done}"), theirs))
+            }
+            None => Err(self.differs(n, "not there".to_owned(), theirs)),
+        }
+    }
+
+    fn differs(&self, n: u64, here: String, leader: String) -> Contradiction {
+        let kind = self.kind.clone();
+        Contradiction::Order {
+            kind,
+            from: LEADER,
+            came: format!("batch {n}, {leader}"),
+            expected: format!("what is on disk here ({here})"),
+        }
+    }
+}
+
+/// The answer to a batch.
+fn prepared(n: u64, digest: madrigal_core::Digest256, refused: Option<String>) -> Message {
+    match refused {
+        None => Message::Prepared { n, digest },
+        Some(reason) => Message::Refused { n, digest, reason },
+    }
+}

@@ -1,0 +1,5 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod random;
+mod simulation;
