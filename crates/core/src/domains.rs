@@ -80,6 +80,8 @@ pub enum Use {
     Sha512,
     /// The beginning of what HKDF-SHA256 expands with.
     Hkdf,
+    /// The beginning of what a long-term key signs outside TLS and certificates.
+    Signed,
     /// The beginning of a file or of a connection: read by people and programs, hashed by none.
     Format,
 }
@@ -238,6 +240,16 @@ registry! {
     Sha256 SERVICE_KIND = b"madrigal service's kind v1";
     /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
     Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
+    /// A kind of jobs, its program's digest and the headers of a client's inputs give the name of a submission to a service
+    /// (collision resistance). The length of each comes first.
+    Sha256 INTAKE_NAME = b"madrigal intake name v1";
+    /// The length of a submission's body and its headers begin the chain of its digest (collision resistance).
+    Sha256 INTAKE_HEADERS = b"madrigal intake headers v1";
+    /// A link of the chain and the next piece of a submission's body give the next link (collision resistance).
+    Sha256 INTAKE_PIECE = b"madrigal intake piece v1";
+    /// The names of a batch's submissions in their order give the digest in its receipt (collision resistance). Their number comes
+    /// first.
+    Sha256 INTAKE_BATCH = b"madrigal intake batch v1";
     /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
     /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
     Sha256 LIST_KEY = b"madrigal key of a list's row v1";
@@ -261,6 +273,13 @@ registry! {
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).
     Hkdf STORE = b"madrigal store v1 ";
+    /// Begins everything that an identity signs for a purpose of its own; the length of the purpose and the purpose come next. What TLS signs
+    /// begins with a space, and a certificate with `0`.
+    Signed IDENTITY_SIGNS = b"madrigal signs v1";
+    /// Purpose of the signature below a receipt of a submission.
+    Signed RECEIPT = b"receipt of a submission v1";
+    /// Purpose of the signature below a receipt of a job.
+    Signed JOB_RECEIPT = b"receipt of a job v1";
     /// A store's header.
     Format STORE_HEADER = b"madrigal store\0\n";
     /// A share file.
@@ -271,6 +290,8 @@ registry! {
     Format STORE_JOURNAL = b"madrigal marks\0\n";
     /// The application protocol in TLS.
     Format ALPN = b"madrigal/1";
+    /// The application protocol in TLS between clients and servers of a service.
+    Format CLIENT_ALPN = b"madrigal-client/1";
     /// The first bytes of a connection without TLS.
     Format CARD = b"MADRIGAL";
     /// The first bytes of `madrigal doctor` to another.
