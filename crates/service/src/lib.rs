@@ -1,8 +1,11 @@
 //! A computing party that stays up.
 
 pub mod config;
+pub mod demo;
+mod keep;
 mod kind;
 pub mod operation;
+mod together;
 mod work;
 
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};

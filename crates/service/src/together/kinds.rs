@@ -40,7 +40,9 @@ pub(crate) struct Common {
     pub(crate) admission: Admission,
     /// Number of the session's next job, at the leader.
     pub(crate) next_job: Cell<u32>,
-    /// Whether the server takes leave.
+    /// Jobs at work.
+    pub(crate) jobs: Cell<i64>,
+    /// Whether a server takes leave.
     pub(crate) leaving: Cell<bool>,
 }
 
@@ -328,7 +330,9 @@ impl KindTask {
     }
 
     fn count_job(&self, by: i64) {
-        self.common.meters.jobs.inc_by(by);
+        let jobs = self.common.jobs.get() + by;
+        self.common.jobs.set(jobs);
+        self.common.meters.jobs.set(jobs);
     }
 
     fn ended(&mut self, n: u64, outcome: &Outcome) {

@@ -22,7 +22,6 @@ pub(crate) struct Lines {
 pub(crate) struct Ends {
     /// Keeps the job open.
     pub(crate) job: Job,
-    pub(crate) context: Context,
     pub(crate) writers: Vec<Writer>,
     pub(crate) readers: Vec<Reader>,
 }
@@ -59,7 +58,6 @@ impl Lines {
         }
         let ends = Ends {
             job,
-            context,
             writers,
             readers,
         };
@@ -94,6 +92,11 @@ impl Writer {
 }
 
 impl Reader {
+    /// Ends the session because a note cannot be. Gives the error.
+    pub(crate) fn refuse(&self, problem: &str) -> Error {
+        self.channel.refuse(problem)
+    }
+
     /// The next note, for however long that takes.
     pub(crate) async fn next(&mut self) -> Result<Note, Error> {
         let length = self.channel.recv_idle(LENGTH_BYTES).await?;
