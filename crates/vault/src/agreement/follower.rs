@@ -11,7 +11,7 @@ use super::message::{Chosen, Hello, Message, Preparation};
 use super::outcome::{MAX_OVERDUE, Outcome, shortened};
 use super::peer::out_of_order;
 use super::types::{Action, Batch, Closed, Event, Host, Record, Restored, batch_digest, run_name};
-use crate::Id;
+use crate::submission::Id;
 
 const LEADER: Party = Party::new(0);
 

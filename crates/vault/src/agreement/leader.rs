@@ -13,7 +13,7 @@ use super::peer::{Peer, out_of_order};
 use super::types::{
     Action, Batch, Closed, Event, Host, Record, Restored, Rules, batch_digest, run_name,
 };
-use crate::Id;
+use crate::submission::Id;
 
 /// Ids that the leader asks the followers about.
 #[derive(Debug)]

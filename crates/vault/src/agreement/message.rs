@@ -7,7 +7,7 @@ use madrigal_core::Digest256;
 use super::bits::{Bits, MessageError};
 use super::outcome::Outcome;
 use super::wire::{Reader, Writer};
-use crate::Id;
+use crate::submission::Id;
 
 /// What a follower has on disk of a batch that has not ended there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::contradiction::Contradiction;
 use super::message::Message;
 use super::outcome::{MAX_IDS, Outcome};
-use crate::Id;
+use crate::submission::Id;
 
 /// What a machine has written to disk. Vaults apply one in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]

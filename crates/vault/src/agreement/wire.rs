@@ -6,7 +6,7 @@ use madrigal_core::Digest256;
 
 use super::bits::{Bits, MessageError};
 use super::outcome::{MAX_IDS, MAX_OVERDUE, MAX_REASON, Outcome, shortened};
-use crate::Id;
+use crate::submission::Id;
 
 /// Writes a message.
 #[derive(Default)]

@@ -1,0 +1,557 @@
+//! Submissions in a vault: bounds, conflicts, pieces, quotas, keys.
+
+use madrigal_vault::agreement::{Outcome, Record};
+use madrigal_vault::{
+    Ages, Begun, Chain, Id, Limits, PIECE_BYTES, Quota, State, Submission, Vault, VaultError,
+    VaultKey, submission_digest,
+};
+
+use crate::power::Disk;
+use crate::random::Random;
+
+pub(crate) const KIND: &str = "votes";
+
+pub(crate) fn key() -> VaultKey {
+    VaultKey::from_bytes([7; 32].into())
+}
+
+pub(crate) fn vault(disk: &Disk) -> Vault {
+    Vault::open_on(disk.clone(), &key(), Limits::default()).unwrap()
+}
+
+pub(crate) fn id(number: u64) -> Id {
+    let mut id = [0; 32];
+    id[..8].copy_from_slice(&Random::new(number).word().to_le_bytes());
+    id[8..16].copy_from_slice(&number.to_le_bytes());
+    id
+}
+
+pub(crate) fn body(number: u64, length: usize) -> Vec<u8> {
+    let mut random = Random::new(number);
+    (0..length).map(|_| random.word() as u8).collect()
+}
+
+pub(crate) fn submission(number: u64, body: &[u8]) -> Submission {
+    let header = number.to_le_bytes().to_vec();
+    Submission::new(id(number), KIND, "alice", header, body)
+}
+
+/// Sends a body in pieces from an offset on.
+fn send(vault: &Vault, id: Id, body: &[u8], from: usize) {
+    let mut offset = from;
+    while offset < body.len() {
+        let end = body.len().min(offset + PIECE_BYTES);
+        let piece = body[offset..end].to_vec();
+        let after = vault.piece(id, offset as u64, piece).wait().unwrap();
+        assert_eq!(after, end as u64);
+        offset = end;
+    }
+}
+
+#[test]
+fn bodies_of_all_lengths_come_back() {
+    let disk = Disk::default();
+    let lengths = [
+        0,
+        1,
+        200,
+        1024,
+        1025,
+        PIECE_BYTES,
+        PIECE_BYTES + 1,
+        3 * PIECE_BYTES,
+    ];
+    for round in 0..2 {
+        let vault = vault(&disk);
+        for (length, number) in lengths.into_iter().zip(0..) {
+            let body = body(number, length);
+            let submission = submission(number, &body);
+            let id = submission.id;
+            let begun = vault.begin(submission.clone(), 5).wait().unwrap();
+            if round == 0 {
+                assert_eq!(begun, Begun::At(0));
+                assert!(matches!(vault.body(&id), Err(VaultError::NoBody)));
+                send(&vault, id, &body, 0);
+                assert_eq!(
+                    vault.begin(submission, 6).wait().unwrap(),
+                    Begun::At(length as u64)
+                );
+                assert_eq!(vault.accept(id, 6).wait().unwrap(), 6);
+                assert_eq!(vault.accept(id, 7).wait().unwrap(), 6);
+            } else {
+                assert_eq!(begun, Begun::Accepted { at: 6 });
+            }
+            assert_eq!(vault.body(&id).unwrap()[..], body);
+            assert_eq!(vault.header(&id).unwrap(), number.to_le_bytes());
+            for offset in (0..length).step_by(PIECE_BYTES) {
+                let piece = vault.body_piece(&id, offset as u64).unwrap();
+                assert_eq!(piece[..], body[offset..length.min(offset + PIECE_BYTES)]);
+            }
+            let status = vault.status(&id).unwrap().unwrap();
+            assert_eq!((status.state, status.accepted), (State::Accepted, Some(6)));
+        }
+    }
+}
+
+#[test]
+fn pieces_come_in_order_and_whole() {
+    let vault = vault(&Disk::default());
+    let body = body(1, 2 * PIECE_BYTES + 10);
+    let submission = submission(1, &body);
+    let id = submission.id;
+    let piece = |offset: u64, length| vault.piece(id, offset, vec![0; length]).wait();
+    assert!(matches!(
+        piece(0, PIECE_BYTES),
+        Err(VaultError::NoSubmission)
+    ));
+    let _ = vault.begin(submission, 1).wait().unwrap();
+    for (offset, length) in [(0, 1), (0, PIECE_BYTES - 1)] {
+        let wrong = piece(offset, length);
+        assert!(matches!(
+            wrong,
+            Err(VaultError::PieceLength {
+                expected: 65536,
+                ..
+            })
+        ));
+    }
+    assert!(matches!(piece(0, 0), Err(VaultError::Length { .. })));
+    assert!(matches!(
+        piece(0, PIECE_BYTES + 1),
+        Err(VaultError::Length { .. })
+    ));
+    send(&vault, id, &body[..PIECE_BYTES], 0);
+    for offset in [0, 1, 2 * PIECE_BYTES as u64, u64::MAX] {
+        let wrong = piece(offset, PIECE_BYTES);
+        assert!(matches!(
+            wrong,
+            Err(VaultError::Offset {
+                expected: 65536,
+                ..
+            })
+        ));
+    }
+    let early = vault.accept(id, 1).wait();
+    assert!(matches!(
+        early,
+        Err(VaultError::Incomplete {
+            received: 65536,
+            ..
+        })
+    ));
+    send(&vault, id, &body, PIECE_BYTES);
+    assert_eq!(vault.accept(id, 2).wait().unwrap(), 2);
+}
+
+#[test]
+fn a_body_that_was_damaged_on_its_way_is_sent_again() {
+    let vault = vault(&Disk::default());
+    for (number, length) in [(1, 100), (2, PIECE_BYTES + 1)] {
+        let body = body(number, length);
+        let mut wrong = body.clone();
+        wrong[length - 1] ^= 1;
+        let submission = submission(number, &body);
+        let id = submission.id;
+        let _ = vault.begin(submission.clone(), 1).wait().unwrap();
+        send(&vault, id, &wrong, 0);
+        assert!(matches!(
+            vault.accept(id, 1).wait(),
+            Err(VaultError::Digest)
+        ));
+        assert_eq!(
+            vault.begin(submission.clone(), 1).wait().unwrap(),
+            Begun::At(0)
+        );
+        send(&vault, id, &body, 0);
+        let _ = vault.accept(id, 1).wait().unwrap();
+        assert_eq!(vault.body(&id).unwrap()[..], body);
+        let once = vault.submit(submission, wrong, 1).wait();
+        assert!(matches!(
+            once,
+            Err(VaultError::Digest | VaultError::Length { .. })
+        ));
+    }
+}
+
+#[test]
+fn another_submission_under_an_id_is_refused_by_its_field() {
+    let vault = vault(&Disk::default());
+    let body = body(1, 50);
+    let first = submission(1, &body);
+    let _ = vault.begin(first.clone(), 1).wait().unwrap();
+    let others = [
+        (
+            "kind",
+            Submission {
+                kind: "polls".to_owned(),
+                ..first.clone()
+            },
+        ),
+        (
+            "client",
+            Submission {
+                client: "bob".to_owned(),
+                ..first.clone()
+            },
+        ),
+        (
+            "length",
+            Submission {
+                length: 51,
+                ..first.clone()
+            },
+        ),
+        (
+            "digest",
+            Submission {
+                digest: [1; 32],
+                ..first.clone()
+            },
+        ),
+        (
+            "header",
+            Submission {
+                header: vec![1],
+                ..first.clone()
+            },
+        ),
+    ];
+    for (name, other) in others {
+        match vault.begin(other, 1).wait() {
+            Err(VaultError::Conflict { field }) => assert_eq!(field, name),
+            other => panic!("{other:?}"),
+        }
+    }
+    let again = vault.submit(first.clone(), body.clone(), 9).wait().unwrap();
+    assert_eq!(again, Begun::Accepted { at: 9 });
+    assert_eq!(
+        vault.submit(first, body, 10).wait().unwrap(),
+        Begun::Accepted { at: 9 }
+    );
+    assert_eq!(vault.usage_of_all().submissions, 1);
+}
+
+#[test]
+fn bounds_hold_at_their_ends() {
+    let vault = vault(&Disk::default());
+    let good = Submission::new(
+        id(1),
+        &"k".repeat(64),
+        &"c".repeat(64),
+        vec![0; 16 << 10],
+        b"x",
+    );
+    let _ = vault.begin(good.clone(), 1).wait().unwrap();
+    let bad = [
+        Submission {
+            kind: String::new(),
+            ..good.clone()
+        },
+        Submission {
+            kind: "k".repeat(65),
+            ..good.clone()
+        },
+        Submission {
+            client: "c".repeat(65),
+            ..good.clone()
+        },
+        Submission {
+            header: vec![0; (16 << 10) + 1],
+            ..good.clone()
+        },
+        Submission {
+            length: u64::MAX,
+            ..good.clone()
+        },
+    ];
+    for bad in bad {
+        assert!(matches!(
+            vault.begin(bad, 1).wait(),
+            Err(VaultError::Length { .. })
+        ));
+    }
+    let control = Submission {
+        kind: "a\0b".to_owned(),
+        ..good
+    };
+    assert!(matches!(
+        vault.begin(control, 1).wait(),
+        Err(VaultError::Name { field: "kind" })
+    ));
+}
+
+#[test]
+fn quotas_hold_and_give_back() {
+    let quota = |submissions, bytes| Quota { submissions, bytes };
+    let limits = Limits {
+        all: quota(5, 1 << 20),
+        kind: quota(3, 3 * (Quota::EACH + 8 + 100)),
+        kinds: [("polls".to_owned(), quota(9, 1000))].into(),
+        ..Limits::default()
+    };
+    let disk = Disk::default();
+    let vault = Vault::open_on(disk.clone(), &key(), limits.clone()).unwrap();
+    let submit = |vault: &Vault, number, kind: &str, length| {
+        let body = body(number, length);
+        let submission = Submission {
+            kind: kind.to_owned(),
+            ..submission(number, &body)
+        };
+        vault.submit(submission, body, 1).wait()
+    };
+    for number in 0..3 {
+        submit(&vault, number, KIND, 100).unwrap();
+    }
+    let full = submit(&vault, 3, KIND, 1).unwrap_err();
+    assert!(
+        full.to_string()
+            .contains("number of submissions of kind votes"),
+        "{full}"
+    );
+    submit(&vault, 4, "polls", 100).unwrap();
+    let full = submit(&vault, 5, "polls", 100).unwrap_err();
+    assert!(
+        full.to_string()
+            .contains("bytes of kind polls would pass 1000"),
+        "{full}"
+    );
+    // Once more after a restart, from what is on disk.
+    drop(vault);
+    let vault = Vault::open_on(disk, &key(), limits).unwrap();
+    submit(&vault, 6, "others", 100).unwrap();
+    let full = submit(&vault, 7, "more", 100).unwrap_err();
+    assert!(
+        full.to_string()
+            .contains("submissions of all kinds would pass 5"),
+        "{full}"
+    );
+    let used = vault.usage_of_all();
+    let ids = (0..3).map(id).collect();
+    vault.write(KIND, Record::Expire { ids }, 9).wait().unwrap();
+    submit(&vault, 3, KIND, 100).unwrap();
+    let now = vault.usage_of_all();
+    assert_eq!((now.submissions, now.remembered), (used.submissions - 2, 3));
+    assert_eq!(vault.status(&id(0)).unwrap().unwrap().state, State::Expired);
+    let expired = submit(&vault, 0, KIND, 100);
+    assert!(matches!(expired, Err(VaultError::Expired)));
+}
+
+#[test]
+fn what_is_old_goes_away() {
+    let vault = vault(&Disk::default());
+    let body = body(1, 2 * PIECE_BYTES);
+    let _ = vault.begin(submission(1, &body), 100).wait().unwrap();
+    let _ = vault
+        .piece(id(1), 0, body[..PIECE_BYTES].to_vec())
+        .wait()
+        .unwrap();
+    let _ = vault
+        .submit(submission(2, b"two"), b"two".to_vec(), 100)
+        .wait()
+        .unwrap();
+    vault
+        .write(KIND, Record::Expire { ids: vec![id(2)] }, 200)
+        .wait()
+        .unwrap();
+    let ages = Ages {
+        receiving: 50,
+        ended: 1000,
+        results: 1000,
+    };
+    let sweep = |now| vault.sweep(ages, now).wait().unwrap();
+    assert_eq!((sweep(149).receiving, sweep(149).ended), (0, 0));
+    assert_eq!(sweep(150).receiving, 1);
+    assert_eq!(vault.status(&id(1)).unwrap(), None);
+    assert_eq!(
+        vault.begin(submission(1, &body), 151).wait().unwrap(),
+        Begun::At(0)
+    );
+    assert_eq!((sweep(200).ended, sweep(1199).ended), (0, 0));
+    assert_eq!(sweep(1200).ended, 1);
+    assert_eq!(vault.status(&id(2)).unwrap(), None);
+    let used = vault.usage_of_all();
+    assert_eq!((used.submissions, used.remembered), (0, 0));
+    assert_eq!(used.bytes, 0);
+}
+
+#[test]
+fn notes_and_counters() {
+    let disk = Disk::default();
+    let first = vault(&disk);
+    first.note("budget", Some(b"some".to_vec())).wait().unwrap();
+    assert_eq!(first.count("runs", 3, 5).wait().unwrap(), Some(3));
+    assert_eq!(first.count("runs", 3, 5).wait().unwrap(), None);
+    assert_eq!(
+        first.count("runs", u64::MAX, u64::MAX).wait().unwrap(),
+        None
+    );
+    assert!(matches!(
+        first.count("budget", 1, 9).wait(),
+        Err(VaultError::Damaged { .. })
+    ));
+    drop(first);
+    let again = vault(&disk);
+    assert_eq!(again.noted("budget").unwrap().unwrap()[..], *b"some");
+    assert_eq!(again.count("runs", 2, 5).wait().unwrap(), Some(5));
+    again.note("budget", None).wait().unwrap();
+    assert!(again.noted("budget").unwrap().is_none());
+    assert!(matches!(
+        again.note("", None).wait(),
+        Err(VaultError::Length { .. })
+    ));
+}
+
+#[test]
+fn a_chain_is_resumed_and_known() {
+    let body = body(3, 2 * PIECE_BYTES + 1);
+    let mut chain = Chain::new(b"header");
+    body.chunks(PIECE_BYTES)
+        .for_each(|piece| chain.piece(piece));
+    assert_eq!(chain.digest(), submission_digest(b"header", &body));
+    assert_ne!(chain.digest(), submission_digest(b"heade", &body));
+    // Another implementation can be held to this.
+    let known = submission_digest(b"", b"");
+    let known: String = known.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(known, KNOWN_DIGEST);
+}
+
+const KNOWN_DIGEST: &str = "";
+
+#[test]
+fn batches_take_and_end_submissions() {
+    let vault = vault(&Disk::default());
+    for number in 0..4 {
+        let body = body(number, if number == 0 { 2000 } else { 20 });
+        let _ = vault
+            .submit(submission(number, &body), body, number)
+            .wait()
+            .unwrap();
+    }
+    let mut ids: Vec<Id> = (0..3).map(id).collect();
+    ids.sort_unstable();
+    let write = |record| vault.write(KIND, record, 50).wait();
+    let prepare = |n, ids: &[Id]| {
+        let (ids, refused) = (ids.into(), None);
+        write(Record::Prepare { n, ids, refused })
+    };
+    let refused = |result| matches!(result, Err(VaultError::Contradiction { .. }));
+    assert!(refused(prepare(2, &ids)));
+    assert!(refused(prepare(1, &[id(0), id(77)])));
+    assert!(refused(write(Record::Run {
+        n: 1,
+        run: 1,
+        broken: 0
+    })));
+    prepare(1, &ids).unwrap();
+    assert!(refused(prepare(2, &[id(3)])));
+    let state = |number| vault.status(&id(number)).unwrap().unwrap().state;
+    assert_eq!(
+        (state(0), state(3)),
+        (State::InBatch { n: 1 }, State::Accepted)
+    );
+    assert_eq!(vault.body(&id(0)).unwrap().len(), 2000);
+    // What is in a batch can neither expire nor be barred.
+    assert_eq!(
+        write(Record::Bar {
+            ids: vec![id(0), id(99)]
+        })
+        .unwrap(),
+        [id(99)]
+    );
+    write(Record::Expire { ids: vec![id(0)] }).unwrap();
+    assert_eq!(state(0), State::InBatch { n: 1 });
+    assert_eq!(vault.members(KIND, 1).unwrap(), ids);
+    write(Record::Run {
+        n: 1,
+        run: 1,
+        broken: 0,
+    })
+    .unwrap();
+    assert!(refused(write(Record::Run {
+        n: 1,
+        run: 1,
+        broken: 0
+    })));
+    for run in [1, 2] {
+        let piece = vec![run as u8; PIECE_BYTES];
+        let length = vault
+            .result(KIND, (1, run), "sum", 0, piece)
+            .wait()
+            .unwrap();
+        let _ = vault
+            .result(KIND, (1, run), "sum", length, vec![9; 5])
+            .wait()
+            .unwrap();
+        let _ = vault
+            .result(KIND, (1, run), "none", 0, Vec::new())
+            .wait()
+            .unwrap();
+        let more = vault.result(KIND, (1, run), "sum", length + 5, vec![9; 5]);
+        assert!(matches!(more.wait(), Err(VaultError::Offset { .. })));
+    }
+    assert!(vault.outputs(KIND, 1).unwrap().is_empty());
+    write(Record::RunDone { n: 1, run: 2 }).unwrap();
+    assert_eq!(vault.usage(KIND).results, PIECE_BYTES as u64 + 5);
+    let end = |run| {
+        write(Record::End {
+            n: 1,
+            outcome: Outcome::Final { run },
+        })
+    };
+    assert!(refused(end(1)));
+    end(2).unwrap();
+    assert!(refused(end(2)));
+    assert_eq!(state(0), State::Counted { n: 1, run: 2 });
+    assert!(matches!(vault.body(&id(0)), Err(VaultError::NoBody)));
+    let outputs = vault.outputs(KIND, 1).unwrap();
+    let told: Vec<_> = outputs
+        .iter()
+        .map(|o| (&o.name[..], o.run, o.length))
+        .collect();
+    assert_eq!(told, [("none", 2, 0), ("sum", 2, PIECE_BYTES as u64 + 5)]);
+    let piece = vault.output(KIND, 1, "sum", PIECE_BYTES as u64).unwrap();
+    assert_eq!(piece[..], [9; 5]);
+    assert_eq!(
+        vault
+            .output(KIND, 1, "sum", PIECE_BYTES as u64 + 5)
+            .unwrap()
+            .len(),
+        0
+    );
+    assert!(matches!(
+        vault.output(KIND, 1, "other", 0),
+        Err(VaultError::NoResult { .. })
+    ));
+    // The same submission once more is known, and counts no second time.
+    let body = body(0, 2000);
+    let again = vault.submit(submission(0, &body), body, 60).wait().unwrap();
+    assert_eq!(again, Begun::Accepted { at: 0 });
+    prepare(2, &[id(3)]).unwrap();
+    let outcome = Outcome::Failed {
+        reason: "no line".to_owned(),
+    };
+    write(Record::End {
+        n: 2,
+        outcome: outcome.clone(),
+    })
+    .unwrap();
+    let failed = State::Failed {
+        n: 2,
+        reason: "no line".to_owned(),
+    };
+    assert_eq!(state(3), failed);
+    assert_eq!(
+        vault.batch(KIND, 2).unwrap().unwrap().ended,
+        Some((outcome, 50))
+    );
+    let ages = Ages {
+        receiving: 0,
+        ended: u64::MAX,
+        results: 10,
+    };
+    assert_eq!(vault.sweep(ages, 60).wait().unwrap().batches, 1);
+    assert_eq!(vault.batch(KIND, 1).unwrap(), None);
+    assert_eq!(vault.restored(KIND).unwrap().closed.unwrap().n, 2);
+    let used = vault.usage(KIND);
+    assert_eq!((used.submissions, used.bytes, used.results), (0, 0, 0));
+}
