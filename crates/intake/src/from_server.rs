@@ -11,8 +11,8 @@ use crate::frame;
 use crate::from_client::side_by_side;
 use crate::kind::Kind;
 use crate::limits::{
-    MAX_BODY, MAX_BODY_WINDOW, MAX_KINDS, MAX_RECEIPT, MAX_REQUEST_WINDOW, MAX_VALUES, PIECE,
-    VERSIONS,
+    MAX_BODY, MAX_BODY_WINDOW, MAX_KINDS, MAX_RECEIPT, MAX_REQUEST_WINDOW, MAX_VALUES,
+    MIN_BODY_WINDOW, PIECE, VERSIONS,
 };
 use crate::payload::Payload;
 use crate::schema::{self, ServerFrame, server_frame::Message};
@@ -307,7 +307,7 @@ impl Welcome {
             servers && welcome.place < welcome.servers,
             "a place that no server has",
         )?;
-        let bodies = (PIECE as u64..=MAX_BODY_WINDOW).contains(&welcome.body_window);
+        let bodies = (MIN_BODY_WINDOW..=MAX_BODY_WINDOW).contains(&welcome.body_window);
         let requests = (1..=MAX_REQUEST_WINDOW).contains(&welcome.request_window);
         holds(
             bodies && requests,

@@ -6,6 +6,8 @@
 //!
 //! | to | use |
 //! |---|---|
+//! | be a server on a connection | [`ServerConnection`]: bytes in, [`Asked`] out; answers in, bytes out |
+//! | be a client on a connection | [`ClientConnection`]: messages in, bytes out; bytes in, [`FromServer`] out |
 //! | read and write messages | [`FromClient`], [`FromServer`], [`Frames`] |
 //! | describe a kind of jobs or requests | [`Kind`] |
 //! | name a submission and its body | [`pack`], [`submission_name`], [`Chain`] |
@@ -13,32 +15,41 @@
 
 mod canonical;
 mod check;
+mod client;
 mod code;
 mod error;
+mod flight;
 mod frame;
 mod from_client;
 mod from_server;
+mod fuzzing;
 mod headers;
 mod job_receipt;
 mod kind;
 pub mod limits;
+mod open;
 mod payload;
 mod receipt;
 mod receipt_error;
 mod schema;
+mod server;
 mod signed;
 mod state;
 
+pub use client::{ClientConnection, NotNow, ServerFault};
 pub use code::Code;
 pub use error::WireError;
 pub use frame::Frames;
 pub use from_client::{Begin, Fetch, FromClient, Hello, Piece, Requests, Whole};
 pub use from_server::{Answers, Finished, FromServer, OutputPiece, Refused, Welcome};
+#[doc(hidden)]
+pub use fuzzing::{fuzz_client, fuzz_server};
 pub use headers::{Chain, HeadersError, body_length, pack, submission_name, unpack};
 pub use job_receipt::{JobOutput, JobReceipt, batch_digest, check};
 pub use kind::{Input, Kind, Output, Shape, What, shape_in_words};
 pub use payload::Payload;
 pub use receipt::Receipt;
 pub use receipt_error::ReceiptError;
+pub use server::{Asked, ServerConnection, Terms};
 pub use signed::Signed;
 pub use state::State;

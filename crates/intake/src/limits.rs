@@ -51,6 +51,9 @@ pub const MAX_CALLS: usize = 1024;
 /// The largest window of requests.
 pub const MAX_REQUEST_WINDOW: u32 = 1 << 20;
 
+/// The smallest window of bodies, in bytes: with a quarter of it kept back there is still room for a piece.
+pub const MIN_BODY_WINDOW: u64 = 2 * PIECE as u64;
+
 /// The largest window of bodies, in bytes.
 pub const MAX_BODY_WINDOW: u64 = 1 << 30;
 

@@ -213,7 +213,7 @@ fn welcome() -> impl Strategy<Value = FromServer> {
         name(),
         (2..=64_u32).prop_flat_map(|servers| (Just(servers), 0..servers)),
         option::of(name()),
-        PIECE as u64..=MAX_BODY_WINDOW,
+        MIN_BODY_WINDOW..=MAX_BODY_WINDOW,
         1..=MAX_REQUEST_WINDOW,
         any::<u64>(),
         vec(kind(), 0..5),

@@ -2,4 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
+mod connections;
+mod known;
 mod messages;
+mod pair;
+mod receipts;
