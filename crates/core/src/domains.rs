@@ -244,9 +244,9 @@ registry! {
     /// (collision resistance). The length of each comes first.
     Sha256 INTAKE_NAME = b"madrigal intake name v1";
     /// The length of a submission's body and its headers begin the chain of its digest (collision resistance).
-    Sha256 INTAKE_HEADERS = b"madrigal intake headers v1";
+    Sha256 SUBMISSION_HEADERS = b"madrigal intake headers v1";
     /// A link of the chain and the next piece of a submission's body give the next link (collision resistance).
-    Sha256 INTAKE_PIECE = b"madrigal intake piece v1";
+    Sha256 SUBMISSION_PIECE = b"madrigal intake piece v1";
     /// The names of a batch's submissions in their order give the digest in its receipt (collision resistance). Their number comes
     /// first.
     Sha256 INTAKE_BATCH = b"madrigal intake batch v1";
@@ -256,12 +256,6 @@ registry! {
     /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
     /// 32 bytes.
     Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
-    /// A header gives the first value of a submission's chain (collision resistance, as the next two). Its length comes first.
-    Sha256 VAULT_HEADER = b"madrigal vault header v1";
-    /// A chain's value, an offset and a piece give the next value; the length of the piece comes first.
-    Sha256 VAULT_PIECE = b"madrigal vault piece v1";
-    /// A chain's last value and a body's length give the submission's digest.
-    Sha256 VAULT_END = b"madrigal vault end v1";
     /// A kind, a batch's number and its submissions in order give the batch's digest (collision resistance). The length of
     /// each part comes first.
     Sha256 VAULT_BATCH = b"madrigal vault batch v1";

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_clients::{Header, Named, deal, private_generator};
+use madrigal_core::chain::Chain;
 use madrigal_core::{Digest256, Party};
 use madrigal_engine::{Element, Shares, Sharing, Width};
 use madrigal_net::identity::Signature;
@@ -12,7 +13,7 @@ use crate::code::Code;
 use crate::frame::Frames;
 use crate::from_client::{Begin, Fetch, FromClient, Hello, Piece, Requests, Whole};
 use crate::from_server::{Answers, Finished, FromServer, OutputPiece, Refused};
-use crate::headers::{Chain, body_length, pack, submission_name};
+use crate::headers::{body_length, pack, submission_name};
 use crate::kind::{Input, Kind, Output, What};
 use crate::limits::{MAX_CALLS, MAX_MESSAGE, MAX_OUTPUT, MAX_UPLOADS, MIN_BODY_WINDOW, PIECE};
 use crate::payload::Payload;

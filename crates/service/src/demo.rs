@@ -41,7 +41,11 @@ impl From<GeneralError> for DemoError {
 /// # Errors
 /// [`DemoError`].
 pub fn statistics(servers: usize) -> Result<ProgramFile, DemoError> {
-    debug_assert_eq!(SAMPLES.len(), choices(1), "as many samples as one dimension needs");
+    debug_assert_eq!(
+        SAMPLES.len(),
+        choices(1),
+        "as many samples as one dimension needs"
+    );
     let samples = SAMPLES.map(|members| {
         let file = ProgramFile::of(&of_members(servers, members)?)?;
         Ok((vec![members], file))

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use madrigal_core::{Digest256, Party, Zeroizing};
+use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::unpack;
 use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
 use madrigal_vault::{
@@ -159,7 +159,9 @@ impl Keep {
     }
 
     fn kept(&self, kind: &str) -> &Kept {
-        self.kinds.get(kind).expect("kinds are those of the service's file")
+        self.kinds
+            .get(kind)
+            .expect("kinds are those of the service's file")
     }
 
     /// The kind's submissions as the agreement sees them now.
@@ -225,7 +227,9 @@ impl Keep {
             return true;
         }
         let waiting = self.view(kind).accepted();
-        let names = waiting.iter().filter_map(|(id, _)| self.vault.status(id).ok()?);
+        let names = waiting
+            .iter()
+            .filter_map(|(id, _)| self.vault.status(id).ok()?);
         let names: std::collections::BTreeSet<String> = names.map(|one| one.client).collect();
         clients.is_subset(&names)
     }
@@ -269,12 +273,12 @@ impl Keep {
     }
 
     fn submitted(&self, kind: &Kind, me: Party, id: &Id) -> Result<Submitted, String> {
-        let wrong = |problem: &dyn std::fmt::Display| {
-            format!("submission {}: {problem}", Digest256(*id))
-        };
+        let wrong =
+            |problem: &dyn std::fmt::Display| format!("submission {}: {problem}", Digest256(*id));
         let header = self.vault.header(id).map_err(|error| wrong(&error))?;
         let body = self.vault.body(id).map_err(|error| wrong(&error))?;
-        kind.shares(me, &header, &body).map_err(|error| wrong(&error))
+        kind.shares(me, &header, &body)
+            .map_err(|error| wrong(&error))
     }
 
     /// Writes the results of a run.
@@ -292,7 +296,9 @@ impl Keep {
             let mut pieces = output.files.chunks(madrigal_vault::PIECE_BYTES);
             let first = pieces.next().unwrap_or_default();
             for piece in std::iter::once(first).chain(pieces) {
-                let written = self.vault.result(name, (n, run), &of, offset, piece.to_vec());
+                let written = self
+                    .vault
+                    .result(name, (n, run), &of, offset, piece.to_vec());
                 offset = written.await.map_err(|error| error.to_string())?;
             }
         }
@@ -401,7 +407,9 @@ fn make_key(path: &Path) -> Result<(), VaultError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(failed)?;
-    file.write_all(&*key).and_then(|()| file.sync_all()).map_err(failed)
+    file.write_all(&*key)
+        .and_then(|()| file.sync_all())
+        .map_err(failed)
 }
 
 impl Kind {
@@ -409,12 +417,19 @@ impl Kind {
     ///
     /// # Errors
     /// A fault of the submission, in words: a client that sends wrong shares is refused before, so this is a fault of the disk.
-    pub(crate) fn shares(&self, me: Party, header: &[u8], body: &[u8]) -> Result<Submitted, String> {
+    pub(crate) fn shares(
+        &self,
+        me: Party,
+        header: &[u8],
+        body: &[u8],
+    ) -> Result<Submitted, String> {
         let headers = unpack(header).map_err(|error| error.to_string())?;
         let mut rest = body;
+        // Bits take a word for each eight bytes at the most.
+        let budget = Budget::of_file(body.len());
         let mut shares = Vec::with_capacity(headers.len());
         for header in headers {
-            let share = madrigal_clients::ShareFile::of_body(header, me, &mut rest);
+            let share = madrigal_clients::ShareFile::of_body(header, me, &mut rest, &budget);
             shares.push(share.map_err(|error| error.to_string())?);
         }
         Ok(shares)

@@ -1,12 +1,16 @@
-//! A computing party that stays up.
+//! A computing party that stays up: clients hand it shares, and it computes with the other parties what its kinds of jobs say.
 
+mod clock;
 pub mod config;
 pub mod demo;
+mod desk;
 mod keep;
 mod kind;
 pub mod operation;
+mod server;
 mod together;
 mod work;
 
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
+pub use server::{Checked, LEAVE, ServeError, Server};
 pub use work::{Done, Output, Place, Submitted, WorkError};

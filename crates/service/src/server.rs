@@ -9,7 +9,7 @@ use std::time::Duration;
 use madrigal_core::Party;
 use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
-use madrigal_net::tls::{ServiceTls, TlsError, TlsParty};
+use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
 use madrigal_net::transport::{Security, handing_on};
 use madrigal_vault::VaultError;
 use tokio::net::TcpListener;
@@ -146,7 +146,7 @@ impl Server {
         let address = listener.local_addr().map_err(system("the port"))?;
         let roster = Arc::new(config.roster.clone());
         let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
-        let clients_tls = ServiceTls::new(&identity)?;
+        let clients_tls = ServerTls::new(&identity)?;
         let (parties, handed) = handing_on();
         let entries = roster.parties();
         let meet = Meet {
@@ -276,7 +276,8 @@ async fn listen(config: &Config) -> Result<TcpListener, ServeError> {
     let entry = config.roster.party(config.me.index());
     let own = entry.map_or_else(String::new, |entry| entry.address.to_string());
     let address = config.listen.clone().unwrap_or(own);
-    let what = format!("cannot listen at {address} (`listen`, or the address in the list of servers)");
+    let what =
+        format!("cannot listen at {address} (`listen`, or the address in the list of servers)");
     let listener = TcpListener::bind(&address).await;
     listener.map_err(system(what))
 }

@@ -2,8 +2,7 @@
 
 use madrigal_vault::agreement::{Outcome, Record};
 use madrigal_vault::{
-    Ages, Begun, Chain, Id, Limits, PIECE_BYTES, Quota, State, Submission, Vault, VaultError,
-    VaultKey, submission_digest,
+    Ages, Begun, Id, Limits, PIECE_BYTES, Quota, State, Submission, Vault, VaultError, VaultKey,
 };
 
 use crate::power::Disk;
@@ -400,22 +399,6 @@ fn notes_and_counters() {
         Err(VaultError::Length { .. })
     ));
 }
-
-#[test]
-fn a_chain_is_resumed_and_known() {
-    let body = body(3, 2 * PIECE_BYTES + 1);
-    let mut chain = Chain::new(b"header");
-    body.chunks(PIECE_BYTES)
-        .for_each(|piece| chain.piece(piece));
-    assert_eq!(chain.digest(), submission_digest(b"header", &body));
-    assert_ne!(chain.digest(), submission_digest(b"heade", &body));
-    // Another implementation can be held to this.
-    let known = submission_digest(b"", b"");
-    let known: String = known.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(known, KNOWN_DIGEST);
-}
-
-const KNOWN_DIGEST: &str = "";
 
 #[test]
 fn batches_take_and_end_submissions() {

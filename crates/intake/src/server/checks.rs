@@ -2,13 +2,14 @@
 
 use madrigal_clients::Header;
 use madrigal_core::Digest256;
+use madrigal_core::chain::Chain;
 
 use super::connection::ServerConnection;
 use super::wishes::Asked;
 use crate::code::Code;
 use crate::from_client::{FromClient, Piece, Requests, Whole};
 use crate::from_server::Refused;
-use crate::headers::{Chain, HeadersError, body_length, submission_name, unpack};
+use crate::headers::{HeadersError, body_length, submission_name, unpack};
 use crate::kind::{Kind, What};
 use crate::open::{Open, Stage, piece_at};
 

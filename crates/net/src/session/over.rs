@@ -46,7 +46,9 @@ mod tests {
         let mut plain = BTreeSet::new();
         let ends = [0, u32::MAX, u32::MAX - 1, 1];
         // Odd multiples visit all numbers of a power of two, each once.
-        let all = ends.into_iter().chain((0..1024).map(|i| i * 387 % 1024 + 2));
+        let all = ends
+            .into_iter()
+            .chain((0..1024).map(|i| i * 387 % 1024 + 2));
         for number in all {
             over.insert(number);
             over.insert(number);

@@ -1,36 +1,40 @@
 //! A connection of a client: bytes in, wishes to the desk, answers, bytes out. A connection on which nothing happens keeps no buffers.
 
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::io;
+use std::mem;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Buf as _;
+use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
 use madrigal_net::fingerprint::Fingerprint;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use madrigal_net::tls::{Turn, Wire};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, sleep_until, timeout};
 use tracing::debug;
 
 use super::{Desk, Visitor};
 
-/// Bytes that are read at once.
-const READ: usize = 16 << 10;
-/// Reads in a row before others have their turn.
-const TURN: usize = 16;
-
 /// Answers of the desk, which the connection's machine checks again.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    Begun { number: u64, offset: u64 },
-    Accepted { number: u64, receipt: Signed },
+    Begun {
+        number: u64,
+        offset: u64,
+    },
+    Accepted {
+        number: u64,
+        receipt: Signed,
+    },
     /// Bytes of a body are no longer in memory.
     Taken(u64),
-    State { number: u64, state: State },
+    State {
+        number: u64,
+        state: State,
+    },
     Finished(Finished),
     Piece(OutputPiece),
     Answers(Answers),
@@ -40,20 +44,10 @@ pub(crate) enum Reply {
 /// Answers that are on their way.
 pub(crate) type Pending = FuturesUnordered<BoxFuture<'static, Vec<Reply>>>;
 
-/// What a connection waited for.
-enum Happened {
-    /// Bytes came or went, or an answer is there.
-    Progress,
-    /// The other side has closed its side, or the line broke.
-    Gone,
-    /// Nothing came for too long.
-    Idle,
-}
-
 /// Serves a client whose key, if any, the connection has proved, until either side ends it. `introduction` is the time it has to greet.
 pub(crate) async fn serve<S>(
     desk: &Arc<Desk>,
-    mut stream: S,
+    mut wire: Wire<S>,
     key: Option<Fingerprint>,
     introduction: Duration,
     idle: Duration,
@@ -64,42 +58,44 @@ pub(crate) async fn serve<S>(
     let mut pending = Pending::new();
     let mut visitor = Visitor::new(key);
     let mut deadline = Box::pin(sleep_until(Instant::now() + introduction));
-    let mut seen = false;
     loop {
         while let Some(asked) = connection.asked() {
             desk.take(asked, &mut visitor, &mut connection, &mut pending);
         }
-        if connection.over().is_some() && connection.output().is_empty() {
+        let is_over = connection.over().is_some();
+        if is_over && connection.output().is_empty() {
             break;
         }
-        let step = poll_fn(|context| {
-            poll(
-                context,
-                &mut stream,
-                &mut connection,
-                &mut pending,
-                deadline.as_mut(),
-            )
-        });
-        match step.await {
-            Happened::Progress => {
-                if visitor.is_greeted() {
-                    // Whoever waits for an answer is not idle.
-                    let end = Instant::now() + idle;
-                    if !seen || deadline.deadline() + idle / 8 < end {
-                        deadline.as_mut().reset(end);
-                    }
-                    seen = true;
-                }
+        let reads = connection.wants_bytes();
+        let mut output = mem::take(connection.output());
+        let turned = {
+            let mut take = |bytes: &[u8]| connection.receive(bytes);
+            tokio::select! {
+                Some(replies) = pending.next(), if !pending.is_empty() => Happened::Answered(replies),
+                turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
+                () = deadline.as_mut() => Happened::Late,
             }
-            Happened::Idle if visitor.is_greeted() && !pending.is_empty() => {
-                deadline.as_mut().reset(Instant::now() + idle);
+        };
+        // Nothing was put there meanwhile.
+        *connection.output() = output;
+        match turned {
+            Happened::Answered(replies) => {
+                replies
+                    .into_iter()
+                    .for_each(|reply| apply(reply, &mut connection));
             }
-            Happened::Idle => {
+            Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
+            Happened::Turned(Ok(Turn::Ended) | Err(_)) => return,
+            Happened::Late if visitor.is_greeted() && connection.unanswered() > 0 => {}
+            Happened::Late => {
                 desk.meters.refuse("idle");
                 break;
             }
-            Happened::Gone => break,
+        }
+        // Set anew now and then, which is cheaper than at each message.
+        let end = Instant::now() + idle;
+        if visitor.is_greeted() && deadline.deadline() + idle / 8 < end {
+            deadline.as_mut().reset(end);
         }
     }
     if let Some(why) = connection.over() {
@@ -107,74 +103,17 @@ pub(crate) async fn serve<S>(
         desk.meters.refuse("connection");
     }
     // The other side hears that this is the end and no cut.
-    let _ = tokio::time::timeout(
-        Duration::from_secs(1),
-        poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)),
-    )
-    .await;
+    let _ = timeout(Duration::from_secs(1), wire.close(&mut BytesMut::new())).await;
 }
 
-/// Does what can be done now: sends, reads, takes answers.
-fn poll<S>(
-    context: &mut Context<'_>,
-    stream: &mut S,
-    connection: &mut ServerConnection,
-    pending: &mut Pending,
-    deadline: Pin<&mut Sleep>,
-) -> Poll<Happened>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let mut progress = false;
-    while let Poll::Ready(Some(replies)) = pending.poll_next_unpin(context) {
-        for reply in replies {
-            apply(reply, connection);
-        }
-        progress = true;
-    }
-    let mut wrote = false;
-    while !connection.output().is_empty() {
-        match Pin::new(&mut *stream).poll_write(context, connection.output()) {
-            Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Happened::Gone),
-            Poll::Ready(Ok(count)) => {
-                connection.output().advance(count);
-                (progress, wrote) = (true, true);
-            }
-            Poll::Pending => break,
-        }
-    }
-    if wrote && let Poll::Ready(Err(_)) = Pin::new(&mut *stream).poll_flush(context) {
-        return Poll::Ready(Happened::Gone);
-    }
-    let mut bytes = [0; READ];
-    for _ in 0..TURN {
-        if !connection.wants_bytes() {
-            break;
-        }
-        let mut buffer = ReadBuf::new(&mut bytes);
-        match Pin::new(&mut *stream).poll_read(context, &mut buffer) {
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                return Poll::Ready(Happened::Gone);
-            }
-            Poll::Ready(Ok(())) => {
-                let short = buffer.filled().len() < READ;
-                connection.receive(buffer.filled());
-                progress = true;
-                if short {
-                    break;
-                }
-            }
-            Poll::Ready(Err(_)) => return Poll::Ready(Happened::Gone),
-            Poll::Pending => break,
-        }
-    }
-    if progress {
-        return Poll::Ready(Happened::Progress);
-    }
-    match deadline.poll(context) {
-        Poll::Ready(()) => Poll::Ready(Happened::Idle),
-        Poll::Pending => Poll::Pending,
-    }
+/// What a connection waited for.
+enum Happened {
+    /// Answers are there.
+    Answered(Vec<Reply>),
+    /// Bytes came or went.
+    Turned(io::Result<Turn>),
+    /// Nothing came for too long.
+    Late,
 }
 
 /// Hands an answer to the machine. An answer to what the client has taken back goes nowhere.

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use madrigal_net::tls::{self, ServiceTls, asked_protocols};
+use madrigal_net::rustls::ServerConnection;
+use madrigal_net::tls::{self, ServerTls, Wire, asked_protocols};
 use madrigal_net::transport::HandOn;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
-use tokio_rustls::TlsAcceptor;
 use tracing::debug;
 
 use super::Desk;
@@ -26,7 +26,7 @@ pub(crate) struct Port {
     /// Takes connections of parties.
     pub(crate) parties: HandOn,
     pub(crate) desk: Arc<Desk>,
-    pub(crate) tls: ServiceTls,
+    pub(crate) tls: ServerTls,
     pub(crate) limits: Limits,
 }
 
@@ -130,22 +130,31 @@ impl Port {
         if stream.set_nodelay(true).is_err() {
             return;
         }
-        let acceptor = TlsAcceptor::from(self.tls.config());
-        let stream = match timeout(introduction, acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => stream,
+        let Ok(connection) = ServerConnection::new(self.tls.config()) else {
+            return meters.refuse("TLS");
+        };
+        let mut wire = Wire::tls(stream, connection.into());
+        match timeout(introduction, wire.handshake()).await {
+            Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 debug!(%from, %error, "a client's TLS came to nothing");
                 return meters.refuse("TLS");
             }
             Err(_) => return meters.refuse("silent"),
-        };
+        }
         drop(new);
-        let key = self.tls.client(stream.get_ref().1);
+        let proved = wire
+            .connection()
+            .map(|tls| self.tls.client(tls, &from.to_string()));
+        let key = match proved {
+            Some(Ok(key)) => key,
+            Some(Err(_)) | None => return meters.refuse("TLS"),
+        };
         meters.connections.inc();
         // Boxed, so that what waits takes no more than it needs.
         Box::pin(serve(
             &self.desk,
-            stream,
+            wire,
             key,
             introduction,
             self.limits.idle.0,

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use madrigal_core::{Digest256, Party};
 use madrigal_net::Session;
-use madrigal_vault::Id;
 use madrigal_vault::agreement::{
-    Action, Assembler, Contradiction, Event, Follower, Leader, Message, Outcome, Rules, frames,
+    Action, Assembler, Contradiction, Event, Follower, Host, Leader, Message, Outcome, Rules,
+    frames,
 };
+use madrigal_vault::{Id, VaultError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 use tracing::{debug, error, info, warn};
@@ -20,7 +21,7 @@ use tracing::{debug, error, info, warn};
 use super::admission::Admission;
 use super::lines::Lines;
 use super::notes::{JobNumber, Note};
-use crate::keep::{Keep, KindHost};
+use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
 use crate::work::Place;
@@ -90,7 +91,7 @@ enum Machine {
 }
 
 impl Machine {
-    fn handle(&mut self, event: Event, host: &KindHost) -> Vec<Action> {
+    fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         match self {
             Self::Leader(machine) => machine.handle(event, host),
             Self::Follower(machine) => machine.handle(event, host),
@@ -103,7 +104,6 @@ pub(crate) struct KindTask {
     kind: Arc<Kind>,
     common: Rc<Common>,
     machine: Machine,
-    host: KindHost,
     events: UnboundedReceiver<KindEvent>,
     door: UnboundedSender<KindEvent>,
     session: Option<InSession>,
@@ -126,10 +126,13 @@ struct Running {
 
 impl KindTask {
     /// The kind, from what is on the disk.
-    pub(crate) fn new(kind: Arc<Kind>, common: Rc<Common>) -> (Self, KindDoor) {
+    ///
+    /// # Errors
+    /// The vault's.
+    pub(crate) fn new(kind: Arc<Kind>, common: Rc<Common>) -> Result<(Self, KindDoor), VaultError> {
         let (door, events) = unbounded_channel();
         let name = &kind.config.name;
-        let restored = common.keep.restored(name);
+        let restored = common.keep.restored(name)?;
         let machine = match common.me.index() {
             0 => {
                 let rules = Rules {
@@ -143,7 +146,6 @@ impl KindTask {
             _ => Machine::Follower(Box::new(Follower::new(name, restored))),
         };
         let task = Self {
-            host: common.keep.host(&kind),
             machine,
             common,
             events,
@@ -159,7 +161,7 @@ impl KindTask {
             kind: Arc::clone(&kind),
         };
         let events = door;
-        (task, KindDoor { kind, events })
+        Ok((task, KindDoor { kind, events }))
     }
 
     /// Handles events until the server ends.
@@ -228,9 +230,12 @@ impl KindTask {
     }
 
     fn handle(&mut self, event: Event) {
-        for action in self.machine.handle(event, &self.host) {
-            self.perform(action);
+        let view = self.common.keep.view(&self.kind.config.name);
+        let actions = self.machine.handle(event, &view);
+        if let Some(error) = view.error() {
+            self.common.keep.trouble(&error);
         }
+        actions.into_iter().for_each(|action| self.perform(action));
     }
 
     fn perform(&mut self, action: Action) {
@@ -300,25 +305,52 @@ impl KindTask {
             let reason = "no job's number was told for this run".to_owned();
             return self.handle(Event::JobBroken { n, run, reason });
         };
-        info!(kind = self.name(), batch = n, run, submissions = ids.len(), "a job begins");
-        let (kind, common, door) = (Arc::clone(&self.kind), Rc::clone(&self.common), self.door.clone());
+        info!(
+            kind = self.name(),
+            batch = n,
+            run,
+            submissions = ids.len(),
+            "a job begins"
+        );
+        let (kind, common, door) = (
+            Arc::clone(&self.kind),
+            Rc::clone(&self.common),
+            self.door.clone(),
+        );
         let ids = Arc::clone(ids);
         let task = spawn_local(async move {
             let begun = Instant::now();
             let done = job(&kind, &common, &session, number, (n, run, name), &ids).await;
             let label = KindLabel::from(&*kind.config.name);
             let seconds = begun.elapsed().as_secs_f64();
-            common.meters.run_seconds.get_or_create(&label).observe(seconds);
+            common
+                .meters
+                .run_seconds
+                .get_or_create(&label)
+                .observe(seconds);
             let event = match done {
                 Ok(sent) => {
-                    info!(kind = kind.config.name, batch = n, run, seconds, sent, "a job is done");
+                    info!(
+                        kind = kind.config.name,
+                        batch = n,
+                        run,
+                        seconds,
+                        sent,
+                        "a job is done"
+                    );
                     common.meters.sent.get_or_create(&label).inc_by(sent);
                     Event::JobDone { n, run }
                 }
                 // The session's end comes as an event of its own, and is no fault of this job.
                 Err(_) if session.failure().is_some() => return,
                 Err(reason) => {
-                    warn!(kind = kind.config.name, batch = n, run, error = reason, "a job came to nothing");
+                    warn!(
+                        kind = kind.config.name,
+                        batch = n,
+                        run,
+                        error = reason,
+                        "a job came to nothing"
+                    );
                     common.meters.broken_runs.get_or_create(&label).inc();
                     Event::JobBroken { n, run, reason }
                 }
@@ -362,12 +394,17 @@ impl KindTask {
         if std::mem::take(&mut self.admitted) {
             self.common.admission.release(self.kind.memory);
         }
-        self.common.meters.job_memory.set(self.common.admission.used() as i64);
+        self.common
+            .meters
+            .job_memory
+            .set(self.common.admission.used() as i64);
     }
 
     fn report(&mut self, contradiction: &Contradiction) {
         error!(kind = self.name(), error = %contradiction, "the kind has stopped");
-        self.common.keep.stopped(self.name(), contradiction.to_string());
+        self.common
+            .keep
+            .stopped(self.name(), contradiction.to_string());
         self.release();
     }
 
@@ -382,7 +419,7 @@ impl KindTask {
             return;
         }
         let config = &self.kind.config;
-        let waiting = self.host.waiting();
+        let waiting = self.common.keep.waiting(&config.name);
         if waiting == 0 {
             self.first = None;
             self.common.admission.withdraw(&config.name);
@@ -391,8 +428,12 @@ impl KindTask {
         let first = *self.first.get_or_insert(now);
         let enough = waiting >= config.most
             || waiting >= config.least && now.duration_since(first) >= config.after;
-        let there = || self.host.has_waiting_of(&config.waits_for);
-        let expires = now >= self.next_expiry && self.host.has_overdue();
+        let there = || {
+            self.common
+                .keep
+                .are_waiting(&config.name, &config.waits_for)
+        };
+        let expires = now >= self.next_expiry && self.common.keep.has_overdue(&config.name);
         if !(enough && there() || expires) {
             return;
         }
@@ -403,7 +444,10 @@ impl KindTask {
             self.next_expiry = now + EXPIRY;
         }
         self.admitted = true;
-        self.common.meters.job_memory.set(self.common.admission.used() as i64);
+        self.common
+            .meters
+            .job_memory
+            .set(self.common.admission.used() as i64);
         self.handle(Event::Trigger);
     }
 }

@@ -131,12 +131,17 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         jobs: Cell::new(0),
         leaving: Cell::new(false),
     });
-    let doors = kinds.into_iter().map(|kind| {
-        let (task, door) = KindTask::new(kind, Rc::clone(&common));
-        spawn_local(task.work());
-        (door.kind.config.name.clone(), door)
-    });
-    let doors: BTreeMap<String, KindDoor> = doors.collect();
+    let mut doors = BTreeMap::new();
+    for kind in kinds {
+        let name = kind.config.name.clone();
+        match KindTask::new(kind, Rc::clone(&common)) {
+            Ok((task, door)) => {
+                spawn_local(task.work());
+                doors.insert(name, door);
+            }
+            Err(error) => common.keep.trouble(&error),
+        }
+    }
     let all = doors.clone();
     spawn_local(async move {
         loop {
