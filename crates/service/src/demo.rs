@@ -60,8 +60,8 @@ fn of_members(servers: usize, members: usize) -> Result<Computation, ProgramErro
     let ages = program.input_named::<u32>("age", &member, [members]);
     let sum = ages.sum(0);
     program.open_named("sum", &sum, &analyst);
-    program.open_named("least", &ages.min(0), &analyst);
-    program.open_named("greatest", &ages.max(0), &analyst);
+    program.open_named("least", &ages.least(0), &analyst);
+    program.open_named("greatest", &ages.greatest(0), &analyst);
     let below = EDGES.map(|edge| ages.lt(edge).count(0));
     let below = program.stack(&below, 0);
     program.open_named("below", &below, &analyst);

@@ -52,8 +52,8 @@ pub struct KindOutput {
     pub name: String,
     /// The type of the elements, in words.
     pub element_type: String,
-    /// Lengths of the axes, of the share that one receiver gets, for a batch of one submission.
-    pub shape: Vec<usize>,
+    /// Lengths of the axes, of what one receiver gets; nothing for those that depend on the batch.
+    pub shape: Vec<Option<usize>>,
     /// Whoever gets it.
     pub to: Receivers,
 }
@@ -305,10 +305,13 @@ impl Kind {
                         Receivers::Named(named.clone())
                     }
                 };
+                let own = to == Receivers::OwnRow;
+                let axes = shape.iter().zip(others);
+                let axis = |(&one, &two): (&usize, &usize)| (own || one == two).then_some(one);
                 self.outputs.push(KindOutput {
                     name: name.clone(),
                     element_type: port.tensor_type.element.to_string(),
-                    shape: shape.to_vec(),
+                    shape: axes.map(axis).collect(),
                     to,
                 });
             }

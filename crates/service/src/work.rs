@@ -99,7 +99,13 @@ impl Kind {
                     party: session.me(),
                     problem: "shares of an output for a client are not there".to_owned(),
                 })?;
-                outputs.push(self.output(place, client, shares, size, session, run)?);
+                let shape = port.tensor_type.shape.axes();
+                let of = OfBatch {
+                    client,
+                    shape,
+                    size,
+                };
+                outputs.push(self.output(place, of, shares, session, run)?);
                 place += 1;
             }
         }
@@ -113,29 +119,32 @@ impl Kind {
     fn output(
         &self,
         place: usize,
-        client: &Client,
+        of: OfBatch<'_>,
         shares: &Shares,
-        size: usize,
         session: &Session,
         run: [u8; 32],
     ) -> Result<Output, WorkError> {
         let output = &self.outputs[place];
+        let count = match output.to {
+            Receivers::OwnRow => of.size,
+            Receivers::Submitters | Receivers::Named(_) => 1,
+        };
+        let mut shape = of.shape.to_vec();
+        if output.to == Receivers::OwnRow {
+            shape[0] = 1;
+        }
         let named = || Named {
             job: self.config.name.clone(),
             name: output.name.clone(),
-            client: client.name().to_owned(),
+            client: of.client.name().to_owned(),
             element_type: output.element_type.clone(),
-            shape: output.shape.clone(),
+            shape: shape.clone(),
         };
         let (me, servers) = (session.me(), session.parties());
         let mut files = Vec::new();
         let mut put = |shares: Shares| {
             let file = ShareFile::of_output(named(), shares, me, servers, run)?;
             file.write(&mut files, None)
-        };
-        let count = match output.to {
-            Receivers::OwnRow => size,
-            Receivers::Submitters | Receivers::Named(_) => 1,
         };
         let row = shares.len() / count;
         for at in 0..count {
@@ -145,6 +154,17 @@ impl Kind {
         let each = files.len() / count;
         Ok(Output { place, files, each })
     }
+}
+
+/// An output of a batch.
+#[derive(Clone, Copy)]
+struct OfBatch<'a> {
+    /// Name that the program has for who gets it.
+    client: &'a Client,
+    /// Lengths of its axes in this batch.
+    shape: &'a [usize],
+    /// Number of submissions.
+    size: usize,
 }
 
 /// One input's share: the rows of all submissions, in the batch's order.

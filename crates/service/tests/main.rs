@@ -1,1 +1,4 @@
-//! Tests of services.
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod common;
+mod jobs;

@@ -367,10 +367,11 @@ impl Desk {
             let head = head.map_err(|error| failed(&error))?;
             let read = Preamble::read(&mut &head[..], each);
             let header = read.map_err(|error| failed(&error))?.header;
+            let shape = &header.named().shape;
             outputs.push(JobOutput {
                 name: output.name.clone(),
                 element_type: output.element_type.clone(),
-                shape: output.shape.iter().map(|&axis| axis as u64).collect(),
+                shape: shape.iter().map(|&axis| axis as u64).collect(),
                 header: header.submission(),
             });
         }

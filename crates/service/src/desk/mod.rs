@@ -15,7 +15,7 @@ use madrigal_intake::{
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 
-pub(crate) use self::connection::{Pending, Reply};
+pub(crate) use self::connection::Pending;
 pub(crate) use self::port::Port;
 pub(crate) use self::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
@@ -183,7 +183,7 @@ fn described(kind: &Kind) -> Description {
             .map(|output| Output {
                 name: output.name.clone(),
                 element_type: output.element_type.clone(),
-                shape: shape(&output.shape),
+                shape: output.shape.clone(),
                 receivers: output.to.to_string(),
             })
             .collect(),
