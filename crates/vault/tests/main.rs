@@ -1,9 +1,11 @@
 //! The tests of this crate, in one executable.
-#![allow(clippy::unwrap_used)] // helpers of tests
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests; what they counted
 
+mod batches;
 mod codec;
 mod flat;
 mod group;
+mod nonsense;
 mod power;
 mod random;
 mod seals;
