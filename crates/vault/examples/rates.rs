@@ -78,6 +78,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         format!("file, for a submission of {BODY} bytes")
     );
 
+    let compact = Instant::now();
+    vault.compact().wait()?;
+    let each = std::fs::metadata(&path)?.len() / COUNT;
+    let time = compact.elapsed().as_secs_f64() * 1e3;
+    println!(
+        "{:<46} {each:>9} bytes, {time:.0} ms",
+        "after it was compacted"
+    );
+
     // The file of a server that was killed: it was not closed.
     let killed = folder.path().join("killed.vault");
     std::fs::copy(&path, &killed)?;

@@ -60,7 +60,7 @@ impl Vault {
     /// empty result. The results of a run count when its batch ends so.
     ///
     /// # Errors
-    /// The piece is not the next one.
+    /// The piece is not the next one, or the batch has ended, or a run that is not before this one is done ([`VaultError::Contradiction`]).
     pub fn result(
         &self,
         kind: &str,

@@ -53,7 +53,7 @@ impl Drop for Vault {
 }
 
 impl Vault {
-    /// Opens a vault, or makes one, which its owner alone can read. After a loss of power this reads the whole file.
+    /// Opens a vault, or makes one, which its owner alone can read. This reads and checks the whole file.
     ///
     /// # Errors
     /// The file cannot be opened or is no vault, another process has it open, or the key is another one ([`VaultError::WrongKey`]).
@@ -270,6 +270,8 @@ impl Vault {
 fn builder(limits: &Limits) -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(limits.cache_bytes);
+    // A file that was damaged is told of when it is opened, not by a panic in the middle of the day.
+    builder.set_check_integrity_on_open(true);
     builder
 }
 

@@ -83,6 +83,10 @@ fn batches_take_and_end_submissions() {
     assert!(vault.outputs(KIND, 1).unwrap().is_empty());
     write(Record::RunDone { n: 1, run: 2 }).unwrap();
     assert_eq!(vault.usage(KIND).results, PIECE_BYTES as u64 + 5);
+    for of in [(1, 1), (1, 2), (2, 3), (1, u32::MAX)] {
+        let late = vault.result(KIND, of, "late", 0, vec![1]);
+        assert!(matches!(late.wait(), Err(VaultError::Contradiction { .. })));
+    }
     let end = |run| {
         write(Record::End {
             n: 1,

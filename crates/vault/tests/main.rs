@@ -3,6 +3,7 @@
 
 mod batches;
 mod codec;
+mod contradictions;
 mod flat;
 mod group;
 mod nonsense;

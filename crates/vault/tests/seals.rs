@@ -9,6 +9,7 @@ use madrigal_vault::{Limits, PIECE_BYTES, Submission, Vault, VaultError, VaultKe
 use redb::{ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
 
 use crate::power::Disk;
+use crate::random::Random;
 use crate::submissions::{KIND, body, id, key, submission, vault};
 
 type Rows<'a> = TableDefinition<'a, &'static [u8], &'static [u8]>;
@@ -253,4 +254,31 @@ fn a_file_is_private_and_open_once() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(open().is_err());
+}
+
+/// Damage anywhere in the file gives an error, or is where nothing is kept.
+#[test]
+fn damage_is_found() {
+    let bytes = filled().copy();
+    let mut random = Random::new(madrigal_testkit::seed());
+    let (mut refused, mut damaged, mut whole) = (0, 0, 0);
+    for _ in 0..300 {
+        let mut bytes = bytes.clone();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
+        }
+        if random.one_in(10) {
+            bytes.truncate(random.below(bytes.len()));
+        }
+        match Vault::open_on(Disk::of(bytes), &key(), Limits::default()) {
+            Err(_) => refused += 1,
+            Ok(vault) => match read_all(&vault) {
+                Err(_) => damaged += 1,
+                Ok(()) => whole += 1,
+            },
+        }
+    }
+    println!("{refused} refused, {damaged} damaged, {whole} whole");
+    assert!(refused > 30);
 }
