@@ -84,7 +84,7 @@ fn a_million_schedules() {
 /// How many schedules it takes to find what was left out.
 fn finds(sabotage: Sabotage) -> u64 {
     let seed = madrigal_testkit::seed();
-    let found = (0..20_000).find(|i| schedule(seed.wrapping_add(*i), Some(sabotage)).1.is_err());
+    let found = (0..200_000).find(|i| schedule(seed.wrapping_add(*i), Some(sabotage)).1.is_err());
     let count = found.unwrap_or_else(|| panic!("{sabotage:?} is not found"));
     let (_, wrong) = schedule(seed.wrapping_add(count), Some(sabotage));
     println!(
@@ -102,6 +102,7 @@ fn what_is_left_out_is_found() {
         Sabotage::IntersectionUnpersisted,
         Sabotage::RunUnsynced,
         Sabotage::LeaderEndUnsynced,
+        Sabotage::FollowerPrepareUnsynced,
         Sabotage::DoneUnsynced,
         Sabotage::FollowerEndUnsynced,
         Sabotage::FollowerEndsAlone,
