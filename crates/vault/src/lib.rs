@@ -25,6 +25,7 @@ pub mod agreement;
 
 mod error;
 mod group;
+mod kept;
 mod key;
 mod limits;
 mod pending;
@@ -36,13 +37,14 @@ mod view;
 mod writer;
 
 pub use error::VaultError;
+pub use kept::{BatchInfo, OutputInfo};
 pub use key::VaultKey;
 pub use limits::{Limits, Quota, Usage};
 pub use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 pub use pending::Pending;
 pub use store::{Ages, Swept};
 pub use submission::{Begun, Id, MAX_HEADER, MAX_NAME, State, Status, Submission};
-pub use vault::{BatchInfo, OutputInfo, Vault};
+pub use vault::Vault;
 pub use view::{Policy, View};
 
 /// Where a vault's bytes are, if not in a file: redb's trait, which tests implement with disks that lose power.

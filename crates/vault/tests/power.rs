@@ -23,6 +23,8 @@ struct Image {
     left: Option<u64>,
     calls: u64,
     dead: bool,
+    /// Syncs do nothing.
+    lies: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -39,6 +41,11 @@ impl Disk {
     /// Loses power after this many calls that change or sync.
     pub(crate) fn lose_after(&self, calls: u64) {
         self.0.lock().unwrap().left = Some(calls);
+    }
+
+    /// Does nothing when it is to sync, and says that it did.
+    pub(crate) fn lie(&self) {
+        self.0.lock().unwrap().lies = true;
     }
 
     /// How many calls have changed or synced it.
@@ -148,6 +155,9 @@ impl StorageBackend for Disk {
 
     fn sync_data(&self) -> io::Result<()> {
         self.change(|image| {
+            if image.lies {
+                return;
+            }
             // Changed ranges alone are copied: a sync costs what was written, not the file.
             let length = image.seen.len();
             image.synced.resize(length, 0);

@@ -55,6 +55,21 @@ pub enum Contradiction {
         /// What it is here.
         ours: String,
     },
+    /// A follower lacks the results of a run that counts.
+    #[error(
+        "{follower} has no results of run {run} of batch {n} of kind {kind}, which is final at this server, which leads: that server's vault is older than it was. \
+         Its operator restores the newest copy of it; if there is none, all servers begin the kind anew under another name"
+    )]
+    Lost {
+        /// Kind of jobs.
+        kind: String,
+        /// Who lacks them.
+        follower: Party,
+        /// Number of the batch.
+        n: u64,
+        /// Run that counts.
+        run: u32,
+    },
     /// A follower has prepared a batch, or done a run of it, that the leader does not know.
     #[error(
         "{follower} has {what} of kind {kind}, which this server, which leads, never wrote down: this server's vault is older than it was. \

@@ -36,6 +36,7 @@ mod leader;
 mod message;
 mod outcome;
 mod peer;
+mod proposal;
 mod types;
 mod wire;
 

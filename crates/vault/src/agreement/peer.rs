@@ -113,6 +113,18 @@ impl Peer {
             self.refused.clone_from(&theirs.refused);
             self.done = theirs.done;
         }
+        // A batch is final when all have written its results.
+        if let (Some(Closed { n, outcome, .. }), true) = (closed, theirs < ours)
+            && let Outcome::Final { run } = *outcome
+            && self.done != run
+        {
+            return Err(Contradiction::Lost {
+                kind: kind(),
+                follower,
+                n: *n,
+                run,
+            });
+        }
         self.ended = theirs;
         self.known = true;
         Ok(())

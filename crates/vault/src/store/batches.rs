@@ -132,6 +132,16 @@ impl Transaction<'_> {
         }
     }
 
+    /// Checks that a run may still give results.
+    pub(super) fn open_run(&self, kind: &str, n: u64, run: u32) -> Result<()> {
+        let done = self.open_batch(kind, n)?.done;
+        if run <= done || run == u32::MAX {
+            let why = format!("run {run} of batch {n} comes after run {done} was done");
+            return Err(contradiction(kind, why));
+        }
+        Ok(())
+    }
+
     fn prepare(
         &mut self,
         kind: &str,

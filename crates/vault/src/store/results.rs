@@ -15,6 +15,8 @@ impl Transaction<'_> {
         offset: u64,
         piece: &[u8],
     ) -> Result<u64> {
+        // Results that a stopped job writes too late would stay for ever.
+        self.open_run(kind, n, run)?;
         let key = tables::of_output(kind, n, run, name);
         let expected = match self.outputs.get(self.sealer, &key, kind)? {
             Some(value) => read_length(&value).ok_or_else(|| {

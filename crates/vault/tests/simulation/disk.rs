@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use madrigal_vault::Id;
 use madrigal_vault::agreement::{Batch, Closed, Outcome, Record, Restored, batch_digest};
 
+use super::shadow::Shadow;
 use crate::random::Random;
 
 /// State of an id at a server.
@@ -52,6 +53,8 @@ pub(crate) struct Disk {
     /// Values of results by batch and run.
     pub(crate) results: BTreeMap<(u64, u32), u64>,
     pub(crate) waiting: VecDeque<Op>,
+    /// A real vault, to which all that is synced is done too.
+    pub(crate) shadow: Option<Shadow>,
 }
 
 pub(crate) const KIND: &str = "votes";
@@ -91,16 +94,29 @@ impl Disk {
             Op::Accept { id, at } => {
                 let state = self.ids.entry(id).or_insert(State::Accepted { at });
                 let kept = *state != State::Expired;
+                if let Some(shadow) = &self.shadow {
+                    shadow.accept(id, at, kept);
+                }
                 Ack::Accepted { id, kept }
             }
             Op::Results { n, run, value } => {
                 self.results.insert((n, run), value);
+                if let Some(shadow) = &self.shadow {
+                    shadow.results(n, run, value);
+                }
                 Ack::Nothing
             }
-            Op::Record { token, record } => match self.record(record) {
-                Ok(ids) => Ack::Written { token, ids },
-                Err(reason) => Ack::NotWritten { token, reason },
-            },
+            Op::Record { token, record } => {
+                let done = self.record(record.clone());
+                if let Some(shadow) = &self.shadow {
+                    shadow.record(record, &done);
+                    shadow.compare(self);
+                }
+                match done {
+                    Ok(ids) => Ack::Written { token, ids },
+                    Err(reason) => Ack::NotWritten { token, reason },
+                }
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 mod check;
 mod disk;
 mod node;
+mod shadow;
 mod world;
 
 use node::Sabotage;
@@ -14,7 +15,10 @@ use world::{Found, World};
 /// One schedule. The number of servers is the seed's.
 fn schedule(seed: u64, sabotage: Option<Sabotage>) -> (World, Found) {
     let parties = [2, 3, 5][(seed % 3) as usize];
-    let mut world = World::new(seed, parties, sabotage);
+    run(World::new(seed, parties, sabotage))
+}
+
+fn run(mut world: World) -> (World, Found) {
     let steps = 200 + world.random.below(800);
     let mut run = || {
         for _ in 0..steps {
@@ -25,6 +29,26 @@ fn schedule(seed: u64, sabotage: Option<Sabotage>) -> (World, Found) {
     };
     let found = run();
     (world, found)
+}
+
+/// Real vaults take what the simulated disks take, and say what they say.
+#[test]
+fn vaults_do_what_simulated_disks_do() {
+    let seed = madrigal_testkit::seed();
+    let mut batches = 0;
+    for seed in (0..60).map(|i| seed.wrapping_add(i)) {
+        let mut world = World::new(seed, [2, 3][(seed % 2) as usize], None);
+        for node in &mut world.nodes {
+            node.disk.shadow = Some(shadow::Shadow::new());
+        }
+        let (world, found) = run(world);
+        assert_eq!(found, Ok(()), "MADRIGAL_SEED={seed}");
+        for node in &world.nodes {
+            node.disk.shadow.as_ref().unwrap().compare(&node.disk);
+        }
+        batches += world.batches;
+    }
+    assert!(batches > 60);
 }
 
 fn schedules(count: u64) {
@@ -60,7 +84,7 @@ fn a_million_schedules() {
 /// How many schedules it takes to find what was left out.
 fn finds(sabotage: Sabotage) -> u64 {
     let seed = madrigal_testkit::seed();
-    let found = (0..20_000).find(|i| schedule(seed.wrapping_add(*i), Some(sabotage)).1.is_err());
+    let found = (0..200_000).find(|i| schedule(seed.wrapping_add(*i), Some(sabotage)).1.is_err());
     let count = found.unwrap_or_else(|| panic!("{sabotage:?} is not found"));
     let (_, wrong) = schedule(seed.wrapping_add(count), Some(sabotage));
     println!(
@@ -78,6 +102,7 @@ fn what_is_left_out_is_found() {
         Sabotage::IntersectionUnpersisted,
         Sabotage::RunUnsynced,
         Sabotage::LeaderEndUnsynced,
+        Sabotage::FollowerPrepareUnsynced,
         Sabotage::DoneUnsynced,
         Sabotage::FollowerEndUnsynced,
         Sabotage::FollowerEndsAlone,

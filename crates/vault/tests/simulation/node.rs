@@ -22,6 +22,8 @@ pub(crate) enum Sabotage {
     RunUnsynced,
     /// The leader sends an end that is not on its disk.
     LeaderEndUnsynced,
+    /// A follower says Prepared, or Refused, before it is on its disk.
+    FollowerPrepareUnsynced,
     /// A server says Done before the results are on its disk.
     DoneUnsynced,
     /// A follower says Ended before it is.
@@ -174,6 +176,7 @@ impl Node {
             (Some(Sabotage::LeaderPrepareUnsynced), Record::Prepare { .. }) => leads,
             (Some(Sabotage::RunUnsynced), Record::Run { .. }) => leads,
             (Some(Sabotage::LeaderEndUnsynced), Record::End { .. }) => leads,
+            (Some(Sabotage::FollowerPrepareUnsynced), Record::Prepare { .. }) => !leads,
             (Some(Sabotage::DoneUnsynced), Record::RunDone { .. }) => true,
             (Some(Sabotage::FollowerEndUnsynced), Record::End { .. }) => !leads,
             (Some(Sabotage::IntersectionUnpersisted), Record::Prepare { .. }) if leads => {

@@ -7,7 +7,7 @@ use madrigal_vault::Id;
 use madrigal_vault::agreement::{Action, Assembler, Event, Message, Rules, frames};
 
 use super::disk::{Ack, Disk, Op};
-use super::node::{Around, Job, Machine, Node, Sabotage};
+use super::node::{Around, Job, Machine, Node, OVERDUE, Sabotage};
 use crate::random::Random;
 
 /// A submission in the simulation.
@@ -28,7 +28,8 @@ pub(crate) struct World {
     /// Number of the session, and whether it still holds.
     generation: u64,
     holds: bool,
-    now: u64,
+    /// The servers' clocks, which jump now and then.
+    now: Vec<u64>,
     rules: Rules,
     sabotage: Option<Sabotage>,
     /// A server crashes, and a session is lost, one time in this many steps.
@@ -78,7 +79,7 @@ impl World {
             links: BTreeMap::new(),
             generation: 0,
             holds: false,
-            now: 1,
+            now: vec![100; parties],
             rules,
             sabotage,
             crash_in: [30, 100, 400, 4000][random.below(4)],
@@ -102,7 +103,7 @@ impl World {
         while let Some(event) = events.pop_front() {
             let node = &mut self.nodes[i];
             let around = Around {
-                now: self.now,
+                now: self.now[i],
                 least: self.least[i],
                 refuses: self.trouble.map(|times| 3 * times),
                 random: &mut self.random,
@@ -199,8 +200,8 @@ impl World {
         }
         if let Message::Propose { ids, .. } = &message {
             match self.sabotage {
-                Some(Sabotage::ExpireAlone) => self.nodes[to].expire_alone(self.now, &[]),
-                Some(Sabotage::ExpireUnproposed) => self.nodes[to].expire_alone(self.now, ids),
+                Some(Sabotage::ExpireAlone) => self.nodes[to].expire_alone(self.now[to], &[]),
+                Some(Sabotage::ExpireUnproposed) => self.nodes[to].expire_alone(self.now[to], ids),
                 _ => {}
             }
         }
@@ -217,7 +218,7 @@ impl World {
         let server = self.random.below(self.nodes.len());
         let upload = &self.uploads[upload];
         if upload.to[server] && self.nodes[server].alive {
-            let (id, at) = (upload.id, self.now);
+            let (id, at) = (upload.id, self.now[server]);
             self.nodes[server]
                 .disk
                 .waiting
@@ -308,7 +309,12 @@ impl World {
             self.lose_session();
         }
         match self.random.below(64) {
-            0..2 => self.now += self.random.below(3) as u64,
+            0 => self.now[i] += self.random.below(10) as u64,
+            1 => {
+                if self.random.one_in(20) {
+                    self.now[i] = self.random.below(200) as u64;
+                }
+            }
             2..5 => self.nodes[i].alive = true,
             5..8 => self.new_session(),
             8..16 => self.tell(i)?,
@@ -377,7 +383,7 @@ impl World {
         self.settle()?;
         for upload in &self.uploads {
             for (i, _) in upload.to.iter().enumerate().filter(|(_, to)| **to) {
-                let (id, at) = (upload.id, self.now);
+                let (id, at) = (upload.id, self.now[i]);
                 self.nodes[i].disk.waiting.push_back(Op::Accept { id, at });
             }
         }
@@ -394,7 +400,7 @@ impl World {
             if idle && !waits {
                 return Ok(());
             }
-            self.now += super::node::OVERDUE;
+            self.now.iter_mut().for_each(|now| *now += OVERDUE);
             self.event(0, Event::Trigger)?;
         }
         Err("accepted ids are neither counted nor do they expire".to_owned())
