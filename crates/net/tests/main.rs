@@ -20,6 +20,7 @@ mod shaping;
 mod splices;
 mod threads;
 mod tls;
+mod tls_clients;
 mod wire;
 
 // The examples are tested too.
