@@ -305,4 +305,3 @@ fn notes_and_counters() {
         Err(VaultError::Length { .. })
     ));
 }
-
