@@ -60,7 +60,7 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
     say(format_args!(
         "a service of {} servers runs; its files are in {}\n\
          bring a value:   madrigal submit --service {folder}/member.toml --job ages --input age=FILE\n\
-         get the results: madrigal submit --service {folder}/analyst.toml --job ages --results\n\
+         get the results: madrigal submit --service {folder}/analyst.toml --job ages --after 0\n\
          Ctrl-C ends it",
         children.0.len(),
         folder.display(),

@@ -505,7 +505,8 @@ fn part(
     match &output.to {
         Receivers::OwnRow => {
             let row = id.and_then(|id| facts.members.binary_search(&id.0).ok());
-            let row = row.ok_or_else(|| not_there("rows are for those who submitted".to_owned()))?;
+            let row =
+                row.ok_or_else(|| not_there("rows are for those who submitted".to_owned()))?;
             Ok((row as u64 * each, each))
         }
         Receivers::Submitters if id.is_some() => Ok((0, each)),
