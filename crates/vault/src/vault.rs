@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use madrigal_core::Zeroizing;
 use redb::{Builder, Database, StorageBackend};
 
-use crate::agreement::{Record, Restored};
+use crate::agreement::{Event, Record, Restored};
 use crate::chain::PIECE_BYTES;
 use crate::error::{Result, VaultError};
 use crate::group::{Group, What, Work};
@@ -226,6 +226,20 @@ impl Vault {
         };
         let kind = kind.to_owned();
         self.run(bytes, move |t| t.record(&kind, record, now))
+    }
+
+    /// What a machine hears of a record that it had written with this token.
+    ///
+    /// # Errors
+    /// All but [`VaultError::Contradiction`], which the machine hears of.
+    pub fn written(token: u64, done: Result<Vec<Id>>) -> Result<Event> {
+        match done {
+            Ok(ids) => Ok(Event::Written { token, ids }),
+            Err(VaultError::Contradiction { reason, .. }) => {
+                Ok(Event::NotWritten { token, reason })
+            }
+            Err(other) => Err(other),
+        }
     }
 
     /// Where the agreement of a kind goes on.

@@ -108,13 +108,13 @@ pub enum Contradiction {
         /// Reason of the vault.
         reason: String,
     },
-    /// The leader stopped the kind.
-    #[error(
-        "party 0, which leads, has stopped kind {kind}: {reason}. Its operator decides what happens"
-    )]
+    /// Another server stopped the kind.
+    #[error("{by} has stopped kind {kind}: {reason}. Its operator decides what happens")]
     Halted {
         /// Kind of jobs.
         kind: String,
+        /// Who stopped it.
+        by: Party,
         /// Reason of the leader.
         reason: String,
     },

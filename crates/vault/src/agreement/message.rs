@@ -45,7 +45,7 @@ pub enum Chosen {
     Ids(Arc<[Id]>),
 }
 
-/// A message. Hello, Have, Prepared, Refused, Done, Broken and Ended go to the leader, the others to a follower.
+/// A message. Hello, Have, Prepared, Refused, Done, Broken and Ended go to the leader, Halted to all, the others to a follower.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // fields that the variants name
 pub enum Message {
@@ -96,7 +96,7 @@ pub enum Message {
     },
     /// The end is on the follower's disk.
     Ended { n: u64 },
-    /// The leader has stopped the kind.
+    /// The sender has stopped the kind.
     Halted { reason: String },
 }
 

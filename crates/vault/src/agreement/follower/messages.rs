@@ -51,7 +51,13 @@ impl Follower {
                     self.write(Record::Bar { ids: lacking }, out);
                 }
             }
-            Message::Barred { ids } => self.write(Record::Expire { ids }, out),
+            Message::Barred { ref ids } => {
+                if !ids.iter().all(|id| self.asked.remove(id)) {
+                    return wrong("ids that this server asked to bar".to_owned());
+                }
+                let ids = ids.clone();
+                self.write(Record::Expire { ids }, out);
+            }
             Message::Prepare {
                 n,
                 digest,
@@ -114,7 +120,8 @@ impl Follower {
             } => return self.end(n, digest, outcome, out),
             Message::Halted { reason } => {
                 let kind = self.kind.clone();
-                return Err(Contradiction::Halted { kind, reason });
+                let by = LEADER;
+                return Err(Contradiction::Halted { kind, by, reason });
             }
             _ => return wrong("a message of the leader".to_owned()),
         }
@@ -128,12 +135,14 @@ impl Follower {
         };
         let have = host.have(ids);
         let proposed = |id: &Id| ids.binary_search(id).is_ok();
+        let overdue = host.overdue(&proposed, MAX_OVERDUE);
+        self.asked.extend(&overdue);
         let message = Message::Have {
             attempt: *attempt,
             n: *n,
             least: host.least(),
             have: Bits::new(have.into_iter()),
-            overdue: host.overdue(&proposed, MAX_OVERDUE),
+            overdue,
         };
         self.send(message, out);
     }

@@ -2,7 +2,7 @@
 
 mod messages;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use madrigal_core::Party;
@@ -38,6 +38,8 @@ pub struct Follower {
     writing: HashMap<u64, (Record, Option<u64>)>,
     next_token: u64,
     proposal: Option<Proposal>,
+    /// Overdue ids that the leader was told of in this session, and has not barred.
+    asked: BTreeSet<Id>,
     running: Option<u32>,
     stopped: bool,
 }
@@ -54,6 +56,7 @@ impl Follower {
             writing: HashMap::new(),
             next_token: 0,
             proposal: None,
+            asked: BTreeSet::new(),
             running: None,
             stopped: false,
         }
@@ -77,6 +80,11 @@ impl Follower {
         }
         if let Err(contradiction) = self.take(event, host, &mut out) {
             self.stop_job(&mut out);
+            let told = matches!(contradiction, Contradiction::Halted { .. });
+            if self.session.is_some() && !self.hello && !told {
+                let reason = shortened(&contradiction.to_string());
+                self.send(Message::Halted { reason }, &mut out);
+            }
             out.push(Action::Report(contradiction));
             self.stopped = true;
         }
@@ -147,6 +155,7 @@ impl Follower {
         self.session = None;
         self.hello = false;
         self.proposal = None;
+        self.asked.clear();
     }
 
     fn stop_job(&mut self, out: &mut Vec<Action>) {

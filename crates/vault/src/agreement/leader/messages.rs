@@ -70,6 +70,14 @@ impl Leader {
                 }
                 peer.end(*n);
             }
+            Message::Halted { .. } => {
+                let kind = self.kind.clone();
+                let Message::Halted { reason } = message else {
+                    return Ok(());
+                };
+                let by = from;
+                return Err(Contradiction::Halted { kind, by, reason });
+            }
             _ => return wrong(&message, "a message of a follower"),
         }
         Ok(())
