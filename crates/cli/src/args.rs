@@ -30,6 +30,7 @@ pub use madrigal_app::receivers::Receivers;
 pub use madrigal_app::show::Show;
 pub use madrigal_matching::args::Psi;
 pub use madrigal_models::args::{Infer, Model};
+pub use madrigal_service::args::Serve;
 pub use party::{Dealer, Doctor, Keygen};
 pub use program::{Length, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags};
@@ -70,6 +71,8 @@ pub enum Command {
     Keygen(Keygen),
     /// Cut a client's value into one sealed file for each server
     Share(Share),
+    /// Be a server that stays up: clients bring shares, and the servers compute what its kinds of jobs say
+    Serve(Box<Serve>),
     /// Put the servers' shares of an output together, at the client that it is for
     Combine(Combine),
     /// Examine this machine and, with --peers, the connections to the other parties

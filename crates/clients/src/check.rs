@@ -66,7 +66,11 @@ impl Expected {
         self.check_header(&preamble.header, preamble.place)
     }
 
-    fn check_header(&self, header: &Header, place: Party) -> Result<(), ShareFault> {
+    /// Checks a header, and the server whose share it is about.
+    ///
+    /// # Errors
+    /// [`ShareFault::Other`] for the first field that differs.
+    pub fn check_header(&self, header: &Header, place: Party) -> Result<(), ShareFault> {
         let differs = |field, got, expected| {
             Err(ShareFault::Other {
                 field,

@@ -94,16 +94,6 @@ impl Preamble {
         to
     }
 
-    /// Bytes that the body has before it is sealed.
-    fn body(&self) -> u64 {
-        let held = self.header.held_by(self.place).len() as u64;
-        let salt = match self.header.commitments_needed() {
-            0 => 0,
-            _ => SALT_BYTES as u64,
-        };
-        held * (salt + part_bytes(self.header.sort()))
-    }
-
     /// Reads the beginning of a file of `length` bytes.
     ///
     /// # Errors
@@ -167,7 +157,8 @@ impl Preamble {
         };
         let capsule = read.recipient.map_or(0, |_| KEY_BYTES);
         let before = (PREAMBLE_BYTES + bytes.len() + capsule) as u64;
-        let expected = before + stored(read.body(), read.recipient.is_some());
+        let expected =
+            before + stored(read.header.body_bytes(read.place), read.recipient.is_some());
         match length.cmp(&expected) {
             std::cmp::Ordering::Less => Err(truncated(expected)),
             std::cmp::Ordering::Equal => Ok(read),
@@ -176,6 +167,26 @@ impl Preamble {
                 expected,
             }),
         }
+    }
+}
+
+impl Header {
+    /// Bytes that the body of a server's file has before it is sealed: its parts, each after its salt where there are commitments.
+    ///
+    /// # Panics
+    /// If there is no such server.
+    pub fn body_bytes(&self, place: Party) -> u64 {
+        assert!(
+            place.index() < self.servers(),
+            "{place} of {} servers",
+            self.servers()
+        );
+        let held = self.held_by(place).len() as u64;
+        let salt = match self.commitments_needed() {
+            0 => 0,
+            _ => SALT_BYTES as u64,
+        };
+        held * (salt + part_bytes(self.sort()))
     }
 }
 
@@ -226,13 +237,93 @@ impl ShareFile {
             None => Out::Clear(check_of(&before)),
         };
         let mut body = BodyWriter::new(to, out);
+        self.put_body(&mut |bytes| body.put(bytes))?;
+        body.finish()
+    }
+
+    /// Writes the body alone, in the clear: [`Header::body_bytes`] bytes. Whoever sends it says what it is, and protects it.
+    ///
+    /// # Errors
+    /// [`ShareFault`]: writing failed.
+    pub fn write_body(&self, to: &mut dyn Write) -> Result<(), ShareFault> {
+        self.put_body(&mut |bytes| Ok(to.write_all(bytes)?))
+    }
+
+    fn put_body(
+        &self,
+        put: &mut dyn FnMut(&[u8]) -> Result<(), ShareFault>,
+    ) -> Result<(), ShareFault> {
         for component in 0..self.header.held_by(self.place).len() {
             if let Some(salt) = self.salts.get(component) {
-                body.put(&**salt)?;
+                put(&**salt)?;
             }
-            write_component(&self.shares, component, &mut |bytes| body.put(bytes))?;
+            write_component(&self.shares, component, put)?;
         }
-        body.finish()
+        Ok(())
+    }
+
+    /// Reads a body in the clear, of which no byte more is taken than it has ([`Header::body_bytes`]), as the share that `header`
+    /// describes. The memory of the share is taken off `budget`, and its parts are held against the client's commitments.
+    ///
+    /// # Errors
+    /// [`ShareFault`]: too little memory, too few bytes, bits beyond the last element, or parts that are not the ones that were
+    /// committed to.
+    ///
+    /// # Panics
+    /// If there is no such server.
+    pub fn of_body(
+        header: Header,
+        place: Party,
+        from: &mut dyn Read,
+        budget: &Budget,
+    ) -> Result<Self, ShareFault> {
+        assert!(
+            place.index() < header.servers(),
+            "{place} of {} servers",
+            header.servers()
+        );
+        budget.take(header.sort().bytes() as u64)?;
+        let (file, wrong) = Self::fill_body(header, place, &mut |out| Ok(from.read_exact(out)?))?;
+        match wrong {
+            Some(part) => Err(ShareFault::Commitment { part }),
+            None => Ok(file),
+        }
+    }
+
+    /// Reads a body, and tells the first part that the commitments do not fit.
+    fn fill_body(
+        header: Header,
+        place: Party,
+        fill: &mut dyn FnMut(&mut [u8]) -> Result<(), ShareFault>,
+    ) -> Result<(Self, Option<usize>), ShareFault> {
+        let mut shares = Shares::zeros(*header.sort());
+        let mut salts = Vec::new();
+        let mut wrong = None;
+        for (component, part) in header.held_by(place).into_iter().enumerate() {
+            let Some(told) = header.commitments().get(part) else {
+                read_component(&mut shares, component, fill)?;
+                continue;
+            };
+            let mut salt: Salt = Zeroizing::new([0; SALT_BYTES]);
+            fill(&mut *salt)?;
+            let mut hash = commitment(&header, part, &salt);
+            read_component(&mut shares, component, &mut |out| {
+                fill(out)?;
+                hash.update(&*out);
+                Ok(())
+            })?;
+            if *told != Digest256::from(hash.finalize()) {
+                wrong = wrong.or(Some(part));
+            }
+            salts.push(salt);
+        }
+        let file = Self {
+            header,
+            place,
+            salts,
+            shares,
+        };
+        Ok((file, wrong))
     }
 
     /// Reads a file of `length` bytes, taking the memory of its share off `budget`. A sealed one is opened with `key`.
@@ -259,7 +350,7 @@ impl ShareFile {
     ) -> Result<Self, ShareFault> {
         budget.take(preamble.header.sort().bytes() as u64)?;
         let before = preamble.to_bytes();
-        let length = preamble.body();
+        let length = preamble.header.body_bytes(preamble.place);
         let input = match (preamble.recipient, key) {
             (None, _) => In::Clear(check_of(&before)),
             (Some(recipient), None) => return Err(ShareFault::Sealed { recipient }),
@@ -277,37 +368,12 @@ impl ShareFile {
         };
         let Preamble { place, header, .. } = preamble;
         let mut body = BodyReader::new(from, input, length);
-        let mut shares = Shares::zeros(*header.sort());
-        let mut salts = Vec::new();
-        let mut wrong = None;
-        for (component, part) in header.held_by(place).into_iter().enumerate() {
-            let Some(told) = header.commitments().get(part) else {
-                read_component(&mut shares, component, &mut |out| body.fill(out))?;
-                continue;
-            };
-            let mut salt: Salt = Zeroizing::new([0; SALT_BYTES]);
-            body.fill(&mut *salt)?;
-            let mut hash = commitment(&header, part, &salt);
-            read_component(&mut shares, component, &mut |out| {
-                body.fill(out)?;
-                hash.update(&*out);
-                Ok(())
-            })?;
-            if *told != Digest256::from(hash.finalize()) {
-                wrong = wrong.or(Some(part));
-            }
-            salts.push(salt);
-        }
+        let (file, wrong) = Self::fill_body(header, place, &mut |out| body.fill(out))?;
         // Damage that the sealing or the digest shows is told first.
         body.finish()?;
         match wrong {
             Some(part) => Err(ShareFault::Commitment { part }),
-            None => Ok(Self {
-                header,
-                place,
-                salts,
-                shares,
-            }),
+            None => Ok(file),
         }
     }
 }

@@ -191,7 +191,7 @@ impl Header {
 
     /// The header's bytes, as `schema/SHARES.md` has them. Each part says how long it is, so none can be read in two
     /// ways.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut to = Vec::new();
         let Named {
             job,
@@ -227,7 +227,10 @@ impl Header {
     }
 
     /// Reads what [`to_bytes`](Self::to_bytes) wrote; every other text is refused.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, ShareFault> {
+    ///
+    /// # Errors
+    /// [`ShareFault`]: a field that no file has, or that is missing.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ShareFault> {
         let mut from = Reader(bytes);
         let purpose = match from.byte("its purpose")? {
             0 => Purpose::Input,
@@ -296,6 +299,11 @@ fn elements(shape: &[usize]) -> Option<usize> {
 fn kept_in(name: &str) -> Option<&'static Backend> {
     let kept = |backend: &&Backend| backend.kept.sharing == backend.sharing;
     BACKENDS.iter().filter(kept).find(|kept| kept.name == name)
+}
+
+/// The sharing of that name, if values are kept in it.
+pub fn sharing_named(name: &str) -> Option<Sharing> {
+    kept_in(name).map(|backend| backend.sharing)
 }
 
 fn damaged(what: &'static str) -> ShareFault {

@@ -59,6 +59,6 @@ pub use check::{Expected, read_expected};
 pub use error::{ShareFault, ShareFileError};
 pub use field::Field;
 pub use file::{Preamble, ShareFile, file_name, fuzz_read, read_file};
-pub use header::{Header, Named, Purpose, SubmissionId};
+pub use header::{Header, Named, Purpose, SubmissionId, sharing_named};
 pub use limits::{MAX_HEADER, MAX_TEXT};
 pub use submission::{Received, combine, deal, deal_with, gather, nonce, private_generator};

@@ -80,6 +80,8 @@ pub enum Use {
     Sha512,
     /// The beginning of what HKDF-SHA256 expands with.
     Hkdf,
+    /// The beginning of what a long-term key signs outside TLS and certificates.
+    Signed,
     /// The beginning of a file or of a connection: read by people and programs, hashed by none.
     Format,
 }
@@ -234,18 +236,26 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
+    Sha256 SERVICE_KIND = b"madrigal service's kind v1";
+    /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
+    Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
+    /// A kind of jobs, its program's digest and the headers of a client's inputs give the name of a submission to a service
+    /// (collision resistance). The length of each comes first.
+    Sha256 INTAKE_NAME = b"madrigal intake name v1";
+    /// The length of a submission's body and its headers begin the chain of its digest (collision resistance).
+    Sha256 SUBMISSION_HEADERS = b"madrigal intake headers v1";
+    /// A link of the chain and the next piece of a submission's body give the next link (collision resistance).
+    Sha256 SUBMISSION_PIECE = b"madrigal intake piece v1";
+    /// The names of a batch's submissions in their order give the digest in its receipt (collision resistance). Their number comes
+    /// first.
+    Sha256 INTAKE_BATCH = b"madrigal intake batch v1";
     /// A salt and a row's key give a digest (random oracle, of which the salt makes a fresh one). With the number of the key's
     /// columns after it, it has 32 bytes, so that it and a salt fill a block of SHA-256.
     Sha256 LIST_KEY = b"madrigal key of a list's row v1";
     /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
     /// 32 bytes.
     Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
-    /// A header gives the first value of a submission's chain (collision resistance, as the next two). Its length comes first.
-    Sha256 VAULT_HEADER = b"madrigal vault header v1";
-    /// A chain's value, an offset and a piece give the next value; the length of the piece comes first.
-    Sha256 VAULT_PIECE = b"madrigal vault piece v1";
-    /// A chain's last value and a body's length give the submission's digest.
-    Sha256 VAULT_END = b"madrigal vault end v1";
     /// A kind, a batch's number and its submissions in order give the batch's digest (collision resistance). The length of
     /// each part comes first.
     Sha256 VAULT_BATCH = b"madrigal vault batch v1";
@@ -257,6 +267,13 @@ registry! {
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).
     Hkdf STORE = b"madrigal store v1 ";
+    /// Begins everything that an identity signs for a purpose of its own; the length of the purpose and the purpose come next. What TLS signs
+    /// begins with a space, and a certificate with `0`.
+    Signed IDENTITY_SIGNS = b"madrigal signs v1";
+    /// Purpose of the signature below a receipt of a submission.
+    Signed RECEIPT = b"receipt of a submission v1";
+    /// Purpose of the signature below a receipt of a job.
+    Signed JOB_RECEIPT = b"receipt of a job v1";
     /// A store's header.
     Format STORE_HEADER = b"madrigal store\0\n";
     /// A share file.
@@ -267,6 +284,8 @@ registry! {
     Format STORE_JOURNAL = b"madrigal marks\0\n";
     /// The application protocol in TLS.
     Format ALPN = b"madrigal/1";
+    /// The application protocol in TLS between clients and servers of a service.
+    Format CLIENT_ALPN = b"madrigal-client/1";
     /// The first bytes of a connection without TLS.
     Format CARD = b"MADRIGAL";
     /// The first bytes of `madrigal doctor` to another.

@@ -27,6 +27,11 @@ impl Fingerprint {
         Self(bytes)
     }
 
+    /// A fingerprint whose hash was kept.
+    pub const fn from_bytes(bytes: [u8; FINGERPRINT_BYTES]) -> Self {
+        Self(bytes)
+    }
+
     /// The hash itself.
     pub fn as_bytes(&self) -> &[u8; FINGERPRINT_BYTES] {
         &self.0

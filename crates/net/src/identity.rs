@@ -26,8 +26,10 @@ use crate::fingerprint::Fingerprint;
 
 mod error;
 mod pem;
+mod signature;
 mod validity;
 pub use error::IdentityError;
+pub use signature::{NotSigned, SIGNATURE_BYTES, Signature};
 pub use validity::{DEFAULT_VALIDITY_DAYS, Validity};
 pub(crate) use validity::{certified_fingerprint, check_self_signed, inspect, utc};
 
@@ -194,6 +196,12 @@ impl Identity {
     /// Period in which the certificate is accepted.
     pub fn validity(&self) -> Validity {
         self.validity
+    }
+
+    /// Signs bytes for a purpose, one of the separators of [`madrigal_core::domains`]: [`Signature`] says how, and why that does not
+    /// endanger TLS.
+    pub fn sign(&self, purpose: &[u8], bytes: &[u8]) -> Signature {
+        Signature::make(&self.key.pair, purpose, bytes)
     }
 
     /// Key and certificate as rustls signs with them.

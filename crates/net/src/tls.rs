@@ -50,15 +50,21 @@ use rustls::{
 use crate::identity::{Identity, certified_fingerprint};
 use crate::roster::Roster;
 
+mod asked;
+mod clients;
 mod error;
 mod own;
 mod provider;
 mod verify;
+mod wire;
+pub use asked::asked_protocols;
+pub use clients::{CLIENT_ALPN, ClientTls, DialedServer, ServerTls};
 pub use error::{Peer, TlsError};
 use own::Own;
 pub use provider::libraries;
 use provider::provider;
 use verify::{PinnedClients, PinnedServer};
+pub use wire::{Turn, Wire};
 
 /// The application protocol (RFC 7301) that both sides must name. It keeps connections for other
 /// services out, and will tell versions apart.

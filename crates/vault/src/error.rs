@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::chain::PIECE_BYTES;
+use madrigal_core::chain::PIECE as PIECE_BYTES;
 
 /// What can go wrong. An operation that gives an error has changed nothing, unless the variant says so.
 #[derive(Debug, thiserror::Error)]

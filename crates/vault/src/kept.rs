@@ -1,9 +1,9 @@
 //! What a vault keeps beside submissions: batches, results, notes.
 
+use madrigal_core::chain::PIECE as PIECE_BYTES;
 use madrigal_core::{Digest256, Zeroizing};
 
 use crate::agreement::Outcome;
-use crate::chain::PIECE_BYTES;
 use crate::error::{Result, VaultError};
 use crate::pending::Pending;
 use crate::submission::{Id, MAX_NAME, length};

@@ -23,7 +23,6 @@
 
 pub mod agreement;
 
-mod chain;
 mod error;
 mod group;
 mod kept;
@@ -37,11 +36,11 @@ mod vault;
 mod view;
 mod writer;
 
-pub use chain::{Chain, PIECE_BYTES, submission_digest};
 pub use error::VaultError;
 pub use kept::{BatchInfo, OutputInfo};
 pub use key::VaultKey;
 pub use limits::{Limits, Quota, Usage};
+pub use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 pub use pending::Pending;
 pub use store::{Ages, Swept};
 pub use submission::{Begun, Id, MAX_HEADER, MAX_NAME, State, Status, Submission};

@@ -1,7 +1,7 @@
 //! Submissions, and how one stands in a vault.
 
-use crate::chain::{PIECE_BYTES, submission_digest};
 use crate::error::{Result, VaultError};
+use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 /// Name of a submission: 32 random bytes that its client drew, the same at all servers.
 pub type Id = [u8; 32];
@@ -26,14 +26,14 @@ pub struct Submission {
     pub header: Vec<u8>,
     /// Bytes of the body.
     pub length: u64,
-    /// Digest of header and body: [`submission_digest`].
+    /// Digest of header and body: [`Chain`].
     pub digest: [u8; 32],
 }
 
 impl Submission {
     /// The announcement of a body that is there as a whole.
     pub fn new(id: Id, kind: &str, client: &str, header: Vec<u8>, body: &[u8]) -> Self {
-        let digest = submission_digest(&header, body);
+        let digest = Chain::digest(&header, body).0;
         Self {
             id,
             kind: kind.to_owned(),

@@ -9,7 +9,6 @@ use madrigal_core::Zeroizing;
 use redb::{Builder, Database, StorageBackend};
 
 use crate::agreement::{Event, Record, Restored};
-use crate::chain::PIECE_BYTES;
 use crate::error::{Result, VaultError};
 use crate::group::{Group, What, Work};
 use crate::key::VaultKey;
@@ -18,6 +17,7 @@ use crate::pending::{Pending, Promise};
 use crate::store::{self, Ages, Reading, Swept, Transaction};
 use crate::submission::{Begun, Id, Status, Submission, length};
 use crate::writer::{self, Shared};
+use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 /// Bytes that an operation counts beside what it holds.
 const WORK: usize = 256;
@@ -170,7 +170,7 @@ impl Vault {
             length("body", came, submission.length, submission.length)?;
             length("body", came, 0, PIECE_BYTES as u64)?;
             // The caller's thread computes the digest: the one that writes is the narrow place.
-            if crate::chain::submission_digest(&submission.header, &body) != submission.digest {
+            if Chain::digest(&submission.header, &body).0 != submission.digest {
                 return Err(VaultError::Digest);
             }
             Ok(())

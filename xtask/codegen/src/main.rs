@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What is compiled: a schema, its package, and the file that holds the code.
-const SCHEMAS: [(&str, &str, &str); 3] = [
+const SCHEMAS: [(&str, &str, &str); 5] = [
     (
         "control.proto",
         "madrigal.control.v1",
@@ -21,6 +21,16 @@ const SCHEMAS: [(&str, &str, &str); 3] = [
         "program.proto",
         "madrigal.program.v1",
         "crates/program-file/src/generated/program.rs",
+    ),
+    (
+        "servers.proto",
+        "madrigal.servers.v1",
+        "crates/service/src/generated/servers.rs",
+    ),
+    (
+        "service.proto",
+        "madrigal.service.v1",
+        "crates/intake/src/generated/service.rs",
     ),
 ];
 
@@ -56,10 +66,22 @@ fn codegen(
     let descriptors = protox::compile([schema.join(name)], [&schema])?;
     prost_build::Config::new()
         .out_dir(&scratch)
-        // It carries half a seed: crates/net writes a Debug that leaves it out.
+        // It carries half a seed, or a token: crates/net and crates/intake write a Debug that leaves it out.
         .skip_debug(["Hello"])
-        // Weights are not copied while a file is decoded.
-        .bytes([".madrigal.onnx.v1"])
+        // Weights are not copied while a file is decoded, nor what a frame carries. A token is, into memory that is wiped.
+        .bytes([
+            ".madrigal.onnx.v1",
+            ".madrigal.service.v1.Begin.headers",
+            ".madrigal.service.v1.Piece",
+            ".madrigal.service.v1.Whole.headers",
+            ".madrigal.service.v1.Whole.body",
+            ".madrigal.service.v1.Requests",
+            ".madrigal.service.v1.Accepted",
+            ".madrigal.service.v1.Finished.receipt",
+            ".madrigal.service.v1.Finished.signature",
+            ".madrigal.service.v1.OutputPiece",
+            ".madrigal.service.v1.Answers",
+        ])
         .compile_fds(descriptors)?;
     let fresh = std::fs::read_to_string(scratch.join(format!("{package}.rs")))?;
     std::fs::remove_dir_all(&scratch)?;

@@ -35,6 +35,7 @@ pub fn run(command: Command) -> Result<()> {
         Command::Explain(args) => explain::run(args),
         Command::Keygen(args) => keygen::run(args),
         Command::Share(args) => share::run(args),
+        Command::Serve(args) => madrigal_service::serve::run(&args),
         Command::Combine(args) => combine::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Demo(args) => demo::run(args),

@@ -34,6 +34,12 @@ pub struct Validity {
 }
 
 impl Validity {
+    /// All of time, where there is no certificate.
+    pub(crate) const ALWAYS: Self = Self {
+        not_before: 0,
+        not_after: LAST_SECOND,
+    };
+
     /// Makes the period from one point in time to another; fractions of a second are dropped.
     ///
     /// # Errors

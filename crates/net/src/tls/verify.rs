@@ -1,4 +1,4 @@
-//! The two verifiers: who may be at the other end.
+//! The verifiers: who may be at the other end.
 //!
 //! Order of checks: first whose key it is, so that a refusal can name the party; then the dates
 //! and the certificate's own signature; rustls then checks that the other side holds the key.
@@ -36,7 +36,7 @@ fn wrong_key(key: Fingerprint) -> Error {
     CertificateError::Other(OtherError(Arc::new(WrongKey(key)))).into()
 }
 
-/// Defines what both verifiers do with signatures: TLS 1.3 alone, Ed25519 alone. TLS 1.2 is not compiled in, so nobody asks;
+/// Defines what all verifiers do with signatures: TLS 1.3 alone, Ed25519 alone. TLS 1.2 is not compiled in, so nobody asks;
 /// it is refused all the same.
 macro_rules! tls13_signatures {
     () => {
@@ -120,6 +120,34 @@ impl ClientCertVerifier for PinnedClients {
             }
             _ => return Err(wrong_key(key)),
         }
+        check_self_signed(certificate, now)?;
+        Ok(ClientCertVerified::assertion())
+    }
+
+    tls13_signatures!();
+}
+
+/// Accepts any client: with a certificate whose key it proves to have, or without one.
+#[derive(Debug)]
+pub(super) struct AnyClient {
+    pub(super) algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ClientCertVerifier for AnyClient {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
         check_self_signed(certificate, now)?;
         Ok(ClientCertVerified::assertion())
     }

@@ -11,10 +11,10 @@ use super::entry::{Entry, Stage};
 use super::results::read_length;
 use super::tables::{self, Definition};
 use crate::agreement::{Batch, Closed, Restored};
-use crate::chain::PIECE_BYTES;
 use crate::error::{Result, VaultError};
 use crate::seal::{Place, Sealer};
 use crate::submission::{Id, State, Status};
+use madrigal_core::chain::PIECE as PIECE_BYTES;
 
 /// A view of the last commit.
 pub(crate) struct Reading<'a> {

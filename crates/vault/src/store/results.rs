@@ -2,8 +2,8 @@
 
 use super::fields::Fields;
 use super::{Transaction, tables};
-use crate::chain::PIECE_BYTES;
 use crate::error::{Result, VaultError};
+use madrigal_core::chain::PIECE as PIECE_BYTES;
 
 impl Transaction<'_> {
     /// Appends a piece to a result of a run; gives its length afterwards.

@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, Stage};
 use super::{Transaction, tables};
-use crate::chain::{Chain, PIECE_BYTES};
 use crate::error::{Result, VaultError};
 use crate::submission::{Begun, Id, Submission};
+use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 impl Transaction<'_> {
     pub(super) fn entry(&self, id: &Id) -> Result<Option<Entry>> {
@@ -25,7 +25,7 @@ impl Transaction<'_> {
             return found(&entry, &submission);
         }
         let id = submission.id;
-        let chain = Chain::new(&submission.header).value();
+        let chain = Chain::begin(&submission.header, submission.length).link().0;
         let entry = Entry::begin(submission, chain, now);
         self.book.begin(self.limits, &entry.kind, entry.bytes())?;
         self.put_entry(&id, &entry)?;
@@ -46,9 +46,9 @@ impl Transaction<'_> {
         if came != expected || came == 0 {
             return Err(VaultError::PieceLength { expected, came });
         }
-        let mut chain = Chain::at(entry.chain, offset);
+        let mut chain = Chain::from_link(entry.chain.into());
         chain.piece(piece);
-        entry.chain = chain.value();
+        entry.chain = chain.link().0;
         entry.received += came;
         if entry.is_inline() {
             entry.inline = piece.to_vec().into();
@@ -71,10 +71,10 @@ impl Transaction<'_> {
         if received < length {
             return Err(VaultError::Incomplete { received, length });
         }
-        if Chain::at(entry.chain, length).digest() != entry.digest {
+        if entry.chain != entry.digest {
             self.remove_pieces(id, &entry)?;
             entry.received = 0;
-            entry.chain = Chain::new(&entry.header).value();
+            entry.chain = Chain::begin(&entry.header, length).link().0;
             entry.inline = Vec::new().into();
             self.put_entry(id, &entry)?;
             return Err(VaultError::Digest);

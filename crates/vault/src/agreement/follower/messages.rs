@@ -52,7 +52,7 @@ impl Follower {
                 }
             }
             Message::Barred { ref ids } => {
-                if !ids.iter().all(|id| self.asked.remove(id)) {
+                if !ids.iter().all(|id| self.asked.contains(id)) {
                     return wrong("ids that this server asked to bar".to_owned());
                 }
                 let ids = ids.clone();

@@ -38,7 +38,7 @@ pub struct Follower {
     writing: HashMap<u64, (Record, Option<u64>)>,
     next_token: u64,
     proposal: Option<Proposal>,
-    /// Overdue ids that the leader was told of in this session, and has not barred.
+    /// Overdue ids that the leader was told of in this session.
     asked: BTreeSet<Id>,
     running: Option<u32>,
     stopped: bool,

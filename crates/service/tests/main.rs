@@ -1,0 +1,4 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod common;
+mod jobs;
