@@ -228,6 +228,11 @@ fn a_follower_finds_what_cannot_be() {
             )
         };
         assert_eq!(actions.iter().any(tells), found.is_some() && !halted);
+        if found.is_some() {
+            let generation = GENERATION + 1;
+            let next = machine.handle(Event::SessionUp { generation }, &Nothing);
+            assert_eq!(next.is_empty(), !halted);
+        }
         found
     };
     let digest = |n| batch_digest(KIND, n, &ids(n));
@@ -302,4 +307,28 @@ fn a_leader_stops_with_a_follower_and_tells_the_others() {
         "{reason}"
     );
     assert_eq!(&told.to_string(), reason);
+    assert!(machine.handle(Event::Trigger, &Nothing).is_empty());
+    // In the next session it is tried again.
+    let generation = GENERATION + 1;
+    machine.handle(Event::SessionUp { generation }, &Nothing);
+    let mut actions = Vec::new();
+    for from in [1, 2] {
+        let (from, message) = (Party::new(from), Message::Hello(Hello::default()));
+        let event = Event::Message {
+            from,
+            generation,
+            message,
+        };
+        actions.extend(machine.handle(event, &Nothing));
+    }
+    let proposes = |action: &&Action| {
+        matches!(
+            action,
+            Action::Send {
+                message: Message::Propose { .. },
+                ..
+            }
+        )
+    };
+    assert_eq!(actions.iter().filter(proposes).count(), 2);
 }

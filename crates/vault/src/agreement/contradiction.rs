@@ -100,7 +100,7 @@ pub enum Contradiction {
     },
     /// A record contradicts the vault of this server.
     #[error(
-        "this server's vault does not take the next record of kind {kind}: {reason}. Somebody else changed the vault; restore the newest copy of it"
+        "this server's vault does not take the next record of kind {kind}: {reason}. If somebody has changed the vault or put back an older copy, restore the newest one"
     )]
     Disk {
         /// Kind of jobs.

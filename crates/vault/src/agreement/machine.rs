@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    /// Takes an event, tells what to do. [`Action::Report`] says when the machine goes on after it, if at all.
     pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         match self {
             Self::Leader(leader) => leader.handle(event, host),

@@ -22,7 +22,7 @@
 //! that it never will accept; written
 //! ```
 //! A session that is lost changes nothing of this: in the next one each follower tells what it has on disk (`Hello`), and the leader goes on from that
-//! and its own disk. Contradictions stop the kind at all servers (`Halted`). A run whose session is lost is begun again under the next number, unless all results of it are on all disks.
+//! and its own disk. Who finds a contradiction stops, and the others do nothing more in that session (`Halted`). A run whose session is lost is begun again under the next number, unless all results of it are on all disks.
 //!
 //! # An id expires if another server promised never to accept it
 //! A client whose submission is on some servers only has no receipt of all, and its shares must go away some day. A clock alone cannot say when: a server that

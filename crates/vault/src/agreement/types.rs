@@ -159,7 +159,8 @@ pub enum Action {
         /// How many there must be, by the strictest of the servers.
         least: u64,
     },
-    /// The kind has stopped: an operator must look. Nothing but this machine's silence follows.
+    /// The kind has stopped: an operator must look. If another server has stopped it ([`Contradiction::Halted`]), the machine goes on in the next
+    /// session; if this one has, it takes no event any more, and its server makes a new one when the operator has looked.
     Report(Contradiction),
 }
 

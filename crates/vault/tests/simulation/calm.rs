@@ -16,6 +16,9 @@ impl World {
             if round > 10_000 {
                 return Err("the servers never come to rest".to_owned());
             }
+            if self.halted {
+                self.lose_session();
+            }
             self.new_session();
             let parties = self.nodes.len();
             for i in 0..parties {

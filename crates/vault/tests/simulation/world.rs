@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use madrigal_core::Party;
 use madrigal_vault::Id;
-use madrigal_vault::agreement::{Action, Assembler, Event, Message, Rules, frames};
+use madrigal_vault::agreement::{Action, Assembler, Contradiction, Event, Message, Rules, frames};
 
 use super::disk::{Ack, Disk, Op};
 use super::node::{Around, Job, Node, Sabotage};
@@ -28,6 +28,8 @@ pub(crate) struct World {
     /// Number of the session, and whether it still holds.
     pub(super) generation: u64,
     holds: bool,
+    /// Whether a server has heard in this session that another one has stopped.
+    pub(super) halted: bool,
     /// The servers' clocks, which jump now and then.
     pub(super) now: Vec<u64>,
     rules: Rules,
@@ -79,6 +81,7 @@ impl World {
             links: BTreeMap::new(),
             generation: 0,
             holds: false,
+            halted: false,
             now: vec![100; parties],
             rules,
             sabotage,
@@ -155,6 +158,10 @@ impl World {
             }
             Action::Ended { .. } => self.batches += usize::from(i == 0),
             Action::NoBatch { .. } => {}
+            // Somebody is halted on purpose; the session ends some time after that.
+            Action::Report(Contradiction::Halted { .. }) if self.sabotage.is_none() => {
+                self.halted = true;
+            }
             Action::Report(contradiction) => return Err(format!("party {i}: {contradiction}")),
         }
         Ok(())
@@ -256,8 +263,9 @@ impl World {
         self.event(i, Event::JobDone { n, run })
     }
 
-    fn lose_session(&mut self) {
+    pub(super) fn lose_session(&mut self) {
         self.holds = false;
+        self.halted = false;
         self.links.clear();
     }
 
@@ -305,8 +313,18 @@ impl World {
         if self.nodes[i].alive && self.random.one_in(self.crash_in) {
             self.crash(i);
         }
-        if self.random.one_in(self.lose_in) {
+        if self.random.one_in(self.lose_in) || self.halted && self.random.one_in(20) {
             self.lose_session();
+        }
+        if self.sabotage.is_none() && i > 0 && self.random.one_in(2000) {
+            let (from, to) = if self.random.one_in(2) {
+                (0, i)
+            } else {
+                (i, 0)
+            };
+            let reason = "for a try".to_owned();
+            let link = self.links.entry((from, to)).or_default();
+            link.push_back(Message::Halted { reason });
         }
         match self.random.below(64) {
             0 => self.now[i] += self.random.below(10) as u64,

@@ -19,6 +19,10 @@ impl Follower {
         out: &mut Vec<Action>,
     ) -> Result<(), Contradiction> {
         let wrong = |expected: String| Err(out_of_order(&self.kind, LEADER, &message, expected));
+        if let Message::Halted { reason } = message {
+            let (kind, by) = (self.kind.clone(), LEADER);
+            return Err(Contradiction::Halted { kind, by, reason });
+        }
         if self.hello {
             return wrong("nothing before Hello".to_owned());
         }
@@ -118,11 +122,6 @@ impl Follower {
                 digest,
                 ref outcome,
             } => return self.end(n, digest, outcome, out),
-            Message::Halted { reason } => {
-                let kind = self.kind.clone();
-                let by = LEADER;
-                return Err(Contradiction::Halted { kind, by, reason });
-            }
             _ => return wrong("a message of the leader".to_owned()),
         }
         Ok(())

@@ -41,6 +41,8 @@ pub struct Follower {
     /// Overdue ids that the leader was told of in this session.
     asked: BTreeSet<Id>,
     running: Option<u32>,
+    /// The leader has stopped the kind, in this session.
+    halted: bool,
     stopped: bool,
 }
 
@@ -58,6 +60,7 @@ impl Follower {
             proposal: None,
             asked: BTreeSet::new(),
             running: None,
+            halted: false,
             stopped: false,
         }
     }
@@ -72,7 +75,7 @@ impl Follower {
         self.closed.as_ref()
     }
 
-    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    /// Takes an event, tells what to do. [`Action::Report`] says when the machine goes on after it, if at all.
     pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         let mut out = Vec::new();
         if self.stopped {
@@ -80,13 +83,13 @@ impl Follower {
         }
         if let Err(contradiction) = self.take(event, host, &mut out) {
             self.stop_job(&mut out);
-            let told = matches!(contradiction, Contradiction::Halted { .. });
-            if self.session.is_some() && !self.hello && !told {
+            self.halted = matches!(contradiction, Contradiction::Halted { .. });
+            self.stopped = !self.halted;
+            if self.session.is_some() && !self.hello && self.stopped {
                 let reason = shortened(&contradiction.to_string());
                 self.send(Message::Halted { reason }, &mut out);
             }
             out.push(Action::Report(contradiction));
-            self.stopped = true;
         }
         out
     }
@@ -110,7 +113,7 @@ impl Follower {
                 generation,
                 message,
             } => {
-                if self.session == Some(generation) {
+                if self.session == Some(generation) && !self.halted {
                     if from != LEADER {
                         let expected = "nothing: followers hear of the leader alone";
                         return Err(out_of_order(&self.kind, from, &message, expected));
@@ -153,6 +156,7 @@ impl Follower {
     fn session_down(&mut self, out: &mut Vec<Action>) {
         self.stop_job(out);
         self.session = None;
+        self.halted = false;
         self.hello = false;
         self.proposal = None;
         self.asked.clear();

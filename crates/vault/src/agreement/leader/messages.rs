@@ -26,6 +26,10 @@ impl Leader {
         let Some(peer) = self.peers.get_mut(place) else {
             return wrong(&message, "a message of another server of this kind");
         };
+        if let Message::Halted { reason } = message {
+            let (kind, by) = (self.kind.clone(), from);
+            return Err(Contradiction::Halted { kind, by, reason });
+        }
         if let Message::Hello(hello) = message {
             if peer.known || peer.hello.is_some() {
                 return wrong(&Message::Hello(hello), "one Hello in a session");
@@ -69,14 +73,6 @@ impl Leader {
                     return wrong(&message, "an answer to the end that was sent");
                 }
                 peer.end(*n);
-            }
-            Message::Halted { .. } => {
-                let kind = self.kind.clone();
-                let Message::Halted { reason } = message else {
-                    return Ok(());
-                };
-                let by = from;
-                return Err(Contradiction::Halted { kind, by, reason });
             }
             _ => return wrong(&message, "a message of a follower"),
         }

@@ -48,6 +48,8 @@ pub struct Leader {
     running: bool,
     /// Why the last run broke, and at whom.
     broken: Option<String>,
+    /// Another server has stopped the kind, in this session.
+    halted: bool,
     stopped: bool,
 }
 
@@ -75,6 +77,7 @@ impl Leader {
             fresh: false,
             running: false,
             broken: None,
+            halted: false,
             stopped: false,
         }
     }
@@ -99,7 +102,7 @@ impl Leader {
             && self.peers.iter().all(ended)
     }
 
-    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    /// Takes an event, tells what to do. [`Action::Report`] says when the machine goes on after it, if at all.
     pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         let mut out = Vec::new();
         if self.stopped {
@@ -118,8 +121,9 @@ impl Leader {
                     &mut out,
                 );
             }
+            self.halted = matches!(contradiction, Contradiction::Halted { .. });
+            self.stopped = !self.halted;
             out.push(Action::Report(contradiction));
-            self.stopped = true;
         }
         out
     }
@@ -141,7 +145,7 @@ impl Leader {
                 generation,
                 message,
             } => {
-                if self.session == Some(generation) {
+                if self.session == Some(generation) && !self.halted {
                     return self.message(from, message, host, out);
                 }
             }
@@ -180,6 +184,7 @@ impl Leader {
     fn session_down(&mut self, out: &mut Vec<Action>) {
         self.stop_job(out);
         self.session = None;
+        self.halted = false;
         self.broken = None;
         // A proposal that nobody will answer is made again.
         self.triggered |= self.proposal.take().is_some();

@@ -19,7 +19,7 @@ impl Leader {
         host: &dyn Host,
         out: &mut Vec<Action>,
     ) -> Result<(), Contradiction> {
-        if self.session.is_none() || self.writing.is_some() {
+        if self.session.is_none() || self.writing.is_some() || self.halted {
             return Ok(());
         }
         for (peer, i) in self.peers.iter_mut().zip(1..) {
