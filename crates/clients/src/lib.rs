@@ -13,6 +13,7 @@
 //! | check at a server that it is what a job asks for | [`Expected::check`] |
 //! | take the files of many clients | [`gather`] |
 //! | put output shares together | [`combine`] |
+//! | deal small requests without files | [`deal_bare`], [`combine_bare`] |
 //!
 //! # Who is protected from whom
 //! A share of one server tells nothing of the value, as the protocol's sharing has it. Sealing keeps a file
@@ -45,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bare;
 mod body;
 mod check;
 mod error;
@@ -55,10 +57,14 @@ mod limits;
 mod pieces;
 mod submission;
 
+pub use bare::{bare_bytes, combine_bare, deal_bare};
 pub use check::{Expected, read_expected};
 pub use error::{ShareFault, ShareFileError};
 pub use field::Field;
 pub use file::{Preamble, ShareFile, file_name, fuzz_read, read_file};
 pub use header::{Header, Named, Purpose, SubmissionId, sharing_named};
 pub use limits::{MAX_HEADER, MAX_TEXT};
-pub use submission::{Received, combine, deal, deal_with, gather, nonce, private_generator};
+pub use submission::{
+    Received, SEED_BYTES, combine, deal, deal_with, gather, nonce, private_generator, private_seed,
+    seeded_generator,
+};

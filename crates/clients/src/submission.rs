@@ -34,20 +34,37 @@ impl Received {
     }
 }
 
-/// A generator from the operating system's randomness, as a client deals with: nobody else has it.
+/// Bytes of a seed: a key of AES, and the number of its blocks.
+pub const SEED_BYTES: usize = 24;
+
+/// A seed from the operating system's randomness, for [`seeded_generator`].
 ///
 /// # Errors
 /// [`ShareFault::Randomness`].
-pub fn private_generator() -> Result<Prg, ShareFault> {
-    let mut seed = Zeroizing::new([0; 24]);
+pub fn private_seed() -> Result<Zeroizing<[u8; SEED_BYTES]>, ShareFault> {
+    let mut seed = Zeroizing::new([0; SEED_BYTES]);
     let drawn = getrandom::fill(&mut *seed).map_err(io::Error::other);
     drawn.map_err(ShareFault::Randomness)?;
+    Ok(seed)
+}
+
+/// The generator of a seed, as a client deals with: nobody else may have it, and it must deal one submission. A client that keeps the seed deals
+/// the same shares of the same values again.
+pub fn seeded_generator(seed: &[u8; SEED_BYTES]) -> Prg {
     let word = |i: usize| {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&seed[8 * i..][..8]);
         u64::from_le_bytes(bytes)
     };
-    Ok(Prg::numbered(Block::new(word(0), word(1)), word(2)))
+    Prg::numbered(Block::new(word(0), word(1)), word(2))
+}
+
+/// A generator from the operating system's randomness, as a client deals with: nobody else has it.
+///
+/// # Errors
+/// [`ShareFault::Randomness`].
+pub fn private_generator() -> Result<Prg, ShareFault> {
+    Ok(seeded_generator(&*private_seed()?))
 }
 
 /// Nonce for a value, or for all that a client brings together ([`deal_with`]).

@@ -21,6 +21,7 @@ mod shared_port;
 mod splices;
 mod threads;
 mod tls;
+mod tls_clients;
 mod wire;
 
 // The examples are tested too.

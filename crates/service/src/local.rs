@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::progress::say;
+use madrigal_app::stop;
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::RosterEntry;
@@ -29,6 +30,7 @@ const END: Duration = Duration::from_secs(40);
 
 /// Runs a service until it is told to stop.
 pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Result<()> {
+    stop::leave_signals_to_the_command();
     let temporary = match directory {
         Some(_) => None,
         None => Some(tempfile::tempdir().map_err(Failure::system("cannot make a directory"))?),

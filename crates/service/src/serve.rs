@@ -5,6 +5,7 @@ use std::path::Path;
 
 use madrigal_app::failure::{Failure, Fault, Result, Status};
 use madrigal_app::figures::{print, print_json};
+use madrigal_app::stop;
 use madrigal_core::Digest256;
 use sd_notify::NotifyState;
 use serde::Serialize;
@@ -42,6 +43,7 @@ pub fn run(args: &Serve) -> Result<()> {
     if let (Some(servers), Some(demo)) = (args.local, args.demo) {
         return local::run(usize::from(servers), demo, args.directory.as_deref());
     }
+    stop::leave_signals_to_the_command();
     let file = args.config.as_deref();
     let file = file.ok_or_else(|| Failure::bug("a service without a file"))?;
     let checked = Checked::load(file)?;

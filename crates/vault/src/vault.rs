@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use madrigal_core::Zeroizing;
+use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 use redb::{Builder, Database, StorageBackend};
 
 use crate::agreement::{Event, Record, Restored};
@@ -17,7 +18,6 @@ use crate::pending::{Pending, Promise};
 use crate::store::{self, Ages, Reading, Swept, Transaction};
 use crate::submission::{Begun, Id, Status, Submission, length};
 use crate::writer::{self, Shared};
-use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 /// Bytes that an operation counts beside what it holds.
 const WORK: usize = 256;

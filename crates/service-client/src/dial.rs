@@ -1,0 +1,85 @@
+//! Ways to a server: over TCP and TLS, or another one in tests.
+
+use std::io;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use madrigal_net::rustls::ClientConnection as Tls;
+use madrigal_net::tls::{ClientTls, TlsError, Wire, server_name};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+/// A stream of bytes each way.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A connection to a server, before the first message.
+pub type Dialed = Wire<Box<dyn Stream>>;
+
+/// Makes connections to the servers of a service.
+pub trait Dial: Send + Sync {
+    /// Connects to the server at a place of the list, and makes sure that it is that server.
+    fn dial(&self, server: usize) -> BoxFuture<'_, Result<Dialed, DialError>>;
+}
+
+/// Reasons why there is no connection to a server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DialError {
+    /// Nobody answers.
+    #[error(
+        "{address} cannot be reached: {source}; check the address, and whether the server is up"
+    )]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// Answer of the system.
+        source: io::Error,
+    },
+    /// Somebody else answers, or TLS failed.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+impl DialError {
+    /// Whether it may work later.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Tls(error) => matches!(error, TlsError::Io { .. } | TlsError::Closed { .. }),
+        }
+    }
+}
+
+/// TCP, and TLS with pinned servers.
+#[derive(Debug)]
+pub(crate) struct TcpDial(pub(crate) ClientTls);
+
+impl Dial for TcpDial {
+    fn dial(&self, server: usize) -> BoxFuture<'_, Result<Dialed, DialError>> {
+        Box::pin(async move {
+            let (config, link) = self.0.dial_config(server)?;
+            let address = link.peer().address;
+            let unreachable = |source| DialError::Unreachable {
+                address: address.clone(),
+                source,
+            };
+            let socket = TcpStream::connect(&address).await.map_err(unreachable)?;
+            // Messages are put together here: none waits for another.
+            socket.set_nodelay(true).map_err(unreachable)?;
+            let socket: Box<dyn Stream> = Box::new(socket);
+            let tls = Tls::new(config, server_name()).map_err(TlsError::Setup)?;
+            let mut wire = Wire::tls(socket, tls.into());
+            let shaken = wire.handshake().await;
+            shaken.map_err(|error| link.explain_io(error))?;
+            if let Some(connection) = wire.connection() {
+                link.check(connection)?;
+            }
+            Ok(wire)
+        })
+    }
+}
+
+/// A way that connections share.
+pub(crate) type SharedDial = Arc<dyn Dial>;
