@@ -6,6 +6,7 @@ mod entry;
 mod fields;
 mod read;
 mod results;
+mod runs;
 mod submissions;
 mod sweep;
 mod tables;

@@ -8,7 +8,7 @@ use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableT
 use super::batches::{BatchRow, read_batch};
 use super::book::Book;
 use super::entry::{Entry, Stage};
-use super::results::read_length;
+use super::runs::read_length;
 use super::tables::{self, Definition};
 use crate::agreement::{Batch, Closed, Restored};
 use crate::error::{Result, VaultError};

@@ -2,7 +2,7 @@
 
 use madrigal_core::Digest256;
 
-use super::{Follower, LEADER, Proposal, prepared};
+use super::state::{Follower, LEADER, Proposal, prepared};
 use crate::agreement::bits::Bits;
 use crate::agreement::contradiction::{Contradiction, described};
 use crate::agreement::message::{Chosen, Message};
