@@ -1,4 +1,4 @@
-//! What a vault keeps beside submissions: batches, results, notes.
+//! Batches, results and notes in a vault.
 
 use madrigal_core::chain::PIECE as PIECE_BYTES;
 use madrigal_core::{Digest256, Zeroizing};

@@ -162,7 +162,7 @@ impl Vault {
     /// Begins a submission with a body of [`PIECE_BYTES`] at most and accepts it, in one operation.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin) and [`accept`](Self::accept); nothing of the body is kept then.
+    /// Errors of [`begin`](Self::begin) and [`accept`](Self::accept); nothing of the body is kept then.
     pub fn submit(&self, submission: Submission, body: Vec<u8>, now: u64) -> Pending<Begun> {
         let body = Zeroizing::new(body);
         let came = body.len() as u64;
@@ -228,7 +228,7 @@ impl Vault {
         self.run(bytes, move |t| t.record(&kind, record, now))
     }
 
-    /// What a machine hears of a record that it had written with this token.
+    /// Event that a machine hears of a record that it had written with this token.
     ///
     /// # Errors
     /// All but [`VaultError::Contradiction`], which the machine hears of.
@@ -270,12 +270,12 @@ impl Vault {
         Pending::new(self.group.clone(), Work { bytes, what }, receipt)
     }
 
-    /// What a kind uses. With the empty name, submissions that never came and never may are remembered.
+    /// Use of a kind. With the empty name, submissions that never came and never may are remembered.
     pub fn usage(&self, kind: &str) -> Usage {
         self.shared.book().of(kind)
     }
 
-    /// What all kinds use together.
+    /// Use of all kinds together.
     pub fn usage_of_all(&self) -> Usage {
         self.shared.book().all()
     }

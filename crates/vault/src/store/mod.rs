@@ -1,4 +1,4 @@
-//! What is done in a transaction, table by table.
+//! Changes of a transaction, table by table.
 
 mod batches;
 mod book;

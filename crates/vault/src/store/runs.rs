@@ -9,7 +9,7 @@ impl Transaction<'_> {
         let (from, to) = (tables::of_run(kind, n, from), tables::of_run(kind, n, to));
         let mut removed = 0;
         for key in self.outputs.keys(&from, &to, usize::MAX)? {
-            // Of a damaged row the length is not known; its pieces go away all the same.
+            // A damaged row does not tell its length; its pieces go away all the same.
             let length = self.outputs.get(self.sealer, &key, kind).ok().flatten();
             removed += length.and_then(|value| read_length(&value)).unwrap_or(0);
         }

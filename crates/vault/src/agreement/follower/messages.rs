@@ -1,4 +1,4 @@
-//! What the leader says, and the answers.
+//! Messages of the leader, and the answers.
 
 use madrigal_core::Digest256;
 

@@ -1,4 +1,4 @@
-//! What a follower holds, and the steps that all else is made of.
+//! State of a follower, and the steps that all else is made of.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Follower {
     pub(super) session: Option<u64>,
     /// Whether the first message of the session is still to be sent.
     pub(super) hello: bool,
-    /// What is on disk.
+    /// Batches that are on disk: the last that ended, and the one after it.
     pub(super) closed: Option<Closed>,
     pub(super) open: Option<Batch>,
     /// Records on their way to disk, each with the session that waits for it.

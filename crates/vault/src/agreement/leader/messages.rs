@@ -1,4 +1,4 @@
-//! What followers say, and the batch that comes of it.
+//! Messages of followers, and the batch that comes of them.
 
 use madrigal_core::Party;
 

@@ -1,4 +1,4 @@
-//! What is next, by the leader's disk and the followers' state.
+//! Next steps, by the leader's disk and the followers' state.
 
 use std::sync::Arc;
 

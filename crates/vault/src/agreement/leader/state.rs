@@ -1,4 +1,4 @@
-//! What the leader holds, and the steps that all else is made of.
+//! State of the leader, and the steps that all else is made of.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub struct Leader {
     pub(super) rules: Rules,
     pub(super) peers: Vec<Peer>,
     pub(super) session: Option<u64>,
-    /// What is on disk.
+    /// Batches that are on disk: the last that ended, and the one after it.
     pub(super) closed: Option<Closed>,
     pub(super) open: Option<Batch>,
     /// The one record that decisions wait for.
