@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use madrigal_core::chain::PIECE as PIECE_BYTES;
 
-/// What can go wrong. An operation that gives an error has changed nothing, unless the variant says so.
+/// Errors of a vault. An operation that gives an error has changed nothing, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VaultError {
@@ -20,7 +20,7 @@ pub enum VaultError {
     KeyReadable {
         /// The file.
         path: PathBuf,
-        /// Its mode.
+        /// Mode of the file.
         mode: u32,
     },
     /// The key file holds no key.
@@ -47,7 +47,7 @@ pub enum VaultError {
         "the file is no vault of this version (it says {found}, and 1 is expected): give another file, or the version of Madrigal that made it"
     )]
     Version {
-        /// What the file says.
+        /// Version that the file says.
         found: String,
     },
     /// A value was changed, moved or damaged.
@@ -141,7 +141,7 @@ pub enum VaultError {
         "the vault has no room for this submission: {what} would pass {limit}. Try again later, or ask the server's operator"
     )]
     Full {
-        /// What would be too many.
+        /// Name of what would be too many.
         what: String,
         /// The limit.
         limit: u64,

@@ -1,5 +1,6 @@
-//! What a vault keeps beside submissions: batches, results, notes.
+//! Batches, results and notes in a vault.
 
+use madrigal_core::chain::PIECE as PIECE_BYTES;
 use madrigal_core::{Digest256, Zeroizing};
 
 use crate::agreement::Outcome;

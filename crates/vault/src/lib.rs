@@ -1,4 +1,4 @@
-//! What a server keeps on its disk, and how servers agree about it.
+//! Submissions and results on a server's disk, and how servers agree about them.
 //!
 //! A server that stays up takes *submissions* from clients: shares of their values. Batches of submissions become jobs, which all servers compute
 //! together, and whose results they keep until they are fetched. Two things are here, and neither knows a network:

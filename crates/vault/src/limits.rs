@@ -58,7 +58,7 @@ impl Limits {
     }
 }
 
-/// What a kind, or all kinds, use.
+/// Use of a kind, or of all kinds together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Submissions that are received, accepted or in a batch.

@@ -98,7 +98,7 @@ impl<T> Pending<T> {
     /// Blocks this thread until the operation is on disk, or refused.
     ///
     /// # Errors
-    /// Those of the operation, and [`VaultError::Stopped`].
+    /// Errors of the operation, and [`VaultError::Stopped`].
     pub fn wait(mut self) -> Result<T> {
         if let Some(work) = self.work.take() {
             self.group.push_blocking(work);

@@ -74,7 +74,7 @@ pub(crate) fn fresh_salt() -> Result<[u8; 32]> {
     Ok(salt)
 }
 
-/// What tells a wrong key: it stands in the vault beside its salt.
+/// Value that tells a wrong key: it stands in the vault beside its salt.
 pub(crate) fn check_value(key: &VaultKey, salt: &[u8; 32]) -> Result<[u8; 32]> {
     Ok(*derive(key, salt, b"check")?)
 }

@@ -13,7 +13,7 @@ pub const MAX_NAME: usize = 64;
 /// The most bytes of a body: pieces have numbers of 32 bits.
 const MAX_LENGTH: u64 = PIECE_BYTES as u64 * u32::MAX as u64;
 
-/// What a client announces.
+/// Announcement of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// Name, drawn by the client.
@@ -105,7 +105,7 @@ pub enum State {
     Expired,
 }
 
-/// What is known of a submission.
+/// Facts about a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// How it stands.

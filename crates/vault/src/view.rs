@@ -8,7 +8,7 @@ use crate::store::{Reading, Wanted};
 use crate::submission::Id;
 use crate::vault::Vault;
 
-/// What a server's policy says of the batches of a kind.
+/// Policy of a server for the batches of a kind.
 pub trait Policy {
     /// The least number of submissions that are computed together.
     fn least(&self) -> u64;

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::seal::Sealer;
 use crate::store::{Book, Transaction};
 
-/// What the thread and the callers share.
+/// State that the thread and the callers share.
 pub(crate) struct Shared {
     /// Nobody reads while the file is compacted.
     database: RwLock<Database>,

@@ -205,11 +205,35 @@ fn a_follower_finds_what_cannot_be() {
             generation,
             message,
         };
+        let halted = matches!(
+            event,
+            Event::Message {
+                message: Message::Halted { .. },
+                ..
+            }
+        );
         let actions = machine.handle(event, &Nothing);
-        actions.into_iter().find_map(|action| match action {
+        let found = actions.iter().find_map(|action| match action {
             Action::Report(contradiction) => Some(contradiction.to_string()),
             _ => None,
-        })
+        });
+        // The leader hears of it, unless it was the leader that stopped.
+        let tells = |action: &Action| {
+            matches!(
+                action,
+                Action::Send {
+                    message: Message::Halted { .. },
+                    ..
+                }
+            )
+        };
+        assert_eq!(actions.iter().any(tells), found.is_some() && !halted);
+        if found.is_some() {
+            let generation = GENERATION + 1;
+            let next = machine.handle(Event::SessionUp { generation }, &Nothing);
+            assert_eq!(next.is_empty(), !halted);
+        }
+        found
     };
     let digest = |n| batch_digest(KIND, n, &ids(n));
     let end = |n, run| Message::End {
@@ -229,6 +253,7 @@ fn a_follower_finds_what_cannot_be() {
         (disk(1), Message::Run { n: 2, run: 2 }),
         (ended(), Message::Run { n: 1, run: 2 }),
         (disk(0), Message::Ended { n: 1 }),
+        (disk(0), Message::Barred { ids: vec![[3; 32]] }),
         (
             disk(0),
             Message::Halted {
@@ -244,4 +269,66 @@ fn a_follower_finds_what_cannot_be() {
     assert_eq!(hear(disk(1), end(1, 1)), None);
     assert_eq!(hear(ended(), end(1, 1)), None);
     assert_eq!(hear(disk(1), Message::Run { n: 1, run: 2 }), None);
+}
+
+#[test]
+fn a_leader_stops_with_a_follower_and_tells_the_others() {
+    let mut machine = Leader::new(KIND, 3, Rules::default(), Restored::default());
+    let generation = GENERATION;
+    let mut actions = machine.handle(Event::SessionUp { generation }, &Nothing);
+    let reason = "a reason".to_owned();
+    for (from, message) in [
+        (1, Message::Hello(Hello::default())),
+        (2, Message::Hello(Hello::default())),
+        (1, Message::Halted { reason }),
+    ] {
+        let from = Party::new(from);
+        let event = Event::Message {
+            from,
+            generation,
+            message,
+        };
+        actions.extend(machine.handle(event, &Nothing));
+    }
+    let [
+        ..,
+        Action::Send {
+            to,
+            message: Message::Halted { reason },
+        },
+        Action::Report(told),
+    ] = &actions[..]
+    else {
+        panic!("{actions:?}");
+    };
+    assert_eq!(to.index(), 2);
+    assert!(
+        reason.contains("party 1 has stopped kind votes: a reason"),
+        "{reason}"
+    );
+    assert_eq!(&told.to_string(), reason);
+    assert!(machine.handle(Event::Trigger, &Nothing).is_empty());
+    // In the next session it is tried again.
+    let generation = GENERATION + 1;
+    machine.handle(Event::SessionUp { generation }, &Nothing);
+    let mut actions = Vec::new();
+    for from in [1, 2] {
+        let (from, message) = (Party::new(from), Message::Hello(Hello::default()));
+        let event = Event::Message {
+            from,
+            generation,
+            message,
+        };
+        actions.extend(machine.handle(event, &Nothing));
+    }
+    let proposes = |action: &&Action| {
+        matches!(
+            action,
+            Action::Send {
+                message: Message::Propose { .. },
+                ..
+            }
+        )
+    };
+    assert_eq!(actions.iter().filter(proposes).count(), 2);
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_vault::Id;
 use madrigal_vault::agreement::{
-    Action, Bits, Chosen, Event, Follower, Hello, Host, Leader, Message, Outcome, Preparation,
-    Record, Restored, Rules, batch_digest,
+    Action, Bits, Chosen, Event, Hello, Host, Machine, Message, Outcome, Preparation, Record,
+    Restored, Rules, batch_digest,
 };
 
 use crate::random::Random;
@@ -136,33 +136,15 @@ fn event(random: &mut Random, writes: &mut Vec<(u64, Record)>, parties: usize) -
     }
 }
 
-enum Machine {
-    Leader(Box<Leader>),
-    Follower(Box<Follower>),
-}
-
-impl Machine {
-    /// A machine to which all this has happened.
-    fn after(leads: bool, parties: usize, events: &[Event]) -> Self {
-        let restored = Restored::default();
-        let mut machine = if leads {
-            let rules = Rules::default();
-            Self::Leader(Box::new(Leader::new(KIND, parties, rules, restored)))
-        } else {
-            Self::Follower(Box::new(Follower::new(KIND, restored)))
-        };
-        for event in events {
-            machine.handle(event.clone());
-        }
-        machine
+/// A machine to which all this has happened.
+fn after(leads: bool, parties: usize, events: &[Event]) -> Machine {
+    let me = Party::new(usize::from(!leads));
+    let restored = Restored::default();
+    let mut machine = Machine::new(KIND, me, parties, Rules::default(), restored);
+    for event in events {
+        machine.handle(event.clone(), &Few);
     }
-
-    fn handle(&mut self, event: Event) -> Vec<Action> {
-        match self {
-            Self::Leader(leader) => leader.handle(event, &Few),
-            Self::Follower(follower) => follower.handle(event, &Few),
-        }
-    }
+    machine
 }
 
 /// What stops a machine is left out afterwards, so that others get as far as the end of a batch.
@@ -174,7 +156,7 @@ fn machines_take_anything_in_any_order() {
         let parties = 2 + random.below(2);
         let leads = round % 2 == 0;
         let mut events = Vec::new();
-        let mut machine = Machine::after(leads, parties, &events);
+        let mut machine = after(leads, parties, &events);
         let mut writes = Vec::new();
         for step in 0..300 {
             let before = writes.clone();
@@ -183,7 +165,7 @@ fn machines_take_anything_in_any_order() {
                 _ => event(&mut random, &mut writes, parties),
             };
             let mut stopped = false;
-            for action in machine.handle(event.clone()) {
+            for action in machine.handle(event.clone(), &Few) {
                 assert!(!stopped);
                 match action {
                     Action::Write { token, record } => writes.push((token, record)),
@@ -203,8 +185,8 @@ fn machines_take_anything_in_any_order() {
                 }
             }
             if stopped {
-                assert!(machine.handle(Event::Trigger).is_empty());
-                machine = Machine::after(leads, parties, &events);
+                assert!(machine.handle(Event::Trigger, &Few).is_empty());
+                machine = after(leads, parties, &events);
                 writes = before;
             } else {
                 events.push(event);

@@ -4,7 +4,7 @@ use madrigal_core::{Digest256, Party};
 
 use super::outcome::Outcome;
 
-/// What two servers' disks say that cannot both be so. Nothing is guessed: the kind stands still until an operator has decided.
+/// Contradictions between two servers' disks, which cannot both be right. Nothing is guessed: the kind stands still until an operator has decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Contradiction {
@@ -38,7 +38,7 @@ pub enum Contradiction {
         /// Last batch that the leader ended.
         ours: u64,
     },
-    /// The same batch ended in two ways, or consists of two lists.
+    /// One batch ended in two ways, or consists of two lists.
     #[error(
         "batch {n} of kind {kind} is {theirs} at {follower} and {ours} at this server, which leads: one of the two vaults is not the one that took part. \
          The operators compare copies of both before any server goes on"
@@ -50,9 +50,9 @@ pub enum Contradiction {
         follower: Party,
         /// Number of the batch.
         n: u64,
-        /// What it is there.
+        /// State of the batch there.
         theirs: String,
-        /// What it is here.
+        /// State of the batch here.
         ours: String,
     },
     /// A follower lacks the results of a run that counts.
@@ -80,7 +80,7 @@ pub enum Contradiction {
         kind: String,
         /// Who has it.
         follower: Party,
-        /// What it has.
+        /// Batch or results that it has.
         what: String,
     },
     /// A message that no server of this version sends here.
@@ -93,14 +93,14 @@ pub enum Contradiction {
         kind: String,
         /// Sender.
         from: Party,
-        /// What came.
+        /// Name of what came.
         came: String,
-        /// What can come.
+        /// Name of what can come.
         expected: String,
     },
     /// A record contradicts the vault of this server.
     #[error(
-        "this server's vault does not take the next record of kind {kind}: {reason}. Somebody else changed the vault; restore the newest copy of it"
+        "this server's vault does not take the next record of kind {kind}: {reason}. If somebody has changed the vault or put back an older copy, restore the newest one"
     )]
     Disk {
         /// Kind of jobs.
@@ -108,13 +108,13 @@ pub enum Contradiction {
         /// Reason of the vault.
         reason: String,
     },
-    /// The leader stopped the kind.
-    #[error(
-        "party 0, which leads, has stopped kind {kind}: {reason}. Its operator decides what happens"
-    )]
+    /// Another server stopped the kind.
+    #[error("{by} has stopped kind {kind}: {reason}. Its operator decides what happens")]
     Halted {
         /// Kind of jobs.
         kind: String,
+        /// Who stopped it.
+        by: Party,
         /// Reason of the leader.
         reason: String,
     },

@@ -25,7 +25,7 @@ pub fn frames(message: &Message) -> Vec<Vec<u8>> {
     frames
 }
 
-/// What is wrong with a frame. The sender's later frames mean nothing: the session ends.
+/// Faults of frames. The sender's later frames mean nothing: the session ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {

@@ -9,7 +9,7 @@ use super::outcome::Outcome;
 use super::wire::{Reader, Writer};
 use crate::submission::Id;
 
-/// What a follower has on disk of a batch that has not ended there.
+/// Facts that a follower has on disk about a batch that has not ended there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preparation {
     /// Number of the batch.
@@ -22,7 +22,7 @@ pub struct Preparation {
     pub done: u32,
 }
 
-/// What a follower has on disk.
+/// Facts that a follower has on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hello {
     /// The last batch that ended: number, digest, how.
@@ -45,7 +45,7 @@ pub enum Chosen {
     Ids(Arc<[Id]>),
 }
 
-/// A message. Hello, Have, Prepared, Refused, Done, Broken and Ended go to the leader, the others to a follower.
+/// A message. Hello, Have, Prepared, Refused, Done, Broken and Ended go to the leader, Halted to all, the others to a follower.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // fields that the variants name
 pub enum Message {
@@ -58,7 +58,7 @@ pub enum Message {
         ids: Arc<[Id]>,
         overdue: Bits,
     },
-    /// Which of the proposed ids the follower has accepted; overdue ones among the others it never will. `overdue` are its own that were not proposed.
+    /// Tells which of the proposed ids the follower has accepted; overdue ones among the others it never will. `overdue` are its own that were not proposed.
     Have {
         attempt: u64,
         n: u64,
@@ -96,7 +96,7 @@ pub enum Message {
     },
     /// The end is on the follower's disk.
     Ended { n: u64 },
-    /// The leader has stopped the kind.
+    /// The sender has stopped the kind.
     Halted { reason: String },
 }
 

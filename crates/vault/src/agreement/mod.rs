@@ -18,9 +18,11 @@
 //! the end; written
 //! End n: Final r, or Failed          ->   written
 //!                                    <-   Ended n
+//! Barred: those of the overdue ids   ->   written: they expire
+//! that it never will accept; written
 //! ```
 //! A session that is lost changes nothing of this: in the next one each follower tells what it has on disk (`Hello`), and the leader goes on from that
-//! and its own disk. A run whose session is lost is begun again under the next number, unless all results of it are on all disks.
+//! and its own disk. Who finds a contradiction stops, and the others do nothing more in that session (`Halted`). A run whose session is lost is begun again under the next number, unless all results of it are on all disks.
 //!
 //! # An id expires if another server promised never to accept it
 //! A client whose submission is on some servers only has no receipt of all, and its shares must go away some day. A clock alone cannot say when: a server that
@@ -33,6 +35,7 @@ mod contradiction;
 mod follower;
 mod frames;
 mod leader;
+mod machine;
 mod message;
 mod outcome;
 mod peer;
@@ -45,6 +48,7 @@ pub use contradiction::Contradiction;
 pub use follower::Follower;
 pub use frames::{Assembler, FRAME_BYTES, FrameError, frames};
 pub use leader::Leader;
+pub use machine::Machine;
 pub use message::{Chosen, Hello, Message, Preparation};
 pub use outcome::{MAX_IDS, MAX_OVERDUE, MAX_REASON, Outcome, shortened};
 pub use types::{

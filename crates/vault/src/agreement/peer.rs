@@ -7,7 +7,7 @@ use super::message::{Hello, Message};
 use super::outcome::Outcome;
 use super::types::{Batch, Closed};
 
-/// What the leader knows of one follower since the session began.
+/// Facts that the leader has heard of one follower since the session began.
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     /// The first message, until it is compared.

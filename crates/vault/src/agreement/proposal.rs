@@ -29,11 +29,11 @@ pub(super) struct Proposal {
     least: u64,
 }
 
-/// What came of a proposal.
+/// End of a proposal.
 pub(super) struct Concluded {
     /// Overdue ids that some follower lacks: it has promised to do so for ever.
     pub(super) expired: Vec<Id>,
-    /// How many ids all servers have, and how many there must be.
+    /// Number of ids that all servers have, and of those that there must be.
     pub(super) common: usize,
     pub(super) least: u64,
     /// The batch: its ids, and their places in the proposal. Nothing if they are too few.

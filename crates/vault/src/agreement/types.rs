@@ -1,4 +1,4 @@
-//! What goes into a machine and comes out of it.
+//! Events that go into a machine, and actions that come out of it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::message::Message;
 use super::outcome::{MAX_IDS, Outcome};
 use crate::submission::Id;
 
-/// What a machine has written to disk. Vaults apply one in one transaction.
+/// Records that a machine has written to disk. Vaults apply one in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// Batch `n` has these submissions: each must be accepted, and is in the batch afterwards.
@@ -28,7 +28,7 @@ pub enum Record {
         n: u64,
         /// Number of the run, from 1.
         run: u32,
-        /// How many runs before this one broke, a lost session not counted.
+        /// Number of runs before this one that broke, lost sessions not counted.
         broken: u32,
     },
     /// The results of a run are all there. Those of runs before it go away.
@@ -45,19 +45,19 @@ pub enum Record {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Those of the ids that are not accepted here never will be. [`Event::Written`] tells which those are.
+    /// Bars ids: those that are not accepted here never will be. [`Event::Written`] tells which those are.
     Bar {
         /// The ids.
         ids: Vec<Id>,
     },
-    /// Those of the ids that are accepted and in no batch expire.
+    /// Lets ids expire that are accepted and in no batch.
     Expire {
         /// The ids.
         ids: Vec<Id>,
     },
 }
 
-/// What happens to a machine.
+/// Events of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The servers have a session.
@@ -110,7 +110,7 @@ pub enum Event {
     },
 }
 
-/// What a machine wants done, in this order.
+/// Actions that a machine wants done, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Send a message in the session that is up, after all messages to this party before it.
@@ -154,20 +154,21 @@ pub enum Action {
     },
     /// The leader has looked, and there is no batch now.
     NoBatch {
-        /// How many submissions all servers have.
+        /// Number of submissions that all servers have.
         common: usize,
-        /// How many there must be, by the strictest of the servers.
+        /// Least number, by the strictest of the servers.
         least: u64,
     },
-    /// The kind has stopped: an operator must look. Nothing but this machine's silence follows.
+    /// The kind has stopped: an operator must look. If another server has stopped it ([`Contradiction::Halted`]), the machine goes on in the next
+    /// session; if this one has, it takes no event any more, and its server makes a new one when the operator has looked.
     Report(Contradiction),
 }
 
-/// What a machine asks its server. Answers are about what is on disk.
+/// Questions of a machine to its server. Answers are about what is on disk.
 pub trait Host {
     /// Accepted submissions in no batch, oldest first, [`MAX_IDS`] at most, each with whether it is overdue.
     fn accepted(&self) -> Vec<(Id, bool)>;
-    /// Which of the ids are accepted and in no batch.
+    /// Tells for each id whether it is accepted and in no batch.
     fn have(&self, ids: &[Id]) -> Vec<bool>;
     /// Some accepted submissions in no batch that are overdue and not `proposed`; `most` at most.
     fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id>;
@@ -177,7 +178,7 @@ pub trait Host {
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String>;
 }
 
-/// What the leader keeps to.
+/// Bounds that the leader keeps to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The most submissions of a batch.
@@ -224,13 +225,13 @@ pub struct Batch {
     pub refused: Option<String>,
     /// Number of the last run that was begun, or 0. The leader's alone.
     pub run: u32,
-    /// How many runs broke. The leader's alone.
+    /// Number of runs that broke. The leader's alone.
     pub broken: u32,
     /// Number of the last run whose results are here, or 0.
     pub done: u32,
 }
 
-/// What is on disk of a kind: where a machine goes on.
+/// State of a kind on disk: where a machine goes on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
     /// The last batch that ended.

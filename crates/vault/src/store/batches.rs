@@ -218,11 +218,19 @@ impl Transaction<'_> {
                     Err(VaultError::Damaged { .. }) => None,
                     entry => entry?,
                 };
-                let entry = entry.unwrap_or_else(|| Entry {
-                    kind: kind.to_owned(),
-                    stage: Stage::Accepted,
-                    ..Entry::barred(now)
-                });
+                let entry = match entry {
+                    Some(entry) => entry,
+                    None => {
+                        self.pieces.remove_prefix(id)?;
+                        let (kind, stage) = (kind.to_owned(), Stage::Accepted);
+                        let barred = Entry::barred(now);
+                        Entry {
+                            kind,
+                            stage,
+                            ..barred
+                        }
+                    }
+                };
                 self.end_entry(id, entry, stage.clone(), now)?;
             }
         }

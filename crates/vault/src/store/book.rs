@@ -1,4 +1,4 @@
-//! What kinds use.
+//! Use of kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::fields::{Fields, Read};
 use crate::error::{Result, VaultError};
 use crate::limits::{Limits, Usage};
 
-/// What each kind uses, and all together.
+/// Use of each kind.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Book {
     kinds: BTreeMap<String, Usage>,

@@ -1,4 +1,4 @@
-//! What is done in a transaction, table by table.
+//! Changes of a transaction, table by table.
 
 mod batches;
 mod book;
@@ -6,6 +6,7 @@ mod entry;
 mod fields;
 mod read;
 mod results;
+mod runs;
 mod submissions;
 mod sweep;
 mod tables;

@@ -1,4 +1,4 @@
-//! What is on disk, read.
+//! Reads of the last commit.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableT
 use super::batches::{BatchRow, read_batch};
 use super::book::Book;
 use super::entry::{Entry, Stage};
-use super::results::read_length;
+use super::runs::read_length;
 use super::tables::{self, Definition};
 use crate::agreement::{Batch, Closed, Restored};
 use crate::error::{Result, VaultError};
@@ -192,7 +192,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Which of the ids are accepted and in no batch.
+    /// Tells for each id whether it is accepted and in no batch.
     pub(crate) fn have(&self, kind: &str, ids: &[Id], live: u64) -> Result<Vec<bool>> {
         // All rows of a kind are read in less time than a fourth of them by themselves.
         if ids.len() as u64 > live / 4 {

@@ -1,4 +1,4 @@
-//! What goes away with time.
+//! Sweeps: rows that go away with time.
 
 use super::{Transaction, tables};
 use crate::error::Result;
@@ -9,14 +9,14 @@ use crate::submission::Id;
 pub struct Ages {
     /// A submission that was begun and is not whole. Its client may begin it again.
     pub receiving: u64,
-    /// What is remembered of a submission that has ended, counted from its end: until then the same submission is known again, so this is
+    /// Memory of a submission that has ended, counted from its end: until then the same submission is known again, so this is
     /// longer than any client goes on trying.
     pub ended: u64,
     /// A batch that has ended, with its results. The last batch of a kind stays, without its results.
     pub results: u64,
 }
 
-/// What a sweep took away.
+/// Numbers of things that a sweep took away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Submissions that were begun.

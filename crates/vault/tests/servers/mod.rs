@@ -5,7 +5,7 @@ mod check;
 use std::collections::{BTreeMap, VecDeque};
 
 use madrigal_core::Party;
-use madrigal_vault::agreement::{Action, Event, Follower, Host, Leader, Message, Record, Rules};
+use madrigal_vault::agreement::{Action, Event, Machine, Message, Record, Rules};
 use madrigal_vault::{Begun, Id, PIECE_BYTES, Pending, Policy, Vault, VaultError, View};
 
 use crate::power::Disk;
@@ -32,27 +32,11 @@ impl Policy for All {
     }
 }
 
-enum Machine {
-    Leader(Box<Leader>),
-    Follower(Box<Follower>),
-}
-
-impl Machine {
-    fn new(index: usize, vault: &Vault) -> Self {
-        let restored = vault.restored(KIND).unwrap();
-        let rules = Rules::default();
-        match index {
-            0 => Self::Leader(Box::new(Leader::new(KIND, SERVERS, rules, restored))),
-            _ => Self::Follower(Box::new(Follower::new(KIND, restored))),
-        }
-    }
-
-    fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
-        match self {
-            Self::Leader(leader) => leader.handle(event, host),
-            Self::Follower(follower) => follower.handle(event, host),
-        }
-    }
+/// A server's machine, from what is on its disk.
+fn machine(index: usize, vault: &Vault) -> Machine {
+    let restored = vault.restored(KIND).unwrap();
+    let rules = Rules::default();
+    Machine::new(KIND, Party::new(index), SERVERS, rules, restored)
 }
 
 /// What a server has acknowledged.
@@ -97,7 +81,7 @@ impl World {
         let servers = (0..SERVERS).map(|i| {
             let disk = Disk::default();
             let vault = crate::submissions::vault(&disk);
-            let machine = Machine::new(i, &vault);
+            let machine = machine(i, &vault);
             Server {
                 disk,
                 vault: Some(vault),
@@ -155,14 +139,11 @@ impl World {
                     Action::Write { token, record } => {
                         let end = matches!(record, Record::End { .. });
                         let pending = vault.write(KIND, record, now);
-                        match self.wait(i, pending) {
-                            Some(Ok(ids)) => {
-                                self.servers[i].acknowledged.batches += u64::from(end);
-                                events.push_back(Event::Written { token, ids });
-                            }
-                            Some(Err(error)) => panic!("party {i}: {error}"),
-                            None => return,
-                        }
+                        let Some(done) = self.wait(i, pending) else {
+                            return;
+                        };
+                        self.servers[i].acknowledged.batches += u64::from(end);
+                        events.push_back(Vault::written(token, done).unwrap());
                     }
                     Action::StartJob { n, run, ids, .. } => {
                         for id in ids.iter() {
@@ -328,7 +309,7 @@ impl World {
             self.servers[i].disk = disk.clone();
             match Vault::open_on(disk.clone(), &key(), Default::default()) {
                 Ok(vault) if !disk.is_dead() => {
-                    self.servers[i].machine = Machine::new(i, &vault);
+                    self.servers[i].machine = machine(i, &vault);
                     self.servers[i].vault = Some(vault);
                     break;
                 }

@@ -3,6 +3,7 @@
 //! `MADRIGAL_SEED=N MADRIGAL_SCHEDULES=1` repeats the schedule with seed N; `cargo test --release -p madrigal-vault --test main -- --ignored
 //! million` tries a million.
 
+mod calm;
 mod check;
 mod disk;
 mod node;

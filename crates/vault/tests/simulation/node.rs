@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use madrigal_core::Digest256;
+use madrigal_core::{Digest256, Party};
 use madrigal_vault::Id;
-use madrigal_vault::agreement::{Action, Event, Follower, Host, Leader, Outcome, Record, Rules};
+use madrigal_vault::agreement::{Action, Event, Host, Machine, Outcome, Record, Rules};
 
 use super::disk::{Disk, KIND, Op};
 use crate::random::Random;
@@ -42,11 +42,6 @@ pub(crate) enum Sabotage {
     HaveUnsynced,
     /// A follower forgets that its policy refused.
     RefusalForgotten,
-}
-
-pub(crate) enum Machine {
-    Leader(Box<Leader>),
-    Follower(Box<Follower>),
 }
 
 /// A run that a server computes.
@@ -138,11 +133,8 @@ pub(crate) struct Around<'a> {
 
 impl Node {
     pub(crate) fn new(index: usize, parties: usize, rules: Rules, disk: Disk) -> Self {
-        let restored = disk.restored();
-        let machine = match index {
-            0 => Machine::Leader(Box::new(Leader::new(KIND, parties, rules, restored))),
-            _ => Machine::Follower(Box::new(Follower::new(KIND, restored))),
-        };
+        let me = Party::new(index);
+        let machine = Machine::new(KIND, me, parties, rules, disk.restored());
         Self {
             index,
             machine,
@@ -163,10 +155,7 @@ impl Node {
             random: RefCell::new(around.random),
             sabotage: around.sabotage,
         };
-        match &mut self.machine {
-            Machine::Leader(leader) => leader.handle(event, &view),
-            Machine::Follower(follower) => follower.handle(event, &view),
-        }
+        self.machine.handle(event, &view)
     }
 
     /// Hands a record to the disk.

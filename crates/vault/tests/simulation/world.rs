@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use madrigal_core::Party;
 use madrigal_vault::Id;
-use madrigal_vault::agreement::{Action, Assembler, Event, Message, Rules, frames};
+use madrigal_vault::agreement::{Action, Assembler, Contradiction, Event, Message, Rules, frames};
 
 use super::disk::{Ack, Disk, Op};
-use super::node::{Around, Job, Machine, Node, OVERDUE, Sabotage};
+use super::node::{Around, Job, Node, Sabotage};
 use crate::random::Random;
 
 /// A submission in the simulation.
@@ -24,20 +24,22 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     pub(crate) uploads: Vec<Upload>,
     /// Messages on their way in the session, by sender and receiver.
-    links: BTreeMap<(usize, usize), VecDeque<Message>>,
+    pub(super) links: BTreeMap<(usize, usize), VecDeque<Message>>,
     /// Number of the session, and whether it still holds.
-    generation: u64,
+    pub(super) generation: u64,
     holds: bool,
+    /// Whether a server has heard in this session that another one has stopped.
+    pub(super) halted: bool,
     /// The servers' clocks, which jump now and then.
-    now: Vec<u64>,
+    pub(super) now: Vec<u64>,
     rules: Rules,
     sabotage: Option<Sabotage>,
     /// A server crashes, and a session is lost, one time in this many steps.
     crash_in: usize,
     lose_in: usize,
     /// How often jobs break and policies refuse: one time in this many.
-    trouble: Option<usize>,
-    least: Vec<u64>,
+    pub(super) trouble: Option<usize>,
+    pub(super) least: Vec<u64>,
     /// Session and name in which a run was begun.
     started: BTreeMap<(u64, u32), (u64, [u8; 32])>,
     /// Batches that a server said its policy refuses.
@@ -79,6 +81,7 @@ impl World {
             links: BTreeMap::new(),
             generation: 0,
             holds: false,
+            halted: false,
             now: vec![100; parties],
             rules,
             sabotage,
@@ -98,7 +101,7 @@ impl World {
     }
 
     /// Gives a machine an event and does what it wants.
-    fn event(&mut self, i: usize, event: Event) -> Found {
+    pub(super) fn event(&mut self, i: usize, event: Event) -> Found {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             let node = &mut self.nodes[i];
@@ -155,13 +158,17 @@ impl World {
             }
             Action::Ended { .. } => self.batches += usize::from(i == 0),
             Action::NoBatch { .. } => {}
+            // Somebody is halted on purpose; the session ends some time after that.
+            Action::Report(Contradiction::Halted { .. }) if self.sabotage.is_none() => {
+                self.halted = true;
+            }
             Action::Report(contradiction) => return Err(format!("party {i}: {contradiction}")),
         }
         Ok(())
     }
 
     /// Syncs the first of what waits for a disk.
-    fn sync(&mut self, i: usize) -> Found {
+    pub(super) fn sync(&mut self, i: usize) -> Found {
         match self.nodes[i].disk.sync() {
             Some(Ack::Accepted { id, kept }) => self.receipt(i, &id, kept),
             Some(Ack::Written { token, ids }) => {
@@ -181,7 +188,7 @@ impl World {
     }
 
     /// Delivers the next message of a link, through its bytes now and then.
-    fn deliver(&mut self, from: usize, to: usize) -> Found {
+    pub(super) fn deliver(&mut self, from: usize, to: usize) -> Found {
         if !self.nodes[to].alive || self.nodes[to].told != Some(self.generation) {
             return Ok(());
         }
@@ -232,7 +239,7 @@ impl World {
     }
 
     /// Ends the job of a server, well or not.
-    fn end_job(&mut self, i: usize) -> Found {
+    pub(super) fn end_job(&mut self, i: usize) -> Found {
         let Some(job) = self.nodes[i].job.take() else {
             return Ok(());
         };
@@ -256,8 +263,9 @@ impl World {
         self.event(i, Event::JobDone { n, run })
     }
 
-    fn lose_session(&mut self) {
+    pub(super) fn lose_session(&mut self) {
         self.holds = false;
+        self.halted = false;
         self.links.clear();
     }
 
@@ -272,7 +280,7 @@ impl World {
     }
 
     /// Tells a server of the session: that it is lost, or that there is a new one.
-    fn tell(&mut self, i: usize) -> Found {
+    pub(super) fn tell(&mut self, i: usize) -> Found {
         let node = &mut self.nodes[i];
         if !node.alive || node.told == Some(self.generation) && self.holds {
             return Ok(());
@@ -291,7 +299,7 @@ impl World {
         Ok(())
     }
 
-    fn new_session(&mut self) {
+    pub(super) fn new_session(&mut self) {
         if !self.holds && self.nodes.iter().all(|node| node.alive) {
             self.generation += 1;
             self.holds = true;
@@ -305,8 +313,18 @@ impl World {
         if self.nodes[i].alive && self.random.one_in(self.crash_in) {
             self.crash(i);
         }
-        if self.random.one_in(self.lose_in) {
+        if self.random.one_in(self.lose_in) || self.halted && self.random.one_in(20) {
             self.lose_session();
+        }
+        if self.sabotage.is_none() && i > 0 && self.random.one_in(2000) {
+            let (from, to) = if self.random.one_in(2) {
+                (0, i)
+            } else {
+                (i, 0)
+            };
+            let reason = "for a try".to_owned();
+            let link = self.links.entry((from, to)).or_default();
+            link.push_back(Message::Halted { reason });
         }
         match self.random.below(64) {
             0 => self.now[i] += self.random.below(10) as u64,
@@ -336,73 +354,5 @@ impl World {
             }
         }
         Ok(())
-    }
-
-    /// Lets all that is under way come to its end: no accidents.
-    fn settle(&mut self) -> Found {
-        for node in &mut self.nodes {
-            node.alive = true;
-        }
-        for round in 0.. {
-            if round > 10_000 {
-                return Err("the servers never come to rest".to_owned());
-            }
-            self.new_session();
-            let parties = self.nodes.len();
-            for i in 0..parties {
-                self.tell(i)?;
-                self.end_job(i)?;
-                while !self.nodes[i].disk.waiting.is_empty() {
-                    self.sync(i)?;
-                }
-                for to in 0..parties {
-                    while self
-                        .links
-                        .get(&(i, to))
-                        .is_some_and(|link| !link.is_empty())
-                        && self.nodes[to].told == Some(self.generation)
-                    {
-                        self.deliver(i, to)?;
-                    }
-                }
-            }
-            let told = |node: &Node| node.told == Some(self.generation);
-            let rests = |node: &Node| node.disk.waiting.is_empty() && node.job.is_none();
-            let sent = self.links.values().any(|link| !link.is_empty());
-            if self.nodes.iter().all(|node| told(node) && rests(node)) && !sent {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Brings all to an end without accidents: all uploads that are meant to be are done, all ids become overdue.
-    pub(crate) fn calm(&mut self) -> Found {
-        self.trouble = None;
-        self.least.fill(1);
-        self.settle()?;
-        for upload in &self.uploads {
-            for (i, _) in upload.to.iter().enumerate().filter(|(_, to)| **to) {
-                let (id, at) = (upload.id, self.now[i]);
-                self.nodes[i].disk.waiting.push_back(Op::Accept { id, at });
-            }
-        }
-        for _ in 0..40 {
-            self.settle()?;
-            let waits = self
-                .nodes
-                .iter()
-                .any(|node| node.disk.accepted().next().is_some());
-            let idle = match &self.nodes[0].machine {
-                Machine::Leader(leader) => leader.is_idle(),
-                Machine::Follower(_) => false,
-            };
-            if idle && !waits {
-                return Ok(());
-            }
-            self.now.iter_mut().for_each(|now| *now += OVERDUE);
-            self.event(0, Event::Trigger)?;
-        }
-        Err("accepted ids are neither counted nor do they expire".to_owned())
     }
 }

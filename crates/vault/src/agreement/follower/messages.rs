@@ -1,8 +1,8 @@
-//! What the leader says, and the answers.
+//! Messages of the leader, and the answers.
 
 use madrigal_core::Digest256;
 
-use super::{Follower, LEADER, Proposal, prepared};
+use super::state::{Follower, LEADER, Proposal, prepared};
 use crate::agreement::bits::Bits;
 use crate::agreement::contradiction::{Contradiction, described};
 use crate::agreement::message::{Chosen, Message};
@@ -19,6 +19,10 @@ impl Follower {
         out: &mut Vec<Action>,
     ) -> Result<(), Contradiction> {
         let wrong = |expected: String| Err(out_of_order(&self.kind, LEADER, &message, expected));
+        if let Message::Halted { reason } = message {
+            let (kind, by) = (self.kind.clone(), LEADER);
+            return Err(Contradiction::Halted { kind, by, reason });
+        }
         if self.hello {
             return wrong("nothing before Hello".to_owned());
         }
@@ -51,7 +55,13 @@ impl Follower {
                     self.write(Record::Bar { ids: lacking }, out);
                 }
             }
-            Message::Barred { ids } => self.write(Record::Expire { ids }, out),
+            Message::Barred { ref ids } => {
+                if !ids.iter().all(|id| self.asked.contains(id)) {
+                    return wrong("ids that this server asked to bar".to_owned());
+                }
+                let ids = ids.clone();
+                self.write(Record::Expire { ids }, out);
+            }
             Message::Prepare {
                 n,
                 digest,
@@ -112,10 +122,6 @@ impl Follower {
                 digest,
                 ref outcome,
             } => return self.end(n, digest, outcome, out),
-            Message::Halted { reason } => {
-                let kind = self.kind.clone();
-                return Err(Contradiction::Halted { kind, reason });
-            }
             _ => return wrong("a message of the leader".to_owned()),
         }
         Ok(())
@@ -128,12 +134,14 @@ impl Follower {
         };
         let have = host.have(ids);
         let proposed = |id: &Id| ids.binary_search(id).is_ok();
+        let overdue = host.overdue(&proposed, MAX_OVERDUE);
+        self.asked.extend(&overdue);
         let message = Message::Have {
             attempt: *attempt,
             n: *n,
             least: host.least(),
             have: Bits::new(have.into_iter()),
-            overdue: host.overdue(&proposed, MAX_OVERDUE),
+            overdue,
         };
         self.send(message, out);
     }

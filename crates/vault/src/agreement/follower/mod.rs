@@ -1,75 +1,19 @@
 //! A follower: it answers the leader from its disk, and decides nothing but what it lacks and what its policy refuses.
 
 mod messages;
+mod state;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use madrigal_core::Party;
+pub use state::Follower;
+use state::{LEADER, prepared};
 
 use super::contradiction::Contradiction;
 use super::message::{Hello, Message, Preparation};
 use super::outcome::shortened;
 use super::peer::out_of_order;
-use super::types::{Action, Batch, Closed, Event, Host, Record, Restored, batch_digest};
-use crate::submission::Id;
-
-const LEADER: Party = Party::new(0);
-
-/// A proposal of this session.
-#[derive(Debug)]
-struct Proposal {
-    attempt: u64,
-    n: u64,
-    ids: Arc<[Id]>,
-}
-
-/// The side of all parties but party 0 in the agreement about the batches of one kind.
-#[derive(Debug)]
-pub struct Follower {
-    kind: String,
-    session: Option<u64>,
-    /// Whether the first message of the session is still to be sent.
-    hello: bool,
-    /// What is on disk.
-    closed: Option<Closed>,
-    open: Option<Batch>,
-    /// Records on their way to disk, each with the session that waits for it.
-    writing: HashMap<u64, (Record, Option<u64>)>,
-    next_token: u64,
-    proposal: Option<Proposal>,
-    running: Option<u32>,
-    stopped: bool,
-}
+use super::types::{Action, Batch, Closed, Event, Host, Record, batch_digest};
 
 impl Follower {
-    /// A follower of a kind, from what is on its disk.
-    pub fn new(kind: &str, restored: Restored) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            session: None,
-            hello: false,
-            closed: restored.closed,
-            open: restored.open,
-            writing: HashMap::new(),
-            next_token: 0,
-            proposal: None,
-            running: None,
-            stopped: false,
-        }
-    }
-
-    /// The batch that is prepared and has not ended.
-    pub fn open(&self) -> Option<&Batch> {
-        self.open.as_ref()
-    }
-
-    /// The last batch that ended.
-    pub fn closed(&self) -> Option<&Closed> {
-        self.closed.as_ref()
-    }
-
-    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    /// Takes an event, tells what to do. [`Action::Report`] says when the machine goes on after it, if at all.
     pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         let mut out = Vec::new();
         if self.stopped {
@@ -77,8 +21,13 @@ impl Follower {
         }
         if let Err(contradiction) = self.take(event, host, &mut out) {
             self.stop_job(&mut out);
+            self.halted = matches!(contradiction, Contradiction::Halted { .. });
+            self.stopped = !self.halted;
+            if self.session.is_some() && !self.hello && self.stopped {
+                let reason = shortened(&contradiction.to_string());
+                self.send(Message::Halted { reason }, &mut out);
+            }
             out.push(Action::Report(contradiction));
-            self.stopped = true;
         }
         out
     }
@@ -102,7 +51,7 @@ impl Follower {
                 generation,
                 message,
             } => {
-                if self.session == Some(generation) {
+                if self.session == Some(generation) && !self.halted {
                     if from != LEADER {
                         let expected = "nothing: followers hear of the leader alone";
                         return Err(out_of_order(&self.kind, from, &message, expected));
@@ -131,41 +80,6 @@ impl Follower {
             }
         }
         Ok(())
-    }
-
-    fn runs(&self, n: u64, run: u32) -> bool {
-        let open = self.open.as_ref();
-        self.running == Some(run) && open.is_some_and(|open| open.n == n)
-    }
-
-    fn last(&self) -> u64 {
-        self.closed.as_ref().map_or(0, |closed| closed.n)
-    }
-
-    fn session_down(&mut self, out: &mut Vec<Action>) {
-        self.stop_job(out);
-        self.session = None;
-        self.hello = false;
-        self.proposal = None;
-    }
-
-    fn stop_job(&mut self, out: &mut Vec<Action>) {
-        if let (Some(run), Some(open)) = (self.running.take(), &self.open) {
-            let n = open.n;
-            out.push(Action::StopJob { n, run });
-        }
-    }
-
-    fn send(&self, message: Message, out: &mut Vec<Action>) {
-        let to = LEADER;
-        out.push(Action::Send { to, message });
-    }
-
-    fn write(&mut self, record: Record, out: &mut Vec<Action>) {
-        self.next_token += 1;
-        let token = self.next_token;
-        self.writing.insert(token, (record.clone(), self.session));
-        out.push(Action::Write { token, record });
     }
 
     /// Tells what is on disk, when nothing is on its way there: so the leader never hears less than what will be.
@@ -239,13 +153,5 @@ impl Follower {
             Record::Bar { .. } | Record::Expire { .. } | Record::Run { .. } => {}
         }
         self.greet(out);
-    }
-}
-
-/// The answer to a batch.
-fn prepared(n: u64, digest: madrigal_core::Digest256, refused: Option<String>) -> Message {
-    match refused {
-        None => Message::Prepared { n, digest },
-        Some(reason) => Message::Refused { n, digest, reason },
     }
 }

@@ -1,8 +1,8 @@
-//! What followers say, and the batch that comes of it.
+//! Messages of followers, and the batch that comes of them.
 
 use madrigal_core::Party;
 
-use super::{Leader, Source};
+use super::state::{Leader, Source};
 use crate::agreement::contradiction::Contradiction;
 use crate::agreement::message::Message;
 use crate::agreement::outcome::{MAX_OVERDUE, shortened};
@@ -26,6 +26,10 @@ impl Leader {
         let Some(peer) = self.peers.get_mut(place) else {
             return wrong(&message, "a message of another server of this kind");
         };
+        if let Message::Halted { reason } = message {
+            let (kind, by) = (self.kind.clone(), from);
+            return Err(Contradiction::Halted { kind, by, reason });
+        }
         if let Message::Hello(hello) = message {
             if peer.known || peer.hello.is_some() {
                 return wrong(&Message::Hello(hello), "one Hello in a session");
@@ -73,18 +77,6 @@ impl Leader {
             _ => return wrong(&message, "a message of a follower"),
         }
         Ok(())
-    }
-
-    /// Asks all followers which of the accepted submissions they have.
-    pub(super) fn propose(&mut self, host: &dyn Host, out: &mut Vec<Action>) {
-        self.attempt += 1;
-        self.triggered = false;
-        let followers = self.peers.len();
-        let proposal = Proposal::new(host, self.attempt, self.last() + 1, followers);
-        for i in 0..followers {
-            self.send(i, proposal.message(), out);
-        }
-        self.proposal = Some(proposal);
     }
 
     /// Takes a follower's answer to the proposal; after the last one there is a batch, or none.

@@ -2,104 +2,18 @@
 
 mod messages;
 mod progress;
+mod state;
 
-use std::collections::HashMap;
+pub use state::Leader;
 
-use madrigal_core::{MAX_PARTIES, Party};
-
-use super::bits::Bits;
 use super::contradiction::Contradiction;
 use super::message::Message;
 use super::outcome::shortened;
-use super::peer::Peer;
-use super::proposal::Proposal;
-use super::types::{Action, Batch, Closed, Event, Host, Record, Restored, Rules, batch_digest};
+use super::types::{Action, Batch, Closed, Event, Host, Record, batch_digest};
 use crate::submission::Id;
 
-/// A batch that was made of a proposal of this session, so that followers know its ids by their places.
-#[derive(Debug)]
-struct Source {
-    generation: u64,
-    attempt: u64,
-    bits: Bits,
-}
-
-/// Party 0's side of the agreement about the batches of one kind.
-#[derive(Debug)]
-pub struct Leader {
-    kind: String,
-    rules: Rules,
-    peers: Vec<Peer>,
-    session: Option<u64>,
-    /// What is on disk.
-    closed: Option<Closed>,
-    open: Option<Batch>,
-    /// The one record that decisions wait for.
-    writing: Option<(u64, Record)>,
-    /// Bars on their way to disk: whom to tell, in which session.
-    bars: HashMap<u64, (Party, u64)>,
-    next_token: u64,
-    attempt: u64,
-    triggered: bool,
-    proposal: Option<Proposal>,
-    source: Option<Source>,
-    /// Whether the last run's number is on disk, and nobody was told of the run.
-    fresh: bool,
-    running: bool,
-    /// Why the last run broke, and at whom.
-    broken: Option<String>,
-    stopped: bool,
-}
-
 impl Leader {
-    /// The leader of a kind among `parties` servers, from what is on its disk.
-    ///
-    /// # Panics
-    /// If `parties` is not 2 to [`MAX_PARTIES`].
-    pub fn new(kind: &str, parties: usize, rules: Rules, restored: Restored) -> Self {
-        assert!((2..=MAX_PARTIES).contains(&parties), "2 to 64 servers");
-        Self {
-            kind: kind.to_owned(),
-            rules,
-            peers: (1..parties).map(|_| Peer::default()).collect(),
-            session: None,
-            closed: restored.closed,
-            open: restored.open,
-            writing: None,
-            bars: HashMap::new(),
-            next_token: 0,
-            attempt: 0,
-            triggered: false,
-            proposal: None,
-            source: None,
-            fresh: false,
-            running: false,
-            broken: None,
-            stopped: false,
-        }
-    }
-
-    /// The batch that is prepared and has not ended.
-    pub fn open(&self) -> Option<&Batch> {
-        self.open.as_ref()
-    }
-
-    /// The last batch that ended.
-    pub fn closed(&self) -> Option<&Closed> {
-        self.closed.as_ref()
-    }
-
-    /// Whether nothing is under way: all servers have ended the last batch, and none is looked for.
-    pub fn is_idle(&self) -> bool {
-        let last = self.last();
-        let ended = |peer: &Peer| peer.known && peer.ended == last;
-        self.open.is_none()
-            && self.writing.is_none()
-            && self.proposal.is_none()
-            && self.peers.iter().all(ended)
-    }
-
-    /// Takes an event, tells what to do. After a [`Action::Report`] the machine takes no event any more.
+    /// Takes an event, tells what to do. [`Action::Report`] says when the machine goes on after it, if at all.
     pub fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
         let mut out = Vec::new();
         if self.stopped {
@@ -118,8 +32,9 @@ impl Leader {
                     &mut out,
                 );
             }
+            self.halted = matches!(contradiction, Contradiction::Halted { .. });
+            self.stopped = !self.halted;
             out.push(Action::Report(contradiction));
-            self.stopped = true;
         }
         out
     }
@@ -141,7 +56,7 @@ impl Leader {
                 generation,
                 message,
             } => {
-                if self.session == Some(generation) {
+                if self.session == Some(generation) && !self.halted {
                     return self.message(from, message, host, out);
                 }
             }
@@ -163,52 +78,6 @@ impl Leader {
             }
         }
         Ok(())
-    }
-
-    /// Whether this is the run that is computed now.
-    fn runs(&self, n: u64, run: u32) -> bool {
-        let open = self.open.as_ref();
-        self.running
-            && self.broken.is_none()
-            && open.is_some_and(|open| open.n == n && open.run == run)
-    }
-
-    fn last(&self) -> u64 {
-        self.closed.as_ref().map_or(0, |closed| closed.n)
-    }
-
-    fn session_down(&mut self, out: &mut Vec<Action>) {
-        self.stop_job(out);
-        self.session = None;
-        self.broken = None;
-        // A proposal that nobody will answer is made again.
-        self.triggered |= self.proposal.take().is_some();
-        self.peers.fill_with(Peer::default);
-    }
-
-    fn stop_job(&mut self, out: &mut Vec<Action>) {
-        if let Some(open) = self.open.as_ref().filter(|_| self.running) {
-            let (n, run) = (open.n, open.run);
-            out.push(Action::StopJob { n, run });
-        }
-        self.running = false;
-    }
-
-    fn send(&self, peer: usize, message: Message, out: &mut Vec<Action>) {
-        let to = Party::new(peer + 1);
-        out.push(Action::Send { to, message });
-    }
-
-    fn token(&mut self) -> u64 {
-        self.next_token += 1;
-        self.next_token
-    }
-
-    /// Writes a record that all further decisions wait for.
-    fn write(&mut self, record: Record, out: &mut Vec<Action>) {
-        let token = self.token();
-        self.writing = Some((token, record.clone()));
-        out.push(Action::Write { token, record });
     }
 
     fn written(&mut self, token: u64, barred: Vec<Id>, out: &mut Vec<Action>) {

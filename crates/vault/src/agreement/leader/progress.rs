@@ -1,14 +1,15 @@
-//! What is next, by the leader's disk and the followers' state.
+//! Next steps, by the leader's disk and the followers' state.
 
 use std::sync::Arc;
 
 use madrigal_core::Party;
 
-use super::{Leader, Source};
+use super::state::{Leader, Source};
 use crate::agreement::contradiction::Contradiction;
 use crate::agreement::message::{Chosen, Message};
 use crate::agreement::outcome::{Outcome, shortened};
 use crate::agreement::peer::Peer;
+use crate::agreement::proposal::Proposal;
 use crate::agreement::types::{Action, Host, Record, run_name};
 use crate::submission::Id;
 
@@ -19,7 +20,7 @@ impl Leader {
         host: &dyn Host,
         out: &mut Vec<Action>,
     ) -> Result<(), Contradiction> {
-        if self.session.is_none() || self.writing.is_some() {
+        if self.session.is_none() || self.writing.is_some() || self.halted {
             return Ok(());
         }
         for (peer, i) in self.peers.iter_mut().zip(1..) {
@@ -155,5 +156,17 @@ impl Leader {
         if self.triggered && self.proposal.is_none() && self.peers.iter().all(ended) {
             self.propose(host, out);
         }
+    }
+
+    /// Asks all followers which of the accepted submissions they have.
+    fn propose(&mut self, host: &dyn Host, out: &mut Vec<Action>) {
+        self.attempt += 1;
+        self.triggered = false;
+        let followers = self.peers.len();
+        let proposal = Proposal::new(host, self.attempt, self.last() + 1, followers);
+        for i in 0..followers {
+            self.send(i, proposal.message(), out);
+        }
+        self.proposal = Some(proposal);
     }
 }
