@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 33] = [
+const CRATES: [&str; 35] = [
     "app",
     "circuit",
     "cli",
@@ -21,6 +21,7 @@ const CRATES: [&str; 33] = [
     "engine",
     "garbling",
     "hycc",
+    "intake",
     "kernels",
     "lab",
     "lattice",
@@ -40,6 +41,7 @@ const CRATES: [&str; 33] = [
     "psi",
     "psi-bins",
     "psi-programs",
+    "service-client",
     "stats",
     "tables",
     "testkit",
