@@ -116,6 +116,9 @@ pub(crate) struct Submitted {
     pub(crate) kind: usize,
 }
 
+/// A client's key, token and session.
+pub(crate) type Came = (Option<Fingerprint>, Option<Vec<u8>>, [u8; 16]);
+
 pub(crate) struct Server {
     pub(crate) identity: Identity,
     pub(crate) terms: Arc<Terms>,
@@ -124,7 +127,7 @@ pub(crate) struct Server {
     /// Wishes that came, on all connections.
     wishes: Mutex<usize>,
     /// Clients that came, as the server knows them.
-    pub(crate) came: Mutex<Vec<(Option<Fingerprint>, Option<Vec<u8>>, [u8; 16])>>,
+    pub(crate) came: Mutex<Vec<Came>>,
     /// Bytes of bodies that came.
     pub(crate) received: Mutex<u64>,
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use madrigal_core::Zeroizing;
+use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 use redb::{Builder, Database, StorageBackend};
 
-use crate::agreement::{Record, Restored};
+use crate::agreement::{Event, Record, Restored};
 use crate::error::{Result, VaultError};
 use crate::group::{Group, What, Work};
 use crate::key::VaultKey;
@@ -17,7 +18,6 @@ use crate::pending::{Pending, Promise};
 use crate::store::{self, Ages, Reading, Swept, Transaction};
 use crate::submission::{Begun, Id, Status, Submission, length};
 use crate::writer::{self, Shared};
-use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 /// Bytes that an operation counts beside what it holds.
 const WORK: usize = 256;
@@ -162,7 +162,7 @@ impl Vault {
     /// Begins a submission with a body of [`PIECE_BYTES`] at most and accepts it, in one operation.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin) and [`accept`](Self::accept); nothing of the body is kept then.
+    /// Errors of [`begin`](Self::begin) and [`accept`](Self::accept); nothing of the body is kept then.
     pub fn submit(&self, submission: Submission, body: Vec<u8>, now: u64) -> Pending<Begun> {
         let body = Zeroizing::new(body);
         let came = body.len() as u64;
@@ -228,6 +228,20 @@ impl Vault {
         self.run(bytes, move |t| t.record(&kind, record, now))
     }
 
+    /// Event that a machine hears of a record that it had written with this token.
+    ///
+    /// # Errors
+    /// All but [`VaultError::Contradiction`], which the machine hears of.
+    pub fn written(token: u64, done: Result<Vec<Id>>) -> Result<Event> {
+        match done {
+            Ok(ids) => Ok(Event::Written { token, ids }),
+            Err(VaultError::Contradiction { reason, .. }) => {
+                Ok(Event::NotWritten { token, reason })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
     /// Where the agreement of a kind goes on.
     ///
     /// # Errors
@@ -256,12 +270,12 @@ impl Vault {
         Pending::new(self.group.clone(), Work { bytes, what }, receipt)
     }
 
-    /// What a kind uses. With the empty name, submissions that never came and never may are remembered.
+    /// Use of a kind. With the empty name, submissions that never came and never may are remembered.
     pub fn usage(&self, kind: &str) -> Usage {
         self.shared.book().of(kind)
     }
 
-    /// What all kinds use together.
+    /// Use of all kinds together.
     pub fn usage_of_all(&self) -> Usage {
         self.shared.book().all()
     }

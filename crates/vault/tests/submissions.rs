@@ -1,7 +1,7 @@
 //! Submissions in a vault: bounds, conflicts, pieces, quotas, keys.
 
 use madrigal_vault::{
-    Begun, Id, Limits, PIECE_BYTES, State, Submission, Vault, VaultError, VaultKey,
+    Begun, Chain, Id, Limits, PIECE_BYTES, State, Submission, Vault, VaultError, VaultKey,
 };
 
 use crate::power::Disk;
@@ -304,4 +304,14 @@ fn notes_and_counters() {
         again.note("", None).wait(),
         Err(VaultError::Length { .. })
     ));
+}
+
+#[test]
+fn a_digest_is_known() {
+    // Another implementation can be held to this.
+    let body: Vec<u8> = (0..PIECE_BYTES + 100).map(|i| (i % 251) as u8).collect();
+    assert_eq!(
+        Chain::digest(b"header", &body).to_string(),
+        "499f72ecbd084411f9b94a9dcd23b55880fc2fed64a61dae738c69e8924d18b3"
+    );
 }

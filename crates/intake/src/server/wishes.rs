@@ -39,7 +39,7 @@ pub enum Asked {
     Fetch(Fetch),
     /// Requests of the size of their kind: [`ServerConnection::answers`](crate::ServerConnection::answers), in any groups, or refusals.
     Requests(Requests),
-    /// The client does without the answer to a message that is open: that answer all the same, or a refusal with [`Code::Cancelled`].
+    /// The client does without the answer to a message that is open: that answer all the same, or a refusal with [`Code::Cancelled`](crate::Code::Cancelled).
     Cancel {
         /// Number of that message.
         number: u64,
