@@ -1,5 +1,7 @@
 //! Servers of a service on this machine, and clients made by hand.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Submissions become jobs, and their results come back.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use crate::common::{Client, Service, statistics};
 
 fn runtime() -> tokio::runtime::Runtime {

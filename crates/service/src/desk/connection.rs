@@ -37,6 +37,7 @@ pub(crate) enum Reply {
     },
     Finished(Finished),
     Piece(OutputPiece),
+    #[expect(dead_code, reason = "there are no kinds of requests yet")]
     Answers(Answers),
     Refused(Refused),
 }

@@ -6,7 +6,7 @@ mod lines;
 mod meet;
 mod notes;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
@@ -155,6 +155,8 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         doors: &doors,
         health: &health,
         memory,
+        lines: RefCell::default(),
+        left: Cell::default(),
     };
     while leave.is_none() {
         let session = tokio::select! {
@@ -178,9 +180,17 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             }
         };
         meters.in_session.set(0);
-        if let Some(error) = ended {
-            warn!(%error, "the session with the other servers has ended");
-            health.trouble(Trouble::Servers, error.to_string());
+        servers.lines.take();
+        match (ended, servers.left.take()) {
+            (None, _) => {}
+            (Some(_), Some(party)) => {
+                info!(%party, "another server has taken leave");
+                health.trouble(Trouble::Servers, format!("{party} has taken leave"));
+            }
+            (Some(error), None) => {
+                warn!(%error, "the session with the other servers has ended");
+                health.trouble(Trouble::Servers, error.to_string());
+            }
         }
         doors.values().for_each(|door| door.tell(KindEvent::Down));
         session.close().await;
@@ -193,6 +203,10 @@ struct Servers<'a> {
     doors: &'a BTreeMap<String, KindDoor>,
     health: &'a Health,
     memory: u64,
+    /// Lines to the others, while there are some.
+    lines: RefCell<Option<Lines>>,
+    /// A server that has said that it takes leave.
+    left: Cell<Option<Party>>,
 }
 
 impl Servers<'_> {
@@ -212,7 +226,12 @@ impl Servers<'_> {
         let why = "it was told to; jobs that are at work are finished first";
         self.health.trouble(Trouble::Leaving, why);
         self.common.leaving.set(true);
+        if let Some(lines) = &*self.lines.borrow() {
+            lines.send_all(&Note::Leaving);
+        }
         let until = Instant::now() + within;
+        // Once at least, for what was just sent.
+        sleep(TICK).await;
         while self.common.jobs.get() > 0 && Instant::now() < until {
             sleep(TICK).await;
         }
@@ -239,6 +258,7 @@ impl Servers<'_> {
         let kinds = self.doors.iter();
         let kinds = kinds.map(|(name, door)| (name.clone(), Digest256(door.kind.digest)));
         let kinds: BTreeMap<_, _> = kinds.collect();
+        *self.lines.borrow_mut() = Some(lines.clone());
         lines.send_all(&Note::Kinds {
             kinds: kinds.clone(),
             memory: self.memory,
@@ -297,6 +317,7 @@ impl Servers<'_> {
                 }
                 Note::JobNumber(job) => (job.kind.clone(), KindEvent::JobNumber(job)),
                 Note::Leaving => {
+                    self.left.set(Some(reader.from));
                     self.common.leaving.set(true);
                     continue;
                 }
