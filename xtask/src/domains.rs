@@ -31,16 +31,18 @@ const CALLS: [&str; 12] = [
 ];
 
 /// Crates whose generators have secret keys, of which a session has many.
-const KEYED: [&str; 9] = [
+const KEYED: [&str; 11] = [
     "clients",
     "correlations-make",
     "engine",
     "garbling",
+    "intake",
     "lattice",
     "net",
     "operations",
     "ot",
     "protocols",
+    "service-client",
 ];
 
 /// Generators without a number.

@@ -10,6 +10,7 @@ use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
 const CRATES: [&str; 34] = [
+const CRATES: [&str; 35] = [
     "app",
     "circuit",
     "cli",
@@ -21,6 +22,7 @@ const CRATES: [&str; 34] = [
     "engine",
     "garbling",
     "hycc",
+    "intake",
     "kernels",
     "lab",
     "lattice",
@@ -40,6 +42,7 @@ const CRATES: [&str; 34] = [
     "psi",
     "psi-bins",
     "psi-programs",
+    "service-client",
     "stats",
     "tables",
     "testkit",

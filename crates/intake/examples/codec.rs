@@ -1,4 +1,4 @@
-//! What messages of requests and of submissions cost to write and to read, in nanoseconds:
+//! Costs of messages of requests and of submissions, written and read, in nanoseconds:
 //! `cargo run --release -p madrigal-intake --example codec`.
 #![allow(clippy::print_stdout, reason = "a program for the terminal")]
 

@@ -40,7 +40,7 @@ pub use client::{ClientConnection, NotNow, ServerFault};
 pub use code::Code;
 pub use error::WireError;
 pub use frame::Frames;
-pub use from_client::{Begin, Fetch, FromClient, Hello, Piece, Requests, Whole};
+pub use from_client::{Begin, Fetch, FromClient, Hello, Of, Piece, Requests, Whole};
 pub use from_server::{Answers, Finished, FromServer, OutputPiece, Refused, Welcome};
 #[doc(hidden)]
 pub use fuzzing::{fuzz_client, fuzz_server};

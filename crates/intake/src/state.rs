@@ -27,7 +27,7 @@ pub enum State {
         /// Number of the batch.
         batch: u64,
     },
-    /// Its job failed.
+    /// The job that counted on it failed.
     Failed {
         /// Number of the batch.
         batch: u64,

@@ -16,7 +16,7 @@ fn an_upload_in_pieces_is_accepted() {
     let length = mine.body.len() as u64;
     assert!(length > 2 * PIECE as u64);
     let number = pair.client.begin(0, mine.known(), length).unwrap();
-    let [Asked::Begin(begin, headers)] = &pair.to_server()[..] else {
+    let [Asked::Begin(begin, headers)] = &pair.serve()[..] else {
         panic!("a beginning");
     };
     assert_eq!(
@@ -26,31 +26,31 @@ fn an_upload_in_pieces_is_accepted() {
     assert_eq!(headers[0].purpose(), Purpose::Input);
     assert!(pair.client.wants(number).is_none());
     assert!(pair.server.begun(number, 0));
-    assert_eq!(pair.to_client(), [FromServer::Begun { number, offset: 0 }]);
+    assert_eq!(pair.tell(), [FromServer::Begun { number, offset: 0 }]);
 
     let mut came = Vec::new();
     while let Some((offset, bytes)) = pair.client.wants(number) {
         let piece = &mine.body[offset as usize..][..bytes as usize];
         pair.client.piece(number, piece.to_vec().into()).unwrap();
-        for asked in pair.to_server() {
+        for asked in pair.serve() {
             let Asked::Piece(piece) = asked else {
                 panic!("{asked:?} is no piece");
             };
             came.extend_from_slice(&piece.bytes);
             pair.server.taken(piece.bytes.len() as u64);
         }
-        pair.to_client();
+        pair.tell();
     }
     assert_eq!(came, mine.body);
     pair.client.end(number).unwrap();
-    assert_eq!(pair.to_server(), [Asked::End { number }]);
+    assert_eq!(pair.serve(), [Asked::End { number }]);
     assert!(pair.server.accepted(number, signed()));
     assert!(
         !pair.server.accepted(number, signed()),
         "there is one answer"
     );
     let receipt = signed();
-    assert_eq!(pair.to_client(), [FromServer::Accepted { number, receipt }]);
+    assert_eq!(pair.tell(), [FromServer::Accepted { number, receipt }]);
     assert_eq!((pair.client.unanswered(), pair.server.unanswered()), (0, 0));
 }
 
@@ -61,20 +61,20 @@ fn an_upload_goes_on_where_it_was() {
     for offset in [0, PIECE as u64, 2 * PIECE as u64, length] {
         let mut pair = Pair::open(None);
         let number = pair.client.begin(0, mine.known(), length).unwrap();
-        pair.to_server();
+        pair.serve();
         assert!(!pair.server.begun(number, 1), "no piece begins there");
         assert!(pair.server.begun(number, offset));
-        pair.to_client();
+        pair.tell();
         let wants = pair.client.wants(number);
         let next = (length - offset).min(PIECE as u64);
         assert_eq!(wants, (next > 0).then_some((offset, next)));
         if offset == length {
             pair.client.end(number).unwrap();
-            assert_eq!(pair.to_server(), [Asked::End { number }]);
+            assert_eq!(pair.serve(), [Asked::End { number }]);
         } else {
             assert!(pair.client.end(number).is_err());
             assert_eq!(pair.force(&FromClient::End { number }), []);
-            assert_eq!(refusal(&pair.to_client()), (number, Code::Order));
+            assert_eq!(refusal(&pair.tell()), (number, Code::Order));
         }
     }
 }
@@ -85,14 +85,14 @@ fn a_whole_submission_is_accepted_or_refused_by_its_digest() {
     let mine = submission(10, 0);
     let body = Payload::from(mine.body.clone());
     let number = pair.client.whole(0, mine.known(), body.clone()).unwrap();
-    assert!(matches!(&pair.to_server()[..], [Asked::Whole(whole, _)] if whole.body == body));
+    assert!(matches!(&pair.serve()[..], [Asked::Whole(whole, _)] if whole.body == body));
     pair.server.accepted(number, signed());
-    pair.to_client();
+    pair.tell();
     let (id, headers, mut digest) = mine.known();
     digest.0[31] ^= 1;
     let number = pair.client.whole(0, (id, headers, digest), body).unwrap();
-    assert_eq!(pair.to_server(), []);
-    assert_eq!(refusal(&pair.to_client()), (number, Code::Digest));
+    assert_eq!(pair.serve(), []);
+    assert_eq!(refusal(&pair.tell()), (number, Code::Digest));
     assert_eq!(pair.server.unanswered(), 0);
 }
 
@@ -138,14 +138,14 @@ fn submissions_that_do_not_fit_are_refused() {
     let mut pair = Pair::open(None);
     for (kind, known, length, code) in cases {
         let number = pair.client.begin(kind, known, length).unwrap();
-        assert_eq!(pair.to_server(), [], "{code:?}");
-        assert_eq!(refusal(&pair.to_client()), (number, code));
+        assert_eq!(pair.serve(), [], "{code:?}");
+        assert_eq!(refusal(&pair.tell()), (number, code));
     }
     // A client with a name may use the closed kind: then the headers are another job's.
     let mut pair = Pair::open(Some("carol"));
     let number = pair.client.begin(2, known, length).unwrap();
-    assert_eq!(pair.to_server(), []);
-    assert_eq!(refusal(&pair.to_client()), (number, Code::Header));
+    assert_eq!(pair.serve(), []);
+    assert_eq!(refusal(&pair.tell()), (number, Code::Header));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn state_job_and_output_are_told() {
     let status = pair.client.status(id).unwrap();
     let wait = pair.client.wait(id).unwrap();
     let fetch = pair.client.fetch(id, 1, PIECE as u64).unwrap();
-    assert_eq!(pair.to_server().len(), 3);
+    assert_eq!(pair.serve().len(), 3);
     let piece = OutputPiece {
         number: fetch,
         offset: PIECE as u64,
@@ -237,7 +237,7 @@ fn state_job_and_output_are_told() {
         FromServer::Finished(finished),
         state,
     ];
-    assert_eq!(pair.to_client(), told);
+    assert_eq!(pair.tell(), told);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn requests_are_answered_in_any_groups() {
         Err(NotNow::Window)
     );
     assert!(pair.client.requests(1, 119, &payload(0)).is_err());
-    assert_eq!(pair.to_server().len(), 2);
+    assert_eq!(pair.serve().len(), 2);
     assert_eq!(pair.server.unanswered(), 100);
     let mut answers = |first_number, count: usize| {
         assert!(pair.server.answers(Answers {
@@ -259,7 +259,7 @@ fn requests_are_answered_in_any_groups() {
             each_bytes: 8,
             payload: vec![4; 8 * count].into(),
         }));
-        assert_eq!(pair.to_client().len(), 1);
+        assert_eq!(pair.tell().len(), 1);
         pair.client.request_credit()
     };
     assert_eq!(answers(80, 10), 10);
@@ -267,7 +267,7 @@ fn requests_are_answered_in_any_groups() {
     assert_eq!(answers(70, 10), 70);
     assert_eq!(answers(90, 29), 99);
     assert!(pair.server.refuse(Refused::new(119, Code::Retry, "lost")));
-    assert_eq!(refusal(&pair.to_client()), (119, Code::Retry));
+    assert_eq!(refusal(&pair.tell()), (119, Code::Retry));
     assert_eq!((pair.client.unanswered(), pair.server.unanswered()), (0, 0));
     // A number that was passed over is used up.
     assert!(pair.client.requests(1, 60, &payload(1)).is_err());
@@ -288,14 +288,14 @@ fn many_requests_are_several_messages() {
     large.request_window = 10_000;
     let mut pair = Pair::new(hello());
     pair.server = ServerConnection::new(std::sync::Arc::new(large));
-    pair.to_server();
+    pair.serve();
     pair.server.welcome(None, 0);
-    pair.to_client();
+    pair.tell();
     let all: Vec<u8> = (0..16 * 9_000_u32).map(|i| (i / 16) as u8).collect();
     pair.client.requests(1, 1, &all.clone().into()).unwrap();
     let mut next = 1;
     let mut came = Vec::new();
-    for asked in pair.to_server() {
+    for asked in pair.serve() {
         let Asked::Requests(requests) = asked else {
             panic!("{asked:?}");
         };
@@ -363,7 +363,7 @@ fn the_order_is_checked() {
         let mut pair = Pair::new(hello());
         assert_eq!(pair.force(message), []);
         assert_eq!(pair.end(), Some(Code::Order));
-        assert_eq!(refusal(&pair.to_client()), (0, Code::Order));
+        assert_eq!(refusal(&pair.tell()), (0, Code::Order));
         assert!(pair.client.is_over());
     }
     let later = [
@@ -383,7 +383,7 @@ fn the_order_is_checked() {
     // A message before the greeting was answered.
     let mut pair = Pair::new(hello());
     pair.client.output().extend_from_slice(&[1]);
-    assert_eq!(pair.to_server().len(), 1);
+    assert_eq!(pair.serve().len(), 1);
     assert_eq!(pair.end(), Some(Code::Order));
     assert!(!pair.server.welcome(None, 0));
     // A number again.
@@ -398,7 +398,7 @@ fn the_order_is_checked() {
         .client
         .begin(0, mine.known(), mine.body.len() as u64)
         .unwrap();
-    pair.to_server();
+    pair.serve();
     assert_eq!(pair.force(&piece(number, 0)), []);
     assert_eq!(pair.end(), Some(Code::Order));
 }
@@ -412,9 +412,9 @@ fn pieces_of_a_refused_upload_are_dropped() {
         .client
         .begin(0, mine.known(), mine.body.len() as u64)
         .unwrap();
-    pair.to_server();
+    pair.serve();
     pair.server.begun(number, 0);
-    pair.to_client();
+    pair.tell();
     for at in 0..2 {
         let piece = mine.body[at * PIECE..][..PIECE].to_vec();
         pair.client.piece(number, piece.into()).unwrap();
@@ -427,8 +427,8 @@ fn pieces_of_a_refused_upload_are_dropped() {
         pair.server
             .refuse(Refused::new(number, Code::Quota, "full"))
     );
-    assert_eq!(pair.to_server(), []);
-    let told = pair.to_client();
+    assert_eq!(pair.serve(), []);
+    let told = pair.tell();
     assert!(matches!(told[0], FromServer::Refused(_)), "{told:?}");
     assert_eq!(pair.client.body_credit(), MIN_BODY_WINDOW);
     assert_eq!(pair.end(), None);
@@ -443,7 +443,7 @@ fn limits_hold_at_their_ends() {
     for _ in 0..MAX_UPLOADS {
         pair.client.begin(0, mine.known(), length).unwrap();
     }
-    assert_eq!(pair.to_server().len(), MAX_UPLOADS);
+    assert_eq!(pair.serve().len(), MAX_UPLOADS);
     assert_eq!(
         pair.client.begin(0, mine.known(), length),
         Err(NotNow::Full)
@@ -464,10 +464,16 @@ fn limits_hold_at_their_ends() {
     let mut pair = Pair::open(None);
     for _ in 0..MAX_CALLS {
         pair.client.status(id).unwrap();
-        pair.to_server();
+        pair.serve();
     }
     assert_eq!(pair.client.wait(id), Err(NotNow::Full));
-    assert_eq!(pair.force(&FromClient::Wait { number: 5_000, id }), []);
+    assert_eq!(
+        pair.force(&FromClient::Wait {
+            number: 5_000,
+            of: id.into()
+        }),
+        []
+    );
     assert_eq!(pair.server.unanswered(), MAX_CALLS as u64);
     // Requests: one more ends the connection.
     let requests = |first_number, count: usize| {
@@ -486,14 +492,14 @@ fn limits_hold_at_their_ends() {
     // Bodies: as many bytes as the window has, and one more.
     let mut pair = Pair::open(None);
     let number = pair.client.begin(0, mine.known(), length).unwrap();
-    pair.to_server();
+    pair.serve();
     pair.server.begun(number, 0);
-    pair.to_client();
+    pair.tell();
     for at in 0..2 {
         let piece = mine.body[at * PIECE..][..PIECE].to_vec();
         pair.client.piece(number, piece.into()).unwrap();
     }
-    assert_eq!(pair.to_server().len(), 2);
+    assert_eq!(pair.serve().len(), 2);
     let offset = 2 * PIECE as u64;
     let piece = FromClient::Piece(Piece {
         number,
@@ -517,7 +523,7 @@ fn output_is_bounded() {
         taken += pair
             .force(&FromClient::Fetch(Fetch {
                 number,
-                id,
+                of: id.into(),
                 output: 0,
                 offset: 0,
             }))
@@ -618,7 +624,7 @@ fn versions_are_compared() {
             most,
             ..hello()
         });
-        assert_eq!(pair.to_server().len(), usize::from(code.is_none()));
+        assert_eq!(pair.serve().len(), usize::from(code.is_none()));
         assert_eq!(pair.end(), code);
     }
 }

@@ -155,10 +155,10 @@ impl Pair {
     /// A connection whose client is welcome under a name, or as nobody.
     pub(crate) fn open(name: Option<&str>) -> Self {
         let mut pair = Self::new(hello());
-        let asked = pair.to_server();
+        let asked = pair.serve();
         assert_eq!(asked, [Asked::Hello(hello())]);
         assert!(pair.server.welcome(name.map(str::to_owned), 5));
-        assert!(matches!(pair.to_client()[..], [FromServer::Welcome(_)]));
+        assert!(matches!(pair.tell()[..], [FromServer::Welcome(_)]));
         pair
     }
 
@@ -170,7 +170,7 @@ impl Pair {
     }
 
     /// Carries what the client has said, and gives what the server makes of it.
-    pub(crate) fn to_server(&mut self) -> Vec<Asked> {
+    pub(crate) fn serve(&mut self) -> Vec<Asked> {
         let said = self.client.output().split();
         self.give_server(&said)
     }
@@ -185,7 +185,7 @@ impl Pair {
     }
 
     /// Carries what the server has said.
-    pub(crate) fn to_client(&mut self) -> Vec<FromServer> {
+    pub(crate) fn tell(&mut self) -> Vec<FromServer> {
         let said = self.server.output().split();
         let mut told = Vec::new();
         for chunk in said.chunks(1000) {

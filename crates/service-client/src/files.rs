@@ -15,9 +15,9 @@ const MAX_FILE: u64 = 1 << 20;
 /// Openness of a file to others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Its owner alone reads it.
+    /// Readable by the owner alone.
     Private,
-    /// As the user's files are.
+    /// Readable as the user says.
     Usual,
 }
 

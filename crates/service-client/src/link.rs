@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use madrigal_core::Digest256;
 use madrigal_intake::limits::PIECE;
 use madrigal_intake::{
-    ClientConnection, Finished, FromServer, Hello, NotNow, OutputPiece, Payload, Refused,
+    ClientConnection, Finished, FromServer, Hello, NotNow, Of, OutputPiece, Payload, Refused,
     ServerFault, Signed, State, Welcome,
 };
 use madrigal_net::tls::Turn;
@@ -79,8 +79,8 @@ pub(crate) type Sink = (usize, mpsc::UnboundedSender<(usize, Event)>);
 enum Ask {
     Submit(ToServer, Reply<Signed>),
     State(Digest256, Reply<State>),
-    Wait(Digest256, Reply<Waited>),
-    Fetch(Digest256, u32, u64, Reply<OutputPiece>),
+    Wait(Of, Reply<Waited>),
+    Fetch(Of, u32, u64, Reply<OutputPiece>),
     Requests(u32, u64, Payload),
 }
 
@@ -168,17 +168,17 @@ impl Link {
         self.ask(|reply| Ask::State(id, reply)).await
     }
 
-    pub(crate) async fn wait(&self, id: Digest256) -> Result<Waited, LinkError> {
-        self.ask(|reply| Ask::Wait(id, reply)).await
+    pub(crate) async fn wait(&self, of: Of) -> Result<Waited, LinkError> {
+        self.ask(|reply| Ask::Wait(of, reply)).await
     }
 
     pub(crate) async fn fetch(
         &self,
-        id: Digest256,
+        of: Of,
         output: u32,
         offset: u64,
     ) -> Result<OutputPiece, LinkError> {
-        self.ask(|reply| Ask::Fetch(id, output, offset, reply))
+        self.ask(|reply| Ask::Fetch(of, output, offset, reply))
             .await
     }
 
@@ -303,18 +303,18 @@ impl Driver {
                     self.sent(sent, Pending::State(reply));
                 }
             }
-            Ask::Wait(id, reply) => {
-                let sent = connection.wait(id);
+            Ask::Wait(of, reply) => {
+                let sent = connection.wait(of);
                 if self.keep(&sent) {
-                    self.waiting = Some(Ask::Wait(id, reply));
+                    self.waiting = Some(Ask::Wait(of, reply));
                 } else {
                     self.sent(sent, Pending::Wait(reply));
                 }
             }
-            Ask::Fetch(id, output, offset, reply) => {
-                let sent = connection.fetch(id, output, offset);
+            Ask::Fetch(of, output, offset, reply) => {
+                let sent = connection.fetch(of, output, offset);
                 if self.keep(&sent) {
-                    self.waiting = Some(Ask::Fetch(id, output, offset, reply));
+                    self.waiting = Some(Ask::Fetch(of, output, offset, reply));
                 } else {
                     self.sent(sent, Pending::Fetch(reply));
                 }

@@ -343,6 +343,26 @@ impl Keep {
         Ok(Some(facts))
     }
 
+    /// The first batch after one that ended well and whose results are kept.
+    pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>, VaultError> {
+        let restored = self.vault.restored(kind)?;
+        let last = restored.closed.map_or(0, |closed| closed.n);
+        // Results of old batches are gone, and so are the batches: the search goes from the last one down to the first that is kept.
+        let mut found = None;
+        for n in (after + 1..=last).rev() {
+            match self.vault.batch(kind, n)? {
+                None => break,
+                Some(batch) => {
+                    let done = matches!(batch.ended, Some((Outcome::Final { .. }, _)));
+                    if done && !self.vault.outputs(kind, n)?.is_empty() {
+                        found = Some(n);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Bytes of an output from a place on, 64 KiB at most.
     pub(crate) fn output(
         &self,

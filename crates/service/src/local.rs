@@ -60,7 +60,7 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
     say(format_args!(
         "a service of {} servers runs; its files are in {}\n\
          bring a value:   madrigal submit --service {folder}/member.toml --job ages --input age=FILE\n\
-         get the results: madrigal submit --service {folder}/analyst.toml --job ages --results\n\
+         get the results: madrigal submit --service {folder}/analyst.toml --job ages --after 0\n\
          Ctrl-C ends it",
         children.0.len(),
         folder.display(),
@@ -115,7 +115,11 @@ impl Children {
         }
         let until = tokio::time::Instant::now() + END;
         while tokio::time::Instant::now() < until {
-            if self.0.iter_mut().all(|child| matches!(child.try_wait(), Ok(Some(_)))) {
+            if self
+                .0
+                .iter_mut()
+                .all(|child| matches!(child.try_wait(), Ok(Some(_))))
+            {
                 return;
             }
             sleep(Duration::from_millis(20)).await;
@@ -151,7 +155,9 @@ fn make(folder: &Path, servers: usize, demo: DemoArg) -> Result<()> {
     for server in 0..servers {
         let port = TcpListener::bind("127.0.0.1:0");
         let port = port.map_err(Failure::system("cannot find a free port"))?;
-        let address = port.local_addr().map_err(Failure::system("cannot find a free port"))?;
+        let address = port
+            .local_addr()
+            .map_err(Failure::system("cannot find a free port"))?;
         ports.push(port);
         let name = format!("server{server}");
         let identity = Identity::generate(Validity::days(DAYS)?)?;

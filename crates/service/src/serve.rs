@@ -121,11 +121,17 @@ impl From<&std::sync::Arc<crate::Kind>> for KindReport {
         };
         let inputs = kind.inputs.iter().map(|input| {
             let shape = shape(&mut input.shape.iter().copied().map(Some));
-            format!("{}: {} [{shape}] in {}", input.name, input.element_type, input.form.0)
+            format!(
+                "{}: {} [{shape}] in {}",
+                input.name, input.element_type, input.form.0
+            )
         });
         let outputs = kind.outputs.iter().map(|output| {
             let shape = shape(&mut output.shape.iter().copied());
-            format!("{}: {} [{shape}] for {}", output.name, output.element_type, output.to)
+            format!(
+                "{}: {} [{shape}] for {}",
+                output.name, output.element_type, output.to
+            )
         });
         Self {
             kind: kind.config.name.clone(),
@@ -151,10 +157,23 @@ fn told(checked: &Checked, kinds: &[KindReport]) -> String {
     );
     for kind in kinds {
         let KindReport { least, most, .. } = kind;
-        let _ = writeln!(text, "kind {}, {least} to {most} submissions a batch", kind.kind);
-        kind.inputs.iter().for_each(|one| _ = writeln!(text, "  in   {one}"));
-        kind.outputs.iter().for_each(|one| _ = writeln!(text, "  out  {one}"));
-        let _ = writeln!(text, "  up to {:.1} MB of memory; digest {}", kind.memory as f64 / 1e6, kind.digest);
+        let _ = writeln!(
+            text,
+            "kind {}, {least} to {most} submissions a batch",
+            kind.kind
+        );
+        kind.inputs
+            .iter()
+            .for_each(|one| _ = writeln!(text, "  in   {one}"));
+        kind.outputs
+            .iter()
+            .for_each(|one| _ = writeln!(text, "  out  {one}"));
+        let _ = writeln!(
+            text,
+            "  up to {:.1} MB of memory; digest {}",
+            kind.memory as f64 / 1e6,
+            kind.digest
+        );
     }
     text
 }

@@ -1,6 +1,6 @@
 //! A client's side of a connection, without I/O.
 //!
-//! What is sent is checked against the connection's state and the server's windows before ([`NotNow`]); what comes, against what was asked
+//! Messages that are sent are checked against the connection's state and the server's windows before ([`NotNow`]); those that come, against what was asked
 //! ([`ServerFault`]): a server that answers something else is not believed in anything any more.
 
 mod asks;

@@ -3,7 +3,7 @@
 use madrigal_clients::Header;
 use madrigal_core::Digest256;
 
-use crate::from_client::{Begin, Fetch, Hello, Piece, Requests, Whole};
+use crate::from_client::{Begin, Fetch, Hello, Of, Piece, Requests, Whole};
 
 /// Wishes of a client, each checked as far as the connection's state and the kinds go. Each wants the answer that is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,14 +32,14 @@ pub enum Asked {
     Wait {
         /// Number of the message.
         number: u64,
-        /// Name of the submission.
-        id: Digest256,
+        /// The submission, or the batch that came before.
+        of: Of,
     },
     /// Wish for a piece of an output: [`ServerConnection::output_piece`](crate::ServerConnection::output_piece) or a refusal.
     Fetch(Fetch),
     /// Requests of the size of their kind: [`ServerConnection::answers`](crate::ServerConnection::answers), in any groups, or refusals.
     Requests(Requests),
-    /// The client does without the answer to a message that is open: that answer all the same, or a refusal with [`Code::Cancelled`].
+    /// The client does without the answer to a message that is open: that answer all the same, or a refusal with [`Code::Cancelled`](crate::Code::Cancelled).
     Cancel {
         /// Number of that message.
         number: u64,

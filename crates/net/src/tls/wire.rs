@@ -78,7 +78,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
-            // What this side has to say comes first, whether or not the socket takes it now.
+            // This side speaks first, whether or not the socket takes it now.
             let _ = self.poll_flush(cx, &mut BytesMut::new())?;
             let Some(tls) = self.tls.as_mut().filter(|tls| tls.is_handshaking()) else {
                 break;

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use madrigal_clients::{Header, Preamble};
 use madrigal_core::Digest256;
 use madrigal_intake::{
-    Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, OutputPiece, Receipt, Refused,
+    Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
     Signed, State, Whole, batch_digest, limits::PIECE,
 };
 use madrigal_vault::agreement::run_name;
@@ -75,9 +75,18 @@ impl Desk {
                 };
                 async move { vec![reply] }.boxed()
             }
-            Asked::Wait { number, id } => {
+            Asked::Wait { number, of } => {
                 let client = visitor.client().map(str::to_owned);
-                async move { vec![desk.wait(number, id, client).await] }.boxed()
+                match of {
+                    Of::Submission(id) => {
+                        async move { vec![desk.wait(number, id, client).await] }.boxed()
+                    }
+                    Of::Batch { kind, batch } => {
+                        let kind = Arc::clone(&desk.kinds[kind as usize]);
+                        async move { vec![desk.wait_after(number, kind, batch, client).await] }
+                            .boxed()
+                    }
+                }
             }
             Asked::Fetch(fetch) => {
                 let client = visitor.client().map(str::to_owned);
@@ -302,7 +311,7 @@ impl Desk {
                     let desk = Arc::clone(&self);
                     let kind = Arc::clone(kind);
                     let finished = tokio::task::spawn_blocking(move || {
-                        desk.finished(number, &kind, batch, &id, client.as_deref())
+                        desk.finished(number, &kind, batch, Some(&id), client.as_deref())
                     });
                     let failed = |text: String| (number, Code::Server, text);
                     let reply = finished.await.map_err(|error| failed(error.to_string()));
@@ -321,12 +330,43 @@ impl Desk {
         }
     }
 
+    /// Waits for the first job of a kind after a batch whose results are kept.
+    async fn wait_after(
+        self: Arc<Self>,
+        number: u64,
+        kind: Arc<Kind>,
+        batch: u64,
+        client: Option<String>,
+    ) -> Reply {
+        let mut ends = self.keep.ends(&kind.config.name);
+        loop {
+            ends.borrow_and_update();
+            let (desk, of, client) = (Arc::clone(&self), Arc::clone(&kind), client.clone());
+            let found = tokio::task::spawn_blocking(move || {
+                let next = desk.keep.next_done(&of.config.name, batch);
+                let next = next.map_err(|error| (number, Code::Server, error.to_string()))?;
+                next.map(|next| desk.finished(number, &of, next, None, client.as_deref()))
+                    .transpose()
+            });
+            let failed = |text: String| (number, Code::Server, text);
+            match found.await.map_err(|error| failed(error.to_string())) {
+                Ok(Ok(Some(reply))) => return reply,
+                Ok(Ok(None)) => {}
+                Ok(Err(no)) | Err(no) => return refused(no),
+            }
+            if ends.changed().await.is_err() {
+                let text = "the server stops".to_owned();
+                return refused((number, Code::Closing, text));
+            }
+        }
+    }
+
     fn finished(
         &self,
         number: u64,
         kind: &Kind,
         batch: u64,
-        id: &Digest256,
+        id: Option<&Digest256>,
         client: Option<&str>,
     ) -> Result<Reply, No> {
         let facts = self.facts(number, kind, batch)?;
@@ -395,22 +435,30 @@ impl Desk {
     fn fetch(&self, fetch: Fetch, client: Option<&str>) -> Result<Reply, No> {
         let number = fetch.number;
         let failed = |error: VaultError| (number, Code::Server, error.to_string());
-        let status = self.keep.status(&fetch.id.0).map_err(failed)?;
-        let found = status.and_then(|status| match status.state {
-            madrigal_vault::State::Counted { n, .. } => {
-                let mut kinds = self.kinds.iter();
-                let kind = kinds.find(|kind| kind.config.name == status.kind)?;
-                Some((Arc::clone(kind), n))
+        let of_submission = |id: &Digest256| {
+            let status = self.keep.status(&id.0).map_err(failed)?;
+            Ok(status.and_then(|status| match status.state {
+                madrigal_vault::State::Counted { n, .. } => {
+                    let mut kinds = self.kinds.iter();
+                    let kind = kinds.find(|kind| kind.config.name == status.kind)?;
+                    Some((Arc::clone(kind), n))
+                }
+                _ => None,
+            }))
+        };
+        let (id, found) = match fetch.of {
+            Of::Submission(id) => (Some(id), of_submission(&id)?),
+            Of::Batch { kind, batch } => {
+                (None, Some((Arc::clone(&self.kinds[kind as usize]), batch)))
             }
-            _ => None,
-        });
+        };
         let (kind, batch) = found.ok_or_else(|| {
             let text = "no job has counted this submission".to_owned();
             (number, Code::NotFound, text)
         })?;
         let facts = self.facts(number, &kind, batch)?;
         let place = fetch.output as usize;
-        let (from, length) = part(number, &kind, &facts, place, &fetch.id, client)?;
+        let (from, length) = part(number, &kind, &facts, place, id.as_ref(), client)?;
         if fetch.offset > length {
             let text = format!("offset {} of {length} bytes", fetch.offset);
             return Err((number, Code::NotFound, text));
@@ -444,7 +492,7 @@ fn part(
     kind: &Kind,
     facts: &Facts,
     place: usize,
-    id: &Digest256,
+    id: Option<&Digest256>,
     client: Option<&str>,
 ) -> Result<(u64, u64), No> {
     let not_there = |text: String| (number, Code::NotFound, text);
@@ -456,16 +504,16 @@ fn part(
     let each = each(kind, facts, place);
     match &output.to {
         Receivers::OwnRow => {
-            let row = facts.members.binary_search(&id.0);
+            let row = id.and_then(|id| facts.members.binary_search(&id.0).ok());
             let row =
-                row.map_err(|_| not_there("the batch does not have this submission".to_owned()))?;
+                row.ok_or_else(|| not_there("rows are for those who submitted".to_owned()))?;
             Ok((row as u64 * each, each))
         }
-        Receivers::Submitters => Ok((0, each)),
+        Receivers::Submitters if id.is_some() => Ok((0, each)),
         Receivers::Named(names) if client.is_some_and(|client| names.contains(client)) => {
             Ok((0, each))
         }
-        Receivers::Named(_) => {
+        Receivers::Named(_) | Receivers::Submitters => {
             let text = format!("output `{}` is for {}", output.name, output.to);
             Err((number, Code::NotAllowed, text))
         }
