@@ -8,7 +8,6 @@ use crate::error::{Result, VaultError};
 use crate::pending::Pending;
 use crate::submission::{Id, MAX_NAME, length};
 use crate::vault::Vault;
-use madrigal_core::chain::PIECE as PIECE_BYTES;
 
 /// A batch of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
