@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 36] = [
+const CRATES: [&str; 37] = [
     "app",
     "circuit",
     "cli",
@@ -41,6 +41,7 @@ const CRATES: [&str; 36] = [
     "psi",
     "psi-bins",
     "psi-programs",
+    "service",
     "service-client",
     "stats",
     "tables",

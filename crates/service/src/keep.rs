@@ -34,6 +34,9 @@ const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
 
+/// A way to open a vault on a disk of one's own.
+pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;
+
 /// All that a server keeps.
 pub(crate) struct Keep {
     vault: Vault,
@@ -97,12 +100,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Keep {
-    /// Opens what is kept; a server's first start makes it, and its key.
+    /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
         config: &Config,
         kinds: &[Arc<Kind>],
         health: &Arc<Health>,
         meters: &Arc<Meters>,
+        disk: Option<Disk>,
     ) -> Result<Self, VaultError> {
         let file = config.data.join(FILE);
         if !file.exists() && !config.vault_key.exists() {
@@ -122,7 +126,10 @@ impl Keep {
             kind: all,
             ..Limits::default()
         };
-        let vault = Vault::open(&file, &key, limits)?;
+        let vault = match disk {
+            None => Vault::open(&file, &key, limits)?,
+            Some(disk) => disk(&key, limits)?,
+        };
         let kept = kinds.iter().map(|kind| {
             let (name, config) = (kind.config.name.clone(), &kind.config);
             let kept = Kept {

@@ -19,7 +19,7 @@ use tracing::info;
 
 use crate::config::{Config, ConfigError};
 use crate::desk::{Desk, DeskSetup, Port};
-use crate::keep::Keep;
+use crate::keep::{Disk, Keep};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::together::{Meet, Setup, Together};
@@ -133,6 +133,14 @@ impl Server {
     /// # Errors
     /// [`ServeError`]: a port that is taken, a disk that cannot be used, what is kept on it.
     pub async fn start(checked: Checked) -> Result<Self, ServeError> {
+        Self::start_on(checked, None).await
+    }
+
+    /// Starts a server as [`start`](Self::start) does, on a disk of the caller's: for tests of losses of power.
+    ///
+    /// # Errors
+    /// [`ServeError`] in the same cases.
+    pub async fn start_on(checked: Checked, disk: Option<Disk>) -> Result<Self, ServeError> {
         let Checked {
             config,
             kinds,
@@ -141,7 +149,7 @@ impl Server {
         make_directory(&config.data)?;
         let (health, meters) = (Arc::<Health>::default(), Arc::<Meters>::default());
         health.trouble(Trouble::Servers, "it has just started");
-        let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters)?);
+        let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
         let listener = listen(&config).await?;
         let address = listener.local_addr().map_err(system("the port"))?;
         let roster = Arc::new(config.roster.clone());

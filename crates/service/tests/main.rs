@@ -2,3 +2,9 @@
 
 mod common;
 mod jobs;
+mod kills;
+#[path = "../../vault/tests/power.rs"]
+#[allow(dead_code, reason = "a disk, of which these tests use a part")]
+mod power;
+#[path = "../../vault/tests/random.rs"]
+mod random;

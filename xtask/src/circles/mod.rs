@@ -59,6 +59,7 @@ const FINISHED: &[&str] = &[
     "psi-programs",
     "service-client",
     "testkit",
+    "service",
     "vault",
     "xtask",
     "xtask-codegen",
