@@ -236,6 +236,8 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A server's fingerprint and a client's secret give the token that the client shows that server (pseudorandom function under the secret).
+    Sha256 SERVICE_TOKEN = b"madrigal service's token v1";
     /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
     Sha256 SERVICE_KIND = b"madrigal service's kind v1";
     /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).

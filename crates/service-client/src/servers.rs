@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::try_join_all;
 use madrigal_core::text::plain;
 use madrigal_intake::limits::VERSIONS;
-use madrigal_intake::{Hello, Kind, Welcome};
+use madrigal_intake::{Hello, Kind, Welcome, token_for};
 use madrigal_net::tls::{ClientTls, TlsError};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
@@ -113,11 +113,14 @@ impl Servers {
         Ok(())
     }
 
-    fn hello(&self, session: [u8; 16]) -> Hello {
+    fn hello(&self, server: usize, session: [u8; 16]) -> Hello {
+        let key = &self.config.servers.parties()[server].key;
+        let token = self.config.token.as_ref();
         Hello {
             least: *VERSIONS.start(),
             most: *VERSIONS.end(),
-            token: self.config.token.clone(),
+            // Each server sees another one, and cannot pose as the client at the others.
+            token: token.map(|secret| token_for(secret, key)),
             client: self.config.client.clone(),
             software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).into(),
             session,
@@ -132,7 +135,7 @@ impl Servers {
         sink: Option<Sink>,
     ) -> Result<Link, Failure> {
         let wire = self.dial.dial(server).await.map_err(Failure::Dial)?;
-        let link = Link::open(wire, self.hello(session), sink)
+        let link = Link::open(wire, self.hello(server, session), sink)
             .await
             .map_err(Failure::Link)?;
         Ok(link)

@@ -304,7 +304,9 @@ impl Server {
         match asked {
             Asked::Hello(hello) => {
                 let token = hello.token.map(|token| token.to_vec());
-                let known = key.is_some() || token.as_deref() == Some(b"sesame");
+                let known = key.is_some()
+                    || token.as_deref()
+                        == Some(&token_for(b"sesame", &self.identity.fingerprint())[..]);
                 if token.is_some() && !known {
                     connection.reject(Code::Unknown, "no such token");
                     return true;

@@ -11,7 +11,6 @@ use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
 use madrigal_net::transport::{Security, handing_on};
-use madrigal_vault::VaultError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
@@ -19,7 +18,7 @@ use tracing::info;
 
 use crate::config::{Config, ConfigError};
 use crate::desk::{Desk, DeskSetup, Port};
-use crate::keep::{Disk, Keep};
+use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::together::{Meet, Setup, Together};
@@ -47,7 +46,10 @@ pub enum ServeError {
     Kinds(Vec<KindError>),
     /// What is kept on the disk.
     #[error(transparent)]
-    Vault(#[from] VaultError),
+    Keep(#[from] KeepError),
+    /// The disk has failed while the server was at work.
+    #[error("{0}")]
+    Failed(String),
     /// The system.
     #[error("{what}: {source}")]
     System {
@@ -116,6 +118,7 @@ pub struct Server {
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
+    keep: Arc<Keep>,
     health: Arc<Health>,
     meters: Arc<Meters>,
     address: std::net::SocketAddr,
@@ -204,7 +207,8 @@ impl Server {
             limits: config.limits.clone(),
         };
         let port = tokio::spawn(port.work());
-        let sweeper = tokio::spawn(async move { keep.sweep_forever().await });
+        let swept = Arc::clone(&keep);
+        let sweeper = tokio::spawn(async move { swept.sweep_forever().await });
         info!(%address, party = name_of(&roster, config.me), "listening");
         Ok(Self {
             together,
@@ -212,10 +216,24 @@ impl Server {
             operation,
             sweeper,
             desk,
+            keep,
             health,
             meters,
             address,
         })
+    }
+
+    /// Waits until the server cannot go on: its disk has failed, or its thread has ended. What was acknowledged is there at the next start.
+    pub async fn failed(&self) -> ServeError {
+        let over = async {
+            while !self.together.is_over() {
+                sleep(Duration::from_millis(500)).await;
+            }
+        };
+        tokio::select! {
+            reason = self.keep.failed() => ServeError::Failed(reason),
+            () = over => ServeError::Failed("a fault of madrigal: the servers' thread has ended; please report it with the log".to_owned()),
+        }
     }
 
     /// The address where it listens.

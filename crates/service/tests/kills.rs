@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use madrigal_net::fingerprint::Fingerprint;
 use madrigal_program::{Array, Shape, Type};
 use madrigal_service::config::LogConfig;
 use madrigal_service::operation::start_log;
@@ -14,10 +13,9 @@ use madrigal_service::{Checked, Server};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Value};
 use madrigal_testkit::seed;
 use madrigal_vault::Vault;
-use sha2::{Digest as _, Sha256};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::common::Service;
+use crate::common::{ANN, Service};
 use crate::power::Disk;
 use crate::random::Random;
 
@@ -73,7 +71,7 @@ fn kind(least: u64) -> String {
         "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
          [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n\
          batch = {{ dimension = \"members\", least = {least}, most = 5000, after = \"300ms\" }}\n",
-        Fingerprint::from_bytes(Sha256::digest(b"secret of ann").into()),
+        ANN,
     )
 }
 

@@ -92,7 +92,7 @@ pub(super) struct KindText {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct BatchText {
     dimension: String,
-    least: Option<usize>,
+    least: usize,
     most: usize,
     after: Span,
     #[serde(default)]
@@ -142,7 +142,7 @@ impl KindText {
             Err(problem) => return wrong(".mix", problem.to_string()),
         };
         let batch = self.batch.as_ref();
-        let (least, most) = batch.map_or((1, 1), |batch| (batch.least.unwrap_or(1), batch.most));
+        let (least, most) = batch.map_or((1, 1), |batch| (batch.least, batch.most));
         if least == 0 || most < least || most > MOST {
             let problem = format!(
                 "least = {least}, most = {most}: a batch has 1 to {MOST} submissions, and the least is not above the most"

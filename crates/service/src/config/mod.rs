@@ -79,22 +79,16 @@ pub struct Limits {
     pub idle: Span,
     /// Bytes of submissions that are kept at once.
     pub storage: Bytes,
-    /// Messages that a client may send in a second, on average.
-    pub messages_per_second: u32,
-    /// Bytes that clients' connections may hold in memory together.
-    pub buffers: Bytes,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 12_000,
-            connections_per_address: 12_000,
+            connections_per_address: 1_000,
             introduction: Span(Duration::from_secs(5)),
             idle: Span(Duration::from_secs(600)),
             storage: Bytes(50 << 30),
-            messages_per_second: 100_000,
-            buffers: Bytes(512 << 20),
         }
     }
 }

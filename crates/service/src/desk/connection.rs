@@ -9,6 +9,7 @@ use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use madrigal_intake::limits::MAX_OUTPUT;
 use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
@@ -42,6 +43,19 @@ pub(crate) enum Reply {
     Refused(Refused),
 }
 
+impl Reply {
+    /// Number of the message that needs no other answer.
+    fn answers(&self) -> Option<u64> {
+        match self {
+            Self::Accepted { number, .. } | Self::State { number, .. } => Some(*number),
+            Self::Finished(finished) => Some(finished.number),
+            Self::Piece(piece) => Some(piece.number),
+            Self::Refused(refused) => Some(refused.number),
+            Self::Begun { .. } | Self::Taken(_) | Self::Answers(_) => None,
+        }
+    }
+}
+
 /// Answers that are on their way.
 pub(crate) type Pending = FuturesUnordered<BoxFuture<'static, Vec<Reply>>>;
 
@@ -68,11 +82,13 @@ pub(crate) async fn serve<S>(
             break;
         }
         let reads = connection.wants_bytes();
+        // A client that reads nothing gets no answers that would pile up.
+        let room = connection.output().len() < MAX_OUTPUT;
         let mut output = mem::take(connection.output());
         let turned = {
             let mut take = |bytes: &[u8]| connection.receive(bytes);
             tokio::select! {
-                Some(replies) = pending.next(), if !pending.is_empty() => Happened::Answered(replies),
+                Some(replies) = pending.next(), if room && !pending.is_empty() => Happened::Answered(replies),
                 turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
                 () = deadline.as_mut() => Happened::Late,
             }
@@ -81,9 +97,10 @@ pub(crate) async fn serve<S>(
         *connection.output() = output;
         match turned {
             Happened::Answered(replies) => {
-                replies
-                    .into_iter()
-                    .for_each(|reply| apply(reply, &mut connection));
+                for reply in replies {
+                    reply.answers().inspect(|&number| visitor.answered(number));
+                    apply(reply, &mut connection);
+                }
             }
             Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
             Happened::Turned(Ok(Turn::Ended) | Err(_)) => return,

@@ -14,8 +14,9 @@ use madrigal_intake::{
 };
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
+use tokio::sync::Semaphore;
 
-pub(crate) use self::connection::Pending;
+pub(crate) use self::connection::{Pending, Reply};
 pub(crate) use self::port::Port;
 pub(crate) use self::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
@@ -26,6 +27,8 @@ use crate::together::Teller;
 
 /// Bytes of bodies that a client may send ahead of the disk.
 const BODY_WINDOW: u64 = 1 << 20;
+/// Reads from the disk at once, for all clients.
+const READS: usize = 32;
 /// Requests that a client may have unanswered.
 const REQUEST_WINDOW: u32 = 4096;
 
@@ -39,6 +42,8 @@ pub(crate) struct Desk {
     pub(crate) kinds: Vec<Arc<Kind>>,
     clients: RwLock<Arc<BTreeMap<String, ClientConfig>>>,
     terms: Arc<Terms>,
+    /// Places for reads from the disk.
+    reads: Semaphore,
 }
 
 /// What a desk is made of.
@@ -73,6 +78,7 @@ impl Desk {
             kinds: setup.kinds,
             clients: RwLock::new(Arc::new(setup.clients)),
             terms: Arc::new(terms),
+            reads: Semaphore::new(READS),
         }
     }
 

@@ -315,7 +315,12 @@ impl Servers<'_> {
                     let from = reader.from;
                     (kind, KindEvent::Frame { from, frame })
                 }
-                Note::JobNumber(job) => (job.kind.clone(), KindEvent::JobNumber(job)),
+                Note::JobNumber(job) if reader.from == Party::new(0) => {
+                    (job.kind.clone(), KindEvent::JobNumber(job))
+                }
+                Note::JobNumber(_) => {
+                    return Err(reader.refuse("the number of a job, which party 0 tells"));
+                }
                 Note::Leaving => {
                     self.left.set(Some(reader.from));
                     self.common.leaving.set(true);
