@@ -59,7 +59,6 @@ mod servers;
 mod submission;
 mod value;
 
-pub use body::Body;
 pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
