@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use madrigal_core::Digest256;
@@ -12,6 +13,7 @@ use madrigal_intake::{
 };
 use madrigal_net::tls::Turn;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use crate::body::Body;
 use crate::dial::Dialed;
@@ -105,6 +107,7 @@ impl Link {
         mut wire: Dialed,
         hello: Hello,
         sink: Option<Sink>,
+        silence: Duration,
     ) -> Result<Self, LinkError> {
         let mut connection = ClientConnection::new(hello);
         let mut output = connection.output().split();
@@ -132,6 +135,9 @@ impl Link {
             pending: HashMap::new(),
             uploads: Vec::new(),
             sink,
+            silence,
+            heard: Instant::now(),
+            waits: 0,
         };
         tokio::spawn(driver.run(lost.clone()));
         Ok(Self {
@@ -211,6 +217,12 @@ struct Driver {
     /// Uploads in pieces, by their numbers.
     uploads: Vec<u64>,
     sink: Option<Sink>,
+    /// Time within which the server has to say something where it owes an answer.
+    silence: Duration,
+    /// When it last did, or began to owe one.
+    heard: Instant,
+    /// Messages whose answers may take any time.
+    waits: u64,
 }
 
 impl Driver {
@@ -236,12 +248,17 @@ impl Driver {
         loop {
             self.send_pieces();
             self.gather();
+            let owes = self.connection.unanswered() > self.waits;
+            let silent = self.heard + self.silence;
             let (wire, output, connection) =
                 (&mut self.wire, &mut self.output, &mut self.connection);
             let mut take = |bytes: &[u8]| connection.receive(bytes);
             tokio::select! {
                 turn = wire.turn(output, true, &mut take) => {
                     let turn = turn?;
+                    if turn == Turn::Came {
+                        self.heard = Instant::now();
+                    }
                     self.listen()?;
                     if turn == Turn::Ended {
                         return Err(LinkError::Lost("the server has closed it".into()));
@@ -250,8 +267,15 @@ impl Driver {
                         self.start(ask);
                     }
                 }
+                () = sleep_until(silent), if owes => {
+                    let why = format!("the server was silent for {} s", self.silence.as_secs());
+                    return Err(LinkError::Lost(why.into()));
+                }
                 ask = self.queue.recv(), if self.waiting.is_none() => match ask {
                     Some(ask) => {
+                        if !owes {
+                            self.heard = Instant::now();
+                        }
                         self.start(ask);
                         // All that wait go into one write.
                         while self.waiting.is_none() && let Ok(ask) = self.queue.try_recv() {
@@ -345,7 +369,10 @@ impl Driver {
 
     fn sent(&mut self, sent: Result<u64, NotNow>, pending: Pending) {
         match (sent, pending) {
-            (Ok(number), pending) => drop(self.pending.insert(number, pending)),
+            (Ok(number), pending) => {
+                self.waits += u64::from(matches!(pending, Pending::Wait(_)));
+                self.pending.insert(number, pending);
+            }
             (Err(NotNow::Window | NotNow::Full), Pending::Upload(submission, reply)) => {
                 self.waiting = Some(Ask::Submit(submission, reply));
             }
@@ -401,6 +428,13 @@ impl Driver {
         }
     }
 
+    /// Takes a message off those that wait for an answer.
+    fn answered(&mut self, number: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&number)?;
+        self.waits -= u64::from(matches!(pending, Pending::Wait(_)));
+        Some(pending)
+    }
+
     /// Hands on what the server told.
     fn listen(&mut self) -> Result<(), LinkError> {
         loop {
@@ -425,7 +459,7 @@ impl Driver {
             FromServer::Refused(refused) if refused.number == 0 => {
                 return Err(LinkError::Refused(refused));
             }
-            FromServer::Refused(refused) => match self.pending.remove(&refused.number) {
+            FromServer::Refused(refused) => match self.answered(refused.number) {
                 Some(pending) => {
                     pending.fail(LinkError::Refused(refused));
                     return Ok(());
@@ -442,7 +476,7 @@ impl Driver {
             FromServer::Finished(finished) => (finished.number, Told::Finished(finished)),
             FromServer::OutputPiece(piece) => (piece.number, Told::Piece(piece)),
         };
-        let Some(pending) = self.pending.remove(&number) else {
+        let Some(pending) = self.answered(number) else {
             return Ok(());
         };
         // Who no longer waits does not hear it.
