@@ -283,6 +283,17 @@ fn jobs_that_lie_are_refused() {
     let service = Arc::new(Service::new(Sharing::R, &[]));
     (0..3).for_each(|at| service.faults(at).other_job = Some(|job| job.program.0[0] ^= 1));
     assert!(matches!(error(service), ClientError::JobReceipts(_)));
+    // All servers have receipted another output than they give, or another run.
+    let changes: [fn(&mut JobReceipt); 3] = [
+        |job| job.outputs[0].header.0[0] ^= 1,
+        |job| job.outputs[0].name = "other".into(),
+        |job| job.run.0[0] ^= 1,
+    ];
+    for change in changes {
+        let service = Arc::new(Service::new(Sharing::R, &[]));
+        (0..3).for_each(|at| service.faults(at).other_job = Some(change));
+        assert!(matches!(error(service), ClientError::Output { .. }));
+    }
     let outputs: [fn(&mut Vec<u8>); 4] = [
         |bytes| *bytes.last_mut().unwrap() ^= 1,
         |bytes| bytes[80] ^= 1,
