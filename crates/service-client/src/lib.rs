@@ -42,10 +42,12 @@
 //! # Ok(()) }
 //! ```
 
+mod asks;
 mod body;
 mod client;
 mod config;
 mod dial;
+mod driver;
 mod error;
 mod files;
 mod hex;

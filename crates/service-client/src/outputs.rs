@@ -11,9 +11,9 @@ use madrigal_engine::Shares;
 use madrigal_intake::limits::PIECE;
 use madrigal_intake::{Finished, JobReceipt, check};
 
+use crate::asks::{LinkError, Waited};
 use crate::client::ServiceClient;
 use crate::error::ClientError;
-use crate::link::{LinkError, Waited};
 use crate::submission::Submission;
 
 /// Pieces of an output that are asked for at once.

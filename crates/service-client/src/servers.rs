@@ -12,10 +12,11 @@ use madrigal_net::tls::{ClientTls, TlsError};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::asks::{LinkError, Sink};
 use crate::config::ServiceConfig;
 use crate::dial::{DialError, SharedDial, TcpDial};
 use crate::error::{At, ClientError};
-use crate::link::{Link, LinkError, Sink};
+use crate::link::Link;
 
 /// First pause before a server is asked again; each further one is twice as long, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_millis(100);
