@@ -9,7 +9,7 @@ use crate::domains::sources;
 use crate::{Outcome, root};
 
 /// Crates whose comments are held to this: all.
-const CRATES: [&str; 35] = [
+const CRATES: [&str; 37] = [
     "app",
     "circuit",
     "cli",
@@ -41,10 +41,12 @@ const CRATES: [&str; 35] = [
     "psi",
     "psi-bins",
     "psi-programs",
+    "service",
     "service-client",
     "stats",
     "tables",
     "testkit",
+    "vault",
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.

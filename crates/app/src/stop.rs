@@ -159,6 +159,14 @@ impl Drop for Subscription {
     }
 }
 
+/// Whether a command hears signals itself.
+static ELSEWHERE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves signals to a command that hears them itself from now on: one that stays, and ends in an order of its own.
+pub fn leave_signals_to_the_command() {
+    ELSEWHERE.store(true, SeqCst);
+}
+
 /// Watches for signals from now on. A program calls it first of all; a library's user has handlers of its own.
 pub fn watch() {
     static ONCE: Once = Once::new();
@@ -197,7 +205,12 @@ fn wait() {
             })
             .await
         };
-        let first = next().await;
+        let first = loop {
+            let came = next().await;
+            if !ELSEWHERE.load(SeqCst) {
+                break came;
+            }
+        };
         if tell(first) {
             let _ = tokio::time::timeout(GRACE, next()).await;
         }

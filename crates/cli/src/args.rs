@@ -9,6 +9,7 @@ mod program;
 mod run;
 mod stats;
 mod store;
+mod submit;
 mod values;
 
 use std::ffi::OsString;
@@ -30,11 +31,13 @@ pub use madrigal_app::receivers::Receivers;
 pub use madrigal_app::show::Show;
 pub use madrigal_matching::args::Psi;
 pub use madrigal_models::args::{Infer, Model};
+pub use madrigal_service::args::Serve;
 pub use party::{Dealer, Doctor, Keygen};
 pub use program::{Length, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags};
 pub use stats::{Names, Stats, told};
 pub use store::{Precompute, StoreCommand, StoreStatus};
+pub use submit::{NamedFile, Submit};
 pub use values::{HexBlock, InputFile};
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
@@ -70,6 +73,10 @@ pub enum Command {
     Keygen(Keygen),
     /// Cut a client's value into one sealed file for each server
     Share(Share),
+    /// Be a server that stays up: clients bring shares, and the servers compute what its kinds of jobs say
+    Serve(Box<Serve>),
+    /// Bring values to a service, or get its results
+    Submit(Box<Submit>),
     /// Put the servers' shares of an output together, at the client that it is for
     Combine(Combine),
     /// Examine this machine and, with --peers, the connections to the other parties

@@ -68,6 +68,7 @@
 //! | seeds of conditionals | of all codes, kinds and lanes in order; never set back | the step |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
 //! | jobs | 32 bits, in the session's order | the session |
+//! | values in a vault | 64 bits in the nonce of AES-256-GCM | the key that a vault draws when it is opened: [`VAULT_DATA`] with a fresh salt of 256 bits |
 //! | chunks of a store | 64 bits in the nonce of AES-256-GCM | the file's key: [`STORE`] with the file's name and the store's salt |
 //! | blocks of a hash in counter mode | 32 bits after a digest of 64 bytes | the digest: [`KEM_VECTOR`] with all that it binds |
 
@@ -236,13 +237,17 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
+    Sha256 SERVICE_KIND = b"madrigal service's kind v1";
+    /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
+    Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
     /// A kind of jobs, its program's digest and the headers of a client's inputs give the name of a submission to a service
     /// (collision resistance). The length of each comes first.
     Sha256 INTAKE_NAME = b"madrigal intake name v1";
     /// The length of a submission's body and its headers begin the chain of its digest (collision resistance).
-    Sha256 INTAKE_HEADERS = b"madrigal intake headers v1";
+    Sha256 SUBMISSION_HEADERS = b"madrigal intake headers v1";
     /// A link of the chain and the next piece of a submission's body give the next link (collision resistance).
-    Sha256 INTAKE_PIECE = b"madrigal intake piece v1";
+    Sha256 SUBMISSION_PIECE = b"madrigal intake piece v1";
     /// The names of a batch's submissions in their order give the digest in its receipt (collision resistance). Their number comes
     /// first.
     Sha256 INTAKE_BATCH = b"madrigal intake batch v1";
@@ -252,6 +257,13 @@ registry! {
     /// A salt and a further key of a row give a digest (random oracle). With the key's place and the number of its columns after it, it has
     /// 32 bytes.
     Sha256 LIST_OTHER_KEY = b"madrigal other key of a row v1";
+    /// A kind, a batch's number and its submissions in order give the batch's digest (collision resistance). The length of
+    /// each part comes first.
+    Sha256 VAULT_BATCH = b"madrigal vault batch v1";
+    /// A batch's digest and the number of a run give the run's name (collision resistance).
+    Sha256 VAULT_RUN = b"madrigal vault run v1";
+    /// A vault's key and a salt give the key that seals what is written until the vault is closed (key derivation).
+    Hkdf VAULT_DATA = b"madrigal vault data v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

@@ -6,6 +6,7 @@
 pub mod aligned;
 pub mod bits;
 pub mod budget;
+pub mod chain;
 pub mod cost;
 pub mod digest;
 pub mod domains;

@@ -36,12 +36,12 @@ pub enum FromClient {
         /// Name of the submission.
         id: Digest256,
     },
-    /// Asks for the job of a submission.
+    /// Asks for the job of a submission, or for the first one of a kind after a batch.
     Wait {
         /// Number of the message.
         number: u64,
-        /// Name of the submission.
-        id: Digest256,
+        /// The submission, or the batch that came before.
+        of: Of,
     },
     /// Asks for a piece of an output.
     Fetch(Fetch),
@@ -127,13 +127,53 @@ pub struct Whole {
     pub body: Payload,
 }
 
+/// A job that a message is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// The job of a submission.
+    Submission(Digest256),
+    /// The job of a batch of a kind, or the one after it.
+    Batch {
+        /// Place of the kind in the server's list.
+        kind: u32,
+        /// Number of the batch.
+        batch: u64,
+    },
+}
+
+impl From<Digest256> for Of {
+    fn from(id: Digest256) -> Self {
+        Self::Submission(id)
+    }
+}
+
+impl Of {
+    fn checked(id: &[u8], kind: u32, batch: u64) -> Result<Self, WireError> {
+        match (id, kind, batch) {
+            ([], kind, batch) => Ok(Self::Batch { kind, batch }),
+            (id, 0, 0) => {
+                let id = digest(id, "a submission's name that has not 32 bytes")?;
+                Ok(Self::Submission(id))
+            }
+            _ => Err(WireError::Field("a submission and a batch at once")),
+        }
+    }
+
+    fn sent(&self) -> (Vec<u8>, u32, u64) {
+        match *self {
+            Self::Submission(id) => (id.0.to_vec(), 0, 0),
+            Self::Batch { kind, batch } => (Vec::new(), kind, batch),
+        }
+    }
+}
+
 /// Wish for a piece of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fetch {
     /// Number of the message.
     pub number: u64,
-    /// Name of the submission.
-    pub id: Digest256,
+    /// The submission or the batch whose job it is of.
+    pub of: Of,
     /// Place of the output in the job's receipt.
     pub output: u32,
     /// Place of the piece's first byte in the output's file.
@@ -250,11 +290,11 @@ impl FromClient {
             },
             Message::Wait(wait) => Self::Wait {
                 number: number(wait.number)?,
-                id: digest(&wait.id, ID)?,
+                of: Of::checked(&wait.id, wait.kind, wait.batch)?,
             },
             Message::Fetch(fetch) => Self::Fetch(Fetch {
                 number: number(fetch.number)?,
-                id: digest(&fetch.id, ID)?,
+                of: Of::checked(&fetch.id, fetch.kind, fetch.batch)?,
                 output: fetch.output,
                 offset: fetch.offset,
             }),
@@ -307,16 +347,26 @@ impl FromClient {
                 number: *number,
                 id: id.0.to_vec(),
             }),
-            Self::Wait { number, id } => Message::Wait(schema::Wait {
-                number: *number,
-                id: id.0.to_vec(),
-            }),
-            Self::Fetch(fetch) => Message::Fetch(schema::Fetch {
-                number: fetch.number,
-                id: fetch.id.0.to_vec(),
-                output: fetch.output,
-                offset: fetch.offset,
-            }),
+            Self::Wait { number, of } => {
+                let (id, kind, batch) = of.sent();
+                Message::Wait(schema::Wait {
+                    number: *number,
+                    id,
+                    kind,
+                    batch,
+                })
+            }
+            Self::Fetch(fetch) => {
+                let (id, kind, batch) = fetch.of.sent();
+                Message::Fetch(schema::Fetch {
+                    number: fetch.number,
+                    id,
+                    output: fetch.output,
+                    offset: fetch.offset,
+                    kind,
+                    batch,
+                })
+            }
             Self::Requests(requests) => Message::Requests(schema::Requests {
                 kind: requests.kind,
                 first_number: requests.first_number,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_clients::{Header, Named, deal, private_generator};
+use madrigal_core::chain::Chain;
 use madrigal_core::{Digest256, Party};
 use madrigal_engine::{Element, Shares, Sharing, Width};
 use madrigal_net::identity::Signature;
@@ -10,9 +11,9 @@ use madrigal_net::identity::Signature;
 use crate::client::{ClientConnection, ServerFault};
 use crate::code::Code;
 use crate::frame::Frames;
-use crate::from_client::{Begin, Fetch, FromClient, Hello, Piece, Requests, Whole};
+use crate::from_client::{Begin, Fetch, FromClient, Hello, Of, Piece, Requests, Whole};
 use crate::from_server::{Answers, Finished, FromServer, OutputPiece, Refused};
-use crate::headers::{Chain, body_length, pack, submission_name};
+use crate::headers::{body_length, pack, submission_name};
 use crate::kind::{Input, Kind, Output, What};
 use crate::limits::{MAX_CALLS, MAX_MESSAGE, MAX_OUTPUT, MAX_UPLOADS, MIN_BODY_WINDOW, PIECE};
 use crate::payload::Payload;
@@ -149,6 +150,13 @@ pub fn fuzz_server(script: &[u8]) {
             _ => number + 1,
         };
         number = number.max(chosen);
+        let wanted = match mode % 3 {
+            0 => Of::Batch {
+                kind: u32::from(mode / 64),
+                batch: u64::from(mode),
+            },
+            _ => Of::Submission(id),
+        };
         let message = match op % 12 {
             0 => Some(FromClient::Hello(hello())),
             1 => Some(FromClient::Begin(Begin {
@@ -178,10 +186,13 @@ pub fn fuzz_server(script: &[u8]) {
                 body: short_body.clone().into(),
             })),
             5 => Some(FromClient::Status { number: chosen, id }),
-            6 => Some(FromClient::Wait { number: chosen, id }),
+            6 => Some(FromClient::Wait {
+                number: chosen,
+                of: wanted,
+            }),
             7 => Some(FromClient::Fetch(Fetch {
                 number: chosen,
-                id,
+                of: wanted,
                 output: 0,
                 offset: u64::from(mode),
             })),

@@ -4,7 +4,7 @@ use madrigal_clients::{Header, ShareFault};
 use madrigal_core::{Digest256, Party, domains};
 use sha2::{Digest, Sha256};
 
-use crate::limits::{MAX_BODY, MAX_HEADERS, MAX_VALUES, PIECE};
+use crate::limits::{MAX_BODY, MAX_HEADERS, MAX_VALUES};
 
 /// Headers that no submission to a kind has.
 #[derive(Debug, thiserror::Error)]
@@ -136,44 +136,4 @@ pub fn body_length(headers: &[Header], place: Party) -> Option<u64> {
     let bytes = |header: &Header| header.body_bytes(place);
     let all = headers.iter().map(bytes).try_fold(0_u64, u64::checked_add);
     all.filter(|&all| all <= MAX_BODY)
-}
-
-/// The chain of a submission's digest: headers first, then the body piece by piece. It can be kept after each piece and taken up again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chain(Digest256);
-
-impl Chain {
-    /// Begins the chain of a submission with these headers and a body of `length` bytes.
-    pub fn begin(packed: &[u8], length: u64) -> Self {
-        let hash = Sha256::new_with_prefix(domains::INTAKE_HEADERS)
-            .chain_update(length.to_le_bytes())
-            .chain_update(packed);
-        Self(hash.finalize().into())
-    }
-
-    /// Takes up a chain whose link was kept.
-    pub const fn from_link(link: Digest256) -> Self {
-        Self(link)
-    }
-
-    /// The last link: to be kept, or the digest if all of the body was taken.
-    pub const fn link(&self) -> Digest256 {
-        self.0
-    }
-
-    /// Takes the next piece: 65536 bytes, or less at the body's end.
-    pub fn piece(&mut self, bytes: &[u8]) {
-        debug_assert!((1..=PIECE).contains(&bytes.len()), "a piece");
-        let hash = Sha256::new_with_prefix(domains::INTAKE_PIECE)
-            .chain_update(self.0.0)
-            .chain_update(bytes);
-        self.0 = hash.finalize().into();
-    }
-
-    /// The digest of headers and a body.
-    pub fn digest(packed: &[u8], body: &[u8]) -> Digest256 {
-        let mut chain = Self::begin(packed, body.len() as u64);
-        body.chunks(PIECE).for_each(|piece| chain.piece(piece));
-        chain.link()
-    }
 }

@@ -40,13 +40,14 @@ pub use client::{ClientConnection, NotNow, ServerFault};
 pub use code::Code;
 pub use error::WireError;
 pub use frame::Frames;
-pub use from_client::{Begin, Fetch, FromClient, Hello, Piece, Requests, Whole};
+pub use from_client::{Begin, Fetch, FromClient, Hello, Of, Piece, Requests, Whole};
 pub use from_server::{Answers, Finished, FromServer, OutputPiece, Refused, Welcome};
 #[doc(hidden)]
 pub use fuzzing::{fuzz_client, fuzz_server};
-pub use headers::{Chain, HeadersError, body_length, pack, submission_name, unpack};
+pub use headers::{HeadersError, body_length, pack, submission_name, unpack};
 pub use job_receipt::{JobOutput, JobReceipt, batch_digest, check};
 pub use kind::{Input, Kind, Output, Shape, What, shape_in_words};
+pub use madrigal_core::chain::Chain;
 pub use payload::Payload;
 pub use receipt::Receipt;
 pub use receipt_error::ReceiptError;

@@ -112,11 +112,11 @@ pub(crate) fn from_client() -> impl Strategy<Value = FromClient> {
             body,
         })
     });
-    let fetch = (number(), digest(), any::<u32>(), any::<u64>());
-    let fetch = fetch.prop_map(|(number, id, output, offset)| {
+    let fetch = (number(), of(), any::<u32>(), any::<u64>());
+    let fetch = fetch.prop_map(|(number, of, output, offset)| {
         FromClient::Fetch(Fetch {
             number,
-            id,
+            of,
             output,
             offset,
         })
@@ -136,7 +136,7 @@ pub(crate) fn from_client() -> impl Strategy<Value = FromClient> {
         number().prop_map(|number| FromClient::End { number }),
         whole,
         (number(), digest()).prop_map(|(number, id)| FromClient::Status { number, id }),
-        (number(), digest()).prop_map(|(number, id)| FromClient::Wait { number, id }),
+        (number(), of()).prop_map(|(number, of)| FromClient::Wait { number, of }),
         fetch,
         requests,
         number().prop_map(|number| FromClient::Cancel { number }),
@@ -308,4 +308,10 @@ pub(crate) fn from_server() -> impl Strategy<Value = FromServer> {
         refused,
         (0..=MAX_BODY_WINDOW).prop_map(|bytes| FromServer::Credit { bytes }),
     ]
+}
+
+/// Jobs that a message may be about.
+fn of() -> impl Strategy<Value = Of> {
+    let batch = (any::<u32>(), any::<u64>()).prop_map(|(kind, batch)| Of::Batch { kind, batch });
+    prop_oneof![digest().prop_map(Of::Submission), batch]
 }

@@ -467,7 +467,13 @@ fn limits_hold_at_their_ends() {
         pair.serve();
     }
     assert_eq!(pair.client.wait(id), Err(NotNow::Full));
-    assert_eq!(pair.force(&FromClient::Wait { number: 5_000, id }), []);
+    assert_eq!(
+        pair.force(&FromClient::Wait {
+            number: 5_000,
+            of: id.into()
+        }),
+        []
+    );
     assert_eq!(pair.server.unanswered(), MAX_CALLS as u64);
     // Requests: one more ends the connection.
     let requests = |first_number, count: usize| {
@@ -517,7 +523,7 @@ fn output_is_bounded() {
         taken += pair
             .force(&FromClient::Fetch(Fetch {
                 number,
-                id,
+                of: id.into(),
                 output: 0,
                 offset: 0,
             }))

@@ -50,12 +50,14 @@ use rustls::{
 use crate::identity::{Identity, certified_fingerprint};
 use crate::roster::Roster;
 
+mod asked;
 mod clients;
 mod error;
 mod own;
 mod provider;
 mod verify;
 mod wire;
+pub use asked::asked_protocols;
 pub use clients::{CLIENT_ALPN, ClientTls, DialedServer, ServerTls};
 pub use error::{Peer, TlsError};
 use own::Own;

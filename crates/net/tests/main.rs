@@ -17,6 +17,7 @@ mod races;
 mod roster;
 mod sealing;
 mod shaping;
+mod shared_port;
 mod splices;
 mod threads;
 mod tls;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use madrigal_core::Digest256;
-use madrigal_intake::{Finished, OutputPiece, Payload, Refused, ServerFault, Signed, State};
+use madrigal_intake::{Finished, Of, OutputPiece, Payload, Refused, ServerFault, Signed, State};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::body::Body;
@@ -67,7 +67,7 @@ pub(crate) type Sink = (usize, mpsc::UnboundedSender<(usize, Event)>);
 pub(crate) enum Ask {
     Submit(ToServer, Reply<Signed>),
     State(Digest256, Reply<State>),
-    Wait(Digest256, Reply<Waited>),
-    Fetch(Digest256, u32, u64, Reply<OutputPiece>),
+    Wait(Of, Reply<Waited>),
+    Fetch(Of, u32, u64, Reply<OutputPiece>),
     Requests(u32, u64, Payload),
 }

@@ -164,18 +164,18 @@ impl Driver {
                     self.sent(sent, Pending::State(reply));
                 }
             }
-            Ask::Wait(id, reply) => {
-                let sent = connection.wait(id);
+            Ask::Wait(of, reply) => {
+                let sent = connection.wait(of);
                 if self.keep(&sent) {
-                    self.waiting = Some(Ask::Wait(id, reply));
+                    self.waiting = Some(Ask::Wait(of, reply));
                 } else {
                     self.sent(sent, Pending::Wait(reply));
                 }
             }
-            Ask::Fetch(id, output, offset, reply) => {
-                let sent = connection.fetch(id, output, offset);
+            Ask::Fetch(of, output, offset, reply) => {
+                let sent = connection.fetch(of, output, offset);
                 if self.keep(&sent) {
-                    self.waiting = Some(Ask::Fetch(id, output, offset, reply));
+                    self.waiting = Some(Ask::Fetch(of, output, offset, reply));
                 } else {
                     self.sent(sent, Pending::Fetch(reply));
                 }

@@ -65,6 +65,8 @@ pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
 pub use error::{At, ClientError};
+/// Kinds and states, as servers tell them.
+pub use madrigal_intake::{Kind, State, shape_in_words};
 pub use many::{One, Progress};
 pub use outputs::{MOST_OUTPUT_BYTES, Outputs};
 pub use requests::{Answer, AnswerReceiver, Failed, RequestSender};

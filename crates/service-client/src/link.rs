@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use madrigal_core::Digest256;
 use madrigal_intake::{
-    ClientConnection, FromServer, Hello, OutputPiece, Payload, Signed, State, Welcome,
+    ClientConnection, FromServer, Hello, Of, OutputPiece, Payload, Signed, State, Welcome,
 };
 use madrigal_net::tls::Turn;
 use tokio::sync::{mpsc, oneshot};
@@ -86,17 +86,17 @@ impl Link {
         self.ask(|reply| Ask::State(id, reply)).await
     }
 
-    pub(crate) async fn wait(&self, id: Digest256) -> Result<Waited, LinkError> {
-        self.ask(|reply| Ask::Wait(id, reply)).await
+    pub(crate) async fn wait(&self, of: Of) -> Result<Waited, LinkError> {
+        self.ask(|reply| Ask::Wait(of, reply)).await
     }
 
     pub(crate) async fn fetch(
         &self,
-        id: Digest256,
+        of: Of,
         output: u32,
         offset: u64,
     ) -> Result<OutputPiece, LinkError> {
-        self.ask(|reply| Ask::Fetch(id, output, offset, reply))
+        self.ask(|reply| Ask::Fetch(of, output, offset, reply))
             .await
     }
 

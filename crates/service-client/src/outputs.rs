@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use futures_util::future::try_join_all;
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
 use madrigal_clients::{Header, Purpose, Received, ShareFile, combine};
-use madrigal_core::Zeroizing;
 use madrigal_core::budget::Budget;
+use madrigal_core::{Digest256, Zeroizing};
 use madrigal_engine::Shares;
 use madrigal_intake::limits::PIECE;
-use madrigal_intake::{Finished, JobReceipt, check};
+use madrigal_intake::{Finished, JobReceipt, Of, check};
 
 use crate::asks::{LinkError, Waited};
 use crate::client::ServiceClient;
 use crate::error::ClientError;
+use crate::link::Link;
+use crate::servers::place_of;
 use crate::submission::Submission;
 
 /// Pieces of an output that are asked for at once.
@@ -33,6 +35,26 @@ pub struct Outputs {
     pub values: Vec<(Header, Shares)>,
 }
 
+/// A job, as it is asked for.
+#[derive(Debug, Clone, Copy)]
+enum Wanted<'a> {
+    Submission(Digest256),
+    Batch { kind: &'a str, batch: u64 },
+}
+
+impl Wanted<'_> {
+    /// The job, as messages on a connection name it.
+    fn of(self, link: &Link) -> Result<Of, LinkError> {
+        Ok(match self {
+            Self::Submission(id) => Of::Submission(id),
+            Self::Batch { kind, batch } => Of::Batch {
+                kind: place_of(link, kind)?,
+                batch,
+            },
+        })
+    }
+}
+
 impl ServiceClient {
     /// Waits for the job of a submission, however long it takes, and puts its outputs together.
     ///
@@ -44,17 +66,35 @@ impl ServiceClient {
     /// not those of the receipts.
     pub async fn wait(&self, submission: &Submission) -> Result<Outputs, ClientError> {
         submission.verify(self.roster())?;
-        let each = (0..self.servers.len()).map(|server| self.finished(server, submission));
+        let wanted = Wanted::Submission(submission.id);
+        let program = submission.program.to_string();
+        self.outputs(wanted, &submission.kind, &program).await
+    }
+
+    /// Waits for the first job of a kind after the batch of this number that is done, and puts those outputs together that are for this client: for one who
+    /// brings nothing. After batch 0 comes the first that the servers still have.
+    ///
+    /// # Errors
+    /// [`ClientError`] in the same cases as [`ServiceClient::wait`].
+    pub async fn wait_after(&self, kind: &str, batch: u64) -> Result<Outputs, ClientError> {
+        let program = self.servers.kind(kind)?.program.to_string();
+        let wanted = Wanted::Batch { kind, batch };
+        self.outputs(wanted, kind, &program).await
+    }
+
+    async fn outputs(
+        &self,
+        wanted: Wanted<'_>,
+        kind: &str,
+        program: &str,
+    ) -> Result<Outputs, ClientError> {
+        let each = (0..self.servers.len()).map(|server| self.finished(server, wanted));
         let finished: Vec<Finished> = try_join_all(each).await?;
         let receipts: Vec<_> = finished.iter().map(|one| one.receipt.clone()).collect();
         let job = check(&receipts, self.roster())?;
         let expected = [
-            ("kind", &job.kind, submission.kind.clone()),
-            (
-                "program",
-                &job.program.to_string(),
-                submission.program.to_string(),
-            ),
+            ("kind", &job.kind, kind.to_owned()),
+            ("program", &job.program.to_string(), program.to_owned()),
         ]
         .map(|(field, got, expected)| (field, got.clone(), expected));
         if let Some((field, got, expected)) = expected
@@ -68,9 +108,16 @@ impl ServiceClient {
             };
             return Err(fault.into());
         }
+        let wanted = match wanted {
+            Wanted::Submission(_) => wanted,
+            Wanted::Batch { kind, .. } => Wanted::Batch {
+                kind,
+                batch: job.batch,
+            },
+        };
         let mut values = Vec::new();
         for &(output, _) in &finished[0].outputs {
-            values.push(self.output(submission, &job, &finished, output).await?);
+            values.push(self.output(wanted, &job, &finished, output).await?);
         }
         Ok(Outputs {
             job,
@@ -79,15 +126,11 @@ impl ServiceClient {
         })
     }
 
-    async fn finished(
-        &self,
-        server: usize,
-        submission: &Submission,
-    ) -> Result<Finished, ClientError> {
-        let id = submission.id;
-        let waited = self
-            .servers
-            .ask(server, async move |link| link.wait(id).await);
+    async fn finished(&self, server: usize, wanted: Wanted<'_>) -> Result<Finished, ClientError> {
+        let waited = self.servers.ask(server, async move |link| {
+            let of = wanted.of(&link)?;
+            link.wait(of).await
+        });
         match waited.await? {
             Waited::Finished(finished) => Ok(finished),
             Waited::State(state) => Err(ClientError::NoResult {
@@ -100,7 +143,7 @@ impl ServiceClient {
     /// Fetches an output from all servers, and puts it together.
     async fn output(
         &self,
-        submission: &Submission,
+        wanted: Wanted<'_>,
         job: &JobReceipt,
         finished: &[Finished],
         output: u32,
@@ -111,7 +154,7 @@ impl ServiceClient {
             .map(|(server, finished)| async move {
                 let listed = finished.outputs.iter().find(|(place, _)| *place == output);
                 let length = listed.map(|(_, length)| *length);
-                let file = self.share(server, submission, job, output, length).await?;
+                let file = self.share(server, wanted, job, output, length).await?;
                 Ok::<_, ClientError>(Received {
                     file: PathBuf::from(self.servers.at(server).to_string()),
                     share: file,
@@ -124,7 +167,7 @@ impl ServiceClient {
     async fn share(
         &self,
         server: usize,
-        submission: &Submission,
+        wanted: Wanted<'_>,
         job: &JobReceipt,
         output: u32,
         length: Option<u64>,
@@ -144,7 +187,7 @@ impl ServiceClient {
                 "its share has {length} bytes, and {MOST_OUTPUT_BYTES} are the most that is fetched"
             )));
         }
-        let bytes = self.fetch(server, submission, output, length).await?;
+        let bytes = self.fetch(server, wanted, output, length).await?;
         let budget = Budget::of_file(bytes.len());
         let read = ShareFile::read(&mut &bytes[..], length, None, &budget);
         let file = read.map_err(|fault| wrong(fault.to_string()))?;
@@ -167,14 +210,14 @@ impl ServiceClient {
     async fn fetch(
         &self,
         server: usize,
-        submission: &Submission,
+        wanted: Wanted<'_>,
         output: u32,
         length: u64,
     ) -> Result<Zeroizing<Vec<u8>>, ClientError> {
-        let id = submission.id;
         let ask = |offset: u64| {
             self.servers.ask(server, async move |link| {
-                let piece = link.fetch(id, output, offset).await?;
+                let of = wanted.of(&link)?;
+                let piece = link.fetch(of, output, offset).await?;
                 let bytes = (length - offset).min(PIECE as u64);
                 let last = offset + bytes == length;
                 match piece.bytes.len() as u64 == bytes && piece.last == last {

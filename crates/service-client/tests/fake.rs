@@ -380,7 +380,8 @@ impl Server {
                 }
                 connection.state(number, state(submitted.get(&id.0)));
             }
-            Asked::Wait { number, id } => {
+            Asked::Wait { number, of } => {
+                let id = submission(of);
                 let Some(one) = submitted.get(&id.0).filter(|one| one.accepted) else {
                     connection.state(number, state(submitted.get(&id.0)));
                     return true;
@@ -395,7 +396,8 @@ impl Server {
                 });
             }
             Asked::Fetch(fetch) => {
-                let file = self.output(fetch.id, &submitted[&fetch.id.0]);
+                let id = submission(fetch.of);
+                let file = self.output(id, &submitted[&id.0]);
                 let start = fetch.offset as usize;
                 let end = file.len().min(start + PIECE);
                 connection.output_piece(OutputPiece {
@@ -517,5 +519,13 @@ fn state(one: Option<&Submitted>) -> State {
         Some(one) => State::Receiving {
             offset: one.body.len() as u64,
         },
+    }
+}
+
+/// The submission that a message is about.
+fn submission(of: Of) -> Digest256 {
+    match of {
+        Of::Submission(id) => id,
+        Of::Batch { .. } => panic!("a message about a submission"),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What is compiled: a schema, its package, and the file that holds the code.
-const SCHEMAS: [(&str, &str, &str); 4] = [
+const SCHEMAS: [(&str, &str, &str); 5] = [
     (
         "control.proto",
         "madrigal.control.v1",
@@ -21,6 +21,11 @@ const SCHEMAS: [(&str, &str, &str); 4] = [
         "program.proto",
         "madrigal.program.v1",
         "crates/program-file/src/generated/program.rs",
+    ),
+    (
+        "servers.proto",
+        "madrigal.servers.v1",
+        "crates/service/src/generated/servers.rs",
     ),
     (
         "service.proto",

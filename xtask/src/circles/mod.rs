@@ -59,6 +59,8 @@ const FINISHED: &[&str] = &[
     "psi-programs",
     "service-client",
     "testkit",
+    "service",
+    "vault",
     "xtask",
     "xtask-codegen",
 ];

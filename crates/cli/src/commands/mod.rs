@@ -18,6 +18,7 @@ mod run;
 mod share;
 mod stats;
 mod store;
+mod submit;
 
 use crate::args::Command;
 use crate::exit::Result;
@@ -35,6 +36,8 @@ pub fn run(command: Command) -> Result<()> {
         Command::Explain(args) => explain::run(args),
         Command::Keygen(args) => keygen::run(args),
         Command::Share(args) => share::run(args),
+        Command::Submit(args) => submit::run(*args),
+        Command::Serve(args) => madrigal_service::serve::run(&args),
         Command::Combine(args) => combine::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Demo(args) => demo::run(args),

@@ -71,7 +71,7 @@ pub fn run(args: Share) -> Result<()> {
 }
 
 /// Reads a value of any kind of file. Its elements go through text, which is exact for integers of every width.
-fn read_array(path: &Path, element: Type, shape: Option<&Shape>) -> Result<Array> {
+pub(super) fn read_array(path: &Path, element: Type, shape: Option<&Shape>) -> Result<Array> {
     let bytes = Zeroizing::new(read_file("read the value", path)?);
     let utf8 = || {
         let text = std::str::from_utf8(&bytes).ok();

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use madrigal_core::Digest256;
 
 use super::{ClientConnection, NotNow};
-use crate::from_client::{Begin, Fetch, FromClient, Piece, Requests, Whole};
+use crate::from_client::{Begin, Fetch, FromClient, Of, Piece, Requests, Whole};
 use crate::kind::What;
 use crate::limits::{MAX_REQUEST, PIECE};
 use crate::open::{Open, Stage, piece_at};
@@ -143,13 +143,14 @@ impl ClientConnection {
         Ok(number)
     }
 
-    /// Asks for the job of a submission.
+    /// Asks for the job of a submission, or for the first one of a kind after a batch.
     ///
     /// # Errors
     /// [`NotNow`].
-    pub fn wait(&mut self, id: Digest256) -> Result<u64, NotNow> {
+    pub fn wait(&mut self, of: impl Into<Of>) -> Result<u64, NotNow> {
         let number = self.open(Open::Wait)?;
-        FromClient::Wait { number, id }.encode(&mut self.output);
+        let of = of.into();
+        FromClient::Wait { number, of }.encode(&mut self.output);
         Ok(number)
     }
 
@@ -157,11 +158,11 @@ impl ClientConnection {
     ///
     /// # Errors
     /// [`NotNow`].
-    pub fn fetch(&mut self, id: Digest256, output: u32, offset: u64) -> Result<u64, NotNow> {
+    pub fn fetch(&mut self, of: impl Into<Of>, output: u32, offset: u64) -> Result<u64, NotNow> {
         let number = self.open(Open::Fetch { offset })?;
         FromClient::Fetch(Fetch {
             number,
-            id,
+            of: of.into(),
             output,
             offset,
         })

@@ -145,19 +145,27 @@ pub struct Status {
     #[prost(bytes = "vec", tag = "2")]
     pub id: ::prost::alloc::vec::Vec<u8>,
 }
-/// Asks for the job of a submission: answered when it has finished, or when the submission failed or expired.
+/// Asks for the job of a submission: answered when it has finished, or when the submission failed or expired. Without a submission, asks for the
+/// first job of a kind that has finished after a batch: answered when there is one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Wait {
     #[prost(uint64, tag = "1")]
     pub number: u64,
+    /// The submission; empty: none.
     #[prost(bytes = "vec", tag = "2")]
     pub id: ::prost::alloc::vec::Vec<u8>,
+    /// Without a submission: the place of the kind in the list of Welcome, and the number of the batch; 0: the first job that is still kept.
+    #[prost(uint32, tag = "3")]
+    pub kind: u32,
+    #[prost(uint64, tag = "4")]
+    pub batch: u64,
 }
-/// Asks for a piece of an output of the job of a submission.
+/// Asks for a piece of an output of the job of a submission, or of the job of a batch.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Fetch {
     #[prost(uint64, tag = "1")]
     pub number: u64,
+    /// The submission; empty: none.
     #[prost(bytes = "vec", tag = "2")]
     pub id: ::prost::alloc::vec::Vec<u8>,
     /// The place of the output in the list of the job's receipt.
@@ -165,6 +173,11 @@ pub struct Fetch {
     pub output: u32,
     #[prost(uint64, tag = "4")]
     pub offset: u64,
+    /// Without a submission: the place of the kind in the list of Welcome, and the number of the batch.
+    #[prost(uint32, tag = "5")]
+    pub kind: u32,
+    #[prost(uint64, tag = "6")]
+    pub batch: u64,
 }
 /// Requests of one size, side by side. They have the numbers first_number, first_number + 1, ...
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

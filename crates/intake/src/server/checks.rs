@@ -2,13 +2,14 @@
 
 use madrigal_clients::Header;
 use madrigal_core::Digest256;
+use madrigal_core::chain::Chain;
 
 use super::connection::ServerConnection;
 use super::wishes::Asked;
 use crate::code::Code;
-use crate::from_client::{FromClient, Piece, Requests, Whole};
+use crate::from_client::{FromClient, Of, Piece, Requests, Whole};
 use crate::from_server::Refused;
-use crate::headers::{Chain, HeadersError, body_length, submission_name, unpack};
+use crate::headers::{HeadersError, body_length, submission_name, unpack};
 use crate::kind::{Kind, What};
 use crate::open::{Open, Stage, piece_at};
 
@@ -34,13 +35,17 @@ impl ServerConnection {
                 self.opens(number, Open::Status)?;
                 Some(Asked::Status { number, id })
             }
-            FromClient::Wait { number, id } => {
+            FromClient::Wait { number, of } => {
                 self.opens(number, Open::Wait)?;
-                Some(Asked::Wait { number, id })
+                let checked = self.job(of, anonymous);
+                self.or_refuse(number, checked)?;
+                Some(Asked::Wait { number, of })
             }
             FromClient::Fetch(fetch) => {
                 let offset = fetch.offset;
                 self.opens(fetch.number, Open::Fetch { offset })?;
+                let checked = self.job(fetch.of, anonymous);
+                self.or_refuse(fetch.number, checked)?;
                 Some(Asked::Fetch(fetch))
             }
             FromClient::Requests(requests) => self.requests(requests, anonymous),
@@ -129,6 +134,21 @@ impl ServerConnection {
                 Err((Code::NotAllowed, text))
             }
             false => Ok(kind),
+        }
+    }
+
+    /// Checks that a job can be asked for: of a kind that is here and takes submissions.
+    fn job(&self, of: Of, anonymous: bool) -> Result<(), (Code, String)> {
+        let Of::Batch { kind, .. } = of else {
+            return Ok(());
+        };
+        let kind = self.kind(kind, anonymous)?;
+        match kind.what {
+            What::Program => Ok(()),
+            What::Requests { .. } => {
+                let text = format!("kind `{}` takes requests, and has no jobs", kind.name);
+                Err((Code::Header, text))
+            }
         }
     }
 

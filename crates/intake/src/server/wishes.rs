@@ -3,7 +3,7 @@
 use madrigal_clients::Header;
 use madrigal_core::Digest256;
 
-use crate::from_client::{Begin, Fetch, Hello, Piece, Requests, Whole};
+use crate::from_client::{Begin, Fetch, Hello, Of, Piece, Requests, Whole};
 
 /// Wishes of a client, each checked as far as the connection's state and the kinds go. Each wants the answer that is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub enum Asked {
     Wait {
         /// Number of the message.
         number: u64,
-        /// Name of the submission.
-        id: Digest256,
+        /// The submission, or the batch that came before.
+        of: Of,
     },
     /// Wish for a piece of an output: [`ServerConnection::output_piece`](crate::ServerConnection::output_piece) or a refusal.
     Fetch(Fetch),

@@ -141,7 +141,7 @@ impl Shared {
         if let Some(channel) = channels.by_address.get(&(job, step)) {
             return Ok(Some(Arc::clone(channel)));
         }
-        if channels.over.contains(&job) {
+        if channels.over.contains(job) {
             return Ok(None);
         }
         let kept = peer.early.fetch_add(CHANNEL_COST, Relaxed) + CHANNEL_COST;

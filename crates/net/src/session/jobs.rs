@@ -10,7 +10,7 @@ impl Shared {
     /// Whether a job may have this number.
     pub(super) fn unused(&self, id: u32) -> Result<()> {
         self.check()?;
-        let over = |peer: &Peer| lock(&peer.channels).over.contains(&id);
+        let over = |peer: &Peer| lock(&peer.channels).over.contains(id);
         if id == 0 || self.find_job(id).is_some() || self.peers.iter().any(over) {
             let what = format!("job {id}");
             return Err(Error::Reused { what });

@@ -9,6 +9,7 @@ mod job;
 pub(crate) mod job_shared;
 mod jobs;
 mod outbox;
+mod over;
 mod round_trip;
 mod shared;
 mod signs;
@@ -373,6 +374,11 @@ impl Session {
             .iter()
             .find(|known| known.party == peer)?;
         peer.clock_ahead.get().copied()
+    }
+
+    /// The failure that has ended the session, if one has.
+    pub fn failure(&self) -> Option<Error> {
+        self.shared.check().err()
     }
 
     /// Ends the session for all parties.

@@ -12,6 +12,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::crew::{Crew, CrewError};
 
 use super::config::SessionConfig;
+use super::over::Over;
 use super::round_trip::RoundTrip;
 use crate::control::{FinishJob, Hello, OpenJob};
 use crate::error::{Error, Result};
@@ -84,7 +85,7 @@ pub(super) struct Channels {
     /// Number of these channels that only the peer has addressed yet.
     pub(super) unopened: usize,
     /// Jobs that are over: what still arrives for them is dropped.
-    pub(super) over: HashSet<u32>,
+    pub(super) over: Over,
 }
 
 /// Messages of the peer that have not been asked for yet.
@@ -186,7 +187,7 @@ impl Shared {
         use std::collections::hash_map::Entry;
         let peer = self.peer(peer);
         let mut channels = lock(&peer.channels);
-        if channels.over.contains(&job) {
+        if channels.over.contains(job) {
             let reason = "it is finished".into();
             return Err(Error::Ended { reason });
         }
@@ -261,7 +262,7 @@ impl Peer {
     /// after all that was noted of it has been thrown away.
     pub(super) fn control_of(&self, job: u32) -> Option<MutexGuard<'_, ControlState>> {
         let channels = lock(&self.channels);
-        (!channels.over.contains(&job)).then(|| self.control())
+        (!channels.over.contains(job)).then(|| self.control())
     }
 }
 

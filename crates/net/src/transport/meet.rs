@@ -17,6 +17,7 @@ mod card;
 mod connecting;
 mod error;
 mod gathering;
+mod incoming;
 mod newcomers;
 mod refusals;
 
@@ -26,7 +27,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Either, join, pending, select, try_join_all};
 use madrigal_core::Party;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::connection::Met;
@@ -37,6 +38,7 @@ use card::{Card, HEAD_BYTES, Tag};
 use connecting::Connecting;
 pub use error::ConnectError;
 use gathering::{Gathering, Newcomer};
+pub use incoming::{HandOn, HandedOn, Incoming, handing_on};
 use newcomers::Newcomers;
 use refusals::Refusals;
 
@@ -124,7 +126,7 @@ impl<'a> ConnectConfig<'a> {
     }
 }
 
-/// Connects all parties; `listener` is our own.
+/// Connects all parties; `incoming` is our own listener, or what is [handed on](handing_on) of a port that serves others too.
 ///
 /// Runs in a tokio runtime with I/O and time, to which the connections belong from then on. The
 /// session over them may be driven from anywhere ([`block_on`](crate::block_on) on a thread of one's
@@ -137,10 +139,17 @@ impl<'a> ConnectConfig<'a> {
 ///
 /// # Panics
 /// Outside a tokio runtime; with a number of connections that cannot be.
-pub fn connect(
-    config: ConnectConfig<'_>,
-    listener: TcpListener,
-) -> BoxFuture<'_, Result<TcpTransport, ConnectError>> {
+pub fn connect<'a>(
+    config: ConnectConfig<'a>,
+    incoming: impl Into<Incoming<'a>>,
+) -> BoxFuture<'a, Result<TcpTransport, ConnectError>> {
+    meet(config, incoming.into())
+}
+
+fn meet<'a>(
+    config: ConnectConfig<'a>,
+    incoming: Incoming<'a>,
+) -> BoxFuture<'a, Result<TcpTransport, ConnectError>> {
     assert!(
         (1..=MAX_CONNECTIONS).contains(&config.connections),
         "a party offers 1 to {MAX_CONNECTIONS} connections"
@@ -155,7 +164,7 @@ pub fn connect(
         missing: Mutex::new(config.me.others(config.addresses.len()).collect()),
         observe: config.observe,
     };
-    Box::pin(async move { meeting.all(listener).await })
+    Box::pin(async move { meeting.all(incoming).await })
 }
 
 /// The meeting, seen from here.
@@ -172,10 +181,10 @@ struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    async fn all(&self, listener: TcpListener) -> Result<TcpTransport, ConnectError> {
+    async fn all(&self, incoming: Incoming<'_>) -> Result<TcpTransport, ConnectError> {
         let dialed = try_join_all((0..self.me.index()).map(|i| self.dial(Party::new(i))));
         // Not `try_join`: when dialing fails at once, accepting still tells those who come why.
-        let all = Box::pin(join(dialed, self.accept_all(listener)));
+        let all = Box::pin(join(dialed, self.accept_all(incoming)));
         let waiting = async {
             sleep(MOMENT).await;
             (self.observe)(Meeting::Waiting {
@@ -296,7 +305,7 @@ impl Ours<'_> {
         Ok((line.into_met(), theirs))
     }
 
-    async fn accept_all(&self, listener: TcpListener) -> Result<Vec<MetParty>, ConnectError> {
+    async fn accept_all(&self, mut incoming: Incoming<'_>) -> Result<Vec<MetParty>, ConnectError> {
         let above = || (self.me.index() + 1..self.parties()).map(Party::new);
         let address = &self.addresses[self.me.index()];
         let mut gathering = Gathering::new(above(), self.offer, address);
@@ -318,7 +327,7 @@ impl Ours<'_> {
                         _ => self.not_come(strangers),
                     }));
                 }
-                incoming = listener.accept() => match incoming {
+                came = incoming.next() => match came {
                     Ok((stream, from)) => {
                         newcomers.admit(from, self.receive(stream, from.to_string()));
                     }

@@ -34,7 +34,10 @@ pub use faulty::Faulty;
 pub use inbox::Inbox;
 pub(crate) use inbox::Listener;
 #[cfg(feature = "sockets")]
-pub use meet::{ConnectConfig, ConnectError, MAX_CONNECTIONS, Meeting, Security, connect};
+pub use meet::{
+    ConnectConfig, ConnectError, HandOn, HandedOn, Incoming, MAX_CONNECTIONS, Meeting, Security,
+    connect, handing_on,
+};
 pub use memory::{MemoryTransport, mesh};
 pub use profile::{Profile, ProfileError};
 pub use shaped::Shaped;

@@ -1,0 +1,42 @@
+//! Flags of the command `serve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use madrigal_app::failure::EXIT_STATUS;
+
+/// `madrigal serve`
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Serve {
+    /// The service's file: who this server is, where it listens, and the kinds of jobs that it does (docs/SERVICE.md)
+    #[arg(long, value_name = "service.toml", value_hint = ValueHint::FilePath, required_unless_present = "local")]
+    pub config: Option<PathBuf>,
+
+    /// Read the service's file, the key and the program of each kind, say what there is, and start nothing
+    #[arg(long, requires = "config")]
+    pub check: bool,
+
+    /// With --check: print as JSON
+    #[arg(long, requires = "check")]
+    pub json: bool,
+
+    /// Run a service of this many servers on this machine, each a process, with keys and files made for it
+    #[arg(long, value_name = "N", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(2..=8), requires = "demo")]
+    pub local: Option<u8>,
+
+    /// Kinds of the service that --local runs
+    #[arg(long, value_name = "NAME", requires = "local")]
+    pub demo: Option<DemoArg>,
+
+    /// Directory of the service that --local runs; one that was made before goes on [default: a directory that is removed in the end]
+    #[arg(long, value_name = "DIR", requires = "local", value_hint = ValueHint::DirPath)]
+    pub directory: Option<PathBuf>,
+}
+
+/// Services that `--local` can run.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DemoArg {
+    /// Ages of members: their sum, the least, the greatest, and how many are below 20, 40, 60 and 80; an analyst learns them
+    Statistics,
+}

@@ -1,0 +1,315 @@
+//! The file of a service: who this server is, where it listens and keeps its data, and the kinds of jobs that it does.
+//!
+//! Paths are relative to the file's own directory. Every fault is told with the file, and where TOML says it, the line.
+
+mod kinds;
+mod units;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use madrigal_core::Party;
+use madrigal_net::fingerprint::Fingerprint;
+use madrigal_net::roster::{Roster, RosterError, is_name};
+use serde::Deserialize;
+
+pub use kinds::{KindConfig, Submitters};
+pub use units::{Bytes, Span};
+
+/// The longest file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+/// The most kinds and clients that a file may name.
+const MAX_KINDS: usize = 256;
+
+/// Everything that a file of a service says, checked.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file.
+    pub file: PathBuf,
+    /// Number of this server among the parties.
+    pub me: Party,
+    /// All servers.
+    pub roster: Roster,
+    /// Base name of the files of this server's key.
+    pub identity: PathBuf,
+    /// Address to listen at, where it is not the one of the roster.
+    pub listen: Option<String>,
+    /// Directory of all that the server keeps.
+    pub data: PathBuf,
+    /// File of the key that what is kept is sealed with.
+    pub vault_key: PathBuf,
+    /// Memory that jobs may take together.
+    pub memory: u64,
+    /// Threads that this server computes with.
+    pub threads: usize,
+    /// Limits on what clients may take up.
+    pub limits: Limits,
+    /// Known clients, by name.
+    pub clients: BTreeMap<String, ClientConfig>,
+    /// The kinds of jobs, by name.
+    pub kinds: BTreeMap<String, KindConfig>,
+    /// Address of metrics and health, if they are told.
+    pub operation: Option<String>,
+    /// Form of the log.
+    pub log: LogConfig,
+}
+
+/// A client that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// The key that it proves itself with.
+    pub key: Option<Fingerprint>,
+    /// SHA-256 of the token that it proves itself with.
+    pub token: Option<Fingerprint>,
+}
+
+/// Limits on what clients may take up.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Limits {
+    /// Connections of clients at once.
+    pub connections: usize,
+    /// Connections of one address at once.
+    pub connections_per_address: usize,
+    /// Time within which a newcomer has to show who it is.
+    pub introduction: Span,
+    /// Time after which a connection on which nothing happens is closed.
+    pub idle: Span,
+    /// Bytes of submissions that are kept at once.
+    pub storage: Bytes,
+    /// Messages that a client may send in a second, on average.
+    pub messages_per_second: u32,
+    /// Bytes that clients' connections may hold in memory together.
+    pub buffers: Bytes,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 12_000,
+            connections_per_address: 12_000,
+            introduction: Span(Duration::from_secs(5)),
+            idle: Span(Duration::from_secs(600)),
+            storage: Bytes(50 << 30),
+            messages_per_second: 100_000,
+            buffers: Bytes(512 << 20),
+        }
+    }
+}
+
+/// Form of the log.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogConfig {
+    /// Whether each line is a JSON object.
+    pub json: bool,
+    /// Levels by target, as in `info` or `warn,madrigal_service=debug`.
+    pub level: Option<String>,
+}
+
+/// The file as TOML has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Text {
+    parties: PathBuf,
+    party: String,
+    identity: Option<PathBuf>,
+    listen: Option<String>,
+    data: PathBuf,
+    vault_key: Option<PathBuf>,
+    memory: Option<Bytes>,
+    threads: Option<usize>,
+    operation: Option<String>,
+    #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
+    log: LogConfig,
+    #[serde(default)]
+    clients: Vec<ClientText>,
+    #[serde(default)]
+    kinds: Vec<kinds::KindText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ClientText {
+    name: String,
+    key: Option<String>,
+    token_sha256: Option<String>,
+}
+
+/// Reason why a service's file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Reason.
+        source: std::io::Error,
+    },
+    /// The file is too long.
+    #[error("{}: it has {got} bytes, and a service's file has at most {MAX_FILE}", file.display())]
+    Long {
+        /// The file.
+        file: PathBuf,
+        /// Its length.
+        got: u64,
+    },
+    /// The file is not what TOML, or a service's file, may be.
+    #[error("{}: {problem}", file.display())]
+    Text {
+        /// The file.
+        file: PathBuf,
+        /// Reason, with the line.
+        problem: String,
+    },
+    /// The list of the servers cannot be used.
+    #[error("{}: the servers: {source}", file.display())]
+    Roster {
+        /// The service's file.
+        file: PathBuf,
+        /// Reason, which names the list.
+        #[source]
+        source: RosterError,
+    },
+    /// A field does not say what it may say.
+    #[error("{}: `{field}`: {problem}", file.display())]
+    Field {
+        /// The file.
+        file: PathBuf,
+        /// The field.
+        field: String,
+        /// What is wrong, and what to write.
+        problem: String,
+    },
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let read = |source| ConfigError::Read {
+            file: file.to_owned(),
+            source,
+        };
+        let length = fs::metadata(file).map_err(read)?.len();
+        if length > MAX_FILE {
+            let file = file.to_owned();
+            return Err(ConfigError::Long { file, got: length });
+        }
+        let text = fs::read_to_string(file).map_err(read)?;
+        Self::parse(&text, file)
+    }
+
+    /// Reads the text of a file that lies, or would lie, at `file`.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        let wrong = |error: toml::de::Error| ConfigError::Text {
+            file: file.to_owned(),
+            problem: error.to_string(),
+        };
+        let text: Text = toml::from_str(text).map_err(wrong)?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let path = |path: &Path| folder.join(path);
+        let field = |field: &str, problem: String| ConfigError::Field {
+            file: file.to_owned(),
+            field: field.to_owned(),
+            problem,
+        };
+        let roster = Roster::load(&path(&text.parties)).map_err(|source| ConfigError::Roster {
+            file: file.to_owned(),
+            source,
+        })?;
+        let names = || roster.parties().iter().map(|entry| entry.name.as_str());
+        let me = names().position(|name| name == text.party).ok_or_else(|| {
+            let known: Vec<&str> = names().collect();
+            field(
+                "party",
+                format!(
+                    "no server has the name `{}` in {}: name one of {}",
+                    text.party,
+                    path(&text.parties).display(),
+                    known.join(", ")
+                ),
+            )
+        })?;
+        if text.kinds.len() > MAX_KINDS {
+            let got = text.kinds.len();
+            return Err(field(
+                "kinds",
+                format!("{got} are named, and {MAX_KINDS} are the most"),
+            ));
+        }
+        let mut clients = BTreeMap::new();
+        for client in text.clients {
+            let (name, client) = client
+                .checked()
+                .map_err(|(at, problem)| field(&at, problem))?;
+            if clients.insert(name.clone(), client).is_some() {
+                return Err(field("clients", format!("`{name}` is named twice")));
+            }
+        }
+        let mut kinds = BTreeMap::new();
+        for kind in text.kinds {
+            let name = kind.name.clone();
+            let kind = kind.checked(folder, &clients);
+            let kind = kind.map_err(|(at, problem)| field(&at, problem))?;
+            if kinds.insert(name.clone(), kind).is_some() {
+                return Err(field("kinds", format!("`{name}` is named twice")));
+            }
+        }
+        let data = path(&text.data);
+        let threads = text.threads.unwrap_or(1);
+        if !(1..=1024).contains(&threads) {
+            return Err(field("threads", format!("{threads}: 1 to 1024 can be")));
+        }
+        Ok(Self {
+            me: Party::new(me),
+            identity: path(&text.identity.unwrap_or(text.party.into())),
+            listen: text.listen,
+            vault_key: (text.vault_key).map_or_else(|| data.join("vault.key"), |key| path(&key)),
+            data,
+            memory: text.memory.map_or(2 << 30, |memory| memory.0),
+            threads,
+            limits: text.limits,
+            clients,
+            kinds,
+            operation: text.operation,
+            log: text.log,
+            file: file.to_owned(),
+            roster,
+        })
+    }
+}
+
+impl ClientText {
+    fn checked(self) -> Result<(String, ClientConfig), (String, String)> {
+        let at = |field: &str| format!("clients.{}{field}", self.name);
+        if !is_name(&self.name) {
+            let problem = "a client's name has 1 to 64 letters, digits, `-`, `_` and `.`";
+            return Err((at(""), problem.to_owned()));
+        }
+        let read = |field: &str, text: &Option<String>| {
+            let text = text.as_deref().map(str::parse::<Fingerprint>).transpose();
+            text.map_err(|error| (at(field), error.to_string()))
+        };
+        let client = ClientConfig {
+            key: read(".key", &self.key)?,
+            token: read(".token-sha256", &self.token_sha256)?,
+        };
+        if client.key.is_none() && client.token.is_none() {
+            let problem = "give `key`, the fingerprint of the client's key, or `token-sha256`";
+            return Err((at(""), problem.to_owned()));
+        }
+        Ok((self.name, client))
+    }
+}

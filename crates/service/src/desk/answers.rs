@@ -1,0 +1,525 @@
+//! Answers to wishes of clients, as futures.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use madrigal_clients::{Header, Preamble};
+use madrigal_core::Digest256;
+use madrigal_intake::{
+    Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
+    Signed, State, Whole, batch_digest, limits::PIECE,
+};
+use madrigal_vault::agreement::run_name;
+use madrigal_vault::{Begun, Submission, VaultError};
+
+use super::connection::Reply;
+use super::visitor::Upload;
+use super::{Desk, Visitor};
+use crate::clock::now;
+use crate::keep::Facts;
+use crate::kind::{Kind, Receivers};
+
+/// A refusal of a message: its number, the reason for programs and for people.
+pub(super) type No = (u64, Code, String);
+type Answer = BoxFuture<'static, Vec<Reply>>;
+
+impl Desk {
+    /// The answer to a wish; nothing where there is none.
+    pub(super) fn answer(
+        self: &Arc<Self>,
+        asked: Asked,
+        visitor: &mut Visitor,
+    ) -> Result<Option<Answer>, No> {
+        let desk = Arc::clone(self);
+        Ok(Some(match asked {
+            Asked::Hello(_) => return Ok(None),
+            Asked::Begin(begin, headers) => return desk.begin(begin, &headers, visitor).map(Some),
+            Asked::Piece(piece) => {
+                let number = piece.number;
+                let Some(upload) = visitor.uploads.get(&number).copied() else {
+                    return Ok(None);
+                };
+                let length = piece.bytes.len() as u64;
+                let id = upload.id.0;
+                let taken = desk
+                    .keep
+                    .vault()
+                    .piece(id, piece.offset, piece.bytes.to_vec());
+                async move {
+                    let mut replies = vec![Reply::Taken(length)];
+                    if let Err(error) = taken.await {
+                        replies.push(desk.refusal(number, &error));
+                    }
+                    replies
+                }
+                .boxed()
+            }
+            Asked::End { number } => {
+                let Some(upload) = visitor.uploads.remove(&number) else {
+                    return Ok(None);
+                };
+                let accepted = desk.keep.vault().accept(upload.id.0, now());
+                async move {
+                    let accepted = accepted.await;
+                    vec![desk.accepted(number, &upload, accepted)]
+                }
+                .boxed()
+            }
+            Asked::Whole(whole, headers) => return desk.whole(whole, &headers, visitor).map(Some),
+            Asked::Status { number, id } => {
+                let state = desk.state(&id);
+                let reply = match state {
+                    Ok(state) => Reply::State { number, state },
+                    Err(error) => desk.refusal(number, &error),
+                };
+                async move { vec![reply] }.boxed()
+            }
+            Asked::Wait { number, of } => {
+                let client = visitor.client().map(str::to_owned);
+                match of {
+                    Of::Submission(id) => {
+                        async move { vec![desk.wait(number, id, client).await] }.boxed()
+                    }
+                    Of::Batch { kind, batch } => {
+                        let kind = Arc::clone(&desk.kinds[kind as usize]);
+                        async move { vec![desk.wait_after(number, kind, batch, client).await] }
+                            .boxed()
+                    }
+                }
+            }
+            Asked::Fetch(fetch) => {
+                let client = visitor.client().map(str::to_owned);
+                async move {
+                    let number = fetch.number;
+                    let read = move || desk.fetch(fetch, client.as_deref());
+                    let read = tokio::task::spawn_blocking(read).await;
+                    let failed = |text: String| (number, Code::Server, text);
+                    let reply = read.map_err(|error| failed(error.to_string()));
+                    vec![reply.and_then(|reply| reply).unwrap_or_else(refused)]
+                }
+                .boxed()
+            }
+            Asked::Requests(requests) => {
+                let text = "there are no kinds of requests".to_owned();
+                return Err((requests.first_number, Code::NotFound, text));
+            }
+            Asked::Cancel { number } => {
+                visitor.uploads.remove(&number);
+                let text = "it was taken back".to_owned();
+                return Err((number, Code::Cancelled, text));
+            }
+        }))
+    }
+
+    /// Checks that a client may submit what these headers say, and for whom it speaks.
+    fn may(
+        &self,
+        number: u64,
+        kind: u32,
+        headers: &[Header],
+        visitor: &Visitor,
+    ) -> Result<(usize, Arc<Kind>, String), No> {
+        let place = kind as usize;
+        let kind = self.kinds.get(place).cloned();
+        let kind = kind.ok_or_else(|| (number, Code::NotFound, "no such kind".to_owned()))?;
+        let may = self.may_submit(&kind, visitor);
+        may.map_err(|(code, text)| (number, code, text))?;
+        let client = headers.first().map(|header| header.named().client.clone());
+        let client = client.unwrap_or_default();
+        let name = &kind.config.name;
+        let wrong = |text| Err((number, Code::NotAllowed, text));
+        for header in headers {
+            let named = header.named();
+            if named.client != client {
+                return wrong(format!(
+                    "the inputs are of client `{client}` and of client `{}`",
+                    named.client
+                ));
+            }
+            if named.job != *name {
+                return wrong(format!(
+                    "an input for job `{}`, and not `{name}`",
+                    named.job
+                ));
+            }
+        }
+        match visitor.client() {
+            Some(known) if known != client => wrong(format!(
+                "an input of client `{client}`, and the connection is of client `{known}`"
+            )),
+            None if self.clients().contains_key(&client) => wrong(format!(
+                "client `{client}` is known here by a key or a token, which the connection does not have"
+            )),
+            _ => Ok((place, kind, client)),
+        }
+    }
+
+    fn begin(
+        self: Arc<Self>,
+        begin: Begin,
+        headers: &[Header],
+        visitor: &mut Visitor,
+    ) -> Result<Answer, No> {
+        let number = begin.number;
+        let (place, kind, client) = self.may(number, begin.kind, headers, visitor)?;
+        let upload = Upload {
+            kind: place,
+            id: begin.id,
+            digest: begin.digest,
+        };
+        let submission = Submission {
+            id: begin.id.0,
+            kind: kind.config.name.clone(),
+            client,
+            header: begin.headers.to_vec(),
+            length: begin.length,
+            digest: begin.digest.0,
+        };
+        visitor.uploads.insert(number, upload);
+        let begun = self.keep.vault().begin(submission, now());
+        Ok(async move {
+            vec![match begun.await {
+                Ok(Begun::At(offset)) => Reply::Begun { number, offset },
+                Ok(Begun::Accepted { at }) => self.receipt(number, &upload, at),
+                Err(error) => self.refusal(number, &error),
+            }]
+        }
+        .boxed())
+    }
+
+    fn whole(
+        self: Arc<Self>,
+        whole: Whole,
+        headers: &[Header],
+        visitor: &Visitor,
+    ) -> Result<Answer, No> {
+        let number = whole.number;
+        let (place, kind, client) = self.may(number, whole.kind, headers, visitor)?;
+        let upload = Upload {
+            kind: place,
+            id: whole.id,
+            digest: whole.digest,
+        };
+        let length = whole.body.len() as u64;
+        let submission = Submission {
+            id: whole.id.0,
+            kind: kind.config.name.clone(),
+            client,
+            header: whole.headers.to_vec(),
+            length,
+            digest: whole.digest.0,
+        };
+        let (begun, now) = (now(), now());
+        let taken = self
+            .keep
+            .vault()
+            .submit(submission, whole.body.to_vec(), begun);
+        Ok(async move {
+            let accepted = match taken.await {
+                Ok(Begun::Accepted { at }) => Ok(at),
+                Ok(Begun::At(_)) => Ok(now),
+                Err(error) => Err(error),
+            };
+            vec![
+                Reply::Taken(length),
+                self.accepted(number, &upload, accepted),
+            ]
+        }
+        .boxed())
+    }
+
+    /// The answer to a submission that may be on the disk, of which the kind is told.
+    fn accepted(&self, number: u64, upload: &Upload, at: Result<u64, VaultError>) -> Reply {
+        match at {
+            Ok(at) => {
+                let kind = &self.kinds[upload.kind].config.name;
+                self.keep.accepted(kind);
+                self.teller.accepted(kind);
+                self.receipt(number, upload, at)
+            }
+            Err(error) => self.refusal(number, &error),
+        }
+    }
+
+    fn receipt(&self, number: u64, upload: &Upload, at: u64) -> Reply {
+        let kind = &self.kinds[upload.kind];
+        let receipt = Receipt {
+            server: self.key(),
+            kind: kind.config.name.clone(),
+            program: Digest256(kind.digest),
+            submission: upload.id,
+            digest: upload.digest,
+            time: at,
+        };
+        match receipt.sign(&self.identity) {
+            Ok(receipt) => Reply::Accepted { number, receipt },
+            Err(error) => refused((number, Code::Server, error.to_string())),
+        }
+    }
+
+    /// A refusal because of the vault.
+    fn refusal(&self, number: u64, error: &VaultError) -> Reply {
+        let code = match error {
+            VaultError::Conflict { .. } => Code::Conflict,
+            VaultError::Expired => Code::Expired,
+            VaultError::Digest => Code::Digest,
+            VaultError::Full { .. } => Code::Quota,
+            VaultError::NoSubmission | VaultError::NoResult { .. } => Code::NotFound,
+            VaultError::Offset { .. } | VaultError::Incomplete { .. } => Code::Retry,
+            VaultError::Length { .. } | VaultError::Name { .. } => Code::Header,
+            _ => {
+                self.keep.trouble(error);
+                Code::Server
+            }
+        };
+        self.meters.refuse("submission");
+        refused((number, code, error.to_string()))
+    }
+
+    /// The state of a submission.
+    fn state(&self, id: &Digest256) -> Result<State, VaultError> {
+        use madrigal_vault::State as Kept;
+        Ok(match self.keep.status(&id.0)?.map(|status| status.state) {
+            None => State::Unknown,
+            Some(Kept::Receiving { offset }) => State::Receiving { offset },
+            Some(Kept::Accepted) => State::Accepted,
+            Some(Kept::InBatch { n }) => State::InBatch { batch: n },
+            Some(Kept::Counted { n, .. }) => State::Counted { batch: n },
+            Some(Kept::Failed { n, reason }) => State::Failed { batch: n, reason },
+            Some(Kept::Expired) => State::Expired,
+        })
+    }
+
+    /// Waits for the end of a submission's job.
+    async fn wait(self: Arc<Self>, number: u64, id: Digest256, client: Option<String>) -> Reply {
+        let status = match self.keep.status(&id.0) {
+            Ok(status) => status,
+            Err(error) => return self.refusal(number, &error),
+        };
+        let kind = status.map(|status| status.kind).unwrap_or_default();
+        let kinds = self.kinds.iter();
+        let Some(kind) = kinds.clone().find(|one| one.config.name == kind) else {
+            let state = State::Unknown;
+            return Reply::State { number, state };
+        };
+        let mut ends = self.keep.ends(&kind.config.name);
+        loop {
+            ends.borrow_and_update();
+            match self.state(&id) {
+                Ok(State::Counted { batch }) => {
+                    let desk = Arc::clone(&self);
+                    let kind = Arc::clone(kind);
+                    let finished = tokio::task::spawn_blocking(move || {
+                        desk.finished(number, &kind, batch, Some(&id), client.as_deref())
+                    });
+                    let failed = |text: String| (number, Code::Server, text);
+                    let reply = finished.await.map_err(|error| failed(error.to_string()));
+                    return reply.and_then(|reply| reply).unwrap_or_else(refused);
+                }
+                Ok(state) if state.is_last() || state == State::Unknown => {
+                    return Reply::State { number, state };
+                }
+                Ok(_) => {}
+                Err(error) => return self.refusal(number, &error),
+            }
+            if ends.changed().await.is_err() {
+                let text = "the server stops".to_owned();
+                return refused((number, Code::Closing, text));
+            }
+        }
+    }
+
+    /// Waits for the first job of a kind after a batch whose results are kept.
+    async fn wait_after(
+        self: Arc<Self>,
+        number: u64,
+        kind: Arc<Kind>,
+        batch: u64,
+        client: Option<String>,
+    ) -> Reply {
+        let mut ends = self.keep.ends(&kind.config.name);
+        loop {
+            ends.borrow_and_update();
+            let (desk, of, client) = (Arc::clone(&self), Arc::clone(&kind), client.clone());
+            let found = tokio::task::spawn_blocking(move || {
+                let next = desk.keep.next_done(&of.config.name, batch);
+                let next = next.map_err(|error| (number, Code::Server, error.to_string()))?;
+                next.map(|next| desk.finished(number, &of, next, None, client.as_deref()))
+                    .transpose()
+            });
+            let failed = |text: String| (number, Code::Server, text);
+            match found.await.map_err(|error| failed(error.to_string())) {
+                Ok(Ok(Some(reply))) => return reply,
+                Ok(Ok(None)) => {}
+                Ok(Err(no)) | Err(no) => return refused(no),
+            }
+            if ends.changed().await.is_err() {
+                let text = "the server stops".to_owned();
+                return refused((number, Code::Closing, text));
+            }
+        }
+    }
+
+    fn finished(
+        &self,
+        number: u64,
+        kind: &Kind,
+        batch: u64,
+        id: Option<&Digest256>,
+        client: Option<&str>,
+    ) -> Result<Reply, No> {
+        let facts = self.facts(number, kind, batch)?;
+        let receipt = self.job_receipt(number, kind, &facts)?;
+        let mut outputs = Vec::new();
+        for place in 0..kind.outputs.len() {
+            if let Ok((_, length)) = part(number, kind, &facts, place, id, client) {
+                outputs.push((place as u32, length));
+            }
+        }
+        Ok(Reply::Finished(Finished {
+            number,
+            receipt,
+            outputs,
+        }))
+    }
+
+    fn facts(&self, number: u64, kind: &Kind, batch: u64) -> Result<Arc<Facts>, No> {
+        let name = &kind.config.name;
+        let facts = self.keep.facts(name, batch);
+        let failed = |error: VaultError| (number, Code::Server, error.to_string());
+        facts.map_err(failed)?.ok_or_else(|| {
+            let text = format!("results of batch {batch} of kind `{name}` are no longer kept");
+            (number, Code::NotFound, text)
+        })
+    }
+
+    fn job_receipt(&self, number: u64, kind: &Kind, facts: &Facts) -> Result<Signed, No> {
+        let failed = |error: &dyn std::fmt::Display| (number, Code::Server, error.to_string());
+        let name = &kind.config.name;
+        let members: Vec<Digest256> = facts.members.iter().map(|id| Digest256(*id)).collect();
+        let mut outputs = Vec::new();
+        for (place, output) in kind.outputs.iter().enumerate() {
+            let each = each(kind, facts, place);
+            let head = self
+                .keep
+                .output(name, facts.n, place, 0, PIECE.min(each as usize));
+            let head = head.map_err(|error| failed(&error))?;
+            let read = Preamble::read(&mut &head[..], each);
+            let header = read.map_err(|error| failed(&error))?.header;
+            let shape = &header.named().shape;
+            outputs.push(JobOutput {
+                name: output.name.clone(),
+                element_type: output.element_type.clone(),
+                shape: shape.iter().map(|&axis| axis as u64).collect(),
+                header: header.submission(),
+            });
+        }
+        let recipients = kind.outputs.iter();
+        let recipients = recipients.map(|output| format!("{}: {}", output.name, output.to));
+        let receipt = JobReceipt {
+            server: self.key(),
+            kind: name.clone(),
+            program: Digest256(kind.digest),
+            batch: facts.n,
+            run: run_name(&facts.info.digest, facts.run),
+            submissions: members.len() as u64,
+            batch_digest: batch_digest(members.iter()),
+            recipients: recipients.collect(),
+            outputs,
+            time: facts.info.ended.as_ref().map_or(0, |(_, time)| *time),
+        };
+        receipt.sign(&self.identity).map_err(|error| failed(&error))
+    }
+
+    fn fetch(&self, fetch: Fetch, client: Option<&str>) -> Result<Reply, No> {
+        let number = fetch.number;
+        let failed = |error: VaultError| (number, Code::Server, error.to_string());
+        let of_submission = |id: &Digest256| {
+            let status = self.keep.status(&id.0).map_err(failed)?;
+            Ok(status.and_then(|status| match status.state {
+                madrigal_vault::State::Counted { n, .. } => {
+                    let mut kinds = self.kinds.iter();
+                    let kind = kinds.find(|kind| kind.config.name == status.kind)?;
+                    Some((Arc::clone(kind), n))
+                }
+                _ => None,
+            }))
+        };
+        let (id, found) = match fetch.of {
+            Of::Submission(id) => (Some(id), of_submission(&id)?),
+            Of::Batch { kind, batch } => {
+                (None, Some((Arc::clone(&self.kinds[kind as usize]), batch)))
+            }
+        };
+        let (kind, batch) = found.ok_or_else(|| {
+            let text = "no job has counted this submission".to_owned();
+            (number, Code::NotFound, text)
+        })?;
+        let facts = self.facts(number, &kind, batch)?;
+        let place = fetch.output as usize;
+        let (from, length) = part(number, &kind, &facts, place, id.as_ref(), client)?;
+        if fetch.offset > length {
+            let text = format!("offset {} of {length} bytes", fetch.offset);
+            return Err((number, Code::NotFound, text));
+        }
+        let count = (length - fetch.offset).min(PIECE as u64);
+        let at = from + fetch.offset;
+        let name = &kind.config.name;
+        let bytes = self.keep.output(name, batch, place, at, count as usize);
+        let bytes = bytes.map_err(failed)?;
+        Ok(Reply::Piece(OutputPiece {
+            number,
+            offset: fetch.offset,
+            last: fetch.offset + bytes.len() as u64 == length,
+            bytes: bytes.to_vec().into(),
+        }))
+    }
+}
+
+/// Bytes of one share file of an output.
+fn each(kind: &Kind, facts: &Facts, place: usize) -> u64 {
+    let length = facts.lengths.get(place).copied().unwrap_or(0);
+    match kind.outputs[place].to {
+        Receivers::OwnRow => length / (facts.members.len() as u64).max(1),
+        Receivers::Submitters | Receivers::Named(_) => length,
+    }
+}
+
+/// The part of an output that is for a client: where it begins, and its length.
+fn part(
+    number: u64,
+    kind: &Kind,
+    facts: &Facts,
+    place: usize,
+    id: Option<&Digest256>,
+    client: Option<&str>,
+) -> Result<(u64, u64), No> {
+    let not_there = |text: String| (number, Code::NotFound, text);
+    let output = kind
+        .outputs
+        .get(place)
+        .filter(|_| place < facts.lengths.len());
+    let output = output.ok_or_else(|| not_there(format!("there is no output {place}")))?;
+    let each = each(kind, facts, place);
+    match &output.to {
+        Receivers::OwnRow => {
+            let row = id.and_then(|id| facts.members.binary_search(&id.0).ok());
+            let row =
+                row.ok_or_else(|| not_there("rows are for those who submitted".to_owned()))?;
+            Ok((row as u64 * each, each))
+        }
+        Receivers::Submitters if id.is_some() => Ok((0, each)),
+        Receivers::Named(names) if client.is_some_and(|client| names.contains(client)) => {
+            Ok((0, each))
+        }
+        Receivers::Named(_) | Receivers::Submitters => {
+            let text = format!("output `{}` is for {}", output.name, output.to);
+            Err((number, Code::NotAllowed, text))
+        }
+    }
+}
+
+fn refused((number, code, text): No) -> Reply {
+    Reply::Refused(Refused::new(number, code, &text))
+}

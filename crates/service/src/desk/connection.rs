@@ -1,0 +1,134 @@
+//! A connection of a client: bytes in, wishes to the desk, answers, bytes out. A connection on which nothing happens keeps no buffers.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+use madrigal_net::fingerprint::Fingerprint;
+use madrigal_net::tls::{Turn, Wire};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, sleep_until, timeout};
+use tracing::debug;
+
+use super::{Desk, Visitor};
+
+/// Answers of the desk, which the connection's machine checks again.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Begun {
+        number: u64,
+        offset: u64,
+    },
+    Accepted {
+        number: u64,
+        receipt: Signed,
+    },
+    /// Bytes of a body are no longer in memory.
+    Taken(u64),
+    State {
+        number: u64,
+        state: State,
+    },
+    Finished(Finished),
+    Piece(OutputPiece),
+    Answers(Answers),
+    Refused(Refused),
+}
+
+/// Answers that are on their way.
+pub(crate) type Pending = FuturesUnordered<BoxFuture<'static, Vec<Reply>>>;
+
+/// Serves a client whose key, if any, the connection has proved, until either side ends it. `introduction` is the time it has to greet.
+pub(crate) async fn serve<S>(
+    desk: &Arc<Desk>,
+    mut wire: Wire<S>,
+    key: Option<Fingerprint>,
+    introduction: Duration,
+    idle: Duration,
+) where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut connection = ServerConnection::new(desk.terms());
+    let mut pending = Pending::new();
+    let mut visitor = Visitor::new(key);
+    let mut deadline = Box::pin(sleep_until(Instant::now() + introduction));
+    loop {
+        while let Some(asked) = connection.asked() {
+            desk.take(asked, &mut visitor, &mut connection, &mut pending);
+        }
+        let is_over = connection.over().is_some();
+        if is_over && connection.output().is_empty() {
+            break;
+        }
+        let reads = connection.wants_bytes();
+        let mut output = mem::take(connection.output());
+        let turned = {
+            let mut take = |bytes: &[u8]| connection.receive(bytes);
+            tokio::select! {
+                Some(replies) = pending.next(), if !pending.is_empty() => Happened::Answered(replies),
+                turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
+                () = deadline.as_mut() => Happened::Late,
+            }
+        };
+        // Nothing was put there meanwhile.
+        *connection.output() = output;
+        match turned {
+            Happened::Answered(replies) => {
+                replies
+                    .into_iter()
+                    .for_each(|reply| apply(reply, &mut connection));
+            }
+            Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
+            Happened::Turned(Ok(Turn::Ended) | Err(_)) => return,
+            Happened::Late if visitor.is_greeted() && connection.unanswered() > 0 => {}
+            Happened::Late => {
+                desk.meters.refuse("idle");
+                break;
+            }
+        }
+        // Set anew now and then, which is cheaper than at each message.
+        let end = Instant::now() + idle;
+        if visitor.is_greeted() && deadline.deadline() + idle / 8 < end {
+            deadline.as_mut().reset(end);
+        }
+    }
+    if let Some(why) = connection.over() {
+        debug!(code = %why.code, why = why.text, "a client's connection was refused");
+        desk.meters.refuse("connection");
+    }
+    // The other side hears that this is the end and no cut.
+    let _ = timeout(Duration::from_secs(1), wire.close(&mut BytesMut::new())).await;
+}
+
+/// What a connection waited for.
+enum Happened {
+    /// Answers are there.
+    Answered(Vec<Reply>),
+    /// Bytes came or went.
+    Turned(io::Result<Turn>),
+    /// Nothing came for too long.
+    Late,
+}
+
+/// Hands an answer to the machine. An answer to what the client has taken back goes nowhere.
+fn apply(reply: Reply, connection: &mut ServerConnection) {
+    let _ = match reply {
+        Reply::Begun { number, offset } => connection.begun(number, offset),
+        Reply::Accepted { number, receipt } => connection.accepted(number, receipt),
+        Reply::Taken(bytes) => {
+            connection.taken(bytes);
+            true
+        }
+        Reply::State { number, state } => connection.state(number, state),
+        Reply::Finished(finished) => connection.finished(finished),
+        Reply::Piece(piece) => connection.output_piece(piece),
+        Reply::Answers(answers) => connection.answers(answers),
+        Reply::Refused(refused) => connection.refuse(refused),
+    };
+}

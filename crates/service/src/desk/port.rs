@@ -1,0 +1,173 @@
+//! The port of a server: parties and clients come to it, and the protocol that they ask TLS for tells them apart.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use madrigal_net::rustls::ServerConnection;
+use madrigal_net::tls::{self, ServerTls, Wire, asked_protocols};
+use madrigal_net::transport::HandOn;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+use tracing::debug;
+
+use super::Desk;
+use super::connection::serve;
+use crate::config::Limits;
+
+/// Connections that have not shown yet who is there, in all and of one address.
+const NEW: usize = 2048;
+const NEW_OF_ONE: usize = 256;
+
+/// The port of a server.
+pub(crate) struct Port {
+    pub(crate) listener: TcpListener,
+    /// Takes connections of parties.
+    pub(crate) parties: HandOn,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) tls: ServerTls,
+    pub(crate) limits: Limits,
+}
+
+/// Numbers of connections, in all and by place.
+#[derive(Debug, Default)]
+struct Counts(Mutex<(usize, HashMap<IpAddr, usize>)>);
+
+/// A place among counted connections, given back when dropped.
+struct Counted {
+    counts: Arc<Counts>,
+    place: IpAddr,
+}
+
+impl Counts {
+    /// A place for a connection, if there is one.
+    fn enter(self: &Arc<Self>, place: IpAddr, most: usize, most_of_one: usize) -> Option<Counted> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, by_place) = &mut *counts;
+        let of_place = by_place.get(&place).copied().unwrap_or(0);
+        if *all >= most || of_place >= most_of_one {
+            return None;
+        }
+        *all += 1;
+        by_place.insert(place, of_place + 1);
+        let counts = Arc::clone(self);
+        Some(Counted { counts, place })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut counts = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, by_place) = &mut *counts;
+        *all -= 1;
+        if let Some(of_place) = by_place.get_mut(&self.place) {
+            *of_place -= 1;
+            if *of_place == 0 {
+                by_place.remove(&self.place);
+            }
+        }
+    }
+}
+
+impl Port {
+    /// Takes connections until it is dropped.
+    pub(crate) async fn work(self) {
+        let (new, clients) = (Arc::<Counts>::default(), Arc::<Counts>::default());
+        let port = Arc::new(self);
+        loop {
+            let (stream, from) = match port.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(_) => {
+                    // Out of descriptors, or the newcomer has gone.
+                    port.desk.meters.refuse("accept");
+                    sleep(Duration::from_millis(10)).await;
+                    continue;
+                }
+            };
+            let Some(place) = new.enter(place(from.ip()), NEW, NEW_OF_ONE) else {
+                port.desk.meters.refuse("too many newcomers");
+                continue;
+            };
+            let (port, clients) = (Arc::clone(&port), Arc::clone(&clients));
+            tokio::spawn(async move { port.receive(stream, from, place, &clients).await });
+        }
+    }
+
+    async fn receive(
+        &self,
+        stream: TcpStream,
+        from: SocketAddr,
+        new: Counted,
+        clients: &Arc<Counts>,
+    ) {
+        let introduction = self.limits.introduction.0;
+        let meters = &self.desk.meters;
+        let asked = match timeout(introduction, asked_protocols(&stream)).await {
+            Ok(Ok(asked)) => asked,
+            Ok(Err(error)) => {
+                debug!(%from, %error, "a newcomer does not speak TLS");
+                return meters.refuse("no TLS");
+            }
+            Err(_) => return meters.refuse("silent"),
+        };
+        let asks = |protocol: &[u8]| asked.iter().any(|name| name == protocol);
+        if asks(tls::ALPN) {
+            if !self.parties.hand(stream, from) {
+                meters.refuse("too many servers");
+            }
+            return;
+        }
+        if !asks(tls::CLIENT_ALPN) {
+            debug!(%from, "a newcomer asks for another protocol");
+            return meters.refuse("other protocol");
+        }
+        let (most, most_of_one) = (self.limits.connections, self.limits.connections_per_address);
+        let Some(_client) = clients.enter(place(from.ip()), most, most_of_one) else {
+            debug!(%from, "too many connections of clients");
+            return meters.refuse("too many connections");
+        };
+        if stream.set_nodelay(true).is_err() {
+            return;
+        }
+        let Ok(connection) = ServerConnection::new(self.tls.config()) else {
+            return meters.refuse("TLS");
+        };
+        let mut wire = Wire::tls(stream, connection.into());
+        match timeout(introduction, wire.handshake()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                debug!(%from, %error, "a client's TLS came to nothing");
+                return meters.refuse("TLS");
+            }
+            Err(_) => return meters.refuse("silent"),
+        }
+        drop(new);
+        let proved = wire
+            .connection()
+            .map(|tls| self.tls.client(tls, &from.to_string()));
+        let key = match proved {
+            Some(Ok(key)) => key,
+            Some(Err(_)) | None => return meters.refuse("TLS"),
+        };
+        meters.connections.inc();
+        // Boxed, so that what waits takes no more than it needs.
+        Box::pin(serve(
+            &self.desk,
+            wire,
+            key,
+            introduction,
+            self.limits.idle.0,
+        ))
+        .await;
+        meters.connections.dec();
+    }
+}
+
+/// The place of an address: whoever has one address of IPv6 usually has the 2^64 beside it.
+fn place(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}

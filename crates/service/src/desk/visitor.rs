@@ -1,0 +1,108 @@
+//! Whoever is at the other end of a client's connection.
+
+use std::collections::{BTreeMap, HashMap};
+
+use madrigal_core::Digest256;
+use madrigal_intake::{Code, Hello};
+use madrigal_net::fingerprint::Fingerprint;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::config::ClientConfig;
+
+/// A client on one connection.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    /// Key that the connection has proved.
+    key: Option<Fingerprint>,
+    /// Name by which the client is known; nothing if it is anonymous.
+    client: Option<String>,
+    greeted: bool,
+    /// Uploads that are open, by their numbers.
+    pub(super) uploads: HashMap<u64, Upload>,
+}
+
+/// An upload that is open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Upload {
+    /// Place of the kind.
+    pub(super) kind: usize,
+    pub(super) id: Digest256,
+    pub(super) digest: Digest256,
+}
+
+impl Visitor {
+    pub(crate) fn new(key: Option<Fingerprint>) -> Self {
+        Self {
+            key,
+            client: None,
+            greeted: false,
+            uploads: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn is_greeted(&self) -> bool {
+        self.greeted
+    }
+
+    /// Name by which the client is known.
+    pub(crate) fn client(&self) -> Option<&str> {
+        self.client.as_deref()
+    }
+
+    /// Finds out who greets: by the key that the connection has proved, or by the token. Gives the name, or why the client is turned away.
+    pub(super) fn greet(
+        &mut self,
+        hello: &Hello,
+        known: &BTreeMap<String, ClientConfig>,
+    ) -> Result<Option<String>, (Code, String)> {
+        let unknown = |what: &str| {
+            let text = format!(
+                "no client of this service has {what}: its operator adds clients under [[clients]]"
+            );
+            Err((Code::Unknown, text))
+        };
+        let mut found: Option<&String> = None;
+        if let Some(key) = &self.key {
+            let mut clients = known.iter();
+            found = clients
+                .find(|(_, client)| client.key.as_ref() == Some(key))
+                .map(|(name, _)| name);
+            if found.is_none() && hello.token.is_none() {
+                return unknown(&format!("the key {key}"));
+            }
+        }
+        if let Some(token) = &hello.token {
+            let digest: [u8; 32] = Sha256::digest(&**token).into();
+            // All are looked at, so that time tells nothing of which fits.
+            let mut by_token = None;
+            for (name, client) in known {
+                let fits = client.token.as_ref();
+                let fits = fits.is_some_and(|known| known.as_bytes().ct_eq(&digest).into());
+                if fits {
+                    by_token = Some(name);
+                }
+            }
+            match (found, by_token) {
+                (None, None) => return unknown("this token"),
+                (Some(key), Some(token)) if key != token => {
+                    let text = format!("the key is of client `{key}`, and the token of `{token}`");
+                    return Err((Code::Unknown, text));
+                }
+                (None, found_now) => found = found_now,
+                (Some(_), _) => {}
+            }
+        }
+        if let (Some(found), Some(claimed)) = (found, &hello.client)
+            && found != claimed
+        {
+            let text = format!(
+                "the client calls itself `{claimed}`, and its key or token is of `{found}`"
+            );
+            return Err((Code::Unknown, text));
+        }
+        self.client = found.cloned();
+        self.greeted = true;
+        Ok(self.client.clone())
+    }
+}

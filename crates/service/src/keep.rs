@@ -1,0 +1,464 @@
+//! All that a server keeps on its disk, as its kinds and its clients use it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use madrigal_core::{Budget, Digest256, Party, Zeroizing};
+use madrigal_intake::unpack;
+use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
+use madrigal_vault::{
+    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, Status, Vault, VaultError, VaultKey, View,
+};
+use tokio::sync::watch;
+use tracing::{error, warn};
+
+use crate::clock::now;
+use crate::config::Config;
+use crate::kind::Kind;
+use crate::operation::{Health, KindLabel, Meters, Trouble};
+use crate::work::{Output, Submitted};
+
+/// Name of the vault's file.
+const FILE: &str = "server.vault";
+/// Time for which a submission that was begun is kept, in seconds.
+const RECEIVING: u64 = 86_400;
+/// Time for which what became of a submission is remembered, in seconds.
+const REMEMBERED: u64 = 90 * 86_400;
+/// Pause between two sweeps.
+const SWEEP: Duration = Duration::from_secs(60);
+/// Jobs whose facts are kept in memory.
+const FACTS: usize = 32;
+
+/// A way to open a vault on a disk of one's own.
+pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;
+
+/// All that a server keeps.
+pub(crate) struct Keep {
+    vault: Vault,
+    kinds: BTreeMap<String, Kept>,
+    health: Arc<Health>,
+    meters: Arc<Meters>,
+    facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
+    ages: Ages,
+}
+
+/// What is kept of a kind.
+struct Kept {
+    rules: Rules,
+    /// Submissions that wait for a batch.
+    waiting: AtomicU64,
+    /// Number of batches that have ended in this process, for those who wait.
+    ended: watch::Sender<u64>,
+    label: KindLabel,
+}
+
+/// Rules of a kind, as the agreement asks for them.
+struct Rules {
+    least: u64,
+    expires: u64,
+}
+
+impl Policy for Rules {
+    fn least(&self) -> u64 {
+        self.least
+    }
+
+    fn overdue(&self) -> u64 {
+        self.expires
+    }
+
+    fn refuses(&self, _: u64, _: &[Id]) -> Option<String> {
+        None
+    }
+}
+
+/// Facts about a batch that has ended well.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) n: u64,
+    pub(crate) info: BatchInfo,
+    pub(crate) run: u32,
+    /// Submissions, in order of their names.
+    pub(crate) members: Vec<Id>,
+    /// Bytes of each output's share files, of which there may be one for each submission.
+    pub(crate) lengths: Vec<u64>,
+}
+
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Keep({} kinds)", self.kinds.len())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Keep {
+    /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
+    pub(crate) fn open(
+        config: &Config,
+        kinds: &[Arc<Kind>],
+        health: &Arc<Health>,
+        meters: &Arc<Meters>,
+        disk: Option<Disk>,
+    ) -> Result<Self, VaultError> {
+        let file = config.data.join(FILE);
+        if !file.exists() && !config.vault_key.exists() {
+            make_key(&config.vault_key)?;
+            warn!(
+                key = %config.vault_key.display(),
+                "made the key that what is kept is sealed with: keep a copy of it, apart from the data"
+            );
+        }
+        let key = VaultKey::load(&config.vault_key)?;
+        let all = Quota {
+            submissions: 100_000_000,
+            bytes: config.limits.storage.0,
+        };
+        let limits = Limits {
+            all,
+            kind: all,
+            ..Limits::default()
+        };
+        let vault = match disk {
+            None => Vault::open(&file, &key, limits)?,
+            Some(disk) => disk(&key, limits)?,
+        };
+        let kept = kinds.iter().map(|kind| {
+            let (name, config) = (kind.config.name.clone(), &kind.config);
+            let kept = Kept {
+                rules: Rules {
+                    least: config.least as u64,
+                    expires: config.expires.as_secs(),
+                },
+                waiting: AtomicU64::new(0),
+                ended: watch::Sender::new(0),
+                label: KindLabel::from(&*name),
+            };
+            (name, kept)
+        });
+        let results = kinds.iter().map(|kind| kind.config.kept.as_secs()).max();
+        let keep = Self {
+            vault,
+            kinds: kept.collect(),
+            health: Arc::clone(health),
+            meters: Arc::clone(meters),
+            facts: Mutex::default(),
+            ages: Ages {
+                receiving: RECEIVING,
+                ended: REMEMBERED,
+                results: results.unwrap_or(REMEMBERED),
+            },
+        };
+        keep.kinds.keys().for_each(|kind| keep.count_waiting(kind));
+        Ok(keep)
+    }
+
+    /// The vault.
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    fn kept(&self, kind: &str) -> &Kept {
+        self.kinds
+            .get(kind)
+            .expect("kinds are those of the service's file")
+    }
+
+    /// The kind's submissions as the agreement sees them now.
+    pub(crate) fn view<'a>(&'a self, kind: &'a str) -> View<'a> {
+        View::new(&self.vault, kind, &self.kept(kind).rules, now())
+    }
+
+    /// Where the agreement about a kind goes on.
+    pub(crate) fn restored(&self, kind: &str) -> Result<Restored, VaultError> {
+        self.vault.restored(kind)
+    }
+
+    /// Writes a record of the agreement.
+    pub(crate) fn write(&self, kind: &str, record: Record) -> Pending<Vec<Id>> {
+        self.vault.write(kind, record, now())
+    }
+
+    /// Number of a kind's submissions that wait for a batch.
+    pub(crate) fn waiting(&self, kind: &str) -> usize {
+        self.kept(kind).waiting.load(Relaxed) as usize
+    }
+
+    /// Notes that a submission was accepted.
+    pub(crate) fn accepted(&self, kind: &str) {
+        let kept = self.kept(kind);
+        let waiting = kept.waiting.fetch_add(1, Relaxed) + 1;
+        self.meters.accepted.get_or_create(&kept.label).inc();
+        let gauge = self.meters.waiting.get_or_create(&kept.label);
+        gauge.set(waiting as i64);
+    }
+
+    /// Counts submissions that wait, on the disk.
+    fn count_waiting(&self, kind: &str) {
+        let view = self.view(kind);
+        let waiting = view.accepted().len();
+        if let Some(error) = view.error() {
+            self.trouble(&error);
+        }
+        let kept = self.kept(kind);
+        kept.waiting.store(waiting as u64, Relaxed);
+        let gauge = self.meters.waiting.get_or_create(&kept.label);
+        gauge.set(waiting as i64);
+    }
+
+    /// Notes that a batch has ended, and tells those who wait for it.
+    pub(crate) fn batch_ended(&self, kind: &str) {
+        self.count_waiting(kind);
+        self.kept(kind).ended.send_modify(|number| *number += 1);
+    }
+
+    /// Tells of ends of a kind's batches.
+    pub(crate) fn ends(&self, kind: &str) -> watch::Receiver<u64> {
+        self.kept(kind).ended.subscribe()
+    }
+
+    /// Whether submissions of all these clients wait.
+    pub(crate) fn are_waiting(
+        &self,
+        kind: &str,
+        clients: &std::collections::BTreeSet<String>,
+    ) -> bool {
+        if clients.is_empty() {
+            return true;
+        }
+        let waiting = self.view(kind).accepted();
+        let names = waiting
+            .iter()
+            .filter_map(|(id, _)| self.vault.status(id).ok()?);
+        let names: std::collections::BTreeSet<String> = names.map(|one| one.client).collect();
+        clients.is_subset(&names)
+    }
+
+    /// Whether a submission of a kind is overdue.
+    pub(crate) fn has_overdue(&self, kind: &str) -> bool {
+        !self.view(kind).overdue(&|_| false, 1).is_empty()
+    }
+
+    /// Notes that a kind has stopped until an operator has looked.
+    pub(crate) fn stopped(&self, kind: &str, why: String) {
+        self.health.trouble(Trouble::Kind(kind.to_owned()), why);
+    }
+
+    /// Notes a trouble of the disk.
+    pub(crate) fn trouble(&self, error: &VaultError) {
+        error!(%error, "the vault");
+        self.health.trouble(Trouble::Vault, error.to_string());
+    }
+
+    /// How a submission stands.
+    pub(crate) fn status(&self, id: &Id) -> Result<Option<Status>, VaultError> {
+        let status = self.vault.status(id);
+        status.inspect_err(|error| self.trouble(error))
+    }
+
+    /// The shares of a batch's submissions, in order.
+    pub(crate) async fn batch(
+        self: &Arc<Self>,
+        kind: &Arc<Kind>,
+        me: Party,
+        ids: &Arc<[Id]>,
+    ) -> Result<Vec<Submitted>, String> {
+        let (keep, kind, ids) = (Arc::clone(self), Arc::clone(kind), Arc::clone(ids));
+        let read = move || -> Result<Vec<Submitted>, String> {
+            let one = |id: &Id| keep.submitted(&kind, me, id);
+            ids.iter().map(one).collect()
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|error| error.to_string())?
+    }
+
+    fn submitted(&self, kind: &Kind, me: Party, id: &Id) -> Result<Submitted, String> {
+        let wrong =
+            |problem: &dyn std::fmt::Display| format!("submission {}: {problem}", Digest256(*id));
+        let header = self.vault.header(id).map_err(|error| wrong(&error))?;
+        let body = self.vault.body(id).map_err(|error| wrong(&error))?;
+        kind.shares(me, &header, &body)
+            .map_err(|error| wrong(&error))
+    }
+
+    /// Writes the results of a run.
+    pub(crate) async fn results(
+        &self,
+        kind: &Kind,
+        n: u64,
+        run: u32,
+        outputs: Vec<Output>,
+    ) -> Result<(), String> {
+        let name = &kind.config.name;
+        for output in outputs {
+            let of = output_name(output.place);
+            let mut offset = 0;
+            let mut pieces = output.files.chunks(madrigal_vault::PIECE_BYTES);
+            let first = pieces.next().unwrap_or_default();
+            for piece in std::iter::once(first).chain(pieces) {
+                let written = self
+                    .vault
+                    .result(name, (n, run), &of, offset, piece.to_vec());
+                offset = written.await.map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Facts about a batch that has ended well.
+    pub(crate) fn facts(&self, kind: &str, n: u64) -> Result<Option<Arc<Facts>>, VaultError> {
+        let key = (kind.to_owned(), n);
+        if let Some(facts) = lock(&self.facts).get(&key) {
+            return Ok(Some(Arc::clone(facts)));
+        }
+        let Some(info) = self.vault.batch(kind, n)? else {
+            return Ok(None);
+        };
+        let Some((Outcome::Final { run }, _)) = info.ended else {
+            return Ok(None);
+        };
+        let mut lengths = BTreeMap::new();
+        for output in self.vault.outputs(kind, n)? {
+            let place = output.name.strip_prefix("output ");
+            if let Some(place) = place.and_then(|place| place.parse::<usize>().ok()) {
+                lengths.insert(place, output.length);
+            }
+        }
+        if lengths.is_empty() {
+            return Ok(None);
+        }
+        let facts = Arc::new(Facts {
+            n,
+            run,
+            info,
+            members: self.vault.members(kind, n)?,
+            lengths: lengths.into_values().collect(),
+        });
+        let mut all = lock(&self.facts);
+        if all.len() >= FACTS {
+            let oldest = all.keys().min_by_key(|(_, n)| *n).cloned();
+            oldest.map(|oldest| all.remove(&oldest));
+        }
+        all.insert(key, Arc::clone(&facts));
+        Ok(Some(facts))
+    }
+
+    /// The first batch after one that ended well and whose results are kept.
+    pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>, VaultError> {
+        let restored = self.vault.restored(kind)?;
+        let last = restored.closed.map_or(0, |closed| closed.n);
+        // Results of old batches are gone, and so are the batches: the search goes from the last one down to the first that is kept.
+        let mut found = None;
+        for n in (after + 1..=last).rev() {
+            match self.vault.batch(kind, n)? {
+                None => break,
+                Some(batch) => {
+                    let done = matches!(batch.ended, Some((Outcome::Final { .. }, _)));
+                    if done && !self.vault.outputs(kind, n)?.is_empty() {
+                        found = Some(n);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Bytes of an output from a place on, 64 KiB at most.
+    pub(crate) fn output(
+        &self,
+        kind: &str,
+        n: u64,
+        place: usize,
+        from: u64,
+        most: usize,
+    ) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        const PIECE: u64 = madrigal_vault::PIECE_BYTES as u64;
+        let name = output_name(place);
+        let mut bytes = Zeroizing::new(Vec::with_capacity(most));
+        let mut at = from;
+        while bytes.len() < most {
+            let piece = self.vault.output(kind, n, &name, at / PIECE * PIECE)?;
+            let rest = piece.get((at % PIECE) as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            let count = rest.len().min(most - bytes.len());
+            bytes.extend_from_slice(&rest[..count]);
+            at += count as u64;
+        }
+        Ok(bytes)
+    }
+
+    /// Takes away what is old, again and again.
+    pub(crate) async fn sweep_forever(&self) {
+        loop {
+            tokio::time::sleep(SWEEP).await;
+            loop {
+                match self.vault.sweep(self.ages, now()).await {
+                    Ok(swept) if swept.more => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        self.trouble(&error);
+                        break;
+                    }
+                }
+            }
+            let used = self.vault.usage_of_all();
+            self.meters.stored.set((used.bytes + used.results) as i64);
+        }
+    }
+}
+
+/// Name of an output in the vault.
+fn output_name(place: usize) -> String {
+    format!("output {place}")
+}
+
+/// Makes a key that its owner alone can read.
+fn make_key(path: &Path) -> Result<(), VaultError> {
+    let failed = |source| VaultError::KeyFile {
+        path: path.to_owned(),
+        source,
+    };
+    let mut key = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *key).map_err(|_| VaultError::Cryptography)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(&*key)
+        .and_then(|()| file.sync_all())
+        .map_err(failed)
+}
+
+impl Kind {
+    /// The share files of a submission, from what a client sent.
+    ///
+    /// # Errors
+    /// A fault of the submission, in words: a client that sends wrong shares is refused before, so this is a fault of the disk.
+    pub(crate) fn shares(
+        &self,
+        me: Party,
+        header: &[u8],
+        body: &[u8],
+    ) -> Result<Submitted, String> {
+        let headers = unpack(header).map_err(|error| error.to_string())?;
+        let mut rest = body;
+        // Bits take a word for each eight bytes at the most.
+        let budget = Budget::of_file(body.len());
+        let mut shares = Vec::with_capacity(headers.len());
+        for header in headers {
+            let share = madrigal_clients::ShareFile::of_body(header, me, &mut rest, &budget);
+            shares.push(share.map_err(|error| error.to_string())?);
+        }
+        Ok(shares)
+    }
+}

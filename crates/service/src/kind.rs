@@ -1,0 +1,375 @@
+//! A kind of jobs: a program that was read and checked, with what it asks of submissions and gives to whom.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use madrigal_app::over::Over;
+use madrigal_app::ways::{MatricesArg, Ways};
+use madrigal_core::{Party, domains};
+use madrigal_engine::{Element, Sharing};
+use madrigal_program::lower::{ExecuteError, Mix};
+use madrigal_program::{Client, Computation, Planned};
+use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::KindConfig;
+
+/// A kind of jobs.
+#[derive(Debug)]
+pub struct Kind {
+    /// The kind, as the service's file has it.
+    pub config: KindConfig,
+    /// Digest of all that the servers must have in common.
+    pub digest: [u8; 32],
+    /// Inputs of one submission.
+    pub inputs: Vec<KindInput>,
+    /// Outputs of a batch.
+    pub outputs: Vec<KindOutput>,
+    /// Memory that a job of the largest batch takes here, in bytes, by the plan.
+    pub memory: u64,
+    bytes: Vec<u8>,
+    threads: usize,
+}
+
+/// An input, as one submission brings it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindInput {
+    /// Name.
+    pub name: String,
+    /// The type of the elements, in words that clients and servers agree on.
+    pub element_type: String,
+    /// Lengths of the axes. The first one is 1 where a batch has a row for each submission.
+    pub shape: Vec<usize>,
+    /// Sharing and element of the shares.
+    pub form: (Sharing, Element),
+}
+
+/// An output of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindOutput {
+    /// Name.
+    pub name: String,
+    /// The type of the elements, in words.
+    pub element_type: String,
+    /// Lengths of the axes, of what one receiver gets; nothing for those that depend on the batch.
+    pub shape: Vec<Option<usize>>,
+    /// Whoever gets it.
+    pub to: Receivers,
+}
+
+/// Whoever gets an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receivers {
+    /// Each submitter a row of its own.
+    OwnRow,
+    /// All submitters the same.
+    Submitters,
+    /// These clients.
+    Named(BTreeSet<String>),
+}
+
+/// Reason why a kind cannot be done.
+#[derive(Debug, thiserror::Error)]
+#[error("kind `{kind}`, {}: {fault}", program.display())]
+pub struct KindError {
+    /// The kind.
+    pub kind: String,
+    /// The program's file.
+    pub program: PathBuf,
+    /// What is wrong.
+    pub fault: KindFault,
+}
+
+/// Fault of a kind.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KindFault {
+    /// The program's file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The program does not take these lengths.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// There is no plan for the program.
+    #[error("no plan for {submissions} submissions: {source}")]
+    Plan {
+        /// Size of the batch.
+        submissions: usize,
+        /// Reason.
+        source: ExecuteError,
+    },
+    /// The program is for another number of servers.
+    #[error("it is for {got} parties, and there are {servers} servers")]
+    Servers {
+        /// Parties of the program.
+        got: usize,
+        /// Number of servers.
+        servers: usize,
+    },
+    /// The program does not fit what a service does.
+    #[error("{0}")]
+    Unfit(String),
+    /// A job of the largest batch takes more memory than it may.
+    #[error(
+        "a job of {submissions} submissions takes {needs} bytes of memory, and may take {allowed}: allow more (`memory`), or make batches smaller (`most`)"
+    )]
+    Memory {
+        /// Size of the largest batch.
+        submissions: usize,
+        /// Memory that the plan says.
+        needs: u64,
+        /// Memory that is allowed.
+        allowed: u64,
+    },
+}
+
+impl Kind {
+    /// Reads the program of a kind for this many servers, plans its largest batch on `threads` threads of each, and checks it.
+    ///
+    /// # Errors
+    /// [`KindError`].
+    pub fn load(
+        config: KindConfig,
+        servers: usize,
+        threads: usize,
+        memory: u64,
+    ) -> Result<Self, KindError> {
+        let (kind, program) = (config.name.clone(), config.program.clone());
+        Self::try_load(config, servers, threads, memory).map_err(|fault| KindError {
+            kind,
+            program,
+            fault,
+        })
+    }
+
+    fn try_load(
+        config: KindConfig,
+        servers: usize,
+        threads: usize,
+        memory: u64,
+    ) -> Result<Self, KindFault> {
+        let limits = Limits::default();
+        let bytes = ProgramFile::open(&config.program, &limits)?.to_bytes();
+        let mut kind = Self {
+            digest: digest(&config, &bytes),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            memory: 0,
+            bytes,
+            threads,
+            config,
+        };
+        let (one, two) = match kind.config.dimension {
+            Some(_) => (kind.bound(1)?, kind.bound(2)?),
+            None => (kind.bound(1)?, kind.bound(1)?),
+        };
+        if one.parties() != servers {
+            let got = one.parties();
+            return Err(KindFault::Servers { got, servers });
+        }
+        let submitter = kind.take_inputs(&one, &two)?;
+        kind.take_outputs(&one, &two, &submitter)?;
+        let most = kind.config.most;
+        let planned = kind.planned(&kind.bound(most)?, threads)?;
+        let of = |party| planned.plan.memory(party) as u64;
+        kind.memory = Party::all(servers).map(of).max().unwrap_or(0);
+        let allowed = kind.config.memory.unwrap_or(memory).min(memory);
+        if kind.memory > allowed {
+            return Err(KindFault::Memory {
+                submissions: most,
+                needs: kind.memory,
+                allowed,
+            });
+        }
+        Ok(kind)
+    }
+
+    /// Sharings of the kind's values.
+    pub fn mix(&self, program: &Computation) -> Mix {
+        self.config.mix.unwrap_or_else(|| program.mix())
+    }
+
+    /// The program for a batch of this many submissions.
+    ///
+    /// # Errors
+    /// [`KindFault`]: lengths that the program does not take.
+    pub fn bound(&self, submissions: usize) -> Result<Computation, KindFault> {
+        // A file bounds what all that is bound of it takes, so each batch has its own.
+        let file = ProgramFile::read(&self.bytes, &Limits::default())?;
+        let lengths = self.config.lengths.iter();
+        let mut lengths: Vec<(&str, usize)> = lengths.map(|(name, &of)| (&**name, of)).collect();
+        if let Some(dimension) = &self.config.dimension {
+            lengths.push((dimension, submissions));
+        }
+        Ok(file.bind(&lengths)?)
+    }
+
+    /// The plan of a batch's program.
+    ///
+    /// # Errors
+    /// [`KindFault::Plan`].
+    pub fn planned(&self, program: &Computation, threads: usize) -> Result<Planned, KindFault> {
+        let over = Over::default();
+        let ways = Ways {
+            over: &over,
+            threads,
+            matrices: MatricesArg::Auto,
+            stored: false,
+            asked: &[],
+        };
+        let planned = ways.plan(program, self.mix(program), None);
+        planned.map_err(|source| KindFault::Plan {
+            submissions: self.config.most,
+            source,
+        })
+    }
+
+    /// Threads that plans were checked for.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The most bytes that a submission's share may have, header and all, at one server.
+    pub fn most_bytes(&self) -> u64 {
+        let of = |input: &KindInput| {
+            let elements: usize = input.shape.iter().product();
+            // A part of bits is at most a byte for each eight of a plane; two parts, and salts, in R.
+            let part = input.form.1.bits() as u64 * (elements as u64).div_ceil(8);
+            2 * (part + 64)
+        };
+        self.inputs.iter().map(of).sum::<u64>() + 1024
+    }
+
+    fn take_inputs(&mut self, one: &Computation, two: &Computation) -> Result<Client, KindFault> {
+        let mix = self.mix(one);
+        let mut submitter: Option<Client> = None;
+        for (place, (port, other)) in one.inputs().iter().zip(two.inputs()).enumerate() {
+            let name = port.name.clone().unwrap_or_else(|| place.to_string());
+            let Some(client) = port.owner.client() else {
+                let owner = &port.owner;
+                return Err(KindFault::Unfit(format!(
+                    "input `{name}` is of {owner}, and a service computes on what clients bring: make it a client's"
+                )));
+            };
+            if let Some(first) = submitter.as_ref().filter(|first| *first != client) {
+                return Err(KindFault::Unfit(format!(
+                    "inputs are of {first} and of {client}: all inputs of a kind are of one client, who stands for each submitter"
+                )));
+            }
+            submitter = Some(client.clone());
+            let shape = port.tensor_type.shape.axes();
+            if self.config.dimension.is_some() && !rows(shape, other.tensor_type.shape.axes()) {
+                let dimension = self.config.dimension.clone().unwrap_or_default();
+                return Err(KindFault::Unfit(format!(
+                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row"
+                )));
+            }
+            self.inputs.push(KindInput {
+                name,
+                element_type: port.tensor_type.element.to_string(),
+                shape: shape.to_vec(),
+                form: mix.kept_form(port.tensor_type.element),
+            });
+        }
+        submitter.ok_or_else(|| KindFault::Unfit("it has no inputs".to_owned()))
+    }
+
+    fn take_outputs(
+        &mut self,
+        one: &Computation,
+        two: &Computation,
+        submitter: &Client,
+    ) -> Result<(), KindFault> {
+        for (place, (port, other)) in one.outputs().iter().zip(two.outputs()).enumerate() {
+            let name = port.name.clone().unwrap_or_else(|| place.to_string());
+            if let Some(party) = port.parties().first() {
+                return Err(KindFault::Unfit(format!(
+                    "output `{name}` is opened to {party}, and servers learn nothing: open it to a client"
+                )));
+            }
+            let shape = port.tensor_type.shape.axes();
+            let others = other.tensor_type.shape.axes();
+            for client in port.clients() {
+                let to = match client == submitter {
+                    true if rows(shape, others) => Receivers::OwnRow,
+                    true => Receivers::Submitters,
+                    false => {
+                        let role = client.name();
+                        let named = self.config.receive.get(role);
+                        let named = named.ok_or_else(|| {
+                            KindFault::Unfit(format!(
+                                "output `{name}` is for `{role}`: say in the service's file who that is, as in receive = {{ {role} = [\"alice\"] }}"
+                            ))
+                        })?;
+                        Receivers::Named(named.clone())
+                    }
+                };
+                let own = to == Receivers::OwnRow;
+                let axes = shape.iter().zip(others);
+                let axis = |(&one, &two): (&usize, &usize)| (own || one == two).then_some(one);
+                self.outputs.push(KindOutput {
+                    name: name.clone(),
+                    element_type: port.tensor_type.element.to_string(),
+                    shape: axes.map(axis).collect(),
+                    to,
+                });
+            }
+        }
+        match self.outputs.is_empty() {
+            true => Err(KindFault::Unfit("it has no outputs".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether an axis is the number of submissions: it is 1 in the one shape and 2 in the other, and no other axis differs.
+fn rows(one: &[usize], two: &[usize]) -> bool {
+    match (one, two) {
+        ([1, one @ ..], [2, two @ ..]) => one == two,
+        _ => false,
+    }
+}
+
+/// Digest of all that the servers must have in common. Each part says how long it is, so none can be read in two ways.
+fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix(domains::SERVICE_KIND);
+    let mut put = |part: &[u8]| {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    };
+    put(config.name.as_bytes());
+    put(program);
+    put(&(config.lengths.len() as u64).to_le_bytes());
+    for (name, length) in &config.lengths {
+        put(name.as_bytes());
+        put(&(*length as u64).to_le_bytes());
+    }
+    put(config.dimension.as_deref().unwrap_or_default().as_bytes());
+    put(&(config.most as u64).to_le_bytes());
+    put(config
+        .mix
+        .map(|mix| mix.to_string())
+        .unwrap_or_default()
+        .as_bytes());
+    put(&(config.receive.len() as u64).to_le_bytes());
+    for (role, names) in &config.receive {
+        put(role.as_bytes());
+        put(&(names.len() as u64).to_le_bytes());
+        names.iter().for_each(|name| put(name.as_bytes()));
+    }
+    hash.finalize().into()
+}
+
+impl fmt::Display for Receivers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OwnRow => write!(f, "each submitter, its own row"),
+            Self::Submitters => write!(f, "all submitters"),
+            Self::Named(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                write!(f, "{}", names.join(", "))
+            }
+        }
+    }
+}

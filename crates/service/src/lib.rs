@@ -1,0 +1,20 @@
+//! A computing party that stays up: clients hand it shares, and it computes with the other parties what its kinds of jobs say.
+
+pub mod args;
+mod clock;
+pub mod config;
+pub mod demo;
+mod desk;
+mod keep;
+mod kind;
+mod local;
+pub mod operation;
+pub mod serve;
+mod server;
+mod together;
+mod work;
+
+pub use keep::Disk;
+pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
+pub use server::{Checked, LEAVE, ServeError, Server};
+pub use work::{Done, Output, Place, Submitted, WorkError};

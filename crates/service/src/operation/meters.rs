@@ -1,0 +1,215 @@
+//! Meters, in the format of OpenMetrics.
+
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::process::Process;
+
+/// A kind of jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct KindLabel {
+    /// Name of the kind.
+    pub kind: String,
+}
+
+/// How a batch ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct EndLabel {
+    /// Name of the kind.
+    pub kind: String,
+    /// The end.
+    pub end: End,
+}
+
+/// The end of a batch or of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[allow(missing_docs, reason = "the words are those of the meters")]
+pub enum End {
+    Done,
+    Failed,
+    Broken,
+}
+
+/// Why something was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RefusalLabel {
+    /// The reason's short name.
+    pub reason: &'static str,
+}
+
+/// Meters of a server. They tell numbers and times, and nothing of any value.
+#[derive(Debug)]
+pub struct Meters {
+    registry: Registry,
+    /// Whether a session with all servers is there.
+    pub in_session: Gauge,
+    /// Sessions so far.
+    pub sessions: Counter,
+    /// Submissions that were accepted.
+    pub accepted: Family<KindLabel, Counter>,
+    /// Submissions that wait for a batch.
+    pub waiting: Family<KindLabel, Gauge>,
+    /// Batches that have ended.
+    pub batches: Family<EndLabel, Counter>,
+    /// Submissions of batches that have ended.
+    pub counted: Family<EndLabel, Counter>,
+    /// Runs that came to nothing.
+    pub broken_runs: Family<KindLabel, Counter>,
+    /// Seconds from a run's start to its end.
+    pub run_seconds: Family<KindLabel, Histogram>,
+    /// Bytes that runs have sent.
+    pub sent: Family<KindLabel, Counter>,
+    /// Jobs at work.
+    pub jobs: Gauge,
+    /// Memory of jobs at work, by their plans.
+    pub job_memory: Gauge,
+    /// Requests that were answered.
+    pub answered: Family<KindLabel, Counter>,
+    /// Connections of clients.
+    pub connections: Gauge,
+    /// Refusals.
+    pub refused: Family<RefusalLabel, Counter>,
+    /// Bytes of submissions and results on the disk.
+    pub stored: Gauge,
+    process: Process,
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Meters {
+    /// Meters that are all zero.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("madrigal");
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The program", build);
+        let seconds = || Histogram::new(exponential_buckets(0.001, 2.0, 20));
+        let made = Self {
+            in_session: Gauge::default(),
+            sessions: Counter::default(),
+            accepted: Family::default(),
+            waiting: Family::default(),
+            batches: Family::default(),
+            counted: Family::default(),
+            broken_runs: Family::default(),
+            run_seconds: Family::new_with_constructor(seconds),
+            sent: Family::default(),
+            jobs: Gauge::default(),
+            job_memory: Gauge::default(),
+            answered: Family::default(),
+            connections: Gauge::default(),
+            refused: Family::default(),
+            stored: Gauge::default(),
+            process: Process::registered(&mut registry),
+            registry: Registry::default(),
+        };
+        let r = &mut registry;
+        r.register(
+            "in_session",
+            "Whether a session with all servers is there",
+            made.in_session.clone(),
+        );
+        r.register(
+            "sessions",
+            "Sessions with all servers so far",
+            made.sessions.clone(),
+        );
+        r.register(
+            "submissions_accepted",
+            "Submissions accepted",
+            made.accepted.clone(),
+        );
+        r.register(
+            "submissions_waiting",
+            "Submissions that wait for a batch",
+            made.waiting.clone(),
+        );
+        r.register("batches", "Batches that have ended", made.batches.clone());
+        r.register(
+            "submissions_ended",
+            "Submissions of batches that have ended",
+            made.counted.clone(),
+        );
+        r.register(
+            "runs_broken",
+            "Runs that came to nothing",
+            made.broken_runs.clone(),
+        );
+        r.register_with_unit(
+            "run",
+            "Time of runs",
+            Unit::Seconds,
+            made.run_seconds.clone(),
+        );
+        r.register_with_unit(
+            "run_sent",
+            "Bytes that runs have sent",
+            Unit::Bytes,
+            made.sent.clone(),
+        );
+        r.register("jobs", "Jobs at work", made.jobs.clone());
+        r.register_with_unit(
+            "job_memory",
+            "Memory of jobs at work, by their plans",
+            Unit::Bytes,
+            made.job_memory.clone(),
+        );
+        r.register(
+            "requests_answered",
+            "Requests answered",
+            made.answered.clone(),
+        );
+        r.register(
+            "connections",
+            "Connections of clients",
+            made.connections.clone(),
+        );
+        r.register("refused", "Refusals", made.refused.clone());
+        r.register_with_unit(
+            "stored",
+            "Submissions and results on the disk",
+            Unit::Bytes,
+            made.stored.clone(),
+        );
+        Self { registry, ..made }
+    }
+
+    /// All meters, as OpenMetrics has them.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    pub fn in_words(&self) -> Result<String, std::fmt::Error> {
+        self.process.look();
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+
+    /// Counts a refusal.
+    pub fn refuse(&self, reason: &'static str) {
+        self.refused.get_or_create(&RefusalLabel { reason }).inc();
+    }
+}
+
+/// The label of a kind.
+impl From<&str> for KindLabel {
+    fn from(kind: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+        }
+    }
+}
+
+/// A counter that is set rather than added to.
+pub(super) type Set = Gauge<f64, AtomicU64>;

@@ -1,0 +1,179 @@
+//! The command `serve`: a server until it is told to stop.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use madrigal_app::failure::{Failure, Fault, Result, Status};
+use madrigal_app::figures::{print, print_json};
+use madrigal_app::stop;
+use madrigal_core::Digest256;
+use sd_notify::NotifyState;
+use serde::Serialize;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::{error, info};
+
+use crate::args::Serve;
+use crate::config::ConfigError;
+use crate::local;
+use crate::operation::start_log;
+use crate::server::{Checked, LEAVE, ServeError, Server};
+
+/// Threads of the runtime that clients' connections are served by.
+const THREADS: usize = 2;
+
+impl Fault for ServeError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Config(ConfigError::Read { .. }) | Self::Identity(_) | Self::Vault(_) => {
+                Status::File
+            }
+            Self::Config(_) | Self::Kinds(_) => Status::Usage,
+            Self::Tls(_) => Status::File,
+            Self::System { .. } => Status::Network,
+        }
+    }
+}
+
+/// Does what the flags say.
+///
+/// # Errors
+/// [`Failure`]: files that cannot be used, a port that is taken.
+pub fn run(args: &Serve) -> Result<()> {
+    if let (Some(servers), Some(demo)) = (args.local, args.demo) {
+        return local::run(usize::from(servers), demo, args.directory.as_deref());
+    }
+    stop::leave_signals_to_the_command();
+    let file = args.config.as_deref();
+    let file = file.ok_or_else(|| Failure::bug("a service without a file"))?;
+    let checked = Checked::load(file)?;
+    if args.check {
+        let kinds: Vec<KindReport> = checked.kinds.iter().map(|kind| kind.into()).collect();
+        return match args.json {
+            true => print_json(&kinds),
+            false => print(told(&checked, &kinds).as_bytes()),
+        };
+    }
+    let log = start_log(&checked.config.log);
+    log.map_err(|problem| ConfigError::Field {
+        file: file.to_owned(),
+        field: "log.level".to_owned(),
+        problem,
+    })
+    .map_err(ServeError::from)?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build()
+        .map_err(Failure::system("cannot start the runtime"))?;
+    runtime.block_on(stay(checked, file))
+}
+
+/// Serves until a signal says that it is enough.
+async fn stay(checked: Checked, file: &Path) -> Result<()> {
+    let system = || Failure::system("cannot hear signals");
+    let mut terminate = signal(SignalKind::terminate()).map_err(system())?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system())?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(system())?;
+    let server = Server::start(checked).await?;
+    // Whoever has not started us does not hear it.
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => match server.reload(file) {
+                Ok(()) => info!("the service's file was read again: its clients hold from now on, its kinds after a restart"),
+                Err(error) => error!(%error, "the service's file was not taken; all stays as it was"),
+            },
+        }
+    }
+    info!("taking leave");
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    server.leave(LEAVE).await;
+    Ok(())
+}
+
+/// A kind, for scripts.
+#[derive(Debug, Serialize)]
+struct KindReport {
+    /// Name of the kind.
+    kind: String,
+    /// Digest of all that the servers must have in common.
+    digest: String,
+    /// Inputs of a submission, in words.
+    inputs: Vec<String>,
+    /// Outputs of a batch and who receives them, in words.
+    outputs: Vec<String>,
+    /// The fewest submissions of a batch.
+    least: usize,
+    /// The most submissions of a batch.
+    most: usize,
+    /// Memory of a job of the largest batch, in bytes.
+    memory: u64,
+}
+
+impl From<&std::sync::Arc<crate::Kind>> for KindReport {
+    fn from(kind: &std::sync::Arc<crate::Kind>) -> Self {
+        let shape = |axes: &mut dyn Iterator<Item = Option<usize>>| {
+            let axes = axes.map(|axis| axis.map_or("_".to_owned(), |axis| axis.to_string()));
+            axes.collect::<Vec<_>>().join(", ")
+        };
+        let inputs = kind.inputs.iter().map(|input| {
+            let shape = shape(&mut input.shape.iter().copied().map(Some));
+            format!(
+                "{}: {} [{shape}] in {}",
+                input.name, input.element_type, input.form.0
+            )
+        });
+        let outputs = kind.outputs.iter().map(|output| {
+            let shape = shape(&mut output.shape.iter().copied());
+            format!(
+                "{}: {} [{shape}] for {}",
+                output.name, output.element_type, output.to
+            )
+        });
+        Self {
+            kind: kind.config.name.clone(),
+            digest: Digest256(kind.digest).to_string(),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            least: kind.config.least,
+            most: kind.config.most,
+            memory: kind.memory,
+        }
+    }
+}
+
+fn told(checked: &Checked, kinds: &[KindReport]) -> String {
+    let config = &checked.config;
+    let names = config.roster.parties().iter();
+    let names: Vec<&str> = names.map(|entry| entry.name.as_str()).collect();
+    let mut text = format!(
+        "server {} of {}: {}\n",
+        config.me.index(),
+        names.len(),
+        names.join(", ")
+    );
+    for kind in kinds {
+        let KindReport { least, most, .. } = kind;
+        let _ = writeln!(
+            text,
+            "kind {}, {least} to {most} submissions a batch",
+            kind.kind
+        );
+        kind.inputs
+            .iter()
+            .for_each(|one| _ = writeln!(text, "  in   {one}"));
+        kind.outputs
+            .iter()
+            .for_each(|one| _ = writeln!(text, "  out  {one}"));
+        let _ = writeln!(
+            text,
+            "  up to {:.1} MB of memory; digest {}",
+            kind.memory as f64 / 1e6,
+            kind.digest
+        );
+    }
+    text
+}

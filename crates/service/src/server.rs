@@ -1,0 +1,291 @@
+//! A server: started, told to stop, over.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use madrigal_core::Party;
+use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
+use madrigal_net::roster::Roster;
+use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
+use madrigal_net::transport::{Security, handing_on};
+use madrigal_vault::VaultError;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+use tracing::info;
+
+use crate::config::{Config, ConfigError};
+use crate::desk::{Desk, DeskSetup, Port};
+use crate::keep::{Disk, Keep};
+use crate::kind::{Kind, KindError};
+use crate::operation::{Health, Meters, Trouble, serve_operation};
+use crate::together::{Meet, Setup, Together};
+
+/// Time that jobs have to end once a server is told to stop.
+pub const LEAVE: Duration = Duration::from_secs(30);
+/// Pause between two looks whether a server is over.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Reason why a server does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The service's file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The server's key.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Kinds that cannot be done, each on a line of its own.
+    #[error("{}", lines(.0))]
+    Kinds(Vec<KindError>),
+    /// What is kept on the disk.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The system.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Reason.
+        source: io::Error,
+    },
+}
+
+fn lines(errors: &[KindError]) -> String {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServeError {
+    let what = what.into();
+    |source| ServeError::System { what, source }
+}
+
+/// Everything of a server that can be checked without starting it.
+#[derive(Debug)]
+pub struct Checked {
+    /// The service's file.
+    pub config: Config,
+    /// The kinds, in the order of their names.
+    pub kinds: Vec<Arc<Kind>>,
+    identity: Identity,
+}
+
+impl Checked {
+    /// Reads the service's file, the key, and the program of each kind.
+    ///
+    /// # Errors
+    /// [`ServeError`]; of kinds, all that are wrong.
+    pub fn load(file: &Path) -> Result<Self, ServeError> {
+        let config = Config::load(file)?;
+        let identity = Identity::load(&IdentityFiles {
+            key: with_ending(&config.identity, ".key"),
+            certificate: with_ending(&config.identity, ".crt"),
+        })?;
+        let (servers, threads) = (config.roster.len(), config.threads);
+        let (mut kinds, mut wrong) = (Vec::new(), Vec::new());
+        for kind in config.kinds.values() {
+            match Kind::load(kind.clone(), servers, threads, config.memory) {
+                Ok(kind) => kinds.push(Arc::new(kind)),
+                Err(error) => wrong.push(error),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(ServeError::Kinds(wrong));
+        }
+        TlsParty::new(&identity, Arc::new(config.roster.clone()))?;
+        Ok(Self {
+            config,
+            kinds,
+            identity,
+        })
+    }
+}
+
+/// A server at work. It ends when it is told to [leave](Self::leave).
+pub struct Server {
+    together: Together,
+    port: JoinHandle<()>,
+    operation: Option<JoinHandle<()>>,
+    sweeper: JoinHandle<()>,
+    desk: Arc<Desk>,
+    health: Arc<Health>,
+    meters: Arc<Meters>,
+    address: std::net::SocketAddr,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Server(at {})", self.address)
+    }
+}
+
+impl Server {
+    /// Starts a server, in the surrounding runtime: it listens, and looks for the others.
+    ///
+    /// # Errors
+    /// [`ServeError`]: a port that is taken, a disk that cannot be used, what is kept on it.
+    pub async fn start(checked: Checked) -> Result<Self, ServeError> {
+        Self::start_on(checked, None).await
+    }
+
+    /// Starts a server as [`start`](Self::start) does, on a disk of the caller's: for tests of losses of power.
+    ///
+    /// # Errors
+    /// [`ServeError`] in the same cases.
+    pub async fn start_on(checked: Checked, disk: Option<Disk>) -> Result<Self, ServeError> {
+        let Checked {
+            config,
+            kinds,
+            identity,
+        } = checked;
+        make_directory(&config.data)?;
+        let (health, meters) = (Arc::<Health>::default(), Arc::<Meters>::default());
+        health.trouble(Trouble::Servers, "it has just started");
+        let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
+        let listener = listen(&config).await?;
+        let address = listener.local_addr().map_err(system("the port"))?;
+        let roster = Arc::new(config.roster.clone());
+        let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
+        let clients_tls = ServerTls::new(&identity)?;
+        let (parties, handed) = handing_on();
+        let entries = roster.parties();
+        let meet = Meet {
+            me: config.me,
+            addresses: entries.iter().map(|one| one.address.to_string()).collect(),
+            names: entries.iter().map(|one| one.name.clone()).collect(),
+            security: Security::Tls(tls),
+            threads: config.threads,
+            health: Arc::clone(&health),
+        };
+        let setup = Setup {
+            meet,
+            kinds: kinds.clone(),
+            keep: Arc::clone(&keep),
+            meters: Arc::clone(&meters),
+            health: Arc::clone(&health),
+            memory: config.memory,
+        };
+        let together = Together::start(setup, handed);
+        let together = together.map_err(system("cannot start the servers' thread"))?;
+        let desk = Arc::new(Desk::new(DeskSetup {
+            identity,
+            keep: Arc::clone(&keep),
+            meters: Arc::clone(&meters),
+            teller: together.teller(),
+            kinds,
+            clients: config.clients.clone(),
+            name: name_of(&roster, config.me),
+            me: config.me,
+            servers: roster.len(),
+        }));
+        let operation = match &config.operation {
+            None => None,
+            Some(address) => {
+                let listener = TcpListener::bind(address).await;
+                let what = format!("cannot listen at {address} (`operation`)");
+                let listener = listener.map_err(system(what))?;
+                let (health, meters) = (Arc::clone(&health), Arc::clone(&meters));
+                Some(tokio::spawn(serve_operation(listener, health, meters)))
+            }
+        };
+        let port = Port {
+            listener,
+            parties,
+            desk: Arc::clone(&desk),
+            tls: clients_tls,
+            limits: config.limits.clone(),
+        };
+        let port = tokio::spawn(port.work());
+        let sweeper = tokio::spawn(async move { keep.sweep_forever().await });
+        info!(%address, party = name_of(&roster, config.me), "listening");
+        Ok(Self {
+            together,
+            port,
+            operation,
+            sweeper,
+            desk,
+            health,
+            meters,
+            address,
+        })
+    }
+
+    /// The address where it listens.
+    pub fn address(&self) -> std::net::SocketAddr {
+        self.address
+    }
+
+    /// The server's state, for those who ask.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// The server's meters.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// Takes the clients of a service's file that was changed, for those who come from now on.
+    ///
+    /// # Errors
+    /// [`ServeError`]: a file that cannot be used; then all stays as it is.
+    pub fn reload(&self, file: &Path) -> Result<(), ServeError> {
+        let config = Config::load(file)?;
+        self.desk.reload(config.clients);
+        Ok(())
+    }
+
+    /// Takes leave: takes nothing on, ends jobs that are at work, and tells the other servers.
+    pub async fn leave(self, within: Duration) {
+        self.port.abort();
+        self.together.leave(within);
+        let until = Instant::now() + within + Duration::from_secs(5);
+        while !self.together.is_over() && Instant::now() < until {
+            sleep(LOOK).await;
+        }
+        self.sweeper.abort();
+        if let Some(operation) = self.operation {
+            operation.abort();
+        }
+    }
+}
+
+fn name_of(roster: &Roster, me: Party) -> String {
+    let entry = roster.party(me.index());
+    entry.map_or_else(String::new, |entry| entry.name.clone())
+}
+
+/// The path with more at its end, whatever bytes its name has.
+fn with_ending(base: &Path, ending: &str) -> PathBuf {
+    let mut path = base.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+/// Makes the directory of what a server keeps, which its owner alone can read.
+fn make_directory(path: &Path) -> Result<(), ServeError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let what = format!("cannot make the directory {} (`data`)", path.display());
+    builder.create(path).map_err(system(what))
+}
+
+async fn listen(config: &Config) -> Result<TcpListener, ServeError> {
+    let entry = config.roster.party(config.me.index());
+    let own = entry.map_or_else(String::new, |entry| entry.address.to_string());
+    let address = config.listen.clone().unwrap_or(own);
+    let what =
+        format!("cannot listen at {address} (`listen`, or the address in the list of servers)");
+    let listener = TcpListener::bind(&address).await;
+    listener.map_err(system(what))
+}

@@ -1,0 +1,475 @@
+//! The batches of one kind: the machine that agrees about them with the other servers, and all that it asks for.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use madrigal_core::{Digest256, Party};
+use madrigal_net::Session;
+use madrigal_vault::agreement::{
+    Action, Assembler, Contradiction, Event, Follower, Host, Leader, Message, Outcome, Rules,
+    frames,
+};
+use madrigal_vault::{Id, VaultError};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{JoinHandle, spawn_local};
+use tracing::{debug, error, info, warn};
+
+use super::admission::Admission;
+use super::lines::Lines;
+use super::notes::{JobNumber, Note};
+use crate::keep::Keep;
+use crate::kind::Kind;
+use crate::operation::{End, EndLabel, KindLabel, Meters};
+use crate::work::Place;
+
+/// Pause after a look for a batch that found none.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Pause between two looks for submissions that expire.
+const EXPIRY: Duration = Duration::from_secs(60);
+
+/// All that the kinds of a server have in common.
+#[derive(Debug)]
+pub(crate) struct Common {
+    pub(crate) me: Party,
+    pub(crate) servers: usize,
+    pub(crate) keep: Arc<Keep>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) admission: Admission,
+    /// Number of the session's next job, at the leader.
+    pub(crate) next_job: Cell<u32>,
+    /// Jobs at work.
+    pub(crate) jobs: Cell<i64>,
+    /// Whether a server takes leave.
+    pub(crate) leaving: Cell<bool>,
+}
+
+/// A session, as kinds use it.
+#[derive(Clone)]
+pub(crate) struct InSession {
+    pub(crate) generation: u64,
+    pub(crate) session: Session,
+    pub(crate) lines: Lines,
+}
+
+/// Events of a kind.
+pub(crate) enum KindEvent {
+    /// A session is there in which all servers have this kind.
+    Up(InSession),
+    /// The session is over.
+    Down,
+    /// A frame of another server.
+    Frame { from: Party, frame: Bytes },
+    /// The number of a run's job.
+    JobNumber(JobNumber),
+    /// An event of the machine.
+    Machine(Event),
+    /// A look whether a batch can begin.
+    Look,
+}
+
+/// Sends events to a kind.
+#[derive(Clone)]
+pub(crate) struct KindDoor {
+    pub(crate) kind: Arc<Kind>,
+    events: UnboundedSender<KindEvent>,
+}
+
+impl KindDoor {
+    pub(crate) fn tell(&self, event: KindEvent) {
+        // Nobody hears where the server has ended.
+        let _ = self.events.send(event);
+    }
+}
+
+enum Machine {
+    Leader(Box<Leader>),
+    Follower(Box<Follower>),
+}
+
+impl Machine {
+    fn handle(&mut self, event: Event, host: &dyn Host) -> Vec<Action> {
+        match self {
+            Self::Leader(machine) => machine.handle(event, host),
+            Self::Follower(machine) => machine.handle(event, host),
+        }
+    }
+}
+
+/// One kind at work.
+pub(crate) struct KindTask {
+    kind: Arc<Kind>,
+    common: Rc<Common>,
+    machine: Machine,
+    events: UnboundedReceiver<KindEvent>,
+    door: UnboundedSender<KindEvent>,
+    session: Option<InSession>,
+    frames: BTreeMap<Party, Assembler>,
+    numbers: BTreeMap<(u64, u32), u32>,
+    job: Option<Running>,
+    /// Memory that the leader holds for a batch, from the look for it to its end.
+    admitted: bool,
+    /// The first submission that has waited since the last batch.
+    first: Option<Instant>,
+    next_look: Instant,
+    next_expiry: Instant,
+}
+
+struct Running {
+    n: u64,
+    run: u32,
+    task: JoinHandle<()>,
+}
+
+impl KindTask {
+    /// The kind, from what is on the disk.
+    ///
+    /// # Errors
+    /// The vault's.
+    pub(crate) fn new(kind: Arc<Kind>, common: Rc<Common>) -> Result<(Self, KindDoor), VaultError> {
+        let (door, events) = unbounded_channel();
+        let name = &kind.config.name;
+        let restored = common.keep.restored(name)?;
+        let machine = match common.me.index() {
+            0 => {
+                let rules = Rules {
+                    most: kind.config.most,
+                    broken: kind.config.runs,
+                    ..Rules::default()
+                };
+                let leader = Leader::new(name, common.servers, rules, restored);
+                Machine::Leader(Box::new(leader))
+            }
+            _ => Machine::Follower(Box::new(Follower::new(name, restored))),
+        };
+        let task = Self {
+            machine,
+            common,
+            events,
+            door: door.clone(),
+            session: None,
+            frames: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            job: None,
+            admitted: false,
+            first: None,
+            next_look: Instant::now(),
+            next_expiry: Instant::now(),
+            kind: Arc::clone(&kind),
+        };
+        let events = door;
+        Ok((task, KindDoor { kind, events }))
+    }
+
+    /// Handles events until the server ends.
+    pub(crate) async fn work(mut self) {
+        while let Some(event) = self.events.recv().await {
+            self.take(event);
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.kind.config.name
+    }
+
+    fn take(&mut self, event: KindEvent) {
+        match event {
+            KindEvent::Up(session) => {
+                let generation = session.generation;
+                self.frames.clear();
+                self.numbers.clear();
+                self.session = Some(session);
+                if self.is_open() && !self.admitted {
+                    // It was begun in an earlier session, and goes on whatever else is at work.
+                    self.common.admission.admit_again(self.kind.memory);
+                    self.admitted = true;
+                }
+                self.handle(Event::SessionUp { generation });
+            }
+            KindEvent::Down => {
+                self.session = None;
+                self.handle(Event::SessionDown);
+                if !self.is_open() {
+                    self.release();
+                }
+            }
+            KindEvent::Frame { from, frame } => self.frame(from, &frame),
+            KindEvent::JobNumber(job) => {
+                self.numbers.insert((job.batch, job.run), job.number);
+            }
+            KindEvent::Machine(event) => self.handle(event),
+            KindEvent::Look => self.look(),
+        }
+    }
+
+    /// Whether a batch of the kind is under way at the leader.
+    fn is_open(&self) -> bool {
+        matches!(&self.machine, Machine::Leader(leader) if leader.open().is_some())
+    }
+
+    fn frame(&mut self, from: Party, frame: &[u8]) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        let generation = session.generation;
+        match self.frames.entry(from).or_default().frame(frame) {
+            Ok(None) => {}
+            Ok(Some(message)) => self.handle(Event::Message {
+                from,
+                generation,
+                message,
+            }),
+            Err(problem) => {
+                let reason = format!("{from} about kind `{}`: {problem}", self.name());
+                session.session.fail(madrigal_net::Error::Ended { reason });
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let view = self.common.keep.view(&self.kind.config.name);
+        let actions = self.machine.handle(event, &view);
+        if let Some(error) = view.error() {
+            self.common.keep.trouble(&error);
+        }
+        actions.into_iter().for_each(|action| self.perform(action));
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Send { to, message } => self.send(to, &message),
+            Action::Write { token, record } => {
+                let written = self.common.keep.write(self.name(), record);
+                let (door, kind) = (self.door.clone(), self.name().to_owned());
+                spawn_local(async move {
+                    let event = match written.await {
+                        Ok(ids) => Event::Written { token, ids },
+                        Err(problem) => {
+                            error!(kind, error = %problem, "a record of a batch was not written");
+                            let reason = problem.to_string();
+                            Event::NotWritten { token, reason }
+                        }
+                    };
+                    let _ = door.send(KindEvent::Machine(event));
+                });
+            }
+            Action::StartJob { n, run, name, ids } => self.start(n, run, name, &ids),
+            Action::StopJob { n, run } => {
+                let stopped = self.job.take_if(|job| (job.n, job.run) == (n, run));
+                if let Some(job) = stopped {
+                    job.task.abort();
+                    self.count_job(-1);
+                }
+            }
+            Action::Ended { n, outcome } => self.ended(n, &outcome),
+            Action::NoBatch { common, least } => {
+                debug!(kind = self.name(), common, least, "no batch yet");
+                self.next_look = Instant::now() + PAUSE;
+                self.release();
+            }
+            Action::Report(contradiction) => self.report(&contradiction),
+        }
+    }
+
+    fn send(&mut self, to: Party, message: &Message) {
+        let Some(InSession { lines, .. }) = &self.session else {
+            return;
+        };
+        let kind = self.name().to_owned();
+        if let Message::Run { n, run } = *message {
+            let number = *self.numbers.entry((n, run)).or_insert_with(|| {
+                let number = self.common.next_job.get();
+                self.common.next_job.set(number + 1);
+                number
+            });
+            let job = JobNumber {
+                kind: kind.clone(),
+                batch: n,
+                run,
+                number,
+            };
+            lines.send(to, Note::JobNumber(job));
+        }
+        for frame in frames(message) {
+            let (kind, frame) = (kind.clone(), frame.into());
+            lines.send(to, Note::OfKind { kind, frame });
+        }
+    }
+
+    fn start(&mut self, n: u64, run: u32, name: Digest256, ids: &Arc<[Id]>) {
+        let number = self.numbers.remove(&(n, run));
+        let (Some(InSession { session, .. }), Some(number)) = (self.session.clone(), number) else {
+            let reason = "no job's number was told for this run".to_owned();
+            return self.handle(Event::JobBroken { n, run, reason });
+        };
+        info!(
+            kind = self.name(),
+            batch = n,
+            run,
+            submissions = ids.len(),
+            "a job begins"
+        );
+        let (kind, common, door) = (
+            Arc::clone(&self.kind),
+            Rc::clone(&self.common),
+            self.door.clone(),
+        );
+        let ids = Arc::clone(ids);
+        let task = spawn_local(async move {
+            let begun = Instant::now();
+            let done = job(&kind, &common, &session, number, (n, run, name), &ids).await;
+            let label = KindLabel::from(&*kind.config.name);
+            let seconds = begun.elapsed().as_secs_f64();
+            common
+                .meters
+                .run_seconds
+                .get_or_create(&label)
+                .observe(seconds);
+            let event = match done {
+                Ok(sent) => {
+                    info!(
+                        kind = kind.config.name,
+                        batch = n,
+                        run,
+                        seconds,
+                        sent,
+                        "a job is done"
+                    );
+                    common.meters.sent.get_or_create(&label).inc_by(sent);
+                    Event::JobDone { n, run }
+                }
+                // The session's end comes as an event of its own, and is no fault of this job.
+                Err(_) if session.failure().is_some() => return,
+                Err(reason) => {
+                    warn!(
+                        kind = kind.config.name,
+                        batch = n,
+                        run,
+                        error = reason,
+                        "a job came to nothing"
+                    );
+                    common.meters.broken_runs.get_or_create(&label).inc();
+                    Event::JobBroken { n, run, reason }
+                }
+            };
+            let _ = door.send(KindEvent::Machine(event));
+        });
+        self.count_job(1);
+        self.job = Some(Running { n, run, task });
+    }
+
+    fn count_job(&self, by: i64) {
+        let jobs = self.common.jobs.get() + by;
+        self.common.jobs.set(jobs);
+        self.common.meters.jobs.set(jobs);
+    }
+
+    fn ended(&mut self, n: u64, outcome: &Outcome) {
+        if self.job.take().is_some() {
+            self.count_job(-1);
+        }
+        self.release();
+        let kind = self.name().to_owned();
+        let end = match outcome {
+            Outcome::Final { run } => {
+                info!(kind, batch = n, run, "a batch is done");
+                End::Done
+            }
+            Outcome::Failed { reason } => {
+                warn!(kind, batch = n, reason, "a batch has failed");
+                End::Failed
+            }
+        };
+        let label = EndLabel { kind, end };
+        self.common.meters.batches.get_or_create(&label).inc();
+        self.common.keep.batch_ended(self.name());
+        self.first = None;
+        self.look();
+    }
+
+    fn release(&mut self) {
+        if std::mem::take(&mut self.admitted) {
+            self.common.admission.release(self.kind.memory);
+        }
+        self.common
+            .meters
+            .job_memory
+            .set(self.common.admission.used() as i64);
+    }
+
+    fn report(&mut self, contradiction: &Contradiction) {
+        error!(kind = self.name(), error = %contradiction, "the kind has stopped");
+        self.common
+            .keep
+            .stopped(self.name(), contradiction.to_string());
+        self.release();
+    }
+
+    /// Looks whether a batch can begin, as the leader.
+    fn look(&mut self) {
+        let Machine::Leader(leader) = &self.machine else {
+            return;
+        };
+        let now = Instant::now();
+        let free = leader.is_idle() && !self.admitted && !self.common.leaving.get();
+        if !free || self.session.is_none() || now < self.next_look {
+            return;
+        }
+        let config = &self.kind.config;
+        let waiting = self.common.keep.waiting(&config.name);
+        if waiting == 0 {
+            self.first = None;
+            self.common.admission.withdraw(&config.name);
+            return;
+        }
+        let first = *self.first.get_or_insert(now);
+        let enough = waiting >= config.most
+            || waiting >= config.least && now.duration_since(first) >= config.after;
+        let there = || {
+            self.common
+                .keep
+                .are_waiting(&config.name, &config.waits_for)
+        };
+        let expires = now >= self.next_expiry && self.common.keep.has_overdue(&config.name);
+        if !(enough && there() || expires) {
+            return;
+        }
+        if !self.common.admission.admit(&config.name, self.kind.memory) {
+            return;
+        }
+        if expires {
+            self.next_expiry = now + EXPIRY;
+        }
+        self.admitted = true;
+        self.common
+            .meters
+            .job_memory
+            .set(self.common.admission.used() as i64);
+        self.handle(Event::Trigger);
+    }
+}
+
+/// Computes a batch and hands its results to the disk. Gives the bytes that were sent.
+async fn job(
+    kind: &Arc<Kind>,
+    common: &Common,
+    session: &Session,
+    number: u32,
+    (n, run, name): (u64, u32, Digest256),
+    ids: &Arc<[Id]>,
+) -> Result<u64, String> {
+    let batch = common.keep.batch(kind, common.me, ids).await?;
+    let place = Place {
+        session,
+        job: number,
+        run: name.0,
+    };
+    let deadline = kind.config.deadline;
+    let done = kind.work(place, batch, deadline, &|_| {}).await;
+    let done = done.map_err(|error| error.to_string())?;
+    common.keep.results(kind, n, run, done.outputs).await?;
+    Ok(done.bytes_sent)
+}

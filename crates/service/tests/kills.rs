@@ -1,0 +1,180 @@
+//! A server loses power again and again while clients submit: each submission that was accepted counts exactly once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use madrigal_net::fingerprint::Fingerprint;
+use madrigal_program::{Array, Shape, Type};
+use madrigal_service::{Checked, Server};
+use madrigal_service_client::{ServiceClient, ServiceConfig, Value};
+use madrigal_testkit::seed;
+use madrigal_vault::Vault;
+use sha2::{Digest as _, Sha256};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::common::Service;
+use crate::power::Disk;
+use crate::random::Random;
+
+/// A server in a runtime of its own, which goes with it.
+struct Host {
+    runtime: Runtime,
+    /// Keeps the server up.
+    _server: Server,
+    disk: Disk,
+}
+
+impl Host {
+    fn start(service: &Service, at: usize, disk: Disk) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let file = service.file(at);
+        let server = (0..200).find_map(|_| {
+            let (disk, file) = (disk.clone(), file.clone());
+            let open: madrigal_service::Disk =
+                Box::new(move |key, limits| Vault::open_on(disk, key, limits));
+            let start = Server::start_on(Checked::load(&file).unwrap(), Some(open));
+            let started = runtime.block_on(start);
+            if started.is_err() {
+                // The port may still be another's for a moment.
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            started.ok()
+        });
+        Self {
+            runtime,
+            _server: server.expect("a server that starts"),
+            disk,
+        }
+    }
+
+    /// Takes the power away: nothing that is not synced is written any more. Gives the disk as it is when the power is back.
+    fn kill(self, random: &mut Random) -> Disk {
+        self.disk.lose_after(0);
+        self.runtime.shutdown_background();
+        self.disk.after(random)
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    let told = std::env::var(name).ok();
+    told.map_or(usual, |text| text.parse().unwrap())
+}
+
+fn kind(least: u64) -> String {
+    format!(
+        "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
+         [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n\
+         batch = {{ dimension = \"members\", least = {least}, most = 5000, after = \"300ms\" }}\n",
+        Fingerprint::from_bytes(Sha256::digest(b"secret of ann").into()),
+    )
+}
+
+fn scalar(age: u32) -> Value {
+    let shape = Shape::checked(&[1]).unwrap();
+    let typed: Type = "u32".parse().unwrap();
+    Value::from(Array::from_codes(typed, &shape, [u128::from(age)].into_iter()).unwrap())
+}
+
+#[test]
+fn each_accepted_submission_counts_once() {
+    let (kills, clients) = (number("MADRIGAL_KILLS", 8), number("MADRIGAL_CLIENTS", 400));
+    let seed = seed();
+    println!("MADRIGAL_SEED={seed}");
+    let mut random = Random::new(seed);
+    let service = Service::new(3, &kind(1));
+    let mut hosts: Vec<Option<Host>> = (0..3)
+        .map(|at| Some(Host::start(&service, at, Disk::default())))
+        .collect();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let mut config = ServiceConfig::new((*service.roster).clone());
+    config.patience = Duration::from_secs(600);
+    let ages: Vec<u32> = (0..clients).map(|_| random.below(100) as u32).collect();
+    let (accepted, over) = (
+        Arc::new(AtomicU64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let submitting = {
+        let (ages, accepted, over) = (ages.clone(), Arc::clone(&accepted), Arc::clone(&over));
+        let config = config.clone();
+        // Slow enough that servers die in the middle of it.
+        let pause = Duration::from_millis(number("MADRIGAL_PAUSE", 5));
+        // The future cannot go to another thread, so it is made there.
+        std::thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(async {
+                let client = ServiceClient::connect(config).await.unwrap();
+                let all = ages.iter().enumerate();
+                let all = all.map(|(at, &age)| {
+                    std::thread::sleep(pause);
+                    (
+                        format!("member-{at}"),
+                        vec![("age".to_owned(), scalar(age))],
+                    )
+                });
+                let done = client.many("ages", all, 1000, |at, result, progress| {
+                    assert!(result.is_ok(), "submission {at}: {}", result.unwrap_err());
+                    accepted.store(progress.accepted, Relaxed);
+                    true
+                });
+                let done = done.await.unwrap();
+                over.store(true, Relaxed);
+                done.accepted
+            })
+        })
+    };
+    let mut killed = 0;
+    while killed < kills || !over.load(Relaxed) {
+        std::thread::sleep(Duration::from_millis(random.below(300) as u64));
+        if killed < kills {
+            let at = random.below(3);
+            let host = hosts[at].take().unwrap();
+            let disk = host.kill(&mut random);
+            if random.one_in(3) {
+                std::thread::sleep(Duration::from_millis(random.below(1000) as u64));
+            }
+            hosts[at] = Some(Host::start(&service, at, disk));
+            killed += 1;
+        }
+    }
+    assert_eq!(submitting.join().unwrap(), clients);
+    // All batches, one after the other, add up to what was brought.
+    config.token = Some(b"secret of ann".to_vec().into());
+    let (count, sum, below) = runtime.block_on(async {
+        let client = ServiceClient::connect(config).await.unwrap();
+        let (mut count, mut sum, mut below, mut batch) = (0, 0, [0; 4], 0);
+        while count < clients {
+            let next = client.wait_after("ages", batch);
+            let next = tokio::time::timeout(Duration::from_secs(120), next).await;
+            let outputs = next.expect("a batch in time").unwrap();
+            batch = outputs.job.batch;
+            count += outputs.job.submissions;
+            let value = |at: usize| outputs.values[at].1.component::<u32>(0);
+            sum += u64::from(value(0)[0]);
+            below
+                .iter_mut()
+                .zip(value(3))
+                .for_each(|(all, one)| *all += one);
+        }
+        (count, sum, below)
+    });
+    let edges = [20, 40, 60, 80];
+    let expected = edges.map(|edge| ages.iter().filter(|&&age| age < edge).count() as u32);
+    let all: u64 = ages.iter().map(|&age| u64::from(age)).sum();
+    assert_eq!(
+        (count, sum, below),
+        (clients, all, expected),
+        "MADRIGAL_SEED={seed}"
+    );
+    // Nothing is counted after that.
+    std::thread::sleep(Duration::from_millis(500));
+    drop(hosts);
+}

@@ -1,0 +1,10 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod common;
+mod jobs;
+mod kills;
+#[path = "../../vault/tests/power.rs"]
+#[allow(dead_code, reason = "a disk, of which these tests use a part")]
+mod power;
+#[path = "../../vault/tests/random.rs"]
+mod random;

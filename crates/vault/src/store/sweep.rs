@@ -1,0 +1,114 @@
+//! Sweeps: rows that go away with time.
+
+use super::{Transaction, tables};
+use crate::error::Result;
+use crate::submission::Id;
+
+/// How old, in seconds, something is when a sweep takes it away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ages {
+    /// A submission that was begun and is not whole. Its client may begin it again.
+    pub receiving: u64,
+    /// Memory of a submission that has ended, counted from its end: until then the same submission is known again, so this is
+    /// longer than any client goes on trying.
+    pub ended: u64,
+    /// A batch that has ended, with its results. The last batch of a kind stays, without its results.
+    pub results: u64,
+}
+
+/// Numbers of things that a sweep took away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Submissions that were begun.
+    pub receiving: u64,
+    /// Submissions that are not remembered any more.
+    pub ended: u64,
+    /// Batches.
+    pub batches: u64,
+    /// Whether there is more: a sweep takes some thousands of each, so that others need not wait long.
+    pub more: bool,
+}
+
+/// The most rows of each table in a sweep.
+const MOST: usize = 4096;
+
+impl Transaction<'_> {
+    pub(crate) fn sweep(&mut self, ages: Ages, now: u64) -> Result<Swept> {
+        let mut swept = Swept::default();
+        for id in self.older(true, ages.receiving, now)? {
+            let entry = self.entry(&id)?;
+            if let Some(entry) = entry {
+                self.receiving.remove(&tables::of_time(entry.begun, &id))?;
+                self.remove_pieces(&id, &entry)?;
+                self.submissions.remove(&id)?;
+                self.book.end(&entry.kind, entry.bytes(), false);
+                swept.receiving += 1;
+            }
+        }
+        for id in self.older(false, ages.ended, now)? {
+            if let Some(entry) = self.entry(&id)? {
+                self.ended.remove(&tables::of_time(entry.ended, &id))?;
+                self.submissions.remove(&id)?;
+                self.book.change(&entry.kind, |usage| {
+                    usage.remembered = usage.remembered.saturating_sub(1);
+                });
+                swept.ended += 1;
+            }
+        }
+        self.sweep_batches(ages.results, now, &mut swept)?;
+        let most = MOST as u64;
+        swept.more = swept.receiving == most || swept.ended == most || swept.batches == most;
+        Ok(swept)
+    }
+
+    /// Ids of a table by time that are at least so old.
+    fn older(&self, receiving: bool, age: u64, now: u64) -> Result<Vec<Id>> {
+        let Some(until) = now.checked_sub(age) else {
+            return Ok(Vec::new());
+        };
+        let table = if receiving {
+            &self.receiving
+        } else {
+            &self.ended
+        };
+        let after = until.saturating_add(1).to_be_bytes();
+        let keys = table.keys(&[0; 8], &after, MOST)?;
+        Ok(keys.iter().filter_map(|key| tables::id_of(key)).collect())
+    }
+
+    fn sweep_batches(&mut self, age: u64, now: u64, swept: &mut Swept) -> Result<()> {
+        let Some(until) = now.checked_sub(age) else {
+            return Ok(());
+        };
+        let mut kind_from = Vec::new();
+        while let Some(first) = self.batches.keys(&kind_from, &[0xff], 1)?.pop() {
+            let Some(end) = first.iter().position(|byte| *byte == 0) else {
+                return Ok(());
+            };
+            let kind = String::from_utf8_lossy(&first[..end]).into_owned();
+            let prefix = tables::of_kind(&kind);
+            let after = tables::after(&prefix);
+            let keys = self.batches.keys(&first, &after, MOST + 1)?;
+            for (i, key) in keys.iter().enumerate() {
+                let Some(value) = self.batches.get(self.sealer, key, &kind)? else {
+                    continue;
+                };
+                let row = super::batches::BatchRow::decode(&value);
+                let old = row.is_some_and(|row| row.outcome.is_some() && row.ended <= until);
+                let n = key.last_chunk().copied().map_or(0, u64::from_be_bytes);
+                if !old || swept.batches as usize == MOST {
+                    break;
+                }
+                if i + 1 == keys.len() {
+                    // The agreement goes on from the last one.
+                    self.remove_runs(&kind, n, 0, u32::MAX)?;
+                } else {
+                    self.forget_batch(&kind, n)?;
+                    swept.batches += 1;
+                }
+            }
+            kind_from = after;
+        }
+        Ok(())
+    }
+}

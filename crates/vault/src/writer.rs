@@ -1,0 +1,109 @@
+//! The thread that owns all transactions that write.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use redb::Database;
+
+use crate::error::{Result, VaultError};
+use crate::group::{Group, Run, What, Work};
+use crate::limits::Limits;
+use crate::seal::Sealer;
+use crate::store::{Book, Transaction};
+
+/// State that the thread and the callers share.
+pub(crate) struct Shared {
+    /// Nobody reads while the file is compacted.
+    database: RwLock<Database>,
+    pub(crate) sealer: Sealer,
+    pub(crate) limits: Limits,
+    /// As of the last commit.
+    book: Mutex<Book>,
+}
+
+impl Shared {
+    pub(crate) fn new(database: Database, sealer: Sealer, limits: Limits, book: Book) -> Self {
+        Self {
+            database: RwLock::new(database),
+            sealer,
+            limits,
+            book: Mutex::new(book),
+        }
+    }
+
+    pub(crate) fn database(&self) -> RwLockReadGuard<'_, Database> {
+        self.database.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Commits operations together as they come, until the group is closed. An error of the disk ends it.
+pub(crate) fn write(shared: &Arc<Shared>, group: &Group) {
+    // However this ends, nobody waits for ever.
+    struct Closing<'a>(&'a Group);
+    impl Drop for Closing<'_> {
+        fn drop(&mut self) {
+            self.0.close(Some("its thread has ended".to_owned()));
+        }
+    }
+    let closing = Closing(group);
+    while let Some(mut works) = group.take() {
+        while !works.is_empty() {
+            if let Err(error) = some(shared, &mut works) {
+                let reason = match error {
+                    VaultError::Stopped { reason } => reason,
+                    other => other.to_string(),
+                };
+                group.close(Some(reason));
+                return;
+            }
+        }
+    }
+    drop(closing);
+}
+
+/// Does the operations up to the next compaction in one transaction, or that compaction.
+fn some(shared: &Shared, works: &mut VecDeque<Work>) -> Result<()> {
+    let mut runs = Vec::with_capacity(works.len());
+    while let Some(work) = works.pop_front() {
+        match work.what {
+            What::Together(run) => runs.push(run),
+            What::Compact(told) if runs.is_empty() => {
+                let mut database = shared.database.write();
+                let database = match &mut database {
+                    Ok(database) => database,
+                    Err(poisoned) => poisoned.get_mut(),
+                };
+                told(Ok(database.compact()?));
+                return Ok(());
+            }
+            What::Compact(_) => {
+                works.push_front(work);
+                break;
+            }
+        }
+    }
+    together(shared, runs)
+}
+
+fn together(shared: &Shared, runs: Vec<Run>) -> Result<()> {
+    let database = shared.database();
+    let mut book = shared.book().clone();
+    let transaction = database.begin_write()?;
+    let mut told = Vec::with_capacity(runs.len());
+    {
+        let (sealer, limits) = (&shared.sealer, &shared.limits);
+        let mut open = Transaction::new(&transaction, sealer, limits, &mut book)?;
+        for run in runs {
+            told.push(run(&mut open)?);
+        }
+        open.finish()?;
+    }
+    transaction.commit()?;
+    *shared.book() = book;
+    told.into_iter().for_each(|tell| tell());
+    Ok(())
+}
