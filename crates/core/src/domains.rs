@@ -40,6 +40,7 @@
 //! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | n \| 0, 1, 2, ...: one for each piece | [`GARBLER_KEY_NUMBERS`], that of the garbler's first piece | `crates/garbling/src/garbler.rs` |
 //! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
+//! | seed of a part of a client's value that is dealt in pieces, from that generator | yes | n \| 0, 1, 2, ...: the part's bytes, in order | random, as secret as the key | `crates/clients/src/stream.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
 //! | seed of the shifts of VOLE's trees, drawn when base rows are fixed | no | 0, 1, 2, ...: one for each group of trees | | `crates/ot/src/vole/shifts.rs` |

@@ -42,10 +42,12 @@
 //! # Ok(()) }
 //! ```
 
+mod asks;
 mod body;
 mod client;
 mod config;
 mod dial;
+mod driver;
 mod error;
 mod files;
 mod hex;
@@ -59,7 +61,6 @@ mod servers;
 mod submission;
 mod value;
 
-pub use body::Body;
 pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
