@@ -77,11 +77,11 @@ impl Service {
         fs::write(folder.path().join("parties.toml"), list).unwrap();
         let program = demo::statistics(servers).unwrap();
         program.save(folder.path().join("ages.madrigal")).unwrap();
-        for at in 0..servers {
+        for (at, entry) in entries.iter().enumerate() {
             let head = format!(
                 "parties = \"parties.toml\"\nparty = \"server{at}\"\ndata = \"data{at}\"\n"
             );
-            let ann = token_digest(b"secret of ann", &entries[at].key).to_string();
+            let ann = token_digest(b"secret of ann", &entry.key).to_string();
             let text = text.replace(ANN, &ann);
             fs::write(folder.path().join(format!("{at}.toml")), head + &text).unwrap();
         }

@@ -158,16 +158,15 @@ fn each_accepted_submission_counts_once() {
             let next = client.wait_after("ages", batch);
             let next = tokio::time::timeout(Duration::from_secs(120), next).await;
             let Ok(outputs) = next else {
-                for host in hosts.iter().flatten() {
-                    let server = &host.server;
-                    println!(
-                        "{}{}",
-                        server.health().in_words(),
-                        server.meters().in_words().unwrap()
-                    );
-                }
+                let hosts = hosts.iter().flatten();
+                let told = hosts.map(|host| {
+                    let (health, meters) = (host.server.health(), host.server.meters());
+                    health.in_words() + &meters.in_words().unwrap()
+                });
                 panic!(
-                    "no batch after {batch}, {count} of {clients} counted, MADRIGAL_SEED={seed}"
+                    "no batch after {batch}, {count} of {clients} counted, MADRIGAL_SEED={seed}
+{}",
+                    told.collect::<String>()
                 );
             };
             let outputs = outputs.unwrap();
