@@ -8,7 +8,7 @@ use madrigal_net::roster::is_name;
 use madrigal_program::lower::Mix;
 use serde::Deserialize;
 
-use super::ClientConfig;
+use super::clients::ClientConfig;
 use super::units::{Bytes, Span};
 
 /// The most submissions of a batch.

@@ -2,6 +2,7 @@
 //!
 //! Paths are relative to the file's own directory. Every fault is told with the file, and where TOML says it, the line.
 
+mod clients;
 mod kinds;
 mod units;
 
@@ -11,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use madrigal_core::Party;
-use madrigal_net::fingerprint::Fingerprint;
-use madrigal_net::roster::{Roster, RosterError, is_name};
+use madrigal_net::roster::{Roster, RosterError};
 use serde::Deserialize;
 
+pub use clients::ClientConfig;
+use clients::ClientText;
 pub use kinds::{KindConfig, Submitters};
 pub use units::{Bytes, Span};
 
@@ -54,15 +56,6 @@ pub struct Config {
     pub operation: Option<String>,
     /// Form of the log.
     pub log: LogConfig,
-}
-
-/// A client that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientConfig {
-    /// The key that it proves itself with.
-    pub key: Option<Fingerprint>,
-    /// SHA-256 of the token that it proves itself with.
-    pub token: Option<Fingerprint>,
 }
 
 /// Limits on what clients may take up.
@@ -124,14 +117,6 @@ struct Text {
     clients: Vec<ClientText>,
     #[serde(default)]
     kinds: Vec<kinds::KindText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ClientText {
-    name: String,
-    key: Option<String>,
-    token_sha256: Option<String>,
 }
 
 /// Reason why a service's file cannot be used.
@@ -282,28 +267,5 @@ impl Config {
             file: file.to_owned(),
             roster,
         })
-    }
-}
-
-impl ClientText {
-    fn checked(self) -> Result<(String, ClientConfig), (String, String)> {
-        let at = |field: &str| format!("clients.{}{field}", self.name);
-        if !is_name(&self.name) {
-            let problem = "a client's name has 1 to 64 letters, digits, `-`, `_` and `.`";
-            return Err((at(""), problem.to_owned()));
-        }
-        let read = |field: &str, text: &Option<String>| {
-            let text = text.as_deref().map(str::parse::<Fingerprint>).transpose();
-            text.map_err(|error| (at(field), error.to_string()))
-        };
-        let client = ClientConfig {
-            key: read(".key", &self.key)?,
-            token: read(".token-sha256", &self.token_sha256)?,
-        };
-        if client.key.is_none() && client.token.is_none() {
-            let problem = "give `key`, the fingerprint of the client's key, or `token-sha256`";
-            return Err((at(""), problem.to_owned()));
-        }
-        Ok((self.name, client))
     }
 }

@@ -13,9 +13,9 @@ use madrigal_intake::{
 use madrigal_vault::agreement::{Record, run_name};
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::connection::Reply;
-use super::visitor::Upload;
-use super::{Desk, Visitor};
+use super::Desk;
+use super::reply::Reply;
+use super::visitor::{Upload, Visitor};
 use crate::clock::now;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};

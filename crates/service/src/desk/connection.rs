@@ -7,57 +7,17 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
+use madrigal_intake::ServerConnection;
 use madrigal_intake::limits::MAX_OUTPUT;
-use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::debug;
 
-use super::{Desk, Visitor};
-
-/// Answers of the desk, which the connection's machine checks again.
-#[derive(Debug)]
-pub(crate) enum Reply {
-    Begun {
-        number: u64,
-        offset: u64,
-    },
-    Accepted {
-        number: u64,
-        receipt: Signed,
-    },
-    /// Bytes of a body are no longer in memory.
-    Taken(u64),
-    State {
-        number: u64,
-        state: State,
-    },
-    Finished(Finished),
-    Piece(OutputPiece),
-    #[expect(dead_code, reason = "there are no kinds of requests yet")]
-    Answers(Answers),
-    Refused(Refused),
-}
-
-impl Reply {
-    /// Number of the message that needs no other answer.
-    fn answers(&self) -> Option<u64> {
-        match self {
-            Self::Accepted { number, .. } | Self::State { number, .. } => Some(*number),
-            Self::Finished(finished) => Some(finished.number),
-            Self::Piece(piece) => Some(piece.number),
-            Self::Refused(refused) => Some(refused.number),
-            Self::Begun { .. } | Self::Taken(_) | Self::Answers(_) => None,
-        }
-    }
-}
-
-/// Answers that are on their way.
-pub(crate) type Pending = FuturesUnordered<BoxFuture<'static, Vec<Reply>>>;
+use super::Desk;
+use super::reply::{Pending, Reply};
+use super::visitor::Visitor;
 
 /// Serves a client whose key, if any, the connection has proved, until either side ends it. `introduction` is the time it has to greet.
 pub(crate) async fn serve<S>(
@@ -99,7 +59,7 @@ pub(crate) async fn serve<S>(
             Happened::Answered(replies) => {
                 for reply in replies {
                     reply.answers().inspect(|&number| visitor.answered(number));
-                    apply(reply, &mut connection);
+                    reply.apply(&mut connection);
                 }
             }
             Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
@@ -132,21 +92,4 @@ enum Happened {
     Turned(io::Result<Turn>),
     /// Nothing came for too long.
     Late,
-}
-
-/// Hands an answer to the machine. An answer to what the client has taken back goes nowhere.
-fn apply(reply: Reply, connection: &mut ServerConnection) {
-    let _ = match reply {
-        Reply::Begun { number, offset } => connection.begun(number, offset),
-        Reply::Accepted { number, receipt } => connection.accepted(number, receipt),
-        Reply::Taken(bytes) => {
-            connection.taken(bytes);
-            true
-        }
-        Reply::State { number, state } => connection.state(number, state),
-        Reply::Finished(finished) => connection.finished(finished),
-        Reply::Piece(piece) => connection.output_piece(piece),
-        Reply::Answers(answers) => connection.answers(answers),
-        Reply::Refused(refused) => connection.refuse(refused),
-    };
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod connection;
 mod port;
+mod reply;
 mod visitor;
 
 use std::collections::BTreeMap;
@@ -16,9 +17,9 @@ use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 use tokio::sync::Semaphore;
 
-pub(crate) use self::connection::{Pending, Reply};
 pub(crate) use self::port::Port;
-pub(crate) use self::visitor::Visitor;
+use self::reply::Pending;
+use self::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
 use crate::keep::Keep;
 use crate::kind::Kind;

@@ -11,7 +11,7 @@ use madrigal_net::fingerprint::Fingerprint;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::Reply;
+use super::reply::Reply;
 use crate::config::ClientConfig;
 
 /// A client on one connection.
