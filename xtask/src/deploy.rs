@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::process::{run, target_folder, works};
+use crate::process::{run, shown, target_folder, works};
 use crate::python::environment;
 use crate::{Outcome, root};
 
@@ -60,7 +60,20 @@ fn unit(folder: &Path) -> Outcome {
     let text = fs::read_to_string(root().join("deploy/systemd/madrigal.service"))?;
     let copy = folder.join("madrigal.service");
     fs::write(&copy, startable(&text)?)?;
-    run(Command::new("systemd-analyze").arg("verify").arg(copy))
+    let mut verify = Command::new("systemd-analyze");
+    verify.arg("verify").arg(&copy);
+    println!("+ {}", shown(&verify));
+    let told = verify.output()?;
+    // A field that systemd does not know is a warning to it; other units are not ours.
+    let text = String::from_utf8_lossy(&told.stderr).into_owned();
+    let ours: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("madrigal.service"))
+        .collect();
+    match told.status.success() && ours.is_empty() {
+        true => Ok(()),
+        false => Err(format!("`systemd-analyze verify`: {text}").into()),
+    }
 }
 
 /// The unit with a program in it that is there.
