@@ -151,4 +151,57 @@ mod tests {
             assert!(text.contains("replicas: 1\n"), "{file}");
         }
     }
+
+    /// Names of fields of a type, as files have them.
+    fn fields(source: &str, name: &str) -> Vec<String> {
+        let body = source
+            .split(name)
+            .nth(1)
+            .unwrap_or_else(|| panic!("{name}"));
+        let body = body.split("\n}").next().unwrap_or_default();
+        let lines = body
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with(['/', '#']));
+        let lines = lines.filter_map(|line| line.split_once(": "));
+        let names = lines.filter_map(|(name, _)| name.split_whitespace().last());
+        names.map(|name| name.replace('_', "-")).collect()
+    }
+
+    #[test]
+    fn the_guide_names_all_fields_and_meters() {
+        let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+        let page = read("docs/SERVICE.md");
+        let config = read("crates/service/src/config/mod.rs");
+        let kinds = read("crates/service/src/config/kinds.rs");
+        let types = [
+            "struct Text {",
+            "struct ClientText {",
+            "pub struct Limits {",
+            "pub struct LogConfig {",
+        ];
+        let types = types.map(|name| (&config, name));
+        let of_kinds = ["struct KindText {", "struct BatchText {"].map(|name| (&kinds, name));
+        let mut count = 0;
+        for (source, name) in types.into_iter().chain(of_kinds) {
+            for field in fields(source, name) {
+                let forms = ["`F`", "`batch.F`", "[F]", "[[F]]"];
+                let there = forms
+                    .iter()
+                    .any(|form| page.contains(&form.replace('F', &field)));
+                assert!(there, "{name} {field}");
+                count += 1;
+            }
+        }
+        assert!(count > 40, "{count} fields");
+        let meters = ["meters", "process"]
+            .map(|file| read(&format!("crates/service/src/operation/{file}.rs")));
+        let calls = meters
+            .iter()
+            .flat_map(|text| text.split(".register").skip(1));
+        let names: Vec<&str> = calls.filter_map(|call| call.split('"').nth(1)).collect();
+        assert!(names.len() > 15, "{names:?}");
+        let missing: Vec<&&str> = names.iter().filter(|name| !page.contains(**name)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }
