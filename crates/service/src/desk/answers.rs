@@ -8,13 +8,13 @@ use madrigal_clients::{Header, Preamble};
 use madrigal_core::Digest256;
 use madrigal_intake::{
     Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
-    Signed, State, Whole, batch_digest, limits::PIECE,
+    ServerConnection, Signed, State, Whole, batch_digest, limits::PIECE,
 };
 use madrigal_vault::agreement::{Record, run_name};
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::Desk;
-use super::reply::Reply;
+use super::office::Desk;
+use super::reply::{Pending, Reply};
 use super::visitor::{Upload, Visitor};
 use crate::clock::now;
 use crate::keep::Facts;
@@ -25,6 +25,34 @@ pub(super) type No = (u64, Code, String);
 type Answer = BoxFuture<'static, Vec<Reply>>;
 
 impl Desk {
+    /// Does what a client asks for, now or in a future that is put among `pending`.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        asked: Asked,
+        visitor: &mut Visitor,
+        connection: &mut ServerConnection,
+        pending: &mut Pending,
+    ) {
+        match asked {
+            Asked::Hello(hello) => match visitor.greet(&hello, &self.clients()) {
+                Ok(client) => {
+                    connection.welcome(client, crate::clock::now());
+                }
+                Err((code, text)) => {
+                    self.meters.refuse("client unknown");
+                    connection.reject(code, &text);
+                }
+            },
+            asked => match self.answer(asked, visitor) {
+                Ok(Some(answer)) => pending.push(answer),
+                Ok(None) => {}
+                Err((number, code, text)) => {
+                    connection.refuse(Refused::new(number, code, &text));
+                }
+            },
+        }
+    }
+
     /// The answer to a wish; nothing where there is none.
     pub(super) fn answer(
         self: &Arc<Self>,

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::debug;
 
-use super::Desk;
+use super::office::Desk;
 use super::reply::{Pending, Reply};
 use super::visitor::Visitor;
 

@@ -12,8 +12,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::Desk;
 use super::connection::serve;
+use super::office::Desk;
 use crate::config::Limits;
 
 /// Connections that have not shown yet who is there, in all and of one address.
