@@ -60,7 +60,7 @@ impl KeptRun {
     /// Removes it.
     ///
     /// # Errors
-    /// [`Failure`]: files that cannot be removed.
+    /// [`Failure`](madrigal_app::failure::Failure): files that cannot be removed.
     pub fn forget(self) -> Result<()> {
         match self.0 {
             Some(folder) => folder
@@ -98,7 +98,7 @@ impl Found {
     /// Removes what the run has kept in the directory of [`Task::state`], once its answer is not needed there any more.
     ///
     /// # Errors
-    /// [`Failure`]: files that cannot be removed.
+    /// [`Failure`](madrigal_app::failure::Failure): files that cannot be removed.
     pub fn forget(&mut self) -> Result<()> {
         self.kept().forget()
     }

@@ -46,7 +46,7 @@ pub enum KeepError {
     Changed(String),
 }
 
-/// A way to open a vault on a disk of one's own.
+/// A way to open a vault on a disk of the caller's.
 pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;
 
 /// All that a server keeps.
@@ -61,7 +61,7 @@ pub(crate) struct Keep {
     failed: watch::Sender<Option<String>>,
 }
 
-/// What is kept of a kind.
+/// A kind, as it is kept.
 struct Kept {
     rules: Rules,
     /// Submissions that wait for a batch, each with its client where the kind waits for some.

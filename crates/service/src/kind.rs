@@ -77,7 +77,7 @@ pub struct KindError {
     pub kind: String,
     /// The program's file.
     pub program: PathBuf,
-    /// What is wrong.
+    /// Fault of the kind.
     pub fault: Box<KindFault>,
 }
 

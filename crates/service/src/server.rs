@@ -44,7 +44,7 @@ pub enum ServeError {
     /// Kinds that cannot be done, each on a line of its own.
     #[error("{}", lines(.0))]
     Kinds(Vec<KindError>),
-    /// What is kept on the disk.
+    /// The vault, or what it has.
     #[error(transparent)]
     Keep(#[from] KeepError),
     /// The disk has failed while the server was at work.
@@ -53,7 +53,7 @@ pub enum ServeError {
     /// The system.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// Request to the system.
         what: String,
         /// Reason.
         source: io::Error,

@@ -24,7 +24,7 @@ use crate::files::write_result;
 /// Name of a client that gives none.
 const ANONYMOUS: &str = "anonymous";
 
-/// What a client of a service does not get.
+/// Reasons why a client of a service gets nothing.
 #[derive(Debug, thiserror::Error)]
 enum Unsubmitted {
     #[error("{}: {source}", path.display())]

@@ -27,7 +27,7 @@ pub async fn asked_protocols(stream: &TcpStream) -> io::Result<Vec<Vec<u8>>> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if came == seen {
-            // What was seen stays readable, so nothing wakes us when more comes.
+            // Bytes that were seen stay readable, so nothing wakes us when more come.
             sleep(PAUSE).await;
             continue;
         }

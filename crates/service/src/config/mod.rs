@@ -136,7 +136,7 @@ pub enum ConfigError {
     Long {
         /// The file.
         file: PathBuf,
-        /// Its length.
+        /// Length of the file.
         got: u64,
     },
     /// The file is not what TOML, or a service's file, may be.
@@ -163,7 +163,7 @@ pub enum ConfigError {
         file: PathBuf,
         /// The field.
         field: String,
-        /// What is wrong, and what to write.
+        /// Fault of the field, and what to write.
         problem: String,
     },
 }

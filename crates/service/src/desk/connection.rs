@@ -84,7 +84,7 @@ pub(crate) async fn serve<S>(
     let _ = timeout(Duration::from_secs(1), wire.close(&mut BytesMut::new())).await;
 }
 
-/// What a connection waited for.
+/// Events that a connection waits for.
 enum Happened {
     /// Answers are there.
     Answered(Vec<Reply>),

@@ -37,7 +37,7 @@ pub(crate) struct Desk {
     pub(super) reads: Semaphore,
 }
 
-/// What a desk is made of.
+/// Parts of a desk.
 pub(crate) struct DeskSetup {
     pub(crate) identity: Identity,
     pub(crate) keep: Arc<Keep>,

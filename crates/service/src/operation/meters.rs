@@ -186,7 +186,7 @@ impl Meters {
     /// All meters, as OpenMetrics has them.
     ///
     /// # Errors
-    /// Those of the formatter.
+    /// [`std::fmt::Error`] of the formatter.
     pub fn in_words(&self) -> Result<String, std::fmt::Error> {
         self.process.look();
         let mut text = String::new();

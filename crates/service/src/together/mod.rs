@@ -330,7 +330,7 @@ impl Servers<'_> {
                     return Err(reader.refuse("its kinds a second time"));
                 }
             };
-            // Of a kind that is not ready here, the other side cannot send anything.
+            // The other side sends nothing of a kind that is not ready here.
             match self.doors.get(&event.0) {
                 Some(door) => door.tell(event.1),
                 None => return Err(reader.refuse("a note about a kind that is not here")),
