@@ -9,6 +9,7 @@ mod keep;
 mod kind;
 mod local;
 pub mod operation;
+mod requests;
 pub mod serve;
 mod server;
 mod together;
@@ -16,5 +17,6 @@ mod work;
 
 pub use keep::Disk;
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
+pub use requests::RequestKind;
 pub use server::{Checked, LEAVE, ServeError, Server};
 pub use work::{Done, Output, Place, Submitted, WorkError};

@@ -28,7 +28,7 @@ impl Fault for ServeError {
             Self::Config(ConfigError::Read { .. }) | Self::Identity(_) | Self::Vault(_) => {
                 Status::File
             }
-            Self::Config(_) | Self::Kinds(_) => Status::Usage,
+            Self::Config(_) | Self::Kinds(_) | Self::Requests { .. } => Status::Usage,
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
         }

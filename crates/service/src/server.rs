@@ -11,6 +11,7 @@ use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
 use madrigal_net::transport::{Security, handing_on};
+use madrigal_psi_programs::KeyedError;
 use madrigal_vault::VaultError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -22,6 +23,7 @@ use crate::desk::{Desk, DeskSetup, Port};
 use crate::keep::{Disk, Keep};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
+use crate::requests::{Key, Pool, RequestKind};
 use crate::together::{Meet, Setup, Together};
 
 /// Time that jobs have to end once a server is told to stop.
@@ -45,6 +47,14 @@ pub enum ServeError {
     /// Kinds that cannot be done, each on a line of its own.
     #[error("{}", lines(.0))]
     Kinds(Vec<KindError>),
+    /// A kind of requests that cannot be done.
+    #[error("kind `{kind}`: {source}")]
+    Requests {
+        /// The kind.
+        kind: String,
+        /// Reason.
+        source: KeyedError,
+    },
     /// What is kept on the disk.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -73,8 +83,10 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServeError {
 pub struct Checked {
     /// The service's file.
     pub config: Config,
-    /// The kinds, in the order of their names.
+    /// The kinds of jobs, in the order of their names.
     pub kinds: Vec<Arc<Kind>>,
+    /// The kinds of requests, in the order of their names.
+    pub requests: Vec<Arc<RequestKind>>,
     identity: Identity,
 }
 
@@ -100,8 +112,16 @@ impl Checked {
         if !wrong.is_empty() {
             return Err(ServeError::Kinds(wrong));
         }
+        let mut requests = Vec::new();
+        for kind in config.requests.values() {
+            let loaded = RequestKind::load(kind.clone(), threads);
+            let name = kind.name.clone();
+            let loaded = loaded.map_err(|source| ServeError::Requests { kind: name, source });
+            requests.push(Arc::new(loaded?));
+        }
         TlsParty::new(&identity, Arc::new(config.roster.clone()))?;
         Ok(Self {
+            requests,
             config,
             kinds,
             identity,
@@ -144,12 +164,20 @@ impl Server {
         let Checked {
             config,
             kinds,
+            requests,
             identity,
         } = checked;
         make_directory(&config.data)?;
         let (health, meters) = (Arc::<Health>::default(), Arc::<Meters>::default());
         health.trouble(Trouble::Servers, "it has just started");
         let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
+        let (mut keyed, mut asks) = (Vec::new(), Vec::new());
+        for kind in requests {
+            let key = Key::open(keep.vault(), &kind.config.name).await?;
+            let pool = Arc::new(Pool::new());
+            asks.push((Arc::clone(&kind), Arc::clone(&pool)));
+            keyed.push((kind, key, pool));
+        }
         let listener = listen(&config).await?;
         let address = listener.local_addr().map_err(system("the port"))?;
         let roster = Arc::new(config.roster.clone());
@@ -168,6 +196,7 @@ impl Server {
         let setup = Setup {
             meet,
             kinds: kinds.clone(),
+            requests: keyed,
             keep: Arc::clone(&keep),
             meters: Arc::clone(&meters),
             health: Arc::clone(&health),
@@ -181,6 +210,7 @@ impl Server {
             meters: Arc::clone(&meters),
             teller: together.teller(),
             kinds,
+            requests: asks,
             clients: config.clients.clone(),
             name: name_of(&roster, config.me),
             me: config.me,

@@ -8,3 +8,4 @@ mod kills;
 mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;
+mod requests;

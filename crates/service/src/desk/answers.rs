@@ -15,7 +15,7 @@ use madrigal_vault::{Begun, Submission, VaultError};
 
 use super::connection::Reply;
 use super::visitor::Upload;
-use super::{Desk, Visitor};
+use super::{Desk, Visitor, may_submit};
 use crate::clock::now;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};
@@ -82,7 +82,7 @@ impl Desk {
                         async move { vec![desk.wait(number, id, client).await] }.boxed()
                     }
                     Of::Batch { kind, batch } => {
-                        let kind = Arc::clone(&desk.kinds[kind as usize]);
+                        let kind = desk.jobs(number, kind)?;
                         async move { vec![desk.wait_after(number, kind, batch, client).await] }
                             .boxed()
                     }
@@ -100,16 +100,20 @@ impl Desk {
                 }
                 .boxed()
             }
-            Asked::Requests(requests) => {
-                let text = "there are no kinds of requests".to_owned();
-                return Err((requests.first_number, Code::NotFound, text));
-            }
+            // They are answered by another way, at which many wait.
+            Asked::Requests(_) => return Ok(None),
             Asked::Cancel { number } => {
                 visitor.uploads.remove(&number);
                 let text = "it was taken back".to_owned();
                 return Err((number, Code::Cancelled, text));
             }
         }))
+    }
+
+    /// The kind of jobs at a place of the terms.
+    fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
+        let kind = self.kinds.get(kind as usize).cloned();
+        kind.ok_or_else(|| (number, Code::NotFound, "no such kind of jobs".to_owned()))
     }
 
     /// Checks that a client may submit what these headers say, and for whom it speaks.
@@ -121,9 +125,9 @@ impl Desk {
         visitor: &Visitor,
     ) -> Result<(usize, Arc<Kind>, String), No> {
         let place = kind as usize;
-        let kind = self.kinds.get(place).cloned();
-        let kind = kind.ok_or_else(|| (number, Code::NotFound, "no such kind".to_owned()))?;
-        let may = self.may_submit(&kind, visitor);
+        let kind = self.jobs(number, kind)?;
+        let config = &kind.config;
+        let may = may_submit(&config.submit, &config.name, visitor);
         may.map_err(|(code, text)| (number, code, text))?;
         let client = headers.first().map(|header| header.named().client.clone());
         let client = client.unwrap_or_default();
@@ -448,9 +452,7 @@ impl Desk {
         };
         let (id, found) = match fetch.of {
             Of::Submission(id) => (Some(id), of_submission(&id)?),
-            Of::Batch { kind, batch } => {
-                (None, Some((Arc::clone(&self.kinds[kind as usize]), batch)))
-            }
+            Of::Batch { kind, batch } => (None, Some((self.jobs(number, kind)?, batch))),
         };
         let (kind, batch) = found.ok_or_else(|| {
             let text = "no job has counted this submission".to_owned();

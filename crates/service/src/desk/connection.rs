@@ -9,14 +9,16 @@ use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+use madrigal_intake::{Finished, OutputPiece, Refused, ServerConnection, Signed, State};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::debug;
 
+use super::visitor::Asking;
 use super::{Desk, Visitor};
+use crate::requests::Told;
 
 /// Answers of the desk, which the connection's machine checks again.
 #[derive(Debug)]
@@ -37,7 +39,6 @@ pub(crate) enum Reply {
     },
     Finished(Finished),
     Piece(OutputPiece),
-    Answers(Answers),
     Refused(Refused),
 }
 
@@ -72,6 +73,7 @@ pub(crate) async fn serve<S>(
             let mut take = |bytes: &[u8]| connection.receive(bytes);
             tokio::select! {
                 Some(replies) = pending.next(), if !pending.is_empty() => Happened::Answered(replies),
+                Some(told) = told(&mut visitor.asking) => Happened::Told(told),
                 turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
                 () = deadline.as_mut() => Happened::Late,
             }
@@ -83,6 +85,13 @@ pub(crate) async fn serve<S>(
                 replies
                     .into_iter()
                     .for_each(|reply| apply(reply, &mut connection));
+            }
+            Happened::Told(told) => {
+                pass_on(told, &mut connection);
+                // All that are there go into one write.
+                while let Some(told) = visitor.asking.as_mut().and_then(Asking::told_now) {
+                    pass_on(told, &mut connection);
+                }
             }
             Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
             Happened::Turned(Ok(Turn::Ended) | Err(_)) => return,
@@ -110,6 +119,8 @@ pub(crate) async fn serve<S>(
 enum Happened {
     /// Answers are there.
     Answered(Vec<Reply>),
+    /// A word on requests is there.
+    Told(Told),
     /// Bytes came or went.
     Turned(io::Result<Turn>),
     /// Nothing came for too long.
@@ -128,7 +139,21 @@ fn apply(reply: Reply, connection: &mut ServerConnection) {
         Reply::State { number, state } => connection.state(number, state),
         Reply::Finished(finished) => connection.finished(finished),
         Reply::Piece(piece) => connection.output_piece(piece),
-        Reply::Answers(answers) => connection.answers(answers),
         Reply::Refused(refused) => connection.refuse(refused),
+    };
+}
+
+/// The next word on requests; never, where there are none.
+async fn told(asking: &mut Option<Asking>) -> Option<Told> {
+    match asking {
+        Some(asking) => asking.told().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn pass_on(told: Told, connection: &mut ServerConnection) {
+    let _ = match told {
+        Told::Answers(answers) => connection.answers(answers),
+        Told::Refused(refused) => connection.refuse(refused),
     };
 }
