@@ -23,7 +23,7 @@ pub enum BlockError {
     Size,
     /// Copies of a part differ.
     #[error(
-        "servers {} and {} have different copies of a part of the answer: one of them computes wrongly, or the request's own shares did not fit together", .between[0], .between[1]
+        "servers {} and {} have different copies of a part of the answer: one of them computes wrongly", .between[0], .between[1]
     )]
     Differ {
         /// The two servers.
@@ -31,7 +31,7 @@ pub enum BlockError {
     },
 }
 
-/// Cuts blocks up: a block is the XOR of three random parts, of which server i gets parts i and i + 1.
+/// Cuts blocks up: a block is the XOR of three random parts, of which each server gets one.
 ///
 /// # Errors
 /// [`ClientError`]: the system has no random bytes.
@@ -39,17 +39,15 @@ pub fn deal_blocks(blocks: &[[u8; BLOCK]]) -> Result<[Bytes; SERVERS], ClientErr
     let mut random = private_generator()?;
     let mut parts = Zeroizing::new(vec![0; 2 * BLOCK * blocks.len()]);
     random.fill(&mut parts);
-    let mut shares = [(); SERVERS].map(|()| Vec::with_capacity(2 * BLOCK * blocks.len()));
+    let mut shares = [(); SERVERS].map(|()| Vec::with_capacity(BLOCK * blocks.len()));
     for (block, two) in blocks.iter().zip(parts.chunks_exact(2 * BLOCK)) {
         let (first, second) = two.split_at(BLOCK);
         let mut third = Zeroizing::new(*block);
         for (third, (first, second)) in third.iter_mut().zip(first.iter().zip(second)) {
             *third ^= first ^ second;
         }
-        let parts = [first, second, &third[..]];
-        for (server, share) in shares.iter_mut().enumerate() {
-            share.extend_from_slice(parts[server]);
-            share.extend_from_slice(parts[(server + 1) % SERVERS]);
+        for (share, part) in shares.iter_mut().zip([first, second, &third[..]]) {
+            share.extend_from_slice(part);
         }
     }
     Ok(shares.map(Bytes::from))

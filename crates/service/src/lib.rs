@@ -7,7 +7,7 @@ pub mod demo;
 mod desk;
 mod keep;
 mod kind;
-mod local;
+pub mod local;
 pub mod operation;
 mod requests;
 pub mod serve;

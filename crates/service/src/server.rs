@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use crate::config::{Config, ConfigError};
-use crate::desk::{Desk, DeskSetup, Port};
+use crate::desk::{Connections, Desk, DeskSetup, Port};
 use crate::keep::{Disk, Keep};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
@@ -133,6 +133,7 @@ impl Checked {
 pub struct Server {
     together: Together,
     port: JoinHandle<()>,
+    connections: Connections,
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
@@ -226,7 +227,9 @@ impl Server {
                 Some(tokio::spawn(serve_operation(listener, health, meters)))
             }
         };
+        let connections = Connections::default();
         let port = Port {
+            connections: connections.clone(),
             listener,
             parties,
             desk: Arc::clone(&desk),
@@ -239,6 +242,7 @@ impl Server {
         Ok(Self {
             together,
             port,
+            connections,
             operation,
             sweeper,
             desk,
@@ -281,6 +285,7 @@ impl Server {
         while !self.together.is_over() && Instant::now() < until {
             sleep(LOOK).await;
         }
+        self.connections.end().await;
         self.sweeper.abort();
         if let Some(operation) = self.operation {
             operation.abort();

@@ -9,11 +9,13 @@ use madrigal_operations::Backend;
 use super::circuits::{BITS, Circuits, ROUNDS};
 use super::plan::{KeyedError, encrypted, schedule, spread};
 
-/// AES-128 of shared blocks in protocol R, under a key that is the XOR of a part of each of three parties.
+/// AES-128 of blocks in protocol R, under a key that is the XOR of a part of each of three parties. A block is the XOR of a part of each party, too.
 ///
-/// Keys of rounds and blocks stay shared: a plan of blocks takes the former as its first 11 inputs, each of one element, and the blocks as its last one;
-/// its only output are the encrypted blocks, shared. Lanes do not meet: what a lane comes to depends on its own block and the key alone. Circuits are
-/// for few rounds: 40 of them for a block, whatever their number, and 5,280 ANDs, of each of which every party sends a bit.
+/// Keys of rounds stay shared: a plan of blocks takes them as its first 11 inputs, each of one element, and the parties' parts of the blocks as the
+/// other three; its only output are the encrypted blocks, shared. Parties share their parts anew, so that any parts are those of some block: whoever
+/// brings parts of which parties have copies can make these differ, and find the key by what that does to the first round. Lanes do not meet: what a lane
+/// comes to depends on its own block and the key alone. Circuits are for few rounds: 40 of them for a block, whatever their number, and 5,280 ANDs, of each
+/// of which every party sends a bit.
 #[derive(Debug, Clone)]
 pub struct SharedAes {
     circuits: Circuits,
@@ -46,19 +48,29 @@ impl SharedAes {
     }
 
     /// A party's inputs of the schedule: its own part of the key, and nothing of the others'.
-    pub fn parts(&self, me: Party, part: &Block) -> Vec<Shares> {
-        let one = |owner: Party| {
-            let sharing = Sharing::clear(&[owner]);
-            match owner == me {
-                true => Shares::bits_of(sharing, BITS, &[u128::from(*part)]),
-                false => Shares::unknown(Sort::new(sharing, Element::Bits(BITS), 1)),
-            }
+    pub fn key_parts(&self, me: Party, part: &Block) -> Vec<Shares> {
+        let own = Shares::bits_of(Sharing::clear(&[me]), BITS, &[u128::from(*part)]);
+        Self::parts(me, own)
+    }
+
+    /// A party's inputs of a plan of blocks after the keys: its own parts, of the sort [`own`](Self::own), and nothing of the others'.
+    pub fn parts(me: Party, own: Shares) -> Vec<Shares> {
+        let mut own = Some(own);
+        let len = own.as_ref().map_or(0, Shares::len);
+        let one = |owner: Party| match owner == me {
+            true => own.take(),
+            false => Some(Shares::unknown(Self::own(owner, len))),
         };
-        Party::all(PARTIES).map(one).collect()
+        Party::all(PARTIES).filter_map(one).collect()
+    }
+
+    /// The sort of a party's parts of this many blocks.
+    pub fn own(owner: Party, blocks: usize) -> Sort {
+        Sort::new(Sharing::clear(&[owner]), Element::Bits(BITS), blocks)
     }
 
     /// The sort of this many shared blocks.
-    pub fn sort(blocks: usize) -> Sort {
+    pub fn shared(blocks: usize) -> Sort {
         Sort::new(protocol().sharing, Element::Bits(BITS), blocks)
     }
 
@@ -72,9 +84,16 @@ impl SharedAes {
 
     fn graph(&self, blocks: usize) -> Result<Graph, GraphError> {
         let mut graph = Graph::new(PARTIES);
-        let keys: Vec<_> = (0..=ROUNDS).map(|_| graph.input(Self::sort(1))).collect();
+        let keys: Vec<_> = (0..=ROUNDS).map(|_| graph.input(Self::shared(1))).collect();
         let lanes = spread(&mut graph, &keys, blocks)?;
-        let state = vec![graph.input(Self::sort(blocks))];
+        let mut parts = Vec::new();
+        for owner in Party::all(PARTIES) {
+            let part = graph.input(Self::own(owner, blocks));
+            parts.extend(graph.add(protocol().edges.share(owner), &[part])?);
+        }
+        let circuits = protocol().bits().circuits;
+        let sum = circuits.circuit(std::sync::Arc::clone(&self.circuits.block), blocks);
+        let state = graph.add(sum, &parts)?;
         let state = encrypted(
             &mut graph,
             protocol(),

@@ -16,7 +16,7 @@ use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 
 pub(crate) use self::connection::Pending;
-pub(crate) use self::port::Port;
+pub(crate) use self::port::{Connections, Port};
 pub(crate) use self::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
 use crate::keep::Keep;

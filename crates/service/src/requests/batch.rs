@@ -1,11 +1,11 @@
-//! A batch of requests: which they are, in the order that all servers have, and a server's shares of them.
+//! A batch of requests: which they are, in the order that all servers have, and a server's parts of them.
 
 use std::fmt;
 use std::time::Instant;
 
 use madrigal_core::Zeroizing;
 
-use super::lanes::EACH;
+use super::lanes::REQUEST;
 
 /// Random bytes by which the connections of a client to all servers are known as one another's.
 pub(crate) type SessionName = [u8; 16];
@@ -52,8 +52,8 @@ impl Lanes {
 /// A batch at a server.
 pub(crate) struct Batch {
     runs: Vec<Run>,
-    /// Shares of all lanes, zero where a request is not there.
-    shares: Zeroizing<Vec<u8>>,
+    /// This server's parts of all lanes, zero where a request is not there.
+    parts: Zeroizing<Vec<u8>>,
     there: Vec<bool>,
     missing: usize,
     /// Time when the first request of each run came.
@@ -72,7 +72,7 @@ impl Batch {
         let lanes = runs.iter().map(|run| run.count as usize).sum();
         Self {
             came: vec![Instant::now(); runs.len()],
-            shares: Zeroizing::new(vec![0; lanes * EACH]),
+            parts: Zeroizing::new(vec![0; lanes * REQUEST]),
             there: vec![false; lanes],
             missing: lanes,
             runs,
@@ -88,9 +88,9 @@ impl Batch {
         self.there.len()
     }
 
-    /// Shares of all lanes.
-    pub(crate) fn shares(&self) -> &[u8] {
-        &self.shares
+    /// This server's parts of all lanes.
+    pub(crate) fn parts(&self) -> &[u8] {
+        &self.parts
     }
 
     /// Whether all requests are there.
@@ -118,16 +118,16 @@ impl Batch {
     }
 
     /// Puts requests of run `at` into lanes from `lane` on.
-    pub(crate) fn put(&mut self, at: usize, lane: usize, shares: &[u8], came: Instant) {
-        let count = shares.len() / EACH;
-        self.shares[lane * EACH..][..shares.len()].copy_from_slice(shares);
+    pub(crate) fn put(&mut self, at: usize, lane: usize, parts: &[u8], came: Instant) {
+        let count = parts.len() / REQUEST;
+        self.parts[lane * REQUEST..][..parts.len()].copy_from_slice(parts);
         let there = &mut self.there[lane..lane + count];
         self.missing -= there.iter().filter(|there| !**there).count();
         there.fill(true);
         self.came[at] = self.came[at].min(came);
     }
 
-    /// Takes requests out of lanes; gives those that were there, with their shares and when they came.
+    /// Takes requests out of lanes; gives those that were there, with their parts and when they came.
     pub(crate) fn take(&mut self, lanes: &[Lanes]) -> Vec<(Run, Vec<u8>, Instant)> {
         let mut out = vec![false; self.lanes()];
         for lanes in lanes {
@@ -137,12 +137,12 @@ impl Batch {
         let taken: Vec<_> = taken
             .into_iter()
             .map(|(at, run, lane)| {
-                let bytes = lane * EACH..(lane + run.count as usize) * EACH;
-                (run, self.shares[bytes].to_vec(), self.came[at])
+                let bytes = lane * REQUEST..(lane + run.count as usize) * REQUEST;
+                (run, self.parts[bytes].to_vec(), self.came[at])
             })
             .collect();
         for (lane, _) in out.iter().enumerate().filter(|(_, out)| **out) {
-            self.shares[lane * EACH..][..EACH].fill(0);
+            self.parts[lane * REQUEST..][..REQUEST].fill(0);
             self.missing += usize::from(self.there[lane]);
             self.there[lane] = false;
         }

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) use self::batch::{Batch, Lanes, Run, SessionName};
 pub(crate) use self::key::{Key, KeyTold, Settled};
-pub(crate) use self::lanes::EACH;
+pub(crate) use self::lanes::{ANSWER, REQUEST};
 pub(crate) use self::pool::{Pool, Told};
 use crate::config::RequestConfig;
 
@@ -50,7 +50,7 @@ impl RequestKind {
 
     /// Bytes of a request at a server, and of its answer.
     pub const fn bytes() -> [u32; 2] {
-        [EACH as u32; 2]
+        [REQUEST as u32, ANSWER as u32]
     }
 
     /// Memory of the largest batch at a server, in bytes.
@@ -121,7 +121,7 @@ impl Cipher {
         deadline: std::time::Duration,
     ) -> Result<Vec<Shares>, RunError> {
         let given = Given {
-            inputs: self.aes.parts(session.me(), part),
+            inputs: self.aes.key_parts(session.me(), part),
             ..Given::default()
         };
         let plan = self.aes.schedule();
@@ -129,7 +129,7 @@ impl Cipher {
         Ok(done.await?.outputs)
     }
 
-    /// Encrypts a batch under the keys of all rounds. Gives the shares of all its lanes, side by side as the batch has them, and the bytes that were
+    /// Encrypts a batch under the keys of all rounds. Gives this server's answers of all its lanes, side by side as the batch has them, and the bytes that were
     /// sent meanwhile.
     pub(crate) async fn encrypt(
         &self,
@@ -148,7 +148,9 @@ impl Cipher {
             });
         };
         let mut inputs = keys.to_vec();
-        inputs.push(lanes::to_shares(batch.shares(), *lanes));
+        let me = session.me();
+        let part = lanes::to_part(me, batch.parts(), *lanes);
+        inputs.extend(SharedAes::parts(me, part));
         let given = Given {
             inputs,
             ..Given::default()

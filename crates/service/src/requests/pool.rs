@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::batch::{Batch, Lanes, Run, SessionName};
-use super::lanes::EACH;
+use super::lanes::{ANSWER, REQUEST};
 
 /// The most requests that wait at a server, of all clients.
 const MOST_WAITING: usize = 1 << 18;
@@ -70,7 +70,7 @@ struct Waiting {
 
 impl Waiting {
     fn count(&self) -> u64 {
-        (self.shares.len() / EACH) as u64
+        (self.shares.len() / REQUEST) as u64
     }
 
     fn end(&self) -> u64 {
@@ -83,7 +83,7 @@ impl Waiting {
         if first >= end {
             return None;
         }
-        let at = |number: u64| (number - self.first) as usize * EACH;
+        let at = |number: u64| (number - self.first) as usize * REQUEST;
         Some(Self {
             first,
             shares: self.shares.slice(at(first)..at(end)),
@@ -376,14 +376,14 @@ impl Pool {
                 continue;
             };
             count += u64::from(run.count);
-            let all = answers.slice(lane * EACH..(lane + run.count as usize) * EACH);
+            let all = answers.slice(lane * ANSWER..(lane + run.count as usize) * ANSWER);
             for at in (0..run.count as usize).step_by(TOGETHER) {
                 let end = (at + TOGETHER).min(run.count as usize);
                 // Whoever has gone does not hear it.
                 let _ = client.replies.send(Told::Answers(Answers {
                     first_number: run.first + at as u64,
-                    each_bytes: EACH as u32,
-                    payload: Payload(all.slice(at * EACH..end * EACH)),
+                    each_bytes: ANSWER as u32,
+                    payload: Payload(all.slice(at * ANSWER..end * ANSWER)),
                 }));
             }
         }
