@@ -228,7 +228,7 @@ fn what_is_in_flight_when_a_session_ends_may_be_asked_again() {
         // They wait for the window when a server goes.
         let shares = deal_blocks(&blocks).unwrap();
         ends.0.send(&shares).await.unwrap();
-        let server = service.servers[1].take().unwrap();
+        let server = service.servers[2].take().unwrap();
         let (_, told) = tokio::join!(server.leave(Duration::from_secs(5)), async {
             let mut told = Vec::new();
             while told.len() < 3 {
@@ -242,7 +242,7 @@ fn what_is_in_flight_when_a_session_ends_may_be_asked_again() {
                 assert!(failed.may_retry(), "{failed}");
             }
         }
-        service.start(1).await;
+        service.start(2).await;
         let mut ends = self::ends(&service).await;
         assert_eq!(encrypt(&service, &mut ends, &blocks).await, before);
         service.stop_all().await;
