@@ -78,7 +78,7 @@ pub struct KindError {
     /// The program's file.
     pub program: PathBuf,
     /// What is wrong.
-    pub fault: KindFault,
+    pub fault: Box<KindFault>,
 }
 
 /// Fault of a kind.
@@ -139,7 +139,7 @@ impl Kind {
         Self::try_load(config, servers, threads, memory).map_err(|fault| KindError {
             kind,
             program,
-            fault,
+            fault: Box::new(fault),
         })
     }
 

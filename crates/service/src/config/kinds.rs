@@ -77,7 +77,7 @@ pub enum Function {
 
 /// A kind of either sort.
 pub(super) enum Checked {
-    Jobs(KindConfig),
+    Jobs(Box<KindConfig>),
     Requests(RequestConfig),
 }
 
@@ -149,7 +149,9 @@ impl KindText {
             Err((at, problem.to_owned()))
         };
         match (&self.program, &self.requests) {
-            (Some(_), None) => self.checked_jobs(folder, known).map(Checked::Jobs),
+            (Some(_), None) => self
+                .checked_jobs(folder, known)
+                .map(|kind| Checked::Jobs(Box::new(kind))),
             (None, Some(_)) => self.checked_requests(known).map(Checked::Requests),
             (Some(_), Some(_)) => wrong("a kind has `program` or `requests`, and not both"),
             (None, None) => wrong(

@@ -279,7 +279,7 @@ impl Config {
                     );
                     return Err(field(&format!("kinds.{name}.requests"), problem));
                 }
-                Checked::Jobs(kind) => drop(kinds.insert(name, kind)),
+                Checked::Jobs(kind) => drop(kinds.insert(name, *kind)),
                 Checked::Requests(kind) => drop(requests.insert(name, kind)),
             }
         }
