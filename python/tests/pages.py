@@ -9,9 +9,11 @@ import inspect
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +28,10 @@ PROGRAM = pathlib.Path(os.environ.get("MADRIGAL") or ROOT / "target/debug/madrig
 EXCUSE = "*Not run by the tests: "
 #: Languages of blocks that are for the eye.
 SHOWN = {"text", "toml", "{toctree}"}
+#: Line of a server's log that says that clients can come.
+LISTENS = "listening"
+#: Seconds that a server has to listen, and to end: jobs have 30 of these.
+PATIENCE = 45
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Block:
     """A fenced block: its language, the word after that, its text, and the line of the page where its text begins.
 
     ``python`` is run in the page's namespace, as cells of a notebook are; ``python NAME.py`` is a file of the reader's. ``sh`` is
-    run by bash, and neighbours ``sh party-I`` at the same time.
+    run by bash, and neighbours ``sh party-I`` at the same time. ``sh service`` goes on beside the blocks below it, until the page's end.
     """
 
     language: str
@@ -62,7 +68,7 @@ def blocks(text: str) -> list[Block]:
             language, _, word = info.partition(" ")
             if language not in {"python", "sh", "rust"} | SHOWN:
                 raise ValueError(f"line {start}: a block of {language!r} is neither run nor shown: is it text?")
-            if word and not re.fullmatch(r"party-\d" if language == "sh" else r"\w+\.py", word):
+            if word and not re.fullmatch(r"party-\d|service" if language == "sh" else r"\w+\.py", word):
                 raise ValueError(f"line {start}: {info!r}?")
             excused = before.startswith(EXCUSE) and before.endswith(".*")
             found.append(Block(language, word, "\n".join(lines[start : number - 1]) + "\n", start + 1, excused))
@@ -93,6 +99,7 @@ class Reader:
     def __init__(self, page: pathlib.Path, folder: pathlib.Path) -> None:
         self.page, self.folder = page, folder
         self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.services: list[tuple[Block, subprocess.Popen[bytes], pathlib.Path]] = []
         (folder / "examples").symlink_to(ROOT / "examples")
         (folder / "bin").mkdir()
         (folder / "bin/madrigal").symlink_to(PROGRAM)
@@ -103,6 +110,17 @@ class Reader:
 
     def read(self) -> int:
         """Runs all blocks; gives how many."""
+        try:
+            count = self.run()
+            self.end_services()
+        finally:
+            for _, process, _ in self.services:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        return count
+
+    def run(self) -> int:
         left = [block for block in blocks(with_free_ports(self.page.read_text())) if block.language in {"python", "sh"} and not block.excused]
         count = len(left)
         while left:
@@ -112,7 +130,9 @@ class Reader:
                 while together < len(left) and left[together].word.startswith("party-") and left[together].word != "party-0":
                     together += 1
             now, left = left[:together], left[together:]
-            if now[0].language == "sh":
+            if now[0].word == "service":
+                self.serve(now[0])
+            elif now[0].language == "sh":
                 self.shell(now)
             elif now[0].word:
                 (self.folder / now[0].word).write_text(now[0].text)
@@ -141,6 +161,31 @@ class Reader:
                 if process.poll() is None:
                     process.kill()
                     process.wait()
+        assert not failed, "\n".join(failed)
+
+    def serve(self, block: Block) -> None:
+        log = self.folder / f"service-{len(self.services)}.log"
+        with log.open("wb") as told:
+            process = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", block.text], cwd=self.folder, env=self.environment,
+                stdin=subprocess.DEVNULL, stdout=told, stderr=subprocess.STDOUT, start_new_session=True,
+            )
+        self.services.append((block, process, log))
+        until = time.monotonic() + PATIENCE
+        while LISTENS not in log.read_text():
+            up = process.poll() is None and time.monotonic() < until
+            assert up, f"{self.page}:{block.line} does not listen:\n{block.text}\n{log.read_text()}"
+            time.sleep(0.05)
+
+    def end_services(self) -> None:
+        """Ends the services, as their operators would; all have to say that it went well."""
+        for _, process, _ in self.services:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+        failed = []
+        for block, process, log in self.services:
+            if process.wait(timeout=PATIENCE):
+                failed.append(f"{self.page}:{block.line} ended with {process.returncode}:\n{block.text}\n{log.read_text()}")
         assert not failed, "\n".join(failed)
 
     def python(self, block: Block) -> None:

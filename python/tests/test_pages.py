@@ -1,4 +1,4 @@
-"""The pages of docs/guide, and the site's first page, do what they say; what builds the site finds what is wrong with it."""
+"""The pages of docs/guide, the one on services, and the site's first page, do what they say; what builds the site finds what is wrong with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from pages import PROGRAM, ROOT, Reader, blocks
 
-GUIDE = [*sorted((ROOT / "docs/guide").glob("*.md")), ROOT / "docs/site/index.md"]
+GUIDE = [*sorted((ROOT / "docs/guide").glob("*.md")), ROOT / "docs/SERVICE.md", ROOT / "docs/site/index.md"]
 #: Pages that `cargo xtask readme` and rustdoc run.
 RUST = {"rust.md"}
 
@@ -87,7 +87,8 @@ def test_blocks_are_found() -> None:
             blocks(wrong)
 
 
-@pytest.mark.parametrize("text", ["```sh\nfalse\n```\n", "```sh\n! true\n```\n", "```python\nassert 0\n```\n", "```sh party-0\ntrue\n```\n```sh party-1\nfalse\n```\n"])
+@pytest.mark.parametrize("text", ["```sh\nfalse\n```\n", "```sh\n! true\n```\n", "```python\nassert 0\n```\n", "```sh party-0\ntrue\n```\n```sh party-1\nfalse\n```\n",
+                                  "```sh service\nfalse\n```\n", "```sh service\ntrap 'exit 3' TERM; echo listening; while true; do sleep 0.1; done\n```\n"])
 def test_a_page_that_is_wrong_fails(text: str, tmp_path: pathlib.Path) -> None:
     page = tmp_path / "wrong.md"
     page.write_text(text)

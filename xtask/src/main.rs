@@ -7,6 +7,7 @@
 
 mod circles;
 mod codegen;
+mod deploy;
 mod differential;
 mod domains;
 mod dudect;
@@ -57,6 +58,8 @@ cargo xtask CHORE
                         environment, and tell its size and how long its first result takes. With interpreters,
                         the tests run in each, with that version of NumPy; with --sdist, a source distribution
                         is made and the wheel is built from it too
+  deploy                check the unit, the manifests and the chart of deploy/ with the checkers that are installed, and tell which
+                        were skipped
   external              compare the types of other crates in the library's interface with external-types.toml
   reference             write docs/CLI.md, and the tables of docs/STATISTICS.md and README.md that are made from
                         the flags, the types and the exit statuses, again; a test says if they are not current
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         ["python", ref rest @ ..] => python::python(rest),
         ["site"] => site::site(),
         ["wheel", ref rest @ ..] => wheel::wheel(rest),
+        ["deploy"] => deploy::deploy(),
         ["external"] => external::external(),
         ["reference"] => reference::reference(),
         ["codegen"] => codegen::codegen(false),

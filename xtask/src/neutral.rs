@@ -16,6 +16,7 @@ pub(crate) fn neutral() -> Outcome {
             "crates/models",
             "crates/app",
             "crates/lab",
+            "crates/service",
             "crates/sql",
         ];
         let of_commands = of_commands.iter().any(|folder| name.starts_with(folder));

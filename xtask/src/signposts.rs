@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use crate::{Outcome, root};
 
 /// A path in backticks begins with one of these, or it is no path of ours.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 9] = [
     ".ci/",
     "crates/",
+    "deploy/",
     "docs/",
     "examples/",
     "fuzz/",

@@ -8,6 +8,7 @@
 //! | to | use |
 //! |---|---|
 //! | cut up a value | [`deal`], with a [`private_generator`] |
+//! | cut up a value that does not fit into memory | [`StreamDealer`] |
 //! | write a file, sealed or not | [`ShareFile::write`] |
 //! | read one of any origin | [`ShareFile::read`], [`read_file`] |
 //! | check at a server that it is what a job asks for | [`Expected::check`] |
@@ -55,6 +56,7 @@ mod file;
 mod header;
 mod limits;
 mod pieces;
+mod stream;
 mod submission;
 
 pub use bare::{bare_bytes, combine_bare, deal_bare};
@@ -64,6 +66,7 @@ pub use field::Field;
 pub use file::{Preamble, ShareFile, file_name, fuzz_read, read_file};
 pub use header::{Header, Named, Purpose, SubmissionId, sharing_named};
 pub use limits::{MAX_HEADER, MAX_TEXT};
+pub use stream::{Elements, StreamDealer};
 pub use submission::{
     Received, SEED_BYTES, combine, deal, deal_with, gather, nonce, private_generator, private_seed,
     seeded_generator,

@@ -3,4 +3,5 @@
 mod common;
 mod files;
 mod refusals;
+mod streams;
 mod submissions;

@@ -40,6 +40,7 @@
 //! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | n \| 0, 1, 2, ...: one for each piece | [`GARBLER_KEY_NUMBERS`], that of the garbler's first piece | `crates/garbling/src/garbler.rs` |
 //! | seed of a client's generator, from the operating system | yes | n \| 0, 1, 2, ...: parts of values, salts, nonces | random, as secret as the key | `private_generator` of `crates/clients` |
+//! | seed of a part of a client's value that is dealt in pieces, from that generator | yes | n \| 0, 1, 2, ...: the part's bytes, in order | random, as secret as the key | `crates/clients/src/stream.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
 //! | two halves of [`VOLE_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees and of their leaves | | `crates/ot/src/silent/public.rs` |
 //! | seed of the shifts of VOLE's trees, drawn when base rows are fixed | no | 0, 1, 2, ...: one for each group of trees | | `crates/ot/src/vole/shifts.rs` |
@@ -236,6 +237,8 @@ registry! {
     Sha256 SHARE_PART = b"madrigal share part v1";
     /// A share file that is not sealed gives the digest at its end, which finds damage.
     Sha256 SHARE_CHECK = b"madrigal share check v1";
+    /// A server's fingerprint and a client's secret give the token that the client shows that server (pseudorandom function under the secret).
+    Sha256 SERVICE_TOKEN = b"madrigal service's token v1";
     /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
     Sha256 SERVICE_KIND = b"madrigal service's kind v1";
     /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).

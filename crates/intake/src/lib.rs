@@ -35,6 +35,7 @@ mod schema;
 mod server;
 mod signed;
 mod state;
+mod token;
 
 pub use client::{ClientConnection, NotNow, ServerFault};
 pub use code::Code;
@@ -54,3 +55,4 @@ pub use receipt_error::ReceiptError;
 pub use server::{Asked, ServerConnection, Terms};
 pub use signed::Signed;
 pub use state::State;
+pub use token::{token_digest, token_for};

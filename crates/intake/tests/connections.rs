@@ -629,6 +629,94 @@ fn versions_are_compared() {
     }
 }
 
+/// A server whose welcome no client would read learns of it when it starts.
+#[test]
+fn servers_check_what_they_say() {
+    let good = terms(0);
+    assert_eq!(good.check(), Ok(()));
+    let many = |count: usize| {
+        let mut many = terms(0);
+        let kind = |at| Kind {
+            name: format!("kind-{at}"),
+            ..kinds()[0].clone()
+        };
+        many.kinds = (0..count).map(kind).collect();
+        many.check()
+    };
+    assert_eq!(many(MAX_KINDS), Ok(()));
+    assert!(matches!(many(MAX_KINDS + 1), Err(WireError::Field(_))));
+    let changes: [fn(&mut Terms); 7] = [
+        |terms| terms.server = "a b".into(),
+        |terms| terms.servers = 1,
+        |terms| terms.place = Party::new(3),
+        |terms| terms.body_window = MIN_BODY_WINDOW - 1,
+        |terms| terms.request_window = 0,
+        |terms| terms.kinds[0].name = terms.kinds[1].name.clone(),
+        |terms| terms.kinds[0].inputs[0].shape = vec![Some(usize::MAX)],
+    ];
+    for change in changes {
+        let mut terms = terms(0);
+        change(&mut terms);
+        assert!(matches!(terms.check(), Err(WireError::Field(_))));
+    }
+    let mut long = terms(0);
+    for kind in &mut long.kinds {
+        kind.inputs = vec![
+            Input {
+                name: "n".repeat(1000),
+                ..kind.inputs[0].clone()
+            };
+            50
+        ];
+    }
+    assert!(matches!(long.check(), Err(WireError::Long { .. })));
+}
+
+/// Bytes that messages take beside what they carry.
+#[test]
+fn messages_keep_their_budgets() {
+    let length = |message: &FromClient| {
+        let mut frame = BytesMut::new();
+        message.encode(&mut frame);
+        frame.len()
+    };
+    let requests = FromClient::Requests(Requests {
+        kind: 200,
+        first_number: u64::MAX - 1000,
+        each_bytes: 32,
+        payload: vec![0; 50 * 32].into(),
+    });
+    assert!(length(&requests) <= 50 * 32 + 30, "{}", length(&requests));
+    let mine = submission(10, 0);
+    let (id, headers, digest) = mine.known();
+    let carried = headers.len() + mine.body.len();
+    let whole = FromClient::Whole(Whole {
+        number: 1 << 40,
+        kind: 200,
+        id,
+        headers,
+        digest,
+        body: mine.body.clone().into(),
+    });
+    assert!(
+        length(&whole) <= carried + 2 * 32 + 40,
+        "{}",
+        length(&whole)
+    );
+    let piece = FromClient::Piece(Piece {
+        number: 1 << 40,
+        offset: MAX_BODY,
+        bytes: vec![0; PIECE].into(),
+    });
+    assert!(length(&piece) <= PIECE + 40, "{}", length(&piece));
+    // What a connection costs that has said nothing, beside TLS.
+    assert!(
+        size_of::<ServerConnection>() <= 512,
+        "{}",
+        size_of::<ServerConnection>()
+    );
+}
+
 proptest! {
     #[test]
     fn servers_stand_any_script(script in proptest::collection::vec(any::<u8>(), 0..300)) {

@@ -216,3 +216,25 @@ fn debug_tells_no_secrets() {
     let payload = Payload::from(vec![171; 3]);
     assert_eq!(format!("{payload:?}"), "3 bytes");
 }
+
+/// The seeds of the fuzz target, which were made by other means, are answers to what its client asks.
+#[test]
+fn seeds_of_the_fuzz_target_are_messages() {
+    let seeds = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fuzz/seeds/intake_client"
+    );
+    let mut count = 0;
+    for seed in std::fs::read_dir(seeds).unwrap() {
+        let bytes = std::fs::read(seed.unwrap().path()).unwrap();
+        fuzz_client(&bytes);
+        let mut frames = greeted();
+        frames.put(&bytes);
+        while let Some(message) = frames.message().unwrap() {
+            FromServer::decode(message).unwrap();
+            count += 1;
+        }
+        assert_eq!(frames.buffered(), 0);
+    }
+    assert!(count >= 12, "{count}");
+}

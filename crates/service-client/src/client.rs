@@ -7,10 +7,10 @@ use futures_util::future::try_join_all;
 use madrigal_intake::{Kind, Receipt, State};
 use madrigal_net::roster::Roster;
 
+use crate::asks::ToServer;
 use crate::config::ServiceConfig;
 use crate::dial::Dial;
 use crate::error::ClientError;
-use crate::link::ToServer;
 use crate::pending::Pending;
 use crate::prepared::Prepared;
 use crate::servers::{Servers, place_of};

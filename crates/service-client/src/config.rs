@@ -31,10 +31,12 @@ pub struct ServiceConfig {
     pub connections: usize,
     /// Time for which a server that cannot be reached, or is busy, is asked again.
     pub patience: Duration,
+    /// Time within which a server has to greet, and to say something where it owes an answer other than the end of a job.
+    pub silence: Duration,
 }
 
 impl ServiceConfig {
-    /// An anonymous client of these servers, with one connection to each and a minute of patience.
+    /// An anonymous client of these servers, with one connection to each, a minute of patience, and half a minute of it with silence.
     pub fn new(servers: Roster) -> Self {
         Self {
             servers: Arc::new(servers),
@@ -43,6 +45,7 @@ impl ServiceConfig {
             client: None,
             connections: 1,
             patience: Duration::from_secs(60),
+            silence: Duration::from_secs(30),
         }
     }
 

@@ -2,12 +2,17 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use madrigal_net::rustls::ClientConnection as Tls;
 use madrigal_net::tls::{ClientTls, TlsError, Wire, server_name};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+
+/// Silence after which the system asks whether the other machine is there.
+const ALIVE: Duration = Duration::from_secs(40);
 
 /// A stream of bytes each way.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -68,6 +73,13 @@ impl Dial for TcpDial {
             let socket = TcpStream::connect(&address).await.map_err(unreachable)?;
             // Messages are put together here: none waits for another.
             socket.set_nodelay(true).map_err(unreachable)?;
+            // A wait for a job may be long, and a machine that is gone says nothing.
+            let alive = TcpKeepalive::new()
+                .with_time(ALIVE)
+                .with_interval(ALIVE / 4);
+            SockRef::from(&socket)
+                .set_tcp_keepalive(&alive)
+                .map_err(unreachable)?;
             let socket: Box<dyn Stream> = Box::new(socket);
             let tls = Tls::new(config, server_name()).map_err(TlsError::Setup)?;
             let mut wire = Wire::tls(socket, tls.into());

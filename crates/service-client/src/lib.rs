@@ -43,11 +43,13 @@
 //! # Ok(()) }
 //! ```
 
+mod asks;
 mod blocks;
 mod body;
 mod client;
 mod config;
 mod dial;
+mod driver;
 mod error;
 mod files;
 mod hex;
@@ -62,13 +64,12 @@ mod submission;
 mod value;
 
 pub use blocks::{BlockError, combine_block, deal_blocks};
-pub use body::Body;
 pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
 pub use error::{At, ClientError};
 /// Kinds and states, as servers tell them.
-pub use madrigal_intake::{Kind, State, shape_in_words};
+pub use madrigal_intake::{Kind, State, shape_in_words, token_digest};
 pub use many::{One, Progress};
 pub use outputs::{MOST_OUTPUT_BYTES, Outputs};
 pub use requests::{Answer, AnswerReceiver, Failed, RequestSender};

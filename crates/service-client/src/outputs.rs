@@ -11,9 +11,10 @@ use madrigal_engine::Shares;
 use madrigal_intake::limits::PIECE;
 use madrigal_intake::{Finished, JobReceipt, Of, check};
 
+use crate::asks::{LinkError, Waited};
 use crate::client::ServiceClient;
 use crate::error::ClientError;
-use crate::link::{Link, LinkError, Waited};
+use crate::link::Link;
 use crate::servers::place_of;
 use crate::submission::Submission;
 

@@ -10,9 +10,10 @@ use futures_util::future::try_join_all;
 use madrigal_intake::{Code, Payload, What};
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::asks::{Event, LinkError};
 use crate::client::ServiceClient;
 use crate::error::{At, ClientError};
-use crate::link::{Event, Link, LinkError};
+use crate::link::Link;
 use crate::servers::{Failure, place_of, session};
 
 /// Results of one request.

@@ -7,15 +7,16 @@ use std::time::Duration;
 use futures_util::future::try_join_all;
 use madrigal_core::text::plain;
 use madrigal_intake::limits::VERSIONS;
-use madrigal_intake::{Hello, Kind, Welcome};
+use madrigal_intake::{Hello, Kind, Welcome, token_for};
 use madrigal_net::tls::{ClientTls, TlsError};
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
+use crate::asks::{LinkError, Sink};
 use crate::config::ServiceConfig;
 use crate::dial::{DialError, SharedDial, TcpDial};
 use crate::error::{At, ClientError};
-use crate::link::{Link, LinkError, Sink};
+use crate::link::Link;
 
 /// First pause before a server is asked again; each further one is twice as long, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_millis(100);
@@ -113,11 +114,14 @@ impl Servers {
         Ok(())
     }
 
-    fn hello(&self, session: [u8; 16]) -> Hello {
+    fn hello(&self, server: usize, session: [u8; 16]) -> Hello {
+        let key = &self.config.servers.parties()[server].key;
+        let token = self.config.token.as_ref();
         Hello {
             least: *VERSIONS.start(),
             most: *VERSIONS.end(),
-            token: self.config.token.clone(),
+            // Each server sees another one, and cannot pose as the client at the others.
+            token: token.map(|secret| token_for(secret, key)),
             client: self.config.client.clone(),
             software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).into(),
             session,
@@ -131,11 +135,17 @@ impl Servers {
         session: [u8; 16],
         sink: Option<Sink>,
     ) -> Result<Link, Failure> {
-        let wire = self.dial.dial(server).await.map_err(Failure::Dial)?;
-        let link = Link::open(wire, self.hello(session), sink)
-            .await
-            .map_err(Failure::Link)?;
-        Ok(link)
+        let silence = self.config.silence;
+        let open = async {
+            let wire = self.dial.dial(server).await.map_err(Failure::Dial)?;
+            let link = Link::open(wire, self.hello(server, session), sink, silence).await;
+            link.map_err(Failure::Link)
+        };
+        let late = || {
+            let why = format!("no connection and greeting within {} s", silence.as_secs());
+            Failure::Link(LinkError::Lost(why.into()))
+        };
+        timeout(silence, open).await.unwrap_or_else(|_| Err(late()))
     }
 
     /// Connects to a server, again and again while it may work later.
@@ -297,29 +307,41 @@ impl Failure {
     }
 }
 
-/// Pauses between attempts, which grow, until the patience is over.
+/// Pauses between attempts, which grow, until the patience is over: it counts from the first failure, and anew after an attempt that lasted
+/// longer than it, as a wait for a job may.
 struct Patience {
+    patience: Duration,
     end: Instant,
-    pause: Duration,
+    /// Beginning of the present attempt.
+    since: Instant,
+    pause: Option<Duration>,
 }
 
 impl Patience {
     fn new(patience: Duration) -> Self {
         Self {
-            end: Instant::now() + patience,
-            pause: FIRST,
+            patience,
+            end: Instant::now(),
+            since: Instant::now(),
+            pause: None,
         }
     }
 
     /// Waits if it may work later, or gives up.
     async fn bear(&mut self, failure: Failure, server: impl Fn() -> At) -> Result<(), ClientError> {
+        let now = Instant::now();
+        if self.pause.is_none() || now - self.since > self.patience {
+            (self.end, self.pause) = (now + self.patience, Some(FIRST));
+        }
         let (may_pass, after) = failure.may_pass();
-        let pause = jittered(self.pause).max(after);
-        if !may_pass || Instant::now() + pause > self.end {
+        let length = self.pause.unwrap_or(FIRST);
+        let pause = jittered(length).max(after);
+        if !may_pass || now + pause > self.end {
             return Err(failure.told(server()));
         }
         sleep(pause).await;
-        self.pause = (2 * self.pause).min(LONGEST);
+        self.since = Instant::now();
+        self.pause = Some((2 * length).min(LONGEST));
         Ok(())
     }
 }

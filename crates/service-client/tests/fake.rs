@@ -102,6 +102,8 @@ pub(crate) struct Faults {
     pub(crate) other_output: Option<fn(&mut Vec<u8>)>,
     /// Answers a wish for a state with a receipt.
     pub(crate) nonsense: bool,
+    /// Waits before it tells the end of a job.
+    pub(crate) late: Duration,
     /// Drops requests instead of answering them.
     pub(crate) mute: bool,
 }
@@ -247,7 +249,10 @@ impl Server {
                 Ok(_) => {}
             }
             while let Some(asked) = connection.asked() {
-                let slow = self.faults.lock().unwrap().slow;
+                let mut slow = self.faults.lock().unwrap().slow;
+                if matches!(asked, Asked::Wait { .. }) {
+                    slow += self.faults.lock().unwrap().late;
+                }
                 if !slow.is_zero() {
                     tokio::time::sleep(slow).await;
                 }
@@ -304,7 +309,9 @@ impl Server {
         match asked {
             Asked::Hello(hello) => {
                 let token = hello.token.map(|token| token.to_vec());
-                let known = key.is_some() || token.as_deref() == Some(b"sesame");
+                let known = key.is_some()
+                    || token.as_deref()
+                        == Some(&token_for(b"sesame", &self.identity.fingerprint())[..]);
                 if token.is_some() && !known {
                     connection.reject(Code::Unknown, "no such token");
                     return true;

@@ -1,16 +1,17 @@
 //! Requests: answered, refused, lost.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use madrigal_clients::{combine_bare, deal_bare, private_generator};
 use madrigal_core::Zeroizing;
 use madrigal_engine::{Element, Shares, Sharing, Sort, Width};
 use madrigal_intake::Code;
-use madrigal_service_client::ClientError;
+use madrigal_service_client::{ClientError, ServiceClient};
 
 use crate::fake::*;
-use crate::submissions::{connect, run};
+use crate::submissions::{connect, inputs, run, submit};
 
 /// Shares of requests with these pairs of numbers, for each server side by side.
 fn dealt(pairs: &[[u64; 2]]) -> Vec<Bytes> {
@@ -124,5 +125,32 @@ fn lost_requests_fail_and_may_be_retried() {
         let (mut sender, mut receiver) = client.requests("halves").await.unwrap();
         sender.send(&dealt(&[[9, 2]])).await.unwrap();
         assert_eq!(value(&receiver.next().await.unwrap().shares.unwrap()), 9);
+    });
+}
+
+/// A server that owes an answer and says nothing is lost; one that is asked to wait for a job is not.
+#[test]
+fn silent_servers_are_lost() {
+    let service = Arc::new(Service::new(Sharing::A, &[]));
+    let mut config = service.config();
+    config.silence = Duration::from_millis(200);
+    run(async {
+        let client = ServiceClient::connect_by(config, service.clone())
+            .await
+            .unwrap();
+        let (mut sender, mut receiver) = client.requests("halves").await.unwrap();
+        service.faults(2).mute = true;
+        sender.send(&dealt(&[[1, 2]; 3])).await.unwrap();
+        for _ in 0..3 {
+            let failed = receiver.next().await.unwrap().shares.unwrap_err();
+            assert_eq!((failed.server.place, failed.code), (2, Code::Retry));
+            assert!(failed.text.contains("silent"), "{failed}");
+        }
+        let inputs = inputs(3);
+        let submission = client.submit(&submit(&inputs)).await.unwrap();
+        // The job takes longer than a server may be silent.
+        service.faults(1).late = Duration::from_millis(700);
+        let waited = client.wait(&submission).await.unwrap();
+        assert_eq!(waited.values.len(), 1);
     });
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use madrigal_clients::Elements;
 use madrigal_core::Digest256;
 use madrigal_engine::{Shares, Sharing};
 use madrigal_intake::{Code, JobReceipt, State};
@@ -73,6 +74,39 @@ fn submissions_of_any_size_come_back() {
             let service = Arc::new(Service::new(sharing, &[]));
             run(there_and_back(&service, elements));
         }
+    }
+}
+
+/// A value that is read piece by piece, over connections that are lost: it is never held together, and is what it was.
+#[test]
+fn values_may_be_streams() {
+    struct Squares(std::sync::atomic::AtomicUsize);
+    impl Elements for Squares {
+        fn read(&self, start: usize, len: usize) -> std::io::Result<Shares> {
+            self.0.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
+            let numbers: Vec<u64> = (start..start + len).map(|i| (i * i) as u64).collect();
+            Ok(Shares::ring_of(Sharing::PUBLIC, numbers))
+        }
+    }
+    for (sharing, elements) in [
+        (Sharing::A, 3),
+        (Sharing::A, 100_001),
+        (Sharing::R, 100_001),
+    ] {
+        let service = Arc::new(Service::new(sharing, &[]));
+        service.faults(1).dies_at = vec![4, 9];
+        let squares = Arc::new(Squares(0.into()));
+        let mut inputs = inputs(1);
+        inputs[1].1 = Value::Stream(vec![elements], squares.clone());
+        run(async {
+            let client = connect(&service).await.unwrap();
+            let submission = client.submit(&submit(&inputs)).await.unwrap();
+            let outputs = client.wait(&submission).await.unwrap();
+            let got = outputs.values[0].1.component::<u64>(0);
+            assert_eq!(got.len(), elements);
+            assert!(got.iter().enumerate().all(|(i, n)| *n == (i * i) as u64));
+        });
+        assert!(squares.0.load(std::sync::atomic::Ordering::Relaxed) <= 8_192 + 2);
     }
 }
 
@@ -249,6 +283,17 @@ fn jobs_that_lie_are_refused() {
     let service = Arc::new(Service::new(Sharing::R, &[]));
     (0..3).for_each(|at| service.faults(at).other_job = Some(|job| job.program.0[0] ^= 1));
     assert!(matches!(error(service), ClientError::JobReceipts(_)));
+    // All servers have receipted another output than they give, or another run.
+    let changes: [fn(&mut JobReceipt); 3] = [
+        |job| job.outputs[0].header.0[0] ^= 1,
+        |job| job.outputs[0].name = "other".into(),
+        |job| job.run.0[0] ^= 1,
+    ];
+    for change in changes {
+        let service = Arc::new(Service::new(Sharing::R, &[]));
+        (0..3).for_each(|at| service.faults(at).other_job = Some(change));
+        assert!(matches!(error(service), ClientError::Output { .. }));
+    }
     let outputs: [fn(&mut Vec<u8>); 4] = [
         |bytes| *bytes.last_mut().unwrap() ^= 1,
         |bytes| bytes[80] ^= 1,

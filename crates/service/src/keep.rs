@@ -1,18 +1,18 @@
 //! All that a server keeps on its disk, as its kinds and its clients use it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
-use madrigal_intake::unpack;
+use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, Status, Vault, VaultError, VaultKey, View,
+    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, State, Status, Vault, VaultError,
+    VaultKey, View,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
@@ -34,6 +34,18 @@ const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
 
+/// Reason why what is kept cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The vault.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// A kind was changed that clients have brought submissions for.
+    #[error("{0}")]
+    Changed(String),
+}
+
 /// A way to open a vault on a disk of one's own.
 pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;
 
@@ -45,22 +57,41 @@ pub(crate) struct Keep {
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
     ages: Ages,
+    /// Reason why the vault has stopped, once it has.
+    failed: watch::Sender<Option<String>>,
 }
 
 /// What is kept of a kind.
 struct Kept {
     rules: Rules,
-    /// Submissions that wait for a batch.
-    waiting: AtomicU64,
+    /// Submissions that wait for a batch, each with its client where the kind waits for some.
+    waiting: Mutex<HashMap<Id, String>>,
     /// Number of batches that have ended in this process, for those who wait.
     ended: watch::Sender<u64>,
     label: KindLabel,
 }
 
+impl Kept {
+    /// The name of a client that the kind waits for, else nothing.
+    fn awaited(&self, client: String) -> String {
+        match self.rules.waits_for.contains(&client) {
+            true => client,
+            false => String::new(),
+        }
+    }
+
+    fn meter(&self, meters: &Meters, waiting: usize) {
+        let gauge = meters.waiting.get_or_create(&self.label);
+        gauge.set(waiting as i64);
+    }
+}
+
 /// Rules of a kind, as the agreement asks for them.
 struct Rules {
     least: u64,
+    most: u64,
     expires: u64,
+    waits_for: BTreeSet<String>,
 }
 
 impl Policy for Rules {
@@ -72,8 +103,13 @@ impl Policy for Rules {
         self.expires
     }
 
-    fn refuses(&self, _: u64, _: &[Id]) -> Option<String> {
-        None
+    fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
+        let (least, most, got) = (self.least, self.most, ids.len() as u64);
+        let fits = (least..=most).contains(&got);
+        // The leader knows the least of all servers, so a batch of another size is its fault.
+        (!fits).then(|| {
+            format!("a batch of {got} submissions, where this server computes {least} to {most}")
+        })
     }
 }
 
@@ -87,6 +123,8 @@ pub(crate) struct Facts {
     pub(crate) members: Vec<Id>,
     /// Bytes of each output's share files, of which there may be one for each submission.
     pub(crate) lengths: Vec<u64>,
+    /// The job's receipt, once it was signed.
+    pub(crate) receipt: OnceLock<Signed>,
 }
 
 impl std::fmt::Debug for Keep {
@@ -107,7 +145,7 @@ impl Keep {
         health: &Arc<Health>,
         meters: &Arc<Meters>,
         disk: Option<Disk>,
-    ) -> Result<Self, VaultError> {
+    ) -> Result<Self, KeepError> {
         let file = config.data.join(FILE);
         if !file.exists() && !config.vault_key.exists() {
             make_key(&config.vault_key)?;
@@ -135,9 +173,11 @@ impl Keep {
             let kept = Kept {
                 rules: Rules {
                     least: config.least as u64,
+                    most: config.most as u64,
                     expires: config.expires.as_secs(),
+                    waits_for: config.waits_for.clone(),
                 },
-                waiting: AtomicU64::new(0),
+                waiting: Mutex::default(),
                 ended: watch::Sender::new(0),
                 label: KindLabel::from(&*name),
             };
@@ -150,6 +190,7 @@ impl Keep {
             health: Arc::clone(health),
             meters: Arc::clone(meters),
             facts: Mutex::default(),
+            failed: watch::Sender::new(None),
             ages: Ages {
                 receiving: RECEIVING,
                 ended: REMEMBERED,
@@ -157,6 +198,8 @@ impl Keep {
             },
         };
         keep.kinds.keys().for_each(|kind| keep.count_waiting(kind));
+        let bound = kinds.iter().try_for_each(|kind| keep.bind(kind));
+        bound.map_err(KeepError::Changed)?;
         Ok(keep)
     }
 
@@ -188,29 +231,45 @@ impl Keep {
 
     /// Number of a kind's submissions that wait for a batch.
     pub(crate) fn waiting(&self, kind: &str) -> usize {
-        self.kept(kind).waiting.load(Relaxed) as usize
+        lock(&self.kept(kind).waiting).len()
     }
 
-    /// Notes that a submission was accepted.
-    pub(crate) fn accepted(&self, kind: &str) {
+    /// Notes that a submission is on the disk. One that was sent again and has been in a batch since does not wait.
+    pub(crate) fn accepted(&self, kind: &str, id: &Id) {
         let kept = self.kept(kind);
-        let waiting = kept.waiting.fetch_add(1, Relaxed) + 1;
         self.meters.accepted.get_or_create(&kept.label).inc();
-        let gauge = self.meters.waiting.get_or_create(&kept.label);
-        gauge.set(waiting as i64);
+        let status = self.vault.status(id).ok().flatten();
+        let Some(status) = status.filter(|status| status.state == State::Accepted) else {
+            return;
+        };
+        let mut waiting = lock(&kept.waiting);
+        waiting.insert(*id, kept.awaited(status.client));
+        kept.meter(&self.meters, waiting.len());
     }
 
-    /// Counts submissions that wait, on the disk.
+    /// Reads from the disk which submissions wait.
     fn count_waiting(&self, kind: &str) {
+        let kept = self.kept(kind);
+        // Those that come from now on are noted beside, and what came before is on the disk.
+        lock(&kept.waiting).clear();
         let view = self.view(kind);
-        let waiting = view.accepted().len();
+        let found = view.accepted().into_iter().map(|(id, _)| {
+            let client = match kept.rules.waits_for.is_empty() {
+                true => String::new(),
+                false => {
+                    let status = self.vault.status(&id).ok().flatten();
+                    kept.awaited(status.map(|status| status.client).unwrap_or_default())
+                }
+            };
+            (id, client)
+        });
+        let found: Vec<_> = found.collect();
         if let Some(error) = view.error() {
             self.trouble(&error);
         }
-        let kept = self.kept(kind);
-        kept.waiting.store(waiting as u64, Relaxed);
-        let gauge = self.meters.waiting.get_or_create(&kept.label);
-        gauge.set(waiting as i64);
+        let mut waiting = lock(&kept.waiting);
+        waiting.extend(found);
+        kept.meter(&self.meters, waiting.len());
     }
 
     /// Notes that a batch has ended, and tells those who wait for it.
@@ -224,21 +283,12 @@ impl Keep {
         self.kept(kind).ended.subscribe()
     }
 
-    /// Whether submissions of all these clients wait.
-    pub(crate) fn are_waiting(
-        &self,
-        kind: &str,
-        clients: &std::collections::BTreeSet<String>,
-    ) -> bool {
-        if clients.is_empty() {
-            return true;
-        }
-        let waiting = self.view(kind).accepted();
-        let names = waiting
-            .iter()
-            .filter_map(|(id, _)| self.vault.status(id).ok()?);
-        let names: std::collections::BTreeSet<String> = names.map(|one| one.client).collect();
-        clients.is_subset(&names)
+    /// Whether submissions wait of all clients that the kind waits for.
+    pub(crate) fn are_waiting(&self, kind: &str) -> bool {
+        let kept = self.kept(kind);
+        let waiting = lock(&kept.waiting);
+        let mut awaited = kept.rules.waits_for.iter();
+        awaited.all(|client| waiting.values().any(|name| name == client))
     }
 
     /// Whether a submission of a kind is overdue.
@@ -248,13 +298,49 @@ impl Keep {
 
     /// Notes that a kind has stopped until an operator has looked.
     pub(crate) fn stopped(&self, kind: &str, why: String) {
-        self.health.trouble(Trouble::Kind(kind.to_owned()), why);
+        self.health.trouble(Trouble::Stopped(kind.to_owned()), why);
+    }
+
+    /// Binds a kind to its program: submissions are for the program that their clients knew.
+    fn bind(&self, kind: &Kind) -> Result<(), String> {
+        let name = &kind.config.name;
+        let note = format!("kind {name}");
+        let failed = |error: VaultError| error.to_string();
+        let digest = kind.digest;
+        let noted = self.vault.noted(&note).map_err(failed)?;
+        if noted.as_deref().map(Vec::as_slice) == Some(&digest[..]) {
+            return Ok(());
+        }
+        let used = self.vault.usage(name);
+        let restored = self.vault.restored(name).map_err(failed)?;
+        if noted.is_some() && (used.submissions > 0 || restored.closed.is_some()) {
+            return Err(format!(
+                "kind `{name}` has another program, other lengths, receivers or sizes of batches than before, and clients brought submissions for those: put them back, or give the kind another name"
+            ));
+        }
+        self.vault
+            .note(&note, Some(digest.to_vec()))
+            .wait()
+            .map_err(failed)
     }
 
     /// Notes a trouble of the disk.
     pub(crate) fn trouble(&self, error: &VaultError) {
         error!(%error, "the vault");
         self.health.trouble(Trouble::Vault, error.to_string());
+        if matches!(error, VaultError::Stopped { .. }) {
+            self.failed.send_replace(Some(error.to_string()));
+        }
+    }
+
+    /// Waits until the vault has stopped, which it does not survive: gives the reason.
+    pub(crate) async fn failed(&self) -> String {
+        let mut failed = self.failed.subscribe();
+        let reason = failed.wait_for(Option::is_some).await;
+        reason
+            .ok()
+            .and_then(|reason| reason.clone())
+            .unwrap_or_default()
     }
 
     /// How a submission stands.
@@ -279,7 +365,7 @@ impl Keep {
         read.map_err(|error| error.to_string())?
     }
 
-    fn submitted(&self, kind: &Kind, me: Party, id: &Id) -> Result<Submitted, String> {
+    pub(crate) fn submitted(&self, kind: &Kind, me: Party, id: &Id) -> Result<Submitted, String> {
         let wrong =
             |problem: &dyn std::fmt::Display| format!("submission {}: {problem}", Digest256(*id));
         let header = self.vault.header(id).map_err(|error| wrong(&error))?;
@@ -340,6 +426,7 @@ impl Keep {
             info,
             members: self.vault.members(kind, n)?,
             lengths: lengths.into_values().collect(),
+            receipt: OnceLock::new(),
         });
         let mut all = lock(&self.facts);
         if all.len() >= FACTS {
@@ -356,7 +443,7 @@ impl Keep {
         let last = restored.closed.map_or(0, |closed| closed.n);
         // Results of old batches are gone, and so are the batches: the search goes from the last one down to the first that is kept.
         let mut found = None;
-        for n in (after + 1..=last).rev() {
+        for n in (after.saturating_add(1)..=last).rev() {
             match self.vault.batch(kind, n)? {
                 None => break,
                 Some(batch) => {

@@ -13,7 +13,7 @@ use madrigal_program::{Client, Computation, Planned};
 use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::KindConfig;
+use crate::config::{KindConfig, Submitters};
 
 /// A kind of jobs.
 #[derive(Debug)]
@@ -168,6 +168,11 @@ impl Kind {
             let got = one.parties();
             return Err(KindFault::Servers { got, servers });
         }
+        if !one.requirements().is_empty() {
+            return Err(KindFault::Unfit(
+                "it requires something of its inputs, and one client's value that does not meet that would end the jobs of all: leave such values out by a condition instead".to_owned(),
+            ));
+        }
         let submitter = kind.take_inputs(&one, &two)?;
         kind.take_outputs(&one, &two, &submitter)?;
         let most = kind.config.most;
@@ -316,6 +321,12 @@ impl Kind {
                 });
             }
         }
+        let own = |output: &KindOutput| !matches!(output.to, Receivers::Named(_));
+        if self.config.submit == Submitters::Anyone && self.outputs.iter().any(own) {
+            return Err(KindFault::Unfit(
+                "it has outputs for those who submit, and anyone may: a server that poses as such a client could have them from the others. Name the clients that may submit (`submit`)".to_owned(),
+            ));
+        }
         match self.outputs.is_empty() {
             true => Err(KindFault::Unfit("it has no outputs".to_owned())),
             false => Ok(()),
@@ -346,7 +357,6 @@ fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
         put(&(*length as u64).to_le_bytes());
     }
     put(config.dimension.as_deref().unwrap_or_default().as_bytes());
-    put(&(config.most as u64).to_le_bytes());
     put(config
         .mix
         .map(|mix| mix.to_string())

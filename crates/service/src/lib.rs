@@ -15,7 +15,7 @@ mod server;
 mod together;
 mod work;
 
-pub use keep::Disk;
+pub use keep::{Disk, KeepError};
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;
 pub use server::{Checked, LEAVE, ServeError, Server};

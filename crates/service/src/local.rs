@@ -9,10 +9,9 @@ use std::time::Duration;
 use madrigal_app::failure::{Failure, Result};
 use madrigal_app::progress::say;
 use madrigal_app::stop;
-use madrigal_net::fingerprint::Fingerprint;
+use madrigal_intake::token_digest;
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::RosterEntry;
-use sha2::{Digest as _, Sha256};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
@@ -194,7 +193,6 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
     let mut token = [0; 32];
     getrandom::fill(&mut token).map_err(Failure::bug)?;
     let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
-    let digest = Fingerprint::from_bytes(Sha256::digest(&token).into());
     let (kind, program) = match demo {
         DemoArg::Statistics => (
             format!(
@@ -215,7 +213,8 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
             .map_err(Failure::bug)?;
     }
     let list: String = entries.iter().map(RosterEntry::to_toml).collect();
-    for server in 0..servers {
+    for (server, entry) in entries.iter().enumerate() {
+        let digest = token_digest(token.as_bytes(), &entry.key);
         let text = format!(
             "# One server of a service on this machine.\n\
              parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\nthreads = {threads}\n\n\

@@ -25,9 +25,10 @@ const THREADS: usize = 2;
 impl Fault for ServeError {
     fn status(&self) -> Status {
         match self {
-            Self::Config(ConfigError::Read { .. }) | Self::Identity(_) | Self::Vault(_) => {
-                Status::File
-            }
+            Self::Config(ConfigError::Read { .. })
+            | Self::Identity(_)
+            | Self::Keep(_)
+            | Self::Failed(_) => Status::File,
             Self::Config(_) | Self::Kinds(_) | Self::Requests { .. } => Status::Usage,
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
@@ -80,6 +81,7 @@ async fn stay(checked: Checked, file: &Path) -> Result<()> {
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     loop {
         tokio::select! {
+            error = server.failed() => return Err(error.into()),
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
             _ = hangup.recv() => match server.reload(file) {

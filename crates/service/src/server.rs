@@ -12,7 +12,6 @@ use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
 use madrigal_net::transport::{Security, handing_on};
 use madrigal_psi_programs::KeyedError;
-use madrigal_vault::VaultError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
@@ -20,7 +19,7 @@ use tracing::info;
 
 use crate::config::{Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port};
-use crate::keep::{Disk, Keep};
+use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::requests::{Key, Pool, RequestKind};
@@ -57,7 +56,10 @@ pub enum ServeError {
     },
     /// What is kept on the disk.
     #[error(transparent)]
-    Vault(#[from] VaultError),
+    Keep(#[from] KeepError),
+    /// The disk has failed while the server was at work.
+    #[error("{0}")]
+    Failed(String),
     /// The system.
     #[error("{what}: {source}")]
     System {
@@ -137,6 +139,7 @@ pub struct Server {
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
+    keep: Arc<Keep>,
     health: Arc<Health>,
     meters: Arc<Meters>,
     address: std::net::SocketAddr,
@@ -174,7 +177,8 @@ impl Server {
         let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
         let (mut keyed, mut asks) = (Vec::new(), Vec::new());
         for kind in requests {
-            let key = Key::open(keep.vault(), &kind.config.name).await?;
+            let key = Key::open(keep.vault(), &kind.config.name).await;
+            let key = key.map_err(KeepError::from)?;
             let pool = Arc::new(Pool::new());
             asks.push((Arc::clone(&kind), Arc::clone(&pool)));
             keyed.push((kind, key, pool));
@@ -237,7 +241,8 @@ impl Server {
             limits: config.limits.clone(),
         };
         let port = tokio::spawn(port.work());
-        let sweeper = tokio::spawn(async move { keep.sweep_forever().await });
+        let swept = Arc::clone(&keep);
+        let sweeper = tokio::spawn(async move { swept.sweep_forever().await });
         info!(%address, party = name_of(&roster, config.me), "listening");
         Ok(Self {
             together,
@@ -246,10 +251,24 @@ impl Server {
             operation,
             sweeper,
             desk,
+            keep,
             health,
             meters,
             address,
         })
+    }
+
+    /// Waits until the server cannot go on: its disk has failed, or its thread has ended. What was acknowledged is there at the next start.
+    pub async fn failed(&self) -> ServeError {
+        let over = async {
+            while !self.together.is_over() {
+                sleep(Duration::from_millis(500)).await;
+            }
+        };
+        tokio::select! {
+            reason = self.keep.failed() => ServeError::Failed(reason),
+            () = over => ServeError::Failed("a fault of madrigal: the servers' thread has ended; please report it with the log".to_owned()),
+        }
     }
 
     /// The address where it listens.

@@ -1,5 +1,7 @@
 //! Servers of a service on this machine, and clients made by hand.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -13,18 +15,19 @@ use madrigal_core::{Budget, Digest256, Party};
 use madrigal_engine::{Shares, Sharing};
 use madrigal_intake::{
     ClientConnection, FromServer, Hello, JobReceipt, Receipt, Signed, check, pack, submission_name,
+    token_digest, token_for,
 };
-use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::rustls::ClientConnection as TlsConnection;
 use madrigal_net::tls::{ClientTls, Wire, server_name};
 use madrigal_service::{Checked, Server, demo};
-use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+/// Stands for the digest of Ann's token at each server.
+pub(crate) const ANN: &str = "DIGEST-OF-ANN";
 /// Time within which anything happens.
 const SOON: Duration = Duration::from_secs(30);
 
@@ -41,7 +44,7 @@ pub(crate) fn statistics(least: usize, most: usize, after: &str) -> String {
         "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
          [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\n\
          batch = {{ dimension = \"members\", least = {least}, most = {most}, after = \"{after}\" }}\n",
-        Fingerprint::from_bytes(Sha256::digest(b"secret of ann").into()),
+        ANN,
     )
 }
 
@@ -74,11 +77,13 @@ impl Service {
         fs::write(folder.path().join("parties.toml"), list).unwrap();
         let program = demo::statistics(servers).unwrap();
         program.save(folder.path().join("ages.madrigal")).unwrap();
-        for at in 0..servers {
+        for (at, entry) in entries.iter().enumerate() {
             let head = format!(
                 "parties = \"parties.toml\"\nparty = \"server{at}\"\ndata = \"data{at}\"\n"
             );
-            fs::write(folder.path().join(format!("{at}.toml")), head + text).unwrap();
+            let ann = token_digest(b"secret of ann", &entry.key).to_string();
+            let text = text.replace(ANN, &ann);
+            fs::write(folder.path().join(format!("{at}.toml")), head + &text).unwrap();
         }
         Self {
             folder,
@@ -146,7 +151,7 @@ impl Line {
             connection: ClientConnection::new(Hello {
                 least: 1,
                 most: 1,
-                token: token.map(|token| token.to_vec().into()),
+                token: token.map(|secret| token_for(secret, &roster.party(at).unwrap().key)),
                 client: None,
                 software: "a test".to_owned(),
                 session: [7; 16],

@@ -1,6 +1,11 @@
 //! Submissions become jobs, and their results come back.
 
-use crate::common::{Client, Service, statistics};
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use madrigal_core::chain::Chain;
+use madrigal_intake::{Code, FromServer, Of};
+
+use crate::common::{Client, Line, Service, statistics};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
@@ -38,4 +43,75 @@ fn values_of_clients_are_summed() {
             service.stop_all().await;
         });
     }
+}
+
+/// Others than those who receive outputs, or have brought the submission, get nothing of them; the analyst needs no submission.
+#[test]
+fn outputs_are_for_those_who_receive_them() {
+    runtime().block_on(async {
+        let mut service = Service::new(3, &statistics(2, 2, "1h"));
+        service.start_all().await;
+        let mut clients = Client::dial(&service, None).await;
+        let first = clients.prepare("bob", 44);
+        for prepared in [&first, &clients.prepare("carol", 17)] {
+            clients.submit(prepared).await;
+        }
+        // Bob's own connection, which proves nothing, hears that the job is done, and has no outputs.
+        let (receipt, outputs) = clients.wait(first.id).await;
+        assert_eq!((receipt.submissions, outputs.len()), (2, 0));
+        for of in [Of::Submission(first.id), Of::Batch { kind: 0, batch: 1 }] {
+            let line = &mut clients.lines[0];
+            line.connection.fetch(of, 0, 0).unwrap();
+            match line.told().await {
+                FromServer::Refused(refused) => assert_eq!(refused.code, Code::NotAllowed),
+                other => panic!("{other:?}"),
+            }
+        }
+        let mut ann = Line::dial(&service.roster, 1, Some(b"secret of ann")).await;
+        ann.connection
+            .wait(Of::Batch { kind: 0, batch: 0 })
+            .unwrap();
+        match ann.told().await {
+            FromServer::Finished(finished) => assert_eq!(finished.outputs.len(), 4),
+            other => panic!("{other:?}"),
+        }
+        service.stop_all().await;
+    });
+}
+
+/// Shares that are not the ones that their client committed to are refused before they are accepted, and the batch of the others is done.
+#[test]
+fn wrong_shares_are_refused_before_they_do_harm() {
+    runtime().block_on(async {
+        let text = statistics(2, 2, "1h").replace("submit =", "mix = \"R\"\nsubmit =");
+        let mut service = Service::new(3, &text);
+        service.start_all().await;
+        let mut ann = Client::dial(&service, Some(b"secret of ann")).await;
+        let mut wrong = ann.prepare("ann", 31);
+        let byte = wrong.bodies[1].last_mut().unwrap();
+        *byte ^= 1;
+        let line = &mut ann.lines[1];
+        let (headers, body) = (wrong.headers.clone().freeze(), wrong.bodies[1].clone());
+        let digest = Chain::digest(&headers, &body);
+        line.connection
+            .whole(0, (wrong.id, headers, digest), body.into())
+            .unwrap();
+        match line.told().await {
+            FromServer::Refused(refused) => {
+                assert_eq!(refused.code, Code::Header);
+                assert!(refused.text.contains("commit"), "{}", refused.text);
+            }
+            other => panic!("{other:?}"),
+        }
+        let mine = ann.prepare("ann", 31);
+        ann.submit(&mine).await;
+        let mut clients = Client::dial(&service, None).await;
+        let other = clients.prepare("bob", 44);
+        clients.submit(&other).await;
+        let (receipt, outputs) = ann.wait(mine.id).await;
+        assert_eq!((receipt.submissions, outputs.len()), (2, 4));
+        let sum = ann.fetch(mine.id, 0).await;
+        assert_eq!(sum.component::<u32>(0), [75]);
+        service.stop_all().await;
+    });
 }

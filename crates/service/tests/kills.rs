@@ -1,27 +1,28 @@
 //! A server loses power again and again while clients submit: each submission that was accepted counts exactly once.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use madrigal_net::fingerprint::Fingerprint;
 use madrigal_program::{Array, Shape, Type};
+use madrigal_service::config::LogConfig;
+use madrigal_service::operation::start_log;
 use madrigal_service::{Checked, Server};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Value};
 use madrigal_testkit::seed;
 use madrigal_vault::Vault;
-use sha2::{Digest as _, Sha256};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::common::Service;
+use crate::common::{ANN, Service};
 use crate::power::Disk;
 use crate::random::Random;
 
 /// A server in a runtime of its own, which goes with it.
 struct Host {
     runtime: Runtime,
-    /// Keeps the server up.
-    _server: Server,
+    server: Server,
     disk: Disk,
 }
 
@@ -47,7 +48,7 @@ impl Host {
         });
         Self {
             runtime,
-            _server: server.expect("a server that starts"),
+            server: server.expect("a server that starts"),
             disk,
         }
     }
@@ -70,7 +71,7 @@ fn kind(least: u64) -> String {
         "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
          [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n\
          batch = {{ dimension = \"members\", least = {least}, most = 5000, after = \"300ms\" }}\n",
-        Fingerprint::from_bytes(Sha256::digest(b"secret of ann").into()),
+        ANN,
     )
 }
 
@@ -84,7 +85,9 @@ fn scalar(age: u32) -> Value {
 fn each_accepted_submission_counts_once() {
     let (kills, clients) = (number("MADRIGAL_KILLS", 8), number("MADRIGAL_CLIENTS", 400));
     let seed = seed();
-    println!("MADRIGAL_SEED={seed}");
+    // `RUST_LOG=info` shows what the servers do.
+    let log = std::env::var("RUST_LOG").is_ok();
+    let _ = log.then(|| start_log(&LogConfig::default()));
     let mut random = Random::new(seed);
     let service = Service::new(3, &kind(1));
     let mut hosts: Vec<Option<Host>> = (0..3)
@@ -154,7 +157,19 @@ fn each_accepted_submission_counts_once() {
         while count < clients {
             let next = client.wait_after("ages", batch);
             let next = tokio::time::timeout(Duration::from_secs(120), next).await;
-            let outputs = next.expect("a batch in time").unwrap();
+            let Ok(outputs) = next else {
+                let hosts = hosts.iter().flatten();
+                let told = hosts.map(|host| {
+                    let (health, meters) = (host.server.health(), host.server.meters());
+                    health.in_words() + &meters.in_words().unwrap()
+                });
+                panic!(
+                    "no batch after {batch}, {count} of {clients} counted, MADRIGAL_SEED={seed}
+{}",
+                    told.collect::<String>()
+                );
+            };
+            let outputs = outputs.unwrap();
             batch = outputs.job.batch;
             count += outputs.job.submissions;
             let value = |at: usize| outputs.values[at].1.component::<u32>(0);

@@ -6,7 +6,11 @@ mod common;
 mod jobs;
 mod kills;
 #[path = "../../vault/tests/power.rs"]
-#[allow(dead_code, reason = "a disk, of which these tests use a part")]
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "a disk of tests, of which these use a part"
+)]
 mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;

@@ -50,6 +50,11 @@ pub enum VaultError {
         /// Version that the file says.
         found: String,
     },
+    /// Another process has the file.
+    #[error(
+        "another process has the vault open: one server uses it, and no other program meanwhile"
+    )]
+    InUse,
     /// A value was changed, moved or damaged.
     #[error(
         "a value of the vault is damaged, or was changed or moved ({table}, {key}): restore a copy of the vault"
@@ -178,6 +183,14 @@ impl VaultError {
     pub(crate) fn stopped(error: impl Into<redb::Error>) -> Self {
         let reason = error.into().to_string();
         Self::Stopped { reason }
+    }
+
+    /// Reasons why a file is not opened.
+    pub(crate) fn not_opened(error: redb::DatabaseError) -> Self {
+        match error {
+            redb::DatabaseError::DatabaseAlreadyOpen => Self::InUse,
+            other => Self::stopped(other),
+        }
     }
 
     /// Whether the transaction that it came from is not to be committed.

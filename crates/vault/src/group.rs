@@ -59,11 +59,8 @@ impl Group {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an operation if there is room; one that is larger than all room is taken alone. After the end it is dropped, which its future notices.
+    /// Takes an operation if there is room; one that is larger than all room is taken alone.
     fn put(&self, queue: &mut Queue, work: Work) -> Result<(), Work> {
-        if queue.closed {
-            return Ok(());
-        }
         let full = queue.works.len() >= self.most || queue.bytes + work.bytes > self.most_bytes;
         if full && !queue.works.is_empty() {
             return Err(work);
@@ -74,24 +71,35 @@ impl Group {
         Ok(())
     }
 
+    /// The queue while it takes operations. After its end an operation is dropped, without the lock: who waits for it notices, and may do anything then.
+    fn open(&self) -> Option<MutexGuard<'_, Queue>> {
+        Some(self.lock()).filter(|queue| !queue.closed)
+    }
+
     pub(crate) fn push(&self, work: Work) -> Result<(), Work> {
-        self.put(&mut self.lock(), work)
+        match self.open() {
+            Some(mut queue) => self.put(&mut queue, work),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn push_or_wake(&self, work: Work, waker: &Waker) -> Result<(), Work> {
-        let mut queue = self.lock();
-        self.put(&mut queue, work)
-            .inspect_err(|_| queue.wakers.push(waker.clone()))
+        match self.open() {
+            Some(mut queue) => self
+                .put(&mut queue, work)
+                .inspect_err(|_| queue.wakers.push(waker.clone())),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn push_blocking(&self, mut work: Work) {
-        let mut queue = self.lock();
-        while let Err(back) = self.put(&mut queue, work) {
-            work = back;
-            queue = self
-                .changed
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+        while let Some(mut queue) = self.open() {
+            match self.put(&mut queue, work) {
+                Ok(()) => return,
+                Err(back) => work = back,
+            }
+            let waited = self.changed.wait(queue);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
     }
 

@@ -72,7 +72,7 @@ impl Vault {
             VaultError::Stopped { reason }
         })?;
         let database = builder(&limits).create(path);
-        Self::start(database.map_err(VaultError::stopped)?, key, limits)
+        Self::start(database.map_err(VaultError::not_opened)?, key, limits)
     }
 
     /// Opens a vault, or makes one, on a disk of the caller's.
@@ -81,7 +81,7 @@ impl Vault {
     /// See [`open`](Self::open).
     pub fn open_on(disk: impl StorageBackend, key: &VaultKey, limits: Limits) -> Result<Self> {
         let database = builder(&limits).create_with_backend(disk);
-        Self::start(database.map_err(VaultError::stopped)?, key, limits)
+        Self::start(database.map_err(VaultError::not_opened)?, key, limits)
     }
 
     fn start(database: Database, key: &VaultKey, limits: Limits) -> Result<Self> {

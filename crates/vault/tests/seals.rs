@@ -244,7 +244,7 @@ fn a_file_is_private_and_open_once() {
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    assert!(matches!(open(), Err(VaultError::Stopped { .. })));
+    assert!(matches!(open(), Err(VaultError::InUse)));
     let body = body(1, PIECE_BYTES);
     let _ = vault.submit(submission(1, &body), body, 1).wait().unwrap();
     drop(vault);

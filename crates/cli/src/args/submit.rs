@@ -56,6 +56,10 @@ pub struct Submit {
     #[arg(long, value_name = "BATCH", requires = "job", conflicts_with_all = ["inputs", "from", "each", "receipt"])]
     pub after: Option<u64>,
 
+    /// Print the lines for the servers' files by which each knows our token, and connect to nobody
+    #[arg(long, conflicts_with_all = ["job", "from"])]
+    pub token_lines: bool,
+
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

@@ -10,7 +10,7 @@ use madrigal_core::Digest256;
 use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{
     ClientError, ConfigError, Kind, Outputs, ServiceClient, ServiceConfig, State, Submission,
-    Submit, Value, shape_in_words,
+    Submit, Value, shape_in_words, token_digest,
 };
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -31,6 +31,10 @@ enum Unsubmitted {
     Config { path: PathBuf, source: ConfigError },
     #[error("{0}")]
     Client(#[from] ClientError),
+    #[error(
+        "--token-lines needs a token: name a file with 16 random bytes or more as `token-file` in service-client.toml, as `openssl rand -hex 32` makes them"
+    )]
+    NoToken,
     #[error("--input {name}: kind `{kind}` has no such input; it has {there}")]
     Input {
         name: String,
@@ -56,7 +60,7 @@ enum Unsubmitted {
 impl Fault for Unsubmitted {
     fn status(&self) -> Status {
         match self {
-            Self::Config { .. } => Status::File,
+            Self::Config { .. } | Self::NoToken => Status::File,
             Self::Client(error) => of_client(error),
             Self::Type { .. } => Status::Peer,
             Self::Each { .. } => Status::Network,
@@ -104,6 +108,9 @@ pub fn run(flags: Flags) -> Result<()> {
         path: flags.service.clone(),
         source,
     })?;
+    if flags.token_lines {
+        return print(token_lines(&config, flags.client.as_deref())?.as_bytes());
+    }
     if let Some(client) = &flags.client {
         config.client = config.client.or_else(|| Some(client.clone()));
     }
@@ -115,6 +122,22 @@ pub fn run(flags: Flags) -> Result<()> {
         .build()
         .map_err(Failure::system("cannot start the runtime"))?;
     runtime.block_on(serve(&flags, config))
+}
+
+/// The lines by which servers know the client's token: each server has its own, and cannot pose as the client at the others.
+fn token_lines(config: &ServiceConfig, client: Option<&str>) -> Result<String> {
+    let secret = config.token.as_ref().ok_or(Unsubmitted::NoToken)?;
+    let client = client.or(config.client.as_deref()).unwrap_or(ANONYMOUS);
+    let mut text = String::new();
+    for server in config.servers.parties() {
+        let digest = token_digest(secret, &server.key);
+        let _ = writeln!(
+            text,
+            "# for the file of {}\n[[clients]]\nname = \"{client}\"\ntoken-sha256 = \"{digest}\"",
+            server.name
+        );
+    }
+    Ok(text)
 }
 
 async fn serve(flags: &Flags, config: ServiceConfig) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Answers to a client.
 
 use super::connection::{Phase, ServerConnection};
-use crate::from_server::{Answers, Finished, FromServer, OutputPiece, Welcome};
+use crate::from_server::{Answers, Finished, FromServer, OutputPiece};
 use crate::open::{Open, Stage, goes_on_at};
 use crate::signed::Signed;
 use crate::state::State;
@@ -14,19 +14,8 @@ impl ServerConnection {
             return false;
         };
         let anonymous = client.is_none();
-        let terms = self.terms.clone();
-        self.send(&FromServer::Welcome(Welcome {
-            version,
-            server: terms.server.clone(),
-            place: terms.place.index() as u32,
-            servers: terms.servers as u32,
-            software: terms.software.clone(),
-            client,
-            body_window: terms.body_window,
-            request_window: terms.request_window,
-            time,
-            kinds: terms.kinds.clone(),
-        }));
+        let welcome = self.terms.welcome(version, client, time);
+        self.send(&FromServer::Welcome(welcome));
         self.phase = Phase::Open { anonymous };
         self.frames.greeted();
         true

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use madrigal_core::Party;
+use madrigal_net::roster::MAX_NAME;
 
 use crate::code::Code;
+use crate::error::WireError;
 use crate::frame::Frames;
-use crate::from_server::{FromServer, Refused};
+use crate::from_server::{FromServer, Refused, Welcome};
 use crate::kind::Kind;
-use crate::limits::MAX_OUTPUT;
+use crate::limits::{LENGTH_BYTES, MAX_MESSAGE, MAX_OUTPUT, VERSIONS};
 use crate::open::Opened;
 
 /// Facts about a server that all of its connections share.
@@ -29,6 +31,43 @@ pub struct Terms {
     pub body_window: u64,
     /// Requests that a client may have unanswered.
     pub request_window: u32,
+}
+
+impl Terms {
+    /// Checks that clients take what a server says about itself: to be asked when it starts.
+    ///
+    /// # Errors
+    /// [`WireError`]: a name, a window or a kind beyond the limits, two kinds of one name, or more of it than a message holds.
+    pub fn check(&self) -> Result<(), WireError> {
+        let client = Some("a".repeat(MAX_NAME));
+        let welcome = FromServer::Welcome(self.welcome(*VERSIONS.end(), client, u64::MAX));
+        let mut frame = BytesMut::new();
+        welcome.encode(&mut frame);
+        let message = frame.split_off(LENGTH_BYTES).freeze();
+        let (got, most) = (message.len(), MAX_MESSAGE);
+        if got > most {
+            return Err(WireError::Long { got, most });
+        }
+        match FromServer::decode(message)? == welcome {
+            true => Ok(()),
+            false => Err(WireError::Field("a length of an axis beyond 2^63")),
+        }
+    }
+
+    pub(super) fn welcome(&self, version: u32, client: Option<String>, time: u64) -> Welcome {
+        Welcome {
+            version,
+            server: self.server.clone(),
+            place: self.place.index() as u32,
+            servers: self.servers as u32,
+            software: self.software.clone(),
+            client,
+            body_window: self.body_window,
+            request_window: self.request_window,
+            time,
+            kinds: self.kinds.clone(),
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 
 use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt as _;
 use madrigal_core::Party;
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
@@ -28,6 +30,17 @@ pub(super) struct Met {
     pub(super) stream: TcpStream,
     pub(super) tls: Option<rustls::Connection>,
     pub(super) early: BytesMut,
+}
+
+impl Met {
+    /// Whether the other side has closed its side, or the connection is gone, as far as the system knows by now.
+    pub(super) fn is_cut(&self) -> bool {
+        match self.stream.ready(Interest::READABLE).now_or_never() {
+            Some(Ok(ready)) => ready.is_read_closed(),
+            Some(Err(_)) => true,
+            None => false,
+        }
+    }
 }
 
 /// A connection that frames travel on.

@@ -13,6 +13,7 @@
 //! A newcomer that does not prove to be a party is turned away, and says nothing about the parties: the
 //! wait for them goes on. The cost of such strangers is bounded ([`newcomers`]).
 
+mod again;
 mod card;
 mod connecting;
 mod error;
@@ -164,7 +165,12 @@ fn meet<'a>(
         missing: Mutex::new(config.me.others(config.addresses.len()).collect()),
         observe: config.observe,
     };
-    Box::pin(async move { meeting.all(incoming).await })
+    Box::pin(async move {
+        match incoming.is_shared() {
+            true => meeting.all_again(incoming).await,
+            false => meeting.all(incoming).await,
+        }
+    })
 }
 
 /// The meeting, seen from here.

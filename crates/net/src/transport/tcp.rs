@@ -52,6 +52,13 @@ pub(super) struct MetParty {
     pub(super) connections: Vec<Met>,
 }
 
+impl MetParty {
+    /// Whether the other side has closed a connection.
+    pub(super) fn is_cut(&self) -> bool {
+        self.connections.iter().any(Met::is_cut)
+    }
+}
+
 /// All connections with one party.
 struct Link {
     peer: Party,

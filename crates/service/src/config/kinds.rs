@@ -8,7 +8,7 @@ use madrigal_net::roster::is_name;
 use madrigal_program::lower::Mix;
 use serde::Deserialize;
 
-use super::ClientConfig;
+use super::clients::ClientConfig;
 use super::units::{Bytes, Span};
 
 /// The most submissions of a batch.
@@ -130,7 +130,7 @@ pub(super) struct KindText {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct BatchText {
     dimension: String,
-    least: Option<usize>,
+    least: usize,
     most: usize,
     after: Span,
     #[serde(default)]
@@ -251,7 +251,7 @@ impl KindText {
             Err(problem) => return wrong(".mix", problem.to_string()),
         };
         let batch = self.batch.as_ref();
-        let (least, most) = batch.map_or((1, 1), |batch| (batch.least.unwrap_or(1), batch.most));
+        let (least, most) = batch.map_or((1, 1), |batch| (batch.least, batch.most));
         if least == 0 || most < least || most > MOST {
             let problem = format!(
                 "least = {least}, most = {most}: a batch has 1 to {MOST} submissions, and the least is not above the most"

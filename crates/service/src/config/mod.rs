@@ -2,6 +2,7 @@
 //!
 //! Paths are relative to the file's own directory. Every fault is told with the file, and where TOML says it, the line.
 
+mod clients;
 mod kinds;
 mod units;
 
@@ -11,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use madrigal_core::Party;
-use madrigal_net::fingerprint::Fingerprint;
-use madrigal_net::roster::{Roster, RosterError, is_name};
+use madrigal_net::roster::{Roster, RosterError};
 use serde::Deserialize;
 
+pub use clients::ClientConfig;
+use clients::ClientText;
 use kinds::Checked;
 pub use kinds::{Function, KindConfig, RequestConfig, Submitters};
 pub use units::{Bytes, Span};
@@ -61,15 +63,6 @@ pub struct Config {
     pub log: LogConfig,
 }
 
-/// A client that is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientConfig {
-    /// The key that it proves itself with.
-    pub key: Option<Fingerprint>,
-    /// SHA-256 of the token that it proves itself with.
-    pub token: Option<Fingerprint>,
-}
-
 /// Limits on what clients may take up.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -84,22 +77,16 @@ pub struct Limits {
     pub idle: Span,
     /// Bytes of submissions that are kept at once.
     pub storage: Bytes,
-    /// Messages that a client may send in a second, on average.
-    pub messages_per_second: u32,
-    /// Bytes that clients' connections may hold in memory together.
-    pub buffers: Bytes,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 12_000,
-            connections_per_address: 12_000,
+            connections_per_address: 1_000,
             introduction: Span(Duration::from_secs(5)),
             idle: Span(Duration::from_secs(600)),
             storage: Bytes(50 << 30),
-            messages_per_second: 100_000,
-            buffers: Bytes(512 << 20),
         }
     }
 }
@@ -135,14 +122,6 @@ struct Text {
     clients: Vec<ClientText>,
     #[serde(default)]
     kinds: Vec<kinds::KindText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ClientText {
-    name: String,
-    key: Option<String>,
-    token_sha256: Option<String>,
 }
 
 /// Reason why a service's file cannot be used.
@@ -305,28 +284,5 @@ impl Config {
             file: file.to_owned(),
             roster,
         })
-    }
-}
-
-impl ClientText {
-    fn checked(self) -> Result<(String, ClientConfig), (String, String)> {
-        let at = |field: &str| format!("clients.{}{field}", self.name);
-        if !is_name(&self.name) {
-            let problem = "a client's name has 1 to 64 letters, digits, `-`, `_` and `.`";
-            return Err((at(""), problem.to_owned()));
-        }
-        let read = |field: &str, text: &Option<String>| {
-            let text = text.as_deref().map(str::parse::<Fingerprint>).transpose();
-            text.map_err(|error| (at(field), error.to_string()))
-        };
-        let client = ClientConfig {
-            key: read(".key", &self.key)?,
-            token: read(".token-sha256", &self.token_sha256)?,
-        };
-        if client.key.is_none() && client.token.is_none() {
-            let problem = "give `key`, the fingerprint of the client's key, or `token-sha256`";
-            return Err((at(""), problem.to_owned()));
-        }
-        Ok((self.name, client))
     }
 }

@@ -8,14 +8,14 @@ use madrigal_clients::{Header, Preamble};
 use madrigal_core::Digest256;
 use madrigal_intake::{
     Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
-    Signed, State, Whole, batch_digest, limits::PIECE,
+    ServerConnection, Signed, State, Whole, batch_digest, limits::PIECE,
 };
-use madrigal_vault::agreement::run_name;
+use madrigal_vault::agreement::{Record, run_name};
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::connection::Reply;
-use super::visitor::Upload;
-use super::{Desk, Visitor, may_submit};
+use super::office::{Desk, may_submit};
+use super::reply::{Pending, Reply};
+use super::visitor::{Upload, Visitor};
 use crate::clock::now;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};
@@ -25,6 +25,44 @@ pub(super) type No = (u64, Code, String);
 type Answer = BoxFuture<'static, Vec<Reply>>;
 
 impl Desk {
+    /// Does what a client asks for, now or in a future that is put among `pending`.
+    pub(super) fn take(
+        self: &Arc<Self>,
+        asked: Asked,
+        visitor: &mut Visitor,
+        connection: &mut ServerConnection,
+        pending: &mut Pending,
+    ) {
+        match asked {
+            Asked::Hello(hello) => match visitor.greet(&hello, &self.clients()) {
+                Ok(client) => {
+                    connection.welcome(client, crate::clock::now());
+                }
+                Err((code, text)) => {
+                    self.meters.refuse("client unknown");
+                    connection.reject(code, &text);
+                }
+            },
+            Asked::Requests(requests) => {
+                let (first, count) = (requests.first_number, requests.count());
+                if let Err((code, text)) = self.ask(requests, visitor) {
+                    self.meters.refuse("requests");
+                    connection.refuse(Refused {
+                        count: count as u32,
+                        ..Refused::new(first, code, &text)
+                    });
+                }
+            }
+            asked => match self.answer(asked, visitor) {
+                Ok(Some(answer)) => pending.push(answer),
+                Ok(None) => {}
+                Err((number, code, text)) => {
+                    connection.refuse(Refused::new(number, code, &text));
+                }
+            },
+        }
+    }
+
     /// The answer to a wish; nothing where there is none.
     pub(super) fn answer(
         self: &Arc<Self>,
@@ -59,12 +97,7 @@ impl Desk {
                 let Some(upload) = visitor.uploads.remove(&number) else {
                     return Ok(None);
                 };
-                let accepted = desk.keep.vault().accept(upload.id.0, now());
-                async move {
-                    let accepted = accepted.await;
-                    vec![desk.accepted(number, &upload, accepted)]
-                }
-                .boxed()
+                async move { vec![desk.end(number, upload).await] }.boxed()
             }
             Asked::Whole(whole, headers) => return desk.whole(whole, &headers, visitor).map(Some),
             Asked::Status { number, id } => {
@@ -78,32 +111,32 @@ impl Desk {
             Asked::Wait { number, of } => {
                 let client = visitor.client().map(str::to_owned);
                 match of {
-                    Of::Submission(id) => {
-                        async move { vec![desk.wait(number, id, client).await] }.boxed()
-                    }
+                    Of::Submission(id) => visitor.may_stop(number, async move {
+                        vec![desk.wait(number, id, client).await]
+                    }),
                     Of::Batch { kind, batch } => {
                         let kind = desk.jobs(number, kind)?;
-                        async move { vec![desk.wait_after(number, kind, batch, client).await] }
-                            .boxed()
+                        visitor.may_stop(number, async move {
+                            vec![desk.wait_after(number, kind, batch, client).await]
+                        })
                     }
                 }
             }
             Asked::Fetch(fetch) => {
                 let client = visitor.client().map(str::to_owned);
-                async move {
-                    let number = fetch.number;
-                    let read = move || desk.fetch(fetch, client.as_deref());
-                    let read = tokio::task::spawn_blocking(read).await;
-                    let failed = |text: String| (number, Code::Server, text);
-                    let reply = read.map_err(|error| failed(error.to_string()));
-                    vec![reply.and_then(|reply| reply).unwrap_or_else(refused)]
-                }
-                .boxed()
+                let number = fetch.number;
+                visitor.may_stop(number, async move {
+                    let read = desk
+                        .clone()
+                        .reading(number, move || desk.fetch(fetch, client.as_deref()));
+                    vec![read.await.unwrap_or_else(refused)]
+                })
             }
             // They are answered by another way, at which many wait.
             Asked::Requests(_) => return Ok(None),
             Asked::Cancel { number } => {
                 visitor.uploads.remove(&number);
+                visitor.stop(number);
                 let text = "it was taken back".to_owned();
                 return Err((number, Code::Cancelled, text));
             }
@@ -114,6 +147,17 @@ impl Desk {
     fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
         let kind = self.kinds.get(kind as usize).cloned();
         kind.ok_or_else(|| (number, Code::NotFound, "no such kind of jobs".to_owned()))
+    }
+
+    /// Reads from the disk, beside the tasks of connections, as one of a bounded number.
+    async fn reading<T: Send + 'static>(
+        self: Arc<Self>,
+        number: u64,
+        read: impl FnOnce() -> Result<T, No> + Send + 'static,
+    ) -> Result<T, No> {
+        let _place = self.reads.acquire().await;
+        let failed = |error: tokio::task::JoinError| (number, Code::Server, error.to_string());
+        tokio::task::spawn_blocking(read).await.map_err(failed)?
     }
 
     /// Checks that a client may submit what these headers say, and for whom it speaks.
@@ -206,6 +250,9 @@ impl Desk {
             digest: whole.digest,
         };
         let length = whole.body.len() as u64;
+        // One client's wrong shares would end the jobs of all.
+        let shares = kind.shares(self.terms().place, &whole.headers, &whole.body);
+        shares.map_err(|problem| (number, Code::Header, problem))?;
         let submission = Submission {
             id: whole.id.0,
             kind: kind.config.name.clone(),
@@ -233,12 +280,37 @@ impl Desk {
         .boxed())
     }
 
+    /// Accepts an upload whose pieces all came, if its shares are what it says.
+    async fn end(self: Arc<Self>, number: u64, upload: Upload) -> Reply {
+        let accepted = self.keep.vault().accept(upload.id.0, now()).await;
+        let Ok(at) = accepted else {
+            return self.accepted(number, &upload, accepted);
+        };
+        let (desk, kind) = (Arc::clone(&self), Arc::clone(&self.kinds[upload.kind]));
+        let checked = tokio::task::spawn_blocking(move || {
+            desk.keep.submitted(&kind, desk.terms().place, &upload.id.0)
+        });
+        match checked.await.map_err(|error| error.to_string()) {
+            Ok(Ok(_)) => self.accepted(number, &upload, Ok(at)),
+            Ok(Err(problem)) | Err(problem) => {
+                // It was there for a moment, in which no batch has taken it or a batch fails.
+                let kind = &self.kinds[upload.kind].config.name;
+                let ids = vec![upload.id.0];
+                let dropped = self.keep.write(kind, Record::Expire { ids }).await;
+                if let Err(error) = dropped {
+                    self.keep.trouble(&error);
+                }
+                refused((number, Code::Header, problem))
+            }
+        }
+    }
+
     /// The answer to a submission that may be on the disk, of which the kind is told.
     fn accepted(&self, number: u64, upload: &Upload, at: Result<u64, VaultError>) -> Reply {
         match at {
             Ok(at) => {
                 let kind = &self.kinds[upload.kind].config.name;
-                self.keep.accepted(kind);
+                self.keep.accepted(kind, &upload.id.0);
                 self.teller.accepted(kind);
                 self.receipt(number, upload, at)
             }
@@ -295,12 +367,31 @@ impl Desk {
         })
     }
 
+    /// Checks that a client may ask for the outputs of a submission: it is the one that brought it.
+    fn is_of(&self, number: u64, owner: &str, client: Option<&str>) -> Result<(), No> {
+        if client == Some(owner) {
+            return Ok(());
+        }
+        // An anonymous client has no outputs of its own: whoever knows its submission's name, as each server does, could ask for them.
+        let text = match client {
+            Some(client) => {
+                format!("the submission is of client `{owner}`, and the connection of `{client}`")
+            }
+            None => "outputs of submissions are for clients that the service knows".to_owned(),
+        };
+        Err((number, Code::NotAllowed, text))
+    }
+
     /// Waits for the end of a submission's job.
     async fn wait(self: Arc<Self>, number: u64, id: Digest256, client: Option<String>) -> Reply {
         let status = match self.keep.status(&id.0) {
             Ok(status) => status,
             Err(error) => return self.refusal(number, &error),
         };
+        let owner = status.as_ref().map(|status| status.client.clone());
+        let owner = owner.unwrap_or_default();
+        // Others hear that the job is done, and get nothing of it.
+        let client = client.filter(|client| *client == owner);
         let kind = status.map(|status| status.kind).unwrap_or_default();
         let kinds = self.kinds.iter();
         let Some(kind) = kinds.clone().find(|one| one.config.name == kind) else {
@@ -314,12 +405,10 @@ impl Desk {
                 Ok(State::Counted { batch }) => {
                     let desk = Arc::clone(&self);
                     let kind = Arc::clone(kind);
-                    let finished = tokio::task::spawn_blocking(move || {
+                    let finished = self.reading(number, move || {
                         desk.finished(number, &kind, batch, Some(&id), client.as_deref())
                     });
-                    let failed = |text: String| (number, Code::Server, text);
-                    let reply = finished.await.map_err(|error| failed(error.to_string()));
-                    return reply.and_then(|reply| reply).unwrap_or_else(refused);
+                    return finished.await.unwrap_or_else(refused);
                 }
                 Ok(state) if state.is_last() || state == State::Unknown => {
                     return Reply::State { number, state };
@@ -346,17 +435,16 @@ impl Desk {
         loop {
             ends.borrow_and_update();
             let (desk, of, client) = (Arc::clone(&self), Arc::clone(&kind), client.clone());
-            let found = tokio::task::spawn_blocking(move || {
+            let found = Arc::clone(&self).reading(number, move || {
                 let next = desk.keep.next_done(&of.config.name, batch);
                 let next = next.map_err(|error| (number, Code::Server, error.to_string()))?;
                 next.map(|next| desk.finished(number, &of, next, None, client.as_deref()))
                     .transpose()
             });
-            let failed = |text: String| (number, Code::Server, text);
-            match found.await.map_err(|error| failed(error.to_string())) {
-                Ok(Ok(Some(reply))) => return reply,
-                Ok(Ok(None)) => {}
-                Ok(Err(no)) | Err(no) => return refused(no),
+            match found.await {
+                Ok(Some(reply)) => return reply,
+                Ok(None) => {}
+                Err(no) => return refused(no),
             }
             if ends.changed().await.is_err() {
                 let text = "the server stops".to_owned();
@@ -374,7 +462,13 @@ impl Desk {
         client: Option<&str>,
     ) -> Result<Reply, No> {
         let facts = self.facts(number, kind, batch)?;
-        let receipt = self.job_receipt(number, kind, &facts)?;
+        let receipt = match facts.receipt.get() {
+            Some(receipt) => receipt.clone(),
+            None => {
+                let receipt = self.job_receipt(number, kind, &facts)?;
+                facts.receipt.get_or_init(|| receipt).clone()
+            }
+        };
         let mut outputs = Vec::new();
         for place in 0..kind.outputs.len() {
             if let Ok((_, length)) = part(number, kind, &facts, place, id, client) {
@@ -441,6 +535,9 @@ impl Desk {
         let failed = |error: VaultError| (number, Code::Server, error.to_string());
         let of_submission = |id: &Digest256| {
             let status = self.keep.status(&id.0).map_err(failed)?;
+            if let Some(status) = &status {
+                self.is_of(number, &status.client, client)?;
+            }
             Ok(status.and_then(|status| match status.state {
                 madrigal_vault::State::Counted { n, .. } => {
                     let mut kinds = self.kinds.iter();
@@ -488,7 +585,8 @@ fn each(kind: &Kind, facts: &Facts, place: usize) -> u64 {
     }
 }
 
-/// The part of an output that is for a client: where it begins, and its length.
+/// The part of an output that is for a client: where it begins, and its length. A submission's own outputs are for `client` if it is the one that
+/// brought it, and for nobody otherwise.
 fn part(
     number: u64,
     kind: &Kind,
@@ -505,17 +603,17 @@ fn part(
     let output = output.ok_or_else(|| not_there(format!("there is no output {place}")))?;
     let each = each(kind, facts, place);
     match &output.to {
-        Receivers::OwnRow => {
+        Receivers::OwnRow if client.is_some() => {
             let row = id.and_then(|id| facts.members.binary_search(&id.0).ok());
             let row =
                 row.ok_or_else(|| not_there("rows are for those who submitted".to_owned()))?;
             Ok((row as u64 * each, each))
         }
-        Receivers::Submitters if id.is_some() => Ok((0, each)),
+        Receivers::Submitters if id.is_some() && client.is_some() => Ok((0, each)),
         Receivers::Named(names) if client.is_some_and(|client| names.contains(client)) => {
             Ok((0, each))
         }
-        Receivers::Named(_) | Receivers::Submitters => {
+        Receivers::Named(_) | Receivers::Submitters | Receivers::OwnRow => {
             let text = format!("output `{}` is for {}", output.name, output.to);
             Err((number, Code::NotAllowed, text))
         }

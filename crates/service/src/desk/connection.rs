@@ -7,43 +7,18 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use madrigal_intake::{Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+use madrigal_intake::ServerConnection;
+use madrigal_intake::limits::MAX_OUTPUT;
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::debug;
 
-use super::visitor::Asking;
-use super::{Desk, Visitor};
+use super::office::Desk;
+use super::reply::{Pending, Reply};
+use super::visitor::{Asking, Visitor};
 use crate::requests::Told;
-
-/// Answers of the desk, which the connection's machine checks again.
-#[derive(Debug)]
-pub(crate) enum Reply {
-    Begun {
-        number: u64,
-        offset: u64,
-    },
-    Accepted {
-        number: u64,
-        receipt: Signed,
-    },
-    /// Bytes of a body are no longer in memory.
-    Taken(u64),
-    State {
-        number: u64,
-        state: State,
-    },
-    Finished(Finished),
-    Piece(OutputPiece),
-    Refused(Refused),
-}
-
-/// Answers that are on their way.
-pub(crate) type Pending = FuturesUnordered<BoxFuture<'static, Vec<Reply>>>;
 
 /// Serves a client whose key, if any, the connection has proved, until either side ends it. `introduction` is the time it has to greet.
 pub(crate) async fn serve<S>(
@@ -68,12 +43,14 @@ pub(crate) async fn serve<S>(
             break;
         }
         let reads = connection.wants_bytes();
+        // A client that reads nothing gets no answers that would pile up.
+        let room = connection.output().len() < MAX_OUTPUT;
         let mut output = mem::take(connection.output());
         let turned = {
             let mut take = |bytes: &[u8]| connection.receive(bytes);
             tokio::select! {
-                Some(replies) = pending.next(), if !pending.is_empty() => Happened::Answered(replies),
-                Some(told) = told(&mut visitor.asking) => Happened::Told(told),
+                Some(replies) = pending.next(), if room && !pending.is_empty() => Happened::Answered(replies),
+                Some(told) = told(&mut visitor.asking), if room => Happened::Told(told),
                 turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
                 () = deadline.as_mut() => Happened::Late,
             }
@@ -82,9 +59,10 @@ pub(crate) async fn serve<S>(
         *connection.output() = output;
         match turned {
             Happened::Answered(replies) => {
-                replies
-                    .into_iter()
-                    .for_each(|reply| apply(reply, &mut connection));
+                for reply in replies {
+                    reply.answers().inspect(|&number| visitor.answered(number));
+                    reply.apply(&mut connection);
+                }
             }
             Happened::Told(told) => {
                 pass_on(told, &mut connection);
@@ -125,22 +103,6 @@ enum Happened {
     Turned(io::Result<Turn>),
     /// Nothing came for too long.
     Late,
-}
-
-/// Hands an answer to the machine. An answer to what the client has taken back goes nowhere.
-fn apply(reply: Reply, connection: &mut ServerConnection) {
-    let _ = match reply {
-        Reply::Begun { number, offset } => connection.begun(number, offset),
-        Reply::Accepted { number, receipt } => connection.accepted(number, receipt),
-        Reply::Taken(bytes) => {
-            connection.taken(bytes);
-            true
-        }
-        Reply::State { number, state } => connection.state(number, state),
-        Reply::Finished(finished) => connection.finished(finished),
-        Reply::Piece(piece) => connection.output_piece(piece),
-        Reply::Refused(refused) => connection.refuse(refused),
-    };
 }
 
 /// The next word on requests; never, where there are none.

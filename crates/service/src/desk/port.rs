@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::Desk;
 use super::connection::serve;
+use super::office::Desk;
 use crate::config::Limits;
 
 /// Connections that have not shown yet who is there, in all and of one address.

@@ -1,16 +1,19 @@
 //! Whoever is at the other end of a client's connection.
 
 use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{AbortHandle, Abortable, BoxFuture};
 use madrigal_core::Digest256;
 use madrigal_intake::{Code, Hello, Requests};
 use madrigal_net::fingerprint::Fingerprint;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::reply::Reply;
 use crate::config::ClientConfig;
 use crate::requests::{Pool, SessionName, Told};
 
@@ -24,6 +27,8 @@ pub(crate) struct Visitor {
     greeted: bool,
     /// Uploads that are open, by their numbers.
     pub(super) uploads: HashMap<u64, Upload>,
+    /// Answers that wait for something, by their numbers.
+    waiting: HashMap<u64, AbortHandle>,
     /// Name of the client's connections to all servers.
     session: SessionName,
     /// Requests, once there are some.
@@ -95,6 +100,7 @@ impl Visitor {
             uploads: HashMap::new(),
             session: SessionName::default(),
             asking: None,
+            waiting: HashMap::new(),
         }
     }
 
@@ -127,6 +133,31 @@ impl Visitor {
     /// Name by which the client is known.
     pub(crate) fn client(&self) -> Option<&str> {
         self.client.as_deref()
+    }
+
+    /// An answer that the client may take back.
+    pub(super) fn may_stop(
+        &mut self,
+        number: u64,
+        answer: impl Future<Output = Vec<Reply>> + Send + 'static,
+    ) -> BoxFuture<'static, Vec<Reply>> {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.waiting.insert(number, handle);
+        let answer = Abortable::new(answer, registration);
+        async move { answer.await.unwrap_or_default() }.boxed()
+    }
+
+    /// Stops an answer that the client has taken back.
+    pub(super) fn stop(&mut self, number: u64) {
+        if let Some(handle) = self.waiting.remove(&number) {
+            handle.abort();
+        }
+    }
+
+    /// Notes that a message was answered.
+    pub(super) fn answered(&mut self, number: u64) {
+        self.uploads.remove(&number);
+        self.waiting.remove(&number);
     }
 
     /// Finds out who greets: by the key that the connection has proved, or by the token. Gives the name, or why the client is turned away.

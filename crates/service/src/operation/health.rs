@@ -8,8 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Trouble {
     /// The server has not met the others, or has lost them.
     Servers,
-    /// A kind of jobs cannot be done.
+    /// A kind of jobs cannot be done in this session.
     Kind(String),
+    /// A kind of jobs has stopped until an operator has looked.
+    Stopped(String),
     /// The server takes leave, and takes nothing on.
     Leaving,
     /// The disk, or what is kept on it.
@@ -46,7 +48,7 @@ impl Health {
         }
         let line = |(trouble, why): (&Trouble, &String)| match trouble {
             Trouble::Servers => format!("servers: {why}\n"),
-            Trouble::Kind(kind) => format!("kind {kind}: {why}\n"),
+            Trouble::Kind(kind) | Trouble::Stopped(kind) => format!("kind {kind}: {why}\n"),
             Trouble::Leaving => format!("leaving: {why}\n"),
             Trouble::Vault => format!("vault: {why}\n"),
         };

@@ -1,7 +1,5 @@
 //! Meters, in the format of OpenMetrics.
 
-use std::sync::atomic::AtomicU64;
-
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
@@ -210,6 +208,3 @@ impl From<&str> for KindLabel {
         }
     }
 }
-
-/// A counter that is set rather than added to.
-pub(super) type Set = Gauge<f64, AtomicU64>;

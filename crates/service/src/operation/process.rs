@@ -1,11 +1,13 @@
 //! Meters of this process: memory, descriptors, threads, processor time. Systems without `/proc` tell zeros.
 
 use std::fs;
+use std::sync::atomic::AtomicU64;
 
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::meters::Set;
+/// A meter of fractions.
+type Fractions = Gauge<f64, AtomicU64>;
 
 /// Meters of this process.
 #[derive(Debug, Default)]
@@ -13,7 +15,7 @@ pub(super) struct Process {
     resident: Gauge,
     descriptors: Gauge,
     threads: Gauge,
-    processor: Set,
+    processor: Fractions,
 }
 
 impl Process {

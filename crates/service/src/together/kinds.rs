@@ -2,18 +2,20 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use madrigal_core::{Digest256, Party};
 use madrigal_net::Session;
 use madrigal_vault::agreement::{
     Action, Assembler, Contradiction, Event, Follower, Host, Leader, Message, Outcome, Rules,
     frames,
 };
-use madrigal_vault::{Id, VaultError};
+use madrigal_vault::{Id, Vault, VaultError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 use tracing::{debug, error, info, warn};
@@ -65,6 +67,8 @@ pub(crate) enum KindEvent {
     Frame { from: Party, frame: Bytes },
     /// The number of a run's job.
     JobNumber(JobNumber),
+    /// A job is at work no more, of which the machine hears otherwise.
+    JobGone { n: u64, run: u32 },
     /// An event of the machine.
     Machine(Event),
     /// A look whether a batch can begin.
@@ -139,6 +143,8 @@ pub(crate) struct KindTask {
     first: Option<Instant>,
     next_look: Instant,
     next_expiry: Instant,
+    /// Whether an operator has to look before the kind goes on.
+    stopped: bool,
 }
 
 struct Running {
@@ -181,6 +187,7 @@ impl KindTask {
             first: None,
             next_look: Instant::now(),
             next_expiry: Instant::now(),
+            stopped: false,
             kind: Arc::clone(&kind),
         };
         let events = door;
@@ -215,15 +222,26 @@ impl KindTask {
             KindEvent::Down => {
                 self.session = None;
                 self.handle(Event::SessionDown);
+                self.common.admission.withdraw(&self.kind.config.name);
                 if !self.is_open() {
                     self.release();
                 }
             }
             KindEvent::Frame { from, frame } => self.frame(from, &frame),
             KindEvent::JobNumber(job) => {
-                self.numbers.insert((job.batch, job.run), job.number);
+                // The leader alone numbers jobs, and tells one before each run.
+                if self.common.me.index() != 0 {
+                    self.numbers.clear();
+                    self.numbers.insert((job.batch, job.run), job.number);
+                }
             }
-            KindEvent::Machine(event) => self.handle(event),
+            KindEvent::Machine(event) => {
+                if let Event::JobDone { n, run } | Event::JobBroken { n, run, .. } = &event {
+                    self.end_job(*n, *run);
+                }
+                self.handle(event);
+            }
+            KindEvent::JobGone { n, run } => drop(self.end_job(n, run)),
             KindEvent::Look => self.look(),
         }
     }
@@ -267,24 +285,22 @@ impl KindTask {
             Action::Write { token, record } => {
                 let written = self.common.keep.write(self.name(), record);
                 let (door, kind) = (self.door.clone(), self.name().to_owned());
+                let keep = Arc::clone(&self.common.keep);
                 spawn_local(async move {
-                    let event = match written.await {
-                        Ok(ids) => Event::Written { token, ids },
+                    match Vault::written(token, written.await) {
+                        Ok(event) => drop(door.send(KindEvent::Machine(event))),
+                        // The server ends, and goes on from its disk when it is started again.
                         Err(problem) => {
                             error!(kind, error = %problem, "a record of a batch was not written");
-                            let reason = problem.to_string();
-                            Event::NotWritten { token, reason }
+                            keep.trouble(&problem);
                         }
-                    };
-                    let _ = door.send(KindEvent::Machine(event));
+                    }
                 });
             }
             Action::StartJob { n, run, name, ids } => self.start(n, run, name, &ids),
             Action::StopJob { n, run } => {
-                let stopped = self.job.take_if(|job| (job.n, job.run) == (n, run));
-                if let Some(job) = stopped {
+                if let Some(job) = self.end_job(n, run) {
                     job.task.abort();
-                    self.common.count_job(-1);
                 }
             }
             Action::Ended { n, outcome } => self.ended(n, &outcome),
@@ -343,7 +359,10 @@ impl KindTask {
         let ids = Arc::clone(ids);
         let task = spawn_local(async move {
             let begun = Instant::now();
-            let done = job(&kind, &common, &session, number, (n, run, name), &ids).await;
+            let done = job(&kind, &common, &session, number, (n, run, name), &ids);
+            let done = AssertUnwindSafe(done).catch_unwind().await;
+            let done =
+                done.unwrap_or_else(|_| Err("a fault of madrigal: the job panicked".to_owned()));
             let label = KindLabel::from(&*kind.config.name);
             let seconds = begun.elapsed().as_secs_f64();
             common
@@ -365,7 +384,10 @@ impl KindTask {
                     Event::JobDone { n, run }
                 }
                 // The session's end comes as an event of its own, and is no fault of this job.
-                Err(_) if session.failure().is_some() => return,
+                Err(_) if session.failure().is_some() => {
+                    let _ = door.send(KindEvent::JobGone { n, run });
+                    return;
+                }
                 Err(reason) => {
                     warn!(
                         kind = kind.config.name,
@@ -381,13 +403,22 @@ impl KindTask {
             let _ = door.send(KindEvent::Machine(event));
         });
         self.common.count_job(1);
-        self.job = Some(Running { n, run, task });
+        if let Some(before) = self.job.replace(Running { n, run, task }) {
+            before.task.abort();
+            self.common.count_job(-1);
+        }
+    }
+
+    /// Takes note that a job is at work no more; gives it if it was.
+    fn end_job(&mut self, n: u64, run: u32) -> Option<Running> {
+        let ended = self.job.take_if(|job| (job.n, job.run) == (n, run));
+        if ended.is_some() {
+            self.common.count_job(-1);
+        }
+        ended
     }
 
     fn ended(&mut self, n: u64, outcome: &Outcome) {
-        if self.job.take().is_some() {
-            self.common.count_job(-1);
-        }
         self.release();
         let kind = self.name().to_owned();
         let end = match outcome {
@@ -431,7 +462,8 @@ impl KindTask {
             return;
         };
         let now = Instant::now();
-        let free = leader.is_idle() && !self.admitted && !self.common.leaving.get();
+        let free =
+            !self.stopped && leader.is_idle() && !self.admitted && !self.common.leaving.get();
         if !free || self.session.is_none() || now < self.next_look {
             return;
         }
@@ -445,11 +477,7 @@ impl KindTask {
         let first = *self.first.get_or_insert(now);
         let enough = waiting >= config.most
             || waiting >= config.least && now.duration_since(first) >= config.after;
-        let there = || {
-            self.common
-                .keep
-                .are_waiting(&config.name, &config.waits_for)
-        };
+        let there = || self.common.keep.are_waiting(&config.name);
         let expires = now >= self.next_expiry && self.common.keep.has_overdue(&config.name);
         if !(enough && there() || expires) {
             return;

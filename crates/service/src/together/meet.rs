@@ -6,16 +6,22 @@ use std::time::Duration;
 use madrigal_core::Party;
 use madrigal_net::transport::{ConnectConfig, HandedOn, Meeting, Security, connect};
 use madrigal_net::{Session, SessionConfig};
-use tracing::{info, warn};
+use tokio::time::timeout;
+use tracing::{debug, info, warn};
 
 use crate::operation::{Health, Trouble};
 
-/// Time that a look for the others takes before it begins anew. Who is not there by then may have another address.
-const LOOK: Duration = Duration::from_secs(20);
+/// Time that a look for the others takes before it begins anew: a connection that a server has given up since is noticed then.
+const LOOK: Duration = Duration::from_secs(5);
+/// Time that servers have to greet each other once they have met.
+const GREETING: Duration = Duration::from_secs(5);
+/// Time that servers have to announce a job that one has announced: they read and plan first.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Time after which a server that is silent is taken for lost.
 const SILENCE: Duration = Duration::from_secs(10);
-/// The shortest and the longest pause between two looks.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// Pause between two looks, on average. It stays short: a server that is there again is found by dialing, and servers that have lost each other
+/// at the same moment look again at about the same moment.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How a server meets the others.
 #[derive(Debug)]
@@ -32,19 +38,23 @@ pub(crate) struct Meet {
 impl Meet {
     /// The next session with all others, for however long that takes.
     pub(crate) async fn next(&self, handed: &mut HandedOn) -> Session {
-        let mut pause = PAUSES[0];
+        let mut last = None;
         loop {
             let failure = match self.once(handed).await {
                 Ok(session) => return session,
                 Err(failure) => failure,
             };
-            info!(error = failure, "no session with the other servers yet");
-            self.health.trouble(Trouble::Servers, failure);
+            // While a server is away, each look fails in the same way.
+            match last.as_ref() == Some(&failure) {
+                true => debug!(error = failure, "no session with the other servers yet"),
+                false => info!(error = failure, "no session with the other servers yet"),
+            }
+            self.health.trouble(Trouble::Servers, failure.clone());
+            last = Some(failure);
             // Servers that lost each other at the same time do not all dial at the same time again.
             let mut random = [0; 1];
             let _ = getrandom::fill(&mut random);
-            tokio::time::sleep(pause.mul_f64(0.5 + f64::from(random[0]) / 256.0)).await;
-            pause = (pause * 2).min(PAUSES[1]);
+            tokio::time::sleep(PAUSE.mul_f64(0.5 + f64::from(random[0]) / 256.0)).await;
         }
     }
 
@@ -77,14 +87,14 @@ impl Meet {
         let mut config = SessionConfig::new(self.me, self.addresses.len());
         config.threads = self.threads;
         config.silence = SILENCE;
-        config.patience = LOOK;
+        config.patience = PATIENCE;
         let session = Session::new(config, transport);
-        match session.greet().await {
-            Ok(()) => Ok(session),
-            Err(error) => {
-                session.close().await;
-                Err(error.to_string())
-            }
-        }
+        let failure = match timeout(GREETING, session.greet()).await {
+            Ok(Ok(())) => return Ok(session),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "a server does not greet us".to_owned(),
+        };
+        session.close().await;
+        Err(failure)
     }
 }

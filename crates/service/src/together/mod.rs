@@ -7,7 +7,7 @@ mod meet;
 mod notes;
 mod requests;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
@@ -170,6 +170,8 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         requests: &request_doors,
         health: &health,
         memory,
+        lines: RefCell::default(),
+        left: Cell::default(),
     };
     while leave.is_none() {
         let session = tokio::select! {
@@ -193,9 +195,17 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             }
         };
         meters.in_session.set(0);
-        if let Some(error) = ended {
-            warn!(%error, "the session with the other servers has ended");
-            health.trouble(Trouble::Servers, error.to_string());
+        servers.lines.take();
+        match (ended, servers.left.take()) {
+            (None, _) => {}
+            (Some(_), Some(party)) => {
+                info!(%party, "another server has taken leave");
+                health.trouble(Trouble::Servers, format!("{party} has taken leave"));
+            }
+            (Some(error), None) => {
+                warn!(%error, "the session with the other servers has ended");
+                health.trouble(Trouble::Servers, error.to_string());
+            }
         }
         doors.values().for_each(|door| door.tell(KindEvent::Down));
         let requests = request_doors.values();
@@ -211,6 +221,10 @@ struct Servers<'a> {
     requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
     memory: u64,
+    /// Lines to the others, while there are some.
+    lines: RefCell<Option<Lines>>,
+    /// A server that has said that it takes leave.
+    left: Cell<Option<Party>>,
 }
 
 impl Servers<'_> {
@@ -232,7 +246,12 @@ impl Servers<'_> {
         self.common.leaving.set(true);
         let requests = self.requests.values();
         requests.for_each(|door| door.tell(RequestEvent::Leaving));
+        if let Some(lines) = &*self.lines.borrow() {
+            lines.send_all(&Note::Leaving);
+        }
         let until = Instant::now() + within;
+        // Once at least, for what was just sent.
+        sleep(TICK).await;
         while self.common.jobs.get() > 0 && Instant::now() < until {
             sleep(TICK).await;
         }
@@ -259,6 +278,7 @@ impl Servers<'_> {
         let kinds = self.doors.iter();
         let kinds = kinds.map(|(name, door)| (name.clone(), Digest256(door.kind.digest)));
         let kinds: BTreeMap<_, _> = kinds.collect();
+        *self.lines.borrow_mut() = Some(lines.clone());
         let requests = self.requests.iter();
         let requests = requests.map(|(name, door)| (name.clone(), door.told()));
         let ours = Kinds {
@@ -353,8 +373,14 @@ impl Servers<'_> {
                     let from = reader.from;
                     (kind, KindEvent::Frame { from, frame })
                 }
-                Note::JobNumber(job) => (job.kind.clone(), KindEvent::JobNumber(job)),
+                Note::JobNumber(job) if reader.from == Party::new(0) => {
+                    (job.kind.clone(), KindEvent::JobNumber(job))
+                }
+                Note::JobNumber(_) => {
+                    return Err(reader.refuse("the number of a job, which party 0 tells"));
+                }
                 Note::Leaving => {
+                    self.left.set(Some(reader.from));
                     self.common.leaving.set(true);
                     continue;
                 }

@@ -60,6 +60,17 @@ pub(crate) struct Disk {
 pub(crate) const KIND: &str = "votes";
 
 impl Disk {
+    /// A copy of what is synced, as somebody makes it who means to put it back some day.
+    pub(crate) fn copy(&self) -> Self {
+        Self {
+            ids: self.ids.clone(),
+            history: self.history.clone(),
+            open: self.open.clone(),
+            results: self.results.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Syncs the first of what waits.
     pub(crate) fn sync(&mut self) -> Option<Ack> {
         let op = self.waiting.pop_front()?;

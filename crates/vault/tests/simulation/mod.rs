@@ -24,12 +24,40 @@ fn run(mut world: World) -> (World, Found) {
     let mut run = || {
         for _ in 0..steps {
             world.step()?;
+            if world.stopped {
+                return Ok(());
+            }
         }
         world.calm()?;
         check::check(&world)
     };
     let found = run();
     (world, found)
+}
+
+/// Somebody puts back an older copy of a server's disk: what was accepted since is lost, or the kind stops. But nothing counts twice, and no
+/// two servers have different results.
+#[test]
+fn an_older_copy_stops_a_kind_or_does_no_harm() {
+    let seed = madrigal_testkit::seed();
+    let (mut stopped, mut went_on) = (0, 0);
+    let count = asked(3000);
+    for seed in (0..count).map(|i| seed.wrapping_add(i)) {
+        let mut world = World::new(seed, [2, 3][(seed % 2) as usize], None);
+        world.puts_back = true;
+        let (world, found) = run(world);
+        if world.stopped {
+            stopped += 1;
+        } else {
+            assert_eq!(found, Ok(()), "MADRIGAL_SEED={seed}");
+            went_on += 1;
+        }
+        let counted = world.nodes.iter().try_for_each(check::counts_once);
+        assert_eq!(counted, Ok(()), "MADRIGAL_SEED={seed}");
+        assert_eq!(check::same_results(&world), Ok(()), "MADRIGAL_SEED={seed}");
+    }
+    println!("{stopped} stopped, {went_on} went on");
+    assert!(count < 1000 || stopped > count / 100 && went_on > count / 10);
 }
 
 /// Real vaults take what the simulated disks take, and say what they say.
@@ -52,10 +80,15 @@ fn vaults_do_what_simulated_disks_do() {
     assert!(batches > 60);
 }
 
+/// Number of schedules: `MADRIGAL_SCHEDULES`, or this.
+fn asked(count: u64) -> u64 {
+    let given = std::env::var("MADRIGAL_SCHEDULES").ok();
+    given.and_then(|text| text.parse().ok()).unwrap_or(count)
+}
+
 fn schedules(count: u64) {
     let seed = madrigal_testkit::seed();
-    let given = std::env::var("MADRIGAL_SCHEDULES").ok();
-    let count = given.and_then(|text| text.parse().ok()).unwrap_or(count);
+    let count = asked(count);
     let (mut batches, mut runs, mut crashes) = (0, 0, 0);
     for seed in (0..count).map(|i| seed.wrapping_add(i)) {
         let (world, found) = schedule(seed, None);

@@ -42,6 +42,10 @@ pub(crate) struct World {
     pub(super) least: Vec<u64>,
     /// Session and name in which a run was begun.
     started: BTreeMap<(u64, u32), (u64, [u8; 32])>,
+    /// Whether older copies of disks are put back: it is no fault then if a kind stops.
+    pub(super) puts_back: bool,
+    copies: Vec<Option<Disk>>,
+    pub(super) stopped: bool,
     /// Batches that a server said its policy refuses.
     refused: BTreeSet<u64>,
     pub(crate) batches: usize,
@@ -92,6 +96,9 @@ impl World {
                 .map(|_| 1 + random.below(4) as u64 / 3)
                 .collect(),
             started: BTreeMap::new(),
+            puts_back: false,
+            copies: (0..parties).map(|_| None).collect(),
+            stopped: false,
             refused: BTreeSet::new(),
             batches: 0,
             runs: 0,
@@ -137,10 +144,10 @@ impl World {
                 let generation = node.told.unwrap_or(0);
                 let before = *self.started.entry((n, run)).or_insert((generation, name.0));
                 self.runs += usize::from(i == 0);
-                if before != (generation, name.0) {
+                if before != (generation, name.0) && !self.puts_back {
                     return Err(format!("run {run} of batch {n} is computed twice"));
                 }
-                if self.refused.contains(&n) {
+                if self.refused.contains(&n) && !self.puts_back {
                     return Err(format!("batch {n} is computed, which a policy refused"));
                 }
                 if node.job.is_some() {
@@ -162,6 +169,7 @@ impl World {
             Action::Report(Contradiction::Halted { .. }) if self.sabotage.is_none() => {
                 self.halted = true;
             }
+            Action::Report(_) if self.puts_back => self.stopped = true,
             Action::Report(contradiction) => return Err(format!("party {i}: {contradiction}")),
         }
         Ok(())
@@ -275,6 +283,12 @@ impl World {
         let node = &mut self.nodes[i];
         let mut disk = std::mem::take(&mut node.disk);
         disk.crash(&mut self.random);
+        if self.puts_back && self.random.one_in(2) {
+            match self.copies[i].take() {
+                Some(copy) => disk = copy,
+                None => self.copies[i] = Some(disk.copy()),
+            }
+        }
         *node = Node::new(i, self.least.len(), self.rules, disk);
         node.alive = false;
     }

@@ -62,6 +62,11 @@ impl Coming {
         self.first.is_some() && self.came() == self.connections.len()
     }
 
+    fn forget(&mut self) {
+        self.first = None;
+        self.connections.clear();
+    }
+
     /// The error that its connections have not all come.
     pub(super) fn incomplete(&self, refused: Vec<ConnectError>) -> ConnectError {
         ConnectError::Incomplete {
@@ -146,6 +151,27 @@ impl Gathering {
                 Some(peer)
             }
         }
+    }
+
+    /// Forgets what a party has brought: it begins anew.
+    pub(super) fn forget(&mut self, party: Party) {
+        let forgotten = self
+            .parties
+            .iter_mut()
+            .filter(|coming| coming.peer == party);
+        forgotten.for_each(Coming::forget);
+    }
+
+    /// Forgets what parties have brought one of whose connections was cut.
+    pub(super) fn forget_cut(&mut self) {
+        let cut = |coming: &&mut Coming| coming.connections.iter().flatten().any(Met::is_cut);
+        self.parties.iter_mut().filter(cut).for_each(Coming::forget);
+    }
+
+    /// Parties that have not come with all their connections.
+    pub(super) fn missing(&self) -> impl Iterator<Item = Party> {
+        let missing = self.parties.iter().filter(|coming| !coming.complete());
+        missing.map(|coming| coming.peer)
     }
 
     /// Whether all connections of all parties are there.

@@ -60,6 +60,12 @@ impl<'a> From<&'a mut HandedOn> for Incoming<'a> {
 }
 
 impl Incoming<'_> {
+    /// Whether parties meet here again and again. On a port of its own a party meets the others once, and whoever comes a second time may
+    /// be another process that was started by mistake.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.0, Of::Shared(_))
+    }
+
     /// The next connection. Nothing is lost where this is dropped while it waits.
     pub(super) async fn next(&mut self) -> io::Result<(TcpStream, SocketAddr)> {
         match &mut self.0 {

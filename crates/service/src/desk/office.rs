@@ -1,0 +1,208 @@
+//! All that connections of clients have in common.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use madrigal_core::{Digest256, Party};
+use madrigal_intake::{Code, Input, Kind as Description, Output, Requests, Terms, What};
+use madrigal_net::fingerprint::Fingerprint;
+use madrigal_net::identity::Identity;
+use tokio::sync::Semaphore;
+
+use super::visitor::Visitor;
+use crate::config::{ClientConfig, Submitters};
+use crate::keep::Keep;
+use crate::kind::Kind;
+use crate::operation::Meters;
+use crate::requests::{Pool, RequestKind};
+use crate::together::Teller;
+
+/// Bytes of bodies that a client may send ahead of the disk.
+const BODY_WINDOW: u64 = 1 << 20;
+/// Reads from the disk at once, for all clients.
+const READS: usize = 32;
+/// Requests that a client may have unanswered.
+const REQUEST_WINDOW: u32 = 4096;
+
+/// Everything that connections of clients need.
+pub(crate) struct Desk {
+    pub(crate) identity: Identity,
+    pub(crate) keep: Arc<Keep>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) teller: Teller,
+    /// The kinds of jobs, in the order of the terms, where they come first.
+    pub(crate) kinds: Vec<Arc<Kind>>,
+    /// The kinds of requests, in the order of the terms.
+    requests: Vec<Asks>,
+    clients: RwLock<Arc<BTreeMap<String, ClientConfig>>>,
+    terms: Arc<Terms>,
+    /// Places for reads from the disk.
+    pub(super) reads: Semaphore,
+}
+
+/// A kind of requests, and where they wait.
+pub(crate) type Asks = (Arc<RequestKind>, Arc<Pool>);
+
+/// What a desk is made of.
+pub(crate) struct DeskSetup {
+    pub(crate) identity: Identity,
+    pub(crate) keep: Arc<Keep>,
+    pub(crate) meters: Arc<Meters>,
+    pub(crate) teller: Teller,
+    pub(crate) kinds: Vec<Arc<Kind>>,
+    pub(crate) requests: Vec<Asks>,
+    pub(crate) clients: BTreeMap<String, ClientConfig>,
+    pub(crate) name: String,
+    pub(crate) me: Party,
+    pub(crate) servers: usize,
+}
+
+impl Desk {
+    pub(crate) fn new(setup: DeskSetup) -> Self {
+        let terms = Terms {
+            server: setup.name,
+            place: setup.me,
+            servers: setup.servers,
+            software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).to_owned(),
+            kinds: (setup.kinds.iter().map(|kind| described(kind)))
+                .chain(setup.requests.iter().map(|(kind, _)| requests(kind)))
+                .collect(),
+            body_window: BODY_WINDOW,
+            request_window: REQUEST_WINDOW,
+        };
+        Self {
+            identity: setup.identity,
+            keep: setup.keep,
+            meters: setup.meters,
+            teller: setup.teller,
+            kinds: setup.kinds,
+            requests: setup.requests,
+            clients: RwLock::new(Arc::new(setup.clients)),
+            terms: Arc::new(terms),
+            reads: Semaphore::new(READS),
+        }
+    }
+
+    pub(crate) fn terms(&self) -> Arc<Terms> {
+        Arc::clone(&self.terms)
+    }
+
+    /// The clients that are known now.
+    pub(crate) fn clients(&self) -> Arc<BTreeMap<String, ClientConfig>> {
+        let clients = self.clients.read();
+        Arc::clone(&clients.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes another list of known clients, for those who come from now on.
+    pub(crate) fn reload(&self, clients: BTreeMap<String, ClientConfig>) {
+        let mut known = self.clients.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Arc::new(clients);
+    }
+
+    /// Fingerprint of this server's key.
+    pub(crate) fn key(&self) -> Fingerprint {
+        self.identity.fingerprint()
+    }
+
+    /// Takes requests, which are answered when their batch is.
+    pub(super) fn ask(
+        &self,
+        requests: Requests,
+        visitor: &mut Visitor,
+    ) -> Result<(), (Code, String)> {
+        let place = (requests.kind as usize).checked_sub(self.kinds.len());
+        let found = place.and_then(|place| self.requests.get(place));
+        let no_such = || (Code::NotFound, "no such kind of requests".to_owned());
+        let (kind, pool) = found.ok_or_else(no_such)?;
+        may_submit(&kind.config.submit, &kind.config.name, visitor)?;
+        visitor.ask(pool, requests)
+    }
+}
+
+/// Whether a client may submit to a kind.
+pub(super) fn may_submit(
+    submit: &Submitters,
+    kind: &str,
+    visitor: &Visitor,
+) -> Result<(), (Code, String)> {
+    let allowed = match (submit, visitor.client()) {
+        (Submitters::Anyone, _) | (Submitters::Known, Some(_)) => true,
+        (Submitters::Named(names), Some(client)) => names.contains(client),
+        (Submitters::Known | Submitters::Named(_), None) => false,
+    };
+    match allowed {
+        true => Ok(()),
+        false => {
+            let who = submitters(submit);
+            let text = format!("kind `{kind}` takes submissions of {who}");
+            Err((Code::NotAllowed, text))
+        }
+    }
+}
+
+/// Those who may submit, in words.
+fn submitters(submit: &Submitters) -> String {
+    match submit {
+        Submitters::Anyone => "anyone".to_owned(),
+        Submitters::Known => "all clients that the service knows".to_owned(),
+        Submitters::Named(names) => {
+            let mut text = names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+            if names.len() > 8 {
+                text.push_str(&format!(" and {} others", names.len() - 8));
+            }
+            text
+        }
+    }
+}
+
+/// A kind of requests as clients see it.
+fn requests(kind: &RequestKind) -> Description {
+    let [request_bytes, answer_bytes] = RequestKind::bytes();
+    Description {
+        name: kind.config.name.clone(),
+        program: Digest256(kind.digest),
+        what: What::Requests {
+            request_bytes,
+            answer_bytes,
+        },
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        submitters: submitters(&kind.config.submit),
+        most_bytes: 0,
+        anonymous: kind.config.submit == Submitters::Anyone,
+    }
+}
+
+/// A kind of jobs as clients see it.
+fn described(kind: &Kind) -> Description {
+    let shape = |shape: &[usize]| shape.iter().copied().map(Some).collect();
+    Description {
+        name: kind.config.name.clone(),
+        program: Digest256(kind.digest),
+        what: What::Program,
+        inputs: kind
+            .inputs
+            .iter()
+            .map(|input| Input {
+                name: input.name.clone(),
+                element_type: input.element_type.clone(),
+                shape: shape(&input.shape),
+                sharing: input.form.0,
+                element: input.form.1,
+            })
+            .collect(),
+        outputs: kind
+            .outputs
+            .iter()
+            .map(|output| Output {
+                name: output.name.clone(),
+                element_type: output.element_type.clone(),
+                shape: output.shape.clone(),
+                receivers: output.to.to_string(),
+            })
+            .collect(),
+        submitters: submitters(&kind.config.submit),
+        most_bytes: kind.most_bytes(),
+        anonymous: kind.config.submit == Submitters::Anyone,
+    }
+}
