@@ -243,6 +243,10 @@ registry! {
     Sha256 SERVICE_KIND = b"madrigal service's kind v1";
     /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
     Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
+    /// A server's part of the key that a kind of requests is answered under gives the digest by which all servers know it (hiding, as the part is
+    /// random, and binding, in the random oracle model); the digests of all parts, in order, give the key's check value (collision resistance).
+    /// The kind's name comes first, after its length.
+    Sha256 SERVICE_KEY = b"madrigal service's key v1";
     /// A kind of jobs, its program's digest and the headers of a client's inputs give the name of a submission to a service
     /// (collision resistance). The length of each comes first.
     Sha256 INTAKE_NAME = b"madrigal intake name v1";

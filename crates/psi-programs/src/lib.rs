@@ -36,7 +36,7 @@ mod matched;
 mod payloads;
 mod questions;
 
-pub use keyed::{Keyed, KeyedError, KeyedPlan, OwnPart, Tags};
+pub use keyed::{Keyed, KeyedError, KeyedPlan, OwnPart, SharedAes, Tags};
 pub use matched::{Matched, Parts, Payload};
 pub use payloads::{PayloadError, check_payloads};
 pub use questions::{Ask, Asked, Question};

@@ -12,6 +12,7 @@
 //! | come back later | [`Submission::load`], [`ServiceClient::status`], [`ServiceClient::wait`] |
 //! | submit for many | [`ServiceClient::many`] |
 //! | send requests | [`ServiceClient::requests`] |
+//! | send blocks to be encrypted, as requests | [`RequestSender::send_blocks`], [`combine_block`] |
 //! | connect by another way than TCP and TLS | [`Dial`] |
 //!
 //! Everything runs in a tokio runtime with I/O and time.
@@ -43,6 +44,7 @@
 //! ```
 
 mod asks;
+mod blocks;
 mod body;
 mod client;
 mod config;
@@ -61,6 +63,7 @@ mod servers;
 mod submission;
 mod value;
 
+pub use blocks::{BlockError, combine_block, deal_blocks};
 pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};

@@ -39,4 +39,6 @@ pub struct Serve {
 pub enum DemoArg {
     /// Ages of members: their sum, the least, the greatest, and how many are below 20, 40, 60 and 80; an analyst learns them
     Statistics,
+    /// A key server of three: blocks of clients are encrypted under a key that no server has (docs/KEYSERVER.md)
+    Keys,
 }

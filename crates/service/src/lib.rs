@@ -7,8 +7,9 @@ pub mod demo;
 mod desk;
 mod keep;
 mod kind;
-mod local;
+pub mod local;
 pub mod operation;
+mod requests;
 pub mod serve;
 mod server;
 mod together;
@@ -16,5 +17,6 @@ mod work;
 
 pub use keep::{Disk, KeepError};
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
+pub use requests::RequestKind;
 pub use server::{Checked, LEAVE, ServeError, Server};
 pub use work::{Done, Output, Place, Submitted, WorkError};

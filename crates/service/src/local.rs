@@ -16,12 +16,18 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::args::DemoArg;
+use crate::config::ConfigError;
 use crate::demo::{self, ANALYST, DIMENSION};
+use crate::server::ServeError;
 
 /// The list of servers.
 const PARTIES: &str = "parties.toml";
 /// The analyst's secret token.
 const TOKEN: &str = "analyst.token";
+/// The kind of requests of a key server.
+pub const LOGIN: &str = "login";
+/// Servers of a key server.
+const KEY_SERVERS: usize = 3;
 /// Days for which the servers' certificates are valid.
 const DAYS: u32 = 365;
 /// Time that the servers have to end.
@@ -40,7 +46,7 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
         (None, None) => return Err(Failure::bug("no directory")),
     };
     if !folder.join(PARTIES).exists() {
-        make(folder, servers, demo)?;
+        make(folder, servers, demo, 1)?;
     }
     let program = std::env::current_exe();
     let program = program.map_err(Failure::system("cannot find this program"))?;
@@ -56,14 +62,19 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
         let child = child.map_err(Failure::system("cannot start a server"))?;
         children.0.push(child);
     }
+    let shown = folder.display();
+    let how = match demo {
+        DemoArg::Statistics => format!(
+            "bring a value:   madrigal submit --service {shown}/member.toml --job ages --input age=FILE\n\
+             get the results: madrigal submit --service {shown}/analyst.toml --job ages --after 0"
+        ),
+        DemoArg::Keys => format!(
+            "ask for blocks under the servers' key with the library madrigal-service-client, kind `{LOGIN}` and {shown}/member.toml (docs/KEYSERVER.md)"
+        ),
+    };
     say(format_args!(
-        "a service of {} servers runs; its files are in {}\n\
-         bring a value:   madrigal submit --service {folder}/member.toml --job ages --input age=FILE\n\
-         get the results: madrigal submit --service {folder}/analyst.toml --job ages --after 0\n\
-         Ctrl-C ends it",
+        "a service of {} servers runs; its files are in {shown}\n{how}\nCtrl-C ends it",
         children.0.len(),
-        folder.display(),
-        folder = folder.display(),
     ));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -142,8 +153,19 @@ fn tell_to_end(child: &Child) {
     let _ = kill.stderr(Stdio::null()).status();
 }
 
-/// Makes keys, the list of servers, a file for each, and files for clients.
-fn make(folder: &Path, servers: usize, demo: DemoArg) -> Result<()> {
+/// Makes keys, the list of servers, a file for each (`server0.toml` and so on), and files for clients (`member.toml` for all, `analyst.toml` for who learns
+/// results). Each server computes with `threads` threads.
+///
+/// # Errors
+/// [`Failure`]: files that cannot be written; a demo that is for another number of servers.
+pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Result<()> {
+    if demo == DemoArg::Keys && servers != KEY_SERVERS {
+        return Err(Failure::from(ServeError::Config(ConfigError::Field {
+            file: folder.join("server0.toml"),
+            field: format!("kinds.{LOGIN}.requests"),
+            problem: format!("a key server has {KEY_SERVERS} servers, and {servers} are asked for"),
+        })));
+    }
     let write = |name: &str, text: &[u8]| {
         let path = folder.join(name);
         fs::write(&path, text).map_err(Failure::file("write the file", &path))
@@ -178,18 +200,24 @@ fn make(folder: &Path, servers: usize, demo: DemoArg) -> Result<()> {
                  receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
                  batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
             ),
-            demo::statistics(servers).map_err(Failure::bug)?,
+            Some(demo::statistics(servers).map_err(Failure::bug)?),
+        ),
+        DemoArg::Keys => (
+            format!("[[kinds]]\nname = \"{LOGIN}\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\n"),
+            None,
         ),
     };
-    program
-        .save(folder.join("ages.madrigal"))
-        .map_err(Failure::bug)?;
+    if let Some(program) = program {
+        program
+            .save(folder.join("ages.madrigal"))
+            .map_err(Failure::bug)?;
+    }
     let list: String = entries.iter().map(RosterEntry::to_toml).collect();
     for (server, entry) in entries.iter().enumerate() {
         let digest = token_digest(token.as_bytes(), &entry.key);
         let text = format!(
             "# One server of a service on this machine.\n\
-             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\n\n\
+             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\nthreads = {threads}\n\n\
              [[clients]]\nname = \"{ANALYST}\"\ntoken-sha256 = \"{digest}\"\n\n{kind}"
         );
         write(&format!("server{server}.toml"), text.as_bytes())?;

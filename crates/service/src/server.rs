@@ -11,16 +11,18 @@ use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
 use madrigal_net::transport::{Security, handing_on};
+use madrigal_psi_programs::KeyedError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use crate::config::{Config, ConfigError};
-use crate::desk::{Desk, DeskSetup, Port};
+use crate::desk::{Connections, Desk, DeskSetup, Port};
 use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
+use crate::requests::{Key, Pool, RequestKind};
 use crate::together::{Meet, Setup, Together};
 
 /// Time that jobs have to end once a server is told to stop.
@@ -44,6 +46,14 @@ pub enum ServeError {
     /// Kinds that cannot be done, each on a line of its own.
     #[error("{}", lines(.0))]
     Kinds(Vec<KindError>),
+    /// A kind of requests that cannot be done.
+    #[error("kind `{kind}`: {source}")]
+    Requests {
+        /// The kind.
+        kind: String,
+        /// Reason.
+        source: KeyedError,
+    },
     /// The vault, or what it has.
     #[error(transparent)]
     Keep(#[from] KeepError),
@@ -75,8 +85,10 @@ fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> ServeError {
 pub struct Checked {
     /// The service's file.
     pub config: Config,
-    /// The kinds, in the order of their names.
+    /// The kinds of jobs, in the order of their names.
     pub kinds: Vec<Arc<Kind>>,
+    /// The kinds of requests, in the order of their names.
+    pub requests: Vec<Arc<RequestKind>>,
     identity: Identity,
 }
 
@@ -102,8 +114,16 @@ impl Checked {
         if !wrong.is_empty() {
             return Err(ServeError::Kinds(wrong));
         }
+        let mut requests = Vec::new();
+        for kind in config.requests.values() {
+            let loaded = RequestKind::load(kind.clone(), threads);
+            let name = kind.name.clone();
+            let loaded = loaded.map_err(|source| ServeError::Requests { kind: name, source });
+            requests.push(Arc::new(loaded?));
+        }
         TlsParty::new(&identity, Arc::new(config.roster.clone()))?;
         Ok(Self {
+            requests,
             config,
             kinds,
             identity,
@@ -115,6 +135,7 @@ impl Checked {
 pub struct Server {
     together: Together,
     port: JoinHandle<()>,
+    connections: Connections,
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
@@ -147,12 +168,21 @@ impl Server {
         let Checked {
             config,
             kinds,
+            requests,
             identity,
         } = checked;
         make_directory(&config.data)?;
         let (health, meters) = (Arc::<Health>::default(), Arc::<Meters>::default());
         health.trouble(Trouble::Servers, "it has just started");
         let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
+        let (mut keyed, mut asks) = (Vec::new(), Vec::new());
+        for kind in requests {
+            let key = Key::open(keep.vault(), &kind.config.name).await;
+            let key = key.map_err(KeepError::from)?;
+            let pool = Arc::new(Pool::new());
+            asks.push((Arc::clone(&kind), Arc::clone(&pool)));
+            keyed.push((kind, key, pool));
+        }
         let listener = listen(&config).await?;
         let address = listener.local_addr().map_err(system("the port"))?;
         let roster = Arc::new(config.roster.clone());
@@ -171,6 +201,7 @@ impl Server {
         let setup = Setup {
             meet,
             kinds: kinds.clone(),
+            requests: keyed,
             keep: Arc::clone(&keep),
             meters: Arc::clone(&meters),
             health: Arc::clone(&health),
@@ -184,6 +215,7 @@ impl Server {
             meters: Arc::clone(&meters),
             teller: together.teller(),
             kinds,
+            requests: asks,
             clients: config.clients.clone(),
             name: name_of(&roster, config.me),
             me: config.me,
@@ -199,7 +231,9 @@ impl Server {
                 Some(tokio::spawn(serve_operation(listener, health, meters)))
             }
         };
+        let connections = Connections::default();
         let port = Port {
+            connections: connections.clone(),
             listener,
             parties,
             desk: Arc::clone(&desk),
@@ -213,6 +247,7 @@ impl Server {
         Ok(Self {
             together,
             port,
+            connections,
             operation,
             sweeper,
             desk,
@@ -269,6 +304,7 @@ impl Server {
         while !self.together.is_over() && Instant::now() < until {
             sleep(LOOK).await;
         }
+        self.connections.end().await;
         self.sweeper.abort();
         if let Some(operation) = self.operation {
             operation.abort();

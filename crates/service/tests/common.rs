@@ -163,6 +163,16 @@ impl Line {
         }
     }
 
+    /// Sends what is ready to be sent.
+    pub(crate) async fn flush(&mut self) {
+        let mut output = std::mem::take(self.connection.output());
+        while !output.is_empty() {
+            let connection = &mut self.connection;
+            let mut take = |bytes: &[u8]| connection.receive(bytes);
+            self.wire.turn(&mut output, false, &mut take).await.unwrap();
+        }
+    }
+
     /// The server's next message.
     pub(crate) async fn told(&mut self) -> FromServer {
         let told = async {

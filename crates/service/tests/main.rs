@@ -1,5 +1,7 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on fails; seeds are told
+
 mod common;
 mod jobs;
 mod kills;
@@ -12,3 +14,4 @@ mod kills;
 mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;
+mod requests;

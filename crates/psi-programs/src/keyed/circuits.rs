@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madrigal_circuit::{Builder, Goal, Netlist};
+use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 use madrigal_operations::Circuit;
 
 /// Bits of a key, of a digest, of a tag.
@@ -15,6 +15,8 @@ pub(super) const ROUNDS: usize = 10;
 pub(super) struct Circuits {
     /// Keys of all rounds, of a part of the key by each party.
     pub(super) keys: Arc<Circuit>,
+    /// Block, of a part by each party.
+    pub(super) block: Arc<Circuit>,
     /// State after the first round, of a digest and the first two keys.
     first: Arc<Circuit>,
     /// Next state, of a state and a key.
@@ -27,6 +29,7 @@ impl Circuits {
     pub(super) fn new(parties: usize, goal: Goal) -> Self {
         Self {
             keys: compiled(keys(parties, goal)),
+            block: compiled(block(parties)),
             first: compiled(round("first round of AES-128", 2, false, goal)),
             middle: compiled(round("round of AES-128", 1, false, goal)),
             last: compiled(round("last round of AES-128", 1, true, goal)),
@@ -50,18 +53,32 @@ fn compiled(netlist: Netlist) -> Arc<Circuit> {
 /// The key is the XOR of its parts. Its schedule takes 40 S-boxes, once for all digests.
 fn keys(parties: usize, goal: Goal) -> Netlist {
     let mut builder = Builder::new("round keys of AES-128").with_goal(goal);
-    let mut key = builder.input(BITS as u32);
+    let key = sum(&mut builder, parties);
+    let keys = builder.aes128_keys(&key);
+    keys.chunks(BITS).for_each(|key| builder.output(key));
+    builder.finish()
+}
+
+/// A block is the XOR of its parts.
+fn block(parties: usize) -> Netlist {
+    let mut builder = Builder::new("block of its parts");
+    let block = sum(&mut builder, parties);
+    builder.output(&block);
+    builder.finish()
+}
+
+/// The XOR of an input for each party.
+fn sum(builder: &mut Builder, parties: usize) -> Vec<Wire> {
+    let mut sum = builder.input(BITS as u32);
     for _ in 1..parties {
         let part = builder.input(BITS as u32);
-        key = key
+        sum = sum
             .iter()
             .zip(&part)
             .map(|(&a, &b)| builder.xor(a, b))
             .collect();
     }
-    let keys = builder.aes128_keys(&key);
-    keys.chunks(BITS).for_each(|key| builder.output(key));
-    builder.finish()
+    sum
 }
 
 /// A round, before which all but the last of its keys are added.

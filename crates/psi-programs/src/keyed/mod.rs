@@ -26,9 +26,11 @@
 //! Tags of joined tables by a PRF on secrets: Mohassel, Rindal, Rosulek, "Fast Database Joins and PSI for Secret Shared Data" (CCS 2020, ePrint 2019/518), section 3, who
 //! take LowMC; AES-128 (FIPS 197) here, with the S-box of Boyar and Peralta.
 
+mod blocks;
 mod circuits;
 mod plan;
 mod run;
 
+pub use blocks::SharedAes;
 pub use plan::{Keyed, KeyedError, KeyedPlan};
 pub use run::{OwnPart, Tags};

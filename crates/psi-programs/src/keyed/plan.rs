@@ -140,7 +140,7 @@ impl KeyedPlan {
             false => Goal::Depth,
         };
         let circuits = Circuits::new(parties, goal);
-        let schedule = keyed.plan(schedule(keyed, &circuits)?)?;
+        let schedule = keyed.plan(schedule(protocol, parties, &circuits)?)?;
         let mut plans: Vec<StagePlan> = Vec::new();
         let mut stages = Vec::new();
         for pieces in pieces(&keyed.lens).chunks(PIECES) {
@@ -231,11 +231,14 @@ fn pieces(lens: &[usize]) -> Vec<Piece> {
 }
 
 /// Graph of the key: its parts are shared, and the keys of all rounds stay shared.
-fn schedule(keyed: &Keyed, circuits: &Circuits) -> Result<Graph, GraphError> {
-    let protocol = keyed.protocol;
-    let mut graph = Graph::new(keyed.lens.len());
+pub(super) fn schedule(
+    protocol: &'static Backend,
+    parties: usize,
+    circuits: &Circuits,
+) -> Result<Graph, GraphError> {
+    let mut graph = Graph::new(parties);
     let mut parts = Vec::new();
-    for owner in Party::all(keyed.lens.len()) {
+    for owner in Party::all(parties) {
         let part = graph.input(Sort::new(Sharing::clear(&[owner]), Element::Bits(BITS), 1));
         parts.extend(graph.add(protocol.edges.share(owner), &[part])?);
     }
@@ -249,6 +252,42 @@ fn schedule(keyed: &Keyed, circuits: &Circuits) -> Result<Graph, GraphError> {
     Ok(graph)
 }
 
+/// Keys of all rounds, the same in all lanes.
+pub(super) fn spread(
+    graph: &mut Graph,
+    keys: &[Value],
+    lanes: usize,
+) -> Result<Vec<Value>, GraphError> {
+    let mut spread = Vec::with_capacity(keys.len());
+    for &key in keys {
+        let again = Layout::Grid {
+            start: 0,
+            axes: vec![(lanes, 0)],
+        };
+        spread.extend(graph.add(Arc::new(Rearrange::new(again)), &[key])?);
+    }
+    Ok(spread)
+}
+
+/// The state after all rounds, of the state before them and the keys of all lanes.
+pub(super) fn encrypted(
+    graph: &mut Graph,
+    protocol: &'static Backend,
+    circuits: &Circuits,
+    keys: &[Value],
+    mut state: Vec<Value>,
+    lanes: usize,
+) -> Result<Vec<Value>, GraphError> {
+    for round in 1..=ROUNDS {
+        let first = if round == 1 { 0 } else { round };
+        let operation = protocol.bits().circuits;
+        let operation = operation.circuit(Arc::clone(circuits.round(round)), lanes);
+        state.extend(&keys[first..=round]);
+        state = graph.add(operation, &state)?;
+    }
+    Ok(state)
+}
+
 /// Graph of a stage, and its inputs that are keys: these are the same in all lanes, digests of each piece are shared, encrypted and opened.
 fn stage(
     keyed: &Keyed,
@@ -259,31 +298,18 @@ fn stage(
     let mut graph = Graph::new(keyed.lens.len());
     let one = Sort::new(protocol.sharing, Element::Bits(BITS), 1);
     let keys: Vec<Value> = (0..=ROUNDS).map(|_| graph.input(one)).collect();
-    let mut spread: Vec<(usize, Vec<Value>)> = Vec::new();
+    let mut known: Vec<(usize, Vec<Value>)> = Vec::new();
     for &(owner, len) in shape {
-        if !spread.iter().any(|of| of.0 == len) {
-            let mut lanes = Vec::with_capacity(keys.len());
-            for &key in &keys {
-                let again = Layout::Grid {
-                    start: 0,
-                    axes: vec![(len, 0)],
-                };
-                lanes.extend(graph.add(Arc::new(Rearrange::new(again)), &[key])?);
-            }
-            spread.push((len, lanes));
+        if !known.iter().any(|of| of.0 == len) {
+            let lanes = spread(&mut graph, &keys, len)?;
+            known.push((len, lanes));
         }
-        let found = spread.iter().find(|of| of.0 == len);
+        let found = known.iter().find(|of| of.0 == len);
         let lanes = found.map_or_else(Vec::new, |of| of.1.clone());
         let digests = Sort::new(Sharing::clear(&[owner]), Element::Bits(BITS), len);
         let digests = graph.input(digests);
-        let mut state = graph.add(protocol.edges.share(owner), &[digests])?;
-        for round in 1..=ROUNDS {
-            let first = if round == 1 { 0 } else { round };
-            let operation = protocol.bits().circuits;
-            let operation = operation.circuit(Arc::clone(circuits.round(round)), len);
-            state.extend(&lanes[first..=round]);
-            state = graph.add(operation, &state)?;
-        }
+        let state = graph.add(protocol.edges.share(owner), &[digests])?;
+        let state = encrypted(&mut graph, protocol, circuits, &lanes, state, len)?;
         for tag in graph.add(protocol.edges.open(&keyed.to), &state)? {
             graph.output(tag);
         }

@@ -1,4 +1,4 @@
-//! Kinds of jobs as a service's file has them.
+//! Kinds of jobs and of requests as a service's file has them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -51,6 +51,41 @@ pub struct KindConfig {
     pub kept: Duration,
 }
 
+/// A kind of requests, as the file has it.
+#[derive(Debug, Clone)]
+pub struct RequestConfig {
+    /// Name, by which clients ask for it.
+    pub name: String,
+    /// Function that answers are computed by.
+    pub function: Function,
+    /// Clients that may ask.
+    pub submit: Submitters,
+    /// Time for which the leader gathers requests before it begins with fewer than the most.
+    pub window: Duration,
+    /// The most requests that are computed together.
+    pub most: usize,
+    /// Time after which a request that was not answered is refused.
+    pub deadline: Duration,
+}
+
+/// Functions that requests can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// AES-128 of a secret block under a key that the servers share.
+    Aes128,
+}
+
+/// A kind of either sort.
+pub(super) enum Checked {
+    Jobs(Box<KindConfig>),
+    Requests(RequestConfig),
+}
+
+/// The most requests that are computed together, at most: what a note about them holds.
+const MOST_REQUESTS: usize = 1 << 14;
+/// The longest time for which requests are gathered.
+const LONGEST_WINDOW: Duration = Duration::from_secs(1);
+
 /// Clients that may submit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submitters {
@@ -73,7 +108,10 @@ enum SubmitText {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct KindText {
     pub(super) name: String,
-    program: PathBuf,
+    program: Option<PathBuf>,
+    requests: Option<String>,
+    window: Option<Span>,
+    most: Option<usize>,
     #[serde(default)]
     lengths: BTreeMap<String, usize>,
     batch: Option<BatchText>,
@@ -105,31 +143,102 @@ impl KindText {
         self,
         folder: &Path,
         known: &BTreeMap<String, ClientConfig>,
+    ) -> Result<Checked, (String, String)> {
+        let wrong = |problem: &str| {
+            let at = format!("kinds.{}", self.name);
+            Err((at, problem.to_owned()))
+        };
+        match (&self.program, &self.requests) {
+            (Some(_), None) => self
+                .checked_jobs(folder, known)
+                .map(|kind| Checked::Jobs(Box::new(kind))),
+            (None, Some(_)) => self.checked_requests(known).map(Checked::Requests),
+            (Some(_), Some(_)) => wrong("a kind has `program` or `requests`, and not both"),
+            (None, None) => wrong(
+                "give `program`, the file of what jobs compute, or `requests`, the function of requests, as in requests = \"aes-128\"",
+            ),
+        }
+    }
+
+    fn checked_requests(
+        self,
+        known: &BTreeMap<String, ClientConfig>,
+    ) -> Result<RequestConfig, (String, String)> {
+        let name = self.name;
+        let wrong = |field: &str, problem: String| Err((format!("kinds.{name}{field}"), problem));
+        if !is_name(&name) {
+            return wrong("", NAME.to_owned());
+        }
+        let of_jobs = [
+            ("lengths", !self.lengths.is_empty()),
+            ("batch", self.batch.is_some()),
+            ("receive", !self.receive.is_empty()),
+            ("mix", self.mix.is_some()),
+            ("memory", self.memory.is_some()),
+            ("runs", self.runs.is_some()),
+            ("expires", self.expires.is_some()),
+            ("kept", self.kept.is_some()),
+        ];
+        if let Some((field, _)) = of_jobs.iter().find(|(_, given)| *given) {
+            let problem = "it is of kinds with a `program`, and this one takes requests";
+            return wrong(&format!(".{field}"), problem.to_owned());
+        }
+        let function = match self.requests.as_deref() {
+            Some("aes-128") => Function::Aes128,
+            other => {
+                let other = other.unwrap_or_default();
+                return wrong(".requests", format!("`{other}`: write \"aes-128\""));
+            }
+        };
+        let submit = match submitters(self.submit, known) {
+            Ok(submit) => submit,
+            Err(problem) => return wrong(".submit", problem),
+        };
+        let window = self.window.map_or(Duration::from_millis(2), |span| span.0);
+        if window > LONGEST_WINDOW {
+            return wrong(".window", "it is 1 s at most".to_owned());
+        }
+        let most = self.most.unwrap_or(4096);
+        if !(1..=MOST_REQUESTS).contains(&most) {
+            return wrong(".most", format!("{most}: 1 to {MOST_REQUESTS} can be"));
+        }
+        let deadline = self.deadline.map_or(Duration::from_secs(5), |span| span.0);
+        if deadline < Duration::from_millis(100) || deadline <= window {
+            let problem = "it is 100 ms at least, and longer than `window`";
+            return wrong(".deadline", problem.to_owned());
+        }
+        Ok(RequestConfig {
+            name,
+            function,
+            submit,
+            window,
+            most,
+            deadline,
+        })
+    }
+
+    fn checked_jobs(
+        self,
+        folder: &Path,
+        known: &BTreeMap<String, ClientConfig>,
     ) -> Result<KindConfig, (String, String)> {
         let name = self.name;
         let wrong = |field: &str, problem: String| Err((format!("kinds.{name}{field}"), problem));
         if !is_name(&name) {
-            let problem = "a kind's name has 1 to 64 letters, digits, `-`, `_` and `.`";
-            return wrong("", problem.to_owned());
+            return wrong("", NAME.to_owned());
         }
-        let missing = |names: &BTreeSet<String>| {
-            let missing = names.iter().find(|name| !known.contains_key(*name));
-            missing.map(|name| format!("`{name}` is not among [[clients]]: add it there"))
-        };
-        let submit = match self.submit {
-            SubmitText::Word(word) => match word.as_str() {
-                "anyone" => Submitters::Anyone,
-                "known" => Submitters::Known,
-                _ => {
-                    let problem =
-                        format!("`{word}`: write \"anyone\", \"known\", or a list of clients");
-                    return wrong(".submit", problem);
-                }
-            },
-            SubmitText::Names(names) => match missing(&names) {
-                Some(problem) => return wrong(".submit", problem),
-                None => Submitters::Named(names),
-            },
+        let of_requests = [
+            ("window", self.window.is_some()),
+            ("most", self.most.is_some()),
+        ];
+        if let Some((field, _)) = of_requests.iter().find(|(_, given)| *given) {
+            let problem = "it is of kinds of `requests`; batches of a program have `batch`";
+            return wrong(&format!(".{field}"), problem.to_owned());
+        }
+        let missing = |names: &BTreeSet<String>| missing(names, known);
+        let submit = match submitters(self.submit, known) {
+            Ok(submit) => submit,
+            Err(problem) => return wrong(".submit", problem),
         };
         for (role, names) in &self.receive {
             if let Some(problem) = missing(names) {
@@ -160,7 +269,7 @@ impl KindText {
             return wrong(".runs", format!("{runs}: 1 to 100 can be"));
         }
         Ok(KindConfig {
-            program: folder.join(self.program),
+            program: folder.join(self.program.unwrap_or_default()),
             lengths: self.lengths,
             dimension: batch.map(|batch| batch.dimension.clone()),
             least,
@@ -177,5 +286,32 @@ impl KindText {
             kept: span(self.kept, 7 * 86_400),
             name,
         })
+    }
+}
+
+const NAME: &str = "a kind's name has 1 to 64 letters, digits, `-`, `_` and `.`";
+
+/// Finds a name that is not known; tells it, and what to do.
+fn missing(names: &BTreeSet<String>, known: &BTreeMap<String, ClientConfig>) -> Option<String> {
+    let missing = names.iter().find(|name| !known.contains_key(*name));
+    missing.map(|name| format!("`{name}` is not among [[clients]]: add it there"))
+}
+
+fn submitters(
+    text: SubmitText,
+    known: &BTreeMap<String, ClientConfig>,
+) -> Result<Submitters, String> {
+    match text {
+        SubmitText::Word(word) => match word.as_str() {
+            "anyone" => Ok(Submitters::Anyone),
+            "known" => Ok(Submitters::Known),
+            _ => Err(format!(
+                "`{word}`: write \"anyone\", \"known\", or a list of clients"
+            )),
+        },
+        SubmitText::Names(names) => match missing(&names, known) {
+            Some(problem) => Err(problem),
+            None => Ok(Submitters::Named(names)),
+        },
     }
 }

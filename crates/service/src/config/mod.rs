@@ -17,13 +17,16 @@ use serde::Deserialize;
 
 pub use clients::ClientConfig;
 use clients::ClientText;
-pub use kinds::{KindConfig, Submitters};
+use kinds::Checked;
+pub use kinds::{Function, KindConfig, RequestConfig, Submitters};
 pub use units::{Bytes, Span};
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 /// The most kinds and clients that a file may name.
 const MAX_KINDS: usize = 256;
+/// Servers that requests are for: those of replicated sharing.
+const REQUEST_SERVERS: usize = 3;
 
 /// Everything that a file of a service says, checked.
 #[derive(Debug, Clone)]
@@ -52,6 +55,8 @@ pub struct Config {
     pub clients: BTreeMap<String, ClientConfig>,
     /// The kinds of jobs, by name.
     pub kinds: BTreeMap<String, KindConfig>,
+    /// The kinds of requests, by name.
+    pub requests: BTreeMap<String, RequestConfig>,
     /// Address of metrics and health, if they are told.
     pub operation: Option<String>,
     /// Form of the log.
@@ -237,13 +242,24 @@ impl Config {
                 return Err(field("clients", format!("`{name}` is named twice")));
             }
         }
-        let mut kinds = BTreeMap::new();
+        let (mut kinds, mut requests) = (BTreeMap::new(), BTreeMap::new());
         for kind in text.kinds {
             let name = kind.name.clone();
             let kind = kind.checked(folder, &clients);
             let kind = kind.map_err(|(at, problem)| field(&at, problem))?;
-            if kinds.insert(name.clone(), kind).is_some() {
+            if kinds.contains_key(&name) || requests.contains_key(&name) {
                 return Err(field("kinds", format!("`{name}` is named twice")));
+            }
+            let servers = roster.len();
+            match kind {
+                Checked::Requests(_) if servers != REQUEST_SERVERS => {
+                    let problem = format!(
+                        "requests are for {REQUEST_SERVERS} servers, and the list has {servers}"
+                    );
+                    return Err(field(&format!("kinds.{name}.requests"), problem));
+                }
+                Checked::Jobs(kind) => drop(kinds.insert(name, *kind)),
+                Checked::Requests(kind) => drop(requests.insert(name, kind)),
             }
         }
         let data = path(&text.data);
@@ -262,6 +278,7 @@ impl Config {
             limits: text.limits,
             clients,
             kinds,
+            requests,
             operation: text.operation,
             log: text.log,
             file: file.to_owned(),

@@ -13,7 +13,7 @@ use madrigal_intake::{
 use madrigal_vault::agreement::{Record, run_name};
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::office::Desk;
+use super::office::{Desk, may_submit};
 use super::reply::{Pending, Reply};
 use super::visitor::{Upload, Visitor};
 use crate::clock::now;
@@ -43,6 +43,16 @@ impl Desk {
                     connection.reject(code, &text);
                 }
             },
+            Asked::Requests(requests) => {
+                let (first, count) = (requests.first_number, requests.count());
+                if let Err((code, text)) = self.ask(requests, visitor) {
+                    self.meters.refuse("requests");
+                    connection.refuse(Refused {
+                        count: count as u32,
+                        ..Refused::new(first, code, &text)
+                    });
+                }
+            }
             asked => match self.answer(asked, visitor) {
                 Ok(Some(answer)) => pending.push(answer),
                 Ok(None) => {}
@@ -105,7 +115,7 @@ impl Desk {
                         vec![desk.wait(number, id, client).await]
                     }),
                     Of::Batch { kind, batch } => {
-                        let kind = Arc::clone(&desk.kinds[kind as usize]);
+                        let kind = desk.jobs(number, kind)?;
                         visitor.may_stop(number, async move {
                             vec![desk.wait_after(number, kind, batch, client).await]
                         })
@@ -122,10 +132,8 @@ impl Desk {
                     vec![read.await.unwrap_or_else(refused)]
                 })
             }
-            Asked::Requests(requests) => {
-                let text = "there are no kinds of requests".to_owned();
-                return Err((requests.first_number, Code::NotFound, text));
-            }
+            // They are answered by another way, at which many wait.
+            Asked::Requests(_) => return Ok(None),
             Asked::Cancel { number } => {
                 visitor.uploads.remove(&number);
                 visitor.stop(number);
@@ -133,6 +141,12 @@ impl Desk {
                 return Err((number, Code::Cancelled, text));
             }
         }))
+    }
+
+    /// The kind of jobs at a place of the terms.
+    fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
+        let kind = self.kinds.get(kind as usize).cloned();
+        kind.ok_or_else(|| (number, Code::NotFound, "no such kind of jobs".to_owned()))
     }
 
     /// Reads from the disk, beside the tasks of connections, as one of a bounded number.
@@ -155,9 +169,9 @@ impl Desk {
         visitor: &Visitor,
     ) -> Result<(usize, Arc<Kind>, String), No> {
         let place = kind as usize;
-        let kind = self.kinds.get(place).cloned();
-        let kind = kind.ok_or_else(|| (number, Code::NotFound, "no such kind".to_owned()))?;
-        let may = self.may_submit(&kind, visitor);
+        let kind = self.jobs(number, kind)?;
+        let config = &kind.config;
+        let may = may_submit(&config.submit, &config.name, visitor);
         may.map_err(|(code, text)| (number, code, text))?;
         let client = headers.first().map(|header| header.named().client.clone());
         let client = client.unwrap_or_default();
@@ -535,9 +549,7 @@ impl Desk {
         };
         let (id, found) = match fetch.of {
             Of::Submission(id) => (Some(id), of_submission(&id)?),
-            Of::Batch { kind, batch } => {
-                (None, Some((Arc::clone(&self.kinds[kind as usize]), batch)))
-            }
+            Of::Batch { kind, batch } => (None, Some((self.jobs(number, kind)?, batch))),
         };
         let (kind, batch) = found.ok_or_else(|| {
             let text = "no job has counted this submission".to_owned();

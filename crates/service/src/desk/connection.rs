@@ -17,7 +17,8 @@ use tracing::debug;
 
 use super::office::Desk;
 use super::reply::{Pending, Reply};
-use super::visitor::Visitor;
+use super::visitor::{Asking, Visitor};
+use crate::requests::Told;
 
 /// Serves a client whose key, if any, the connection has proved, until either side ends it. `introduction` is the time it has to greet.
 pub(crate) async fn serve<S>(
@@ -49,6 +50,7 @@ pub(crate) async fn serve<S>(
             let mut take = |bytes: &[u8]| connection.receive(bytes);
             tokio::select! {
                 Some(replies) = pending.next(), if room && !pending.is_empty() => Happened::Answered(replies),
+                Some(told) = told(&mut visitor.asking), if room => Happened::Told(told),
                 turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
                 () = deadline.as_mut() => Happened::Late,
             }
@@ -60,6 +62,13 @@ pub(crate) async fn serve<S>(
                 for reply in replies {
                     reply.answers().inspect(|&number| visitor.answered(number));
                     reply.apply(&mut connection);
+                }
+            }
+            Happened::Told(told) => {
+                pass_on(told, &mut connection);
+                // All that are there go into one write.
+                while let Some(told) = visitor.asking.as_mut().and_then(Asking::told_now) {
+                    pass_on(told, &mut connection);
                 }
             }
             Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
@@ -88,8 +97,25 @@ pub(crate) async fn serve<S>(
 enum Happened {
     /// Answers are there.
     Answered(Vec<Reply>),
+    /// A word on requests is there.
+    Told(Told),
     /// Bytes came or went.
     Turned(io::Result<Turn>),
     /// Nothing came for too long.
     Late,
+}
+
+/// The next word on requests; never, where there are none.
+async fn told(asking: &mut Option<Asking>) -> Option<Told> {
+    match asking {
+        Some(asking) => asking.told().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn pass_on(told: Told, connection: &mut ServerConnection) {
+    let _ = match told {
+        Told::Answers(answers) => connection.answers(answers),
+        Told::Refused(refused) => connection.refuse(refused),
+    };
 }

@@ -8,4 +8,4 @@ mod reply;
 mod visitor;
 
 pub(crate) use self::office::{Desk, DeskSetup};
-pub(crate) use self::port::Port;
+pub(crate) use self::port::{Connections, Port};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use madrigal_core::{Digest256, Party};
-use madrigal_intake::{Code, Input, Kind as Description, Output, Terms, What};
+use madrigal_intake::{Code, Input, Kind as Description, Output, Requests, Terms, What};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 use tokio::sync::Semaphore;
@@ -14,6 +14,7 @@ use crate::config::{ClientConfig, Submitters};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::Meters;
+use crate::requests::{Pool, RequestKind};
 use crate::together::Teller;
 
 /// Bytes of bodies that a client may send ahead of the disk.
@@ -29,13 +30,18 @@ pub(crate) struct Desk {
     pub(crate) keep: Arc<Keep>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) teller: Teller,
-    /// The kinds, in the order of the terms.
+    /// The kinds of jobs, in the order of the terms, where they come first.
     pub(crate) kinds: Vec<Arc<Kind>>,
+    /// The kinds of requests, in the order of the terms.
+    requests: Vec<Asks>,
     clients: RwLock<Arc<BTreeMap<String, ClientConfig>>>,
     terms: Arc<Terms>,
     /// Places for reads from the disk.
     pub(super) reads: Semaphore,
 }
+
+/// A kind of requests, and where they wait.
+pub(crate) type Asks = (Arc<RequestKind>, Arc<Pool>);
 
 /// Parts of a desk.
 pub(crate) struct DeskSetup {
@@ -44,6 +50,7 @@ pub(crate) struct DeskSetup {
     pub(crate) meters: Arc<Meters>,
     pub(crate) teller: Teller,
     pub(crate) kinds: Vec<Arc<Kind>>,
+    pub(crate) requests: Vec<Asks>,
     pub(crate) clients: BTreeMap<String, ClientConfig>,
     pub(crate) name: String,
     pub(crate) me: Party,
@@ -57,7 +64,9 @@ impl Desk {
             place: setup.me,
             servers: setup.servers,
             software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).to_owned(),
-            kinds: setup.kinds.iter().map(|kind| described(kind)).collect(),
+            kinds: (setup.kinds.iter().map(|kind| described(kind)))
+                .chain(setup.requests.iter().map(|(kind, _)| requests(kind)))
+                .collect(),
             body_window: BODY_WINDOW,
             request_window: REQUEST_WINDOW,
         };
@@ -67,6 +76,7 @@ impl Desk {
             meters: setup.meters,
             teller: setup.teller,
             kinds: setup.kinds,
+            requests: setup.requests,
             clients: RwLock::new(Arc::new(setup.clients)),
             terms: Arc::new(terms),
             reads: Semaphore::new(READS),
@@ -94,28 +104,45 @@ impl Desk {
         self.identity.fingerprint()
     }
 
-    /// Whether a client may submit to a kind.
-    pub(super) fn may_submit(&self, kind: &Kind, visitor: &Visitor) -> Result<(), (Code, String)> {
-        let name = &kind.config.name;
-        let allowed = match (&kind.config.submit, visitor.client()) {
-            (Submitters::Anyone, _) | (Submitters::Known, Some(_)) => true,
-            (Submitters::Named(names), Some(client)) => names.contains(client),
-            (Submitters::Known | Submitters::Named(_), None) => false,
-        };
-        match allowed {
-            true => Ok(()),
-            false => {
-                let who = submitters(kind);
-                let text = format!("kind `{name}` takes submissions of {who}");
-                Err((Code::NotAllowed, text))
-            }
+    /// Takes requests, which are answered when their batch is.
+    pub(super) fn ask(
+        &self,
+        requests: Requests,
+        visitor: &mut Visitor,
+    ) -> Result<(), (Code, String)> {
+        let place = (requests.kind as usize).checked_sub(self.kinds.len());
+        let found = place.and_then(|place| self.requests.get(place));
+        let no_such = || (Code::NotFound, "no such kind of requests".to_owned());
+        let (kind, pool) = found.ok_or_else(no_such)?;
+        may_submit(&kind.config.submit, &kind.config.name, visitor)?;
+        visitor.ask(pool, requests)
+    }
+}
+
+/// Whether a client may submit to a kind.
+pub(super) fn may_submit(
+    submit: &Submitters,
+    kind: &str,
+    visitor: &Visitor,
+) -> Result<(), (Code, String)> {
+    let allowed = match (submit, visitor.client()) {
+        (Submitters::Anyone, _) | (Submitters::Known, Some(_)) => true,
+        (Submitters::Named(names), Some(client)) => names.contains(client),
+        (Submitters::Known | Submitters::Named(_), None) => false,
+    };
+    match allowed {
+        true => Ok(()),
+        false => {
+            let who = submitters(submit);
+            let text = format!("kind `{kind}` takes submissions of {who}");
+            Err((Code::NotAllowed, text))
         }
     }
 }
 
 /// Those who may submit, in words.
-fn submitters(kind: &Kind) -> String {
-    match &kind.config.submit {
+fn submitters(submit: &Submitters) -> String {
+    match submit {
         Submitters::Anyone => "anyone".to_owned(),
         Submitters::Known => "all clients that the service knows".to_owned(),
         Submitters::Named(names) => {
@@ -128,7 +155,25 @@ fn submitters(kind: &Kind) -> String {
     }
 }
 
-/// A kind as clients see it.
+/// A kind of requests as clients see it.
+fn requests(kind: &RequestKind) -> Description {
+    let [request_bytes, answer_bytes] = RequestKind::bytes();
+    Description {
+        name: kind.config.name.clone(),
+        program: Digest256(kind.digest),
+        what: What::Requests {
+            request_bytes,
+            answer_bytes,
+        },
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        submitters: submitters(&kind.config.submit),
+        most_bytes: 0,
+        anonymous: kind.config.submit == Submitters::Anyone,
+    }
+}
+
+/// A kind of jobs as clients see it.
 fn described(kind: &Kind) -> Description {
     let shape = |shape: &[usize]| shape.iter().copied().map(Some).collect();
     Description {
@@ -156,7 +201,7 @@ fn described(kind: &Kind) -> Description {
                 receivers: output.to.to_string(),
             })
             .collect(),
-        submitters: submitters(kind),
+        submitters: submitters(&kind.config.submit),
         most_bytes: kind.most_bytes(),
         anonymous: kind.config.submit == Submitters::Anyone,
     }

@@ -9,6 +9,7 @@ use madrigal_net::rustls::ServerConnection;
 use madrigal_net::tls::{self, ServerTls, Wire, asked_protocols};
 use madrigal_net::transport::HandOn;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
@@ -28,6 +29,29 @@ pub(crate) struct Port {
     pub(crate) desk: Arc<Desk>,
     pub(crate) tls: ServerTls,
     pub(crate) limits: Limits,
+    pub(crate) connections: Connections,
+}
+
+/// Tasks of all connections. They end at the latest when the server does.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Connections(Arc<Mutex<JoinSet<()>>>);
+
+impl Connections {
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that have ended are forgotten.
+        while all.try_join_next().is_some() {}
+        all.spawn(work);
+    }
+
+    /// Ends all of them.
+    pub(crate) async fn end(&self) {
+        let mut all = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *all)
+        };
+        all.shutdown().await;
+    }
 }
 
 /// Numbers of connections, in all and by place.
@@ -90,7 +114,8 @@ impl Port {
                 continue;
             };
             let (port, clients) = (Arc::clone(&port), Arc::clone(&clients));
-            tokio::spawn(async move { port.receive(stream, from, place, &clients).await });
+            let connections = port.connections.clone();
+            connections.spawn(async move { port.receive(stream, from, place, &clients).await });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use madrigal_intake::{Answers, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+use madrigal_intake::{Finished, OutputPiece, Refused, ServerConnection, Signed, State};
 
 /// Answers of the desk, which the connection's machine checks again.
 #[derive(Debug)]
@@ -23,8 +23,6 @@ pub(crate) enum Reply {
     },
     Finished(Finished),
     Piece(OutputPiece),
-    #[expect(dead_code, reason = "there are no kinds of requests yet")]
-    Answers(Answers),
     Refused(Refused),
 }
 
@@ -41,7 +39,6 @@ impl Reply {
             Self::State { number, state } => connection.state(number, state),
             Self::Finished(finished) => connection.finished(finished),
             Self::Piece(piece) => connection.output_piece(piece),
-            Self::Answers(answers) => connection.answers(answers),
             Self::Refused(refused) => connection.refuse(refused),
         };
     }
@@ -53,7 +50,7 @@ impl Reply {
             Self::Finished(finished) => Some(finished.number),
             Self::Piece(piece) => Some(piece.number),
             Self::Refused(refused) => Some(refused.number),
-            Self::Begun { .. } | Self::Taken(_) | Self::Answers(_) => None,
+            Self::Begun { .. } | Self::Taken(_) => None,
         }
     }
 }

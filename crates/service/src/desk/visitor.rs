@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{AbortHandle, Abortable, BoxFuture};
 use madrigal_core::Digest256;
-use madrigal_intake::{Code, Hello};
+use madrigal_intake::{Code, Hello, Requests};
 use madrigal_net::fingerprint::Fingerprint;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::reply::Reply;
 use crate::config::ClientConfig;
+use crate::requests::{Pool, SessionName, Told};
 
 /// A client on one connection.
 #[derive(Debug)]
@@ -26,6 +29,57 @@ pub(crate) struct Visitor {
     pub(super) uploads: HashMap<u64, Upload>,
     /// Answers that wait for something, by their numbers.
     waiting: HashMap<u64, AbortHandle>,
+    /// Name of the client's connections to all servers.
+    session: SessionName,
+    /// Requests, once there are some.
+    pub(super) asking: Option<Asking>,
+}
+
+/// Requests of a client on one connection.
+#[derive(Debug)]
+pub(super) struct Asking {
+    session: SessionName,
+    replies: UnboundedSender<Told>,
+    told: UnboundedReceiver<Told>,
+    /// Number of the connection in each pool that has requests of it.
+    pools: Vec<(Arc<Pool>, u64)>,
+}
+
+impl Asking {
+    /// Hands requests to a pool.
+    ///
+    /// # Errors
+    /// Why they are refused.
+    fn push(&mut self, pool: &Arc<Pool>, requests: Requests) -> Result<(), (Code, String)> {
+        let known = self
+            .pools
+            .iter()
+            .find(|(known, _)| Arc::ptr_eq(known, pool));
+        let known = known.map(|(_, connection)| *connection);
+        let connection = pool.push(self.session, known, &self.replies, requests)?;
+        if known.is_none() {
+            self.pools.push((Arc::clone(pool), connection));
+        }
+        Ok(())
+    }
+
+    /// The next word on requests.
+    pub(super) async fn told(&mut self) -> Option<Told> {
+        self.told.recv().await
+    }
+
+    /// The next word on requests, if there is one already.
+    pub(super) fn told_now(&mut self) -> Option<Told> {
+        self.told.try_recv().ok()
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        for (pool, connection) in &self.pools {
+            pool.leave(&self.session, *connection);
+        }
+    }
 }
 
 /// An upload that is open.
@@ -44,8 +98,32 @@ impl Visitor {
             client: None,
             greeted: false,
             uploads: HashMap::new(),
+            session: SessionName::default(),
+            asking: None,
             waiting: HashMap::new(),
         }
+    }
+
+    /// Hands requests to a pool.
+    ///
+    /// # Errors
+    /// Why they are refused.
+    pub(super) fn ask(
+        &mut self,
+        pool: &Arc<Pool>,
+        requests: Requests,
+    ) -> Result<(), (Code, String)> {
+        let session = self.session;
+        let asking = self.asking.get_or_insert_with(|| {
+            let (replies, told) = unbounded_channel();
+            Asking {
+                session,
+                replies,
+                told,
+                pools: Vec::new(),
+            }
+        });
+        asking.push(pool, requests)
     }
 
     pub(crate) fn is_greeted(&self) -> bool {
@@ -133,6 +211,7 @@ impl Visitor {
             );
             return Err((Code::Unknown, text));
         }
+        self.session = hello.session;
         self.client = found.cloned();
         self.greeted = true;
         Ok(self.client.clone())

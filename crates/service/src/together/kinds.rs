@@ -89,6 +89,29 @@ impl KindDoor {
     }
 }
 
+impl Common {
+    /// Number of the session's next job, at the leader. Nothing once all are used: then the session ends, and another one begins.
+    pub(crate) fn job_number(&self, session: &Session) -> Option<u32> {
+        let number = self.next_job.get();
+        let next = number.checked_add(1);
+        match next {
+            Some(next) => self.next_job.set(next),
+            None => {
+                let reason = "all numbers of jobs are used".to_owned();
+                session.fail(madrigal_net::Error::Ended { reason });
+            }
+        }
+        next.map(|_| number)
+    }
+
+    /// Counts jobs that begin, or end.
+    pub(crate) fn count_job(&self, by: i64) {
+        let jobs = self.jobs.get() + by;
+        self.jobs.set(jobs);
+        self.meters.jobs.set(jobs);
+    }
+}
+
 enum Machine {
     Leader(Box<Leader>),
     Follower(Box<Follower>),
@@ -379,10 +402,10 @@ impl KindTask {
             };
             let _ = door.send(KindEvent::Machine(event));
         });
-        self.count_job(1);
+        self.common.count_job(1);
         if let Some(before) = self.job.replace(Running { n, run, task }) {
             before.task.abort();
-            self.count_job(-1);
+            self.common.count_job(-1);
         }
     }
 
@@ -390,15 +413,9 @@ impl KindTask {
     fn end_job(&mut self, n: u64, run: u32) -> Option<Running> {
         let ended = self.job.take_if(|job| (job.n, job.run) == (n, run));
         if ended.is_some() {
-            self.count_job(-1);
+            self.common.count_job(-1);
         }
         ended
-    }
-
-    fn count_job(&self, by: i64) {
-        let jobs = self.common.jobs.get() + by;
-        self.common.jobs.set(jobs);
-        self.common.meters.jobs.set(jobs);
     }
 
     fn ended(&mut self, n: u64, outcome: &Outcome) {

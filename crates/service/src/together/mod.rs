@@ -5,6 +5,7 @@ mod kinds;
 mod lines;
 mod meet;
 mod notes;
+mod requests;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -29,20 +30,24 @@ use self::admission::Admission;
 use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
 pub(crate) use self::meet::Meet;
-use self::notes::Note;
+use self::notes::{Kinds, Note};
+use self::requests::{RequestDoor, RequestEvent, RequestTask};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
+use crate::requests::{Key, Pool, RequestKind};
 
 /// Pause between two looks whether batches can begin.
 const TICK: Duration = Duration::from_millis(50);
 /// Version of the notes, which servers compare.
-const NOTES: &str = "1";
+const NOTES: &str = "2";
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
     pub(crate) meet: Meet,
     pub(crate) kinds: Vec<Arc<Kind>>,
+    /// Kinds of requests, with the part of the key and what waits.
+    pub(crate) requests: Vec<(Arc<RequestKind>, Key, Arc<Pool>)>,
     pub(crate) keep: Arc<Keep>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) health: Arc<Health>,
@@ -116,6 +121,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
     let Setup {
         meet,
         kinds,
+        requests,
         keep,
         meters,
         health,
@@ -142,6 +148,14 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             Err(error) => common.keep.trouble(&error),
         }
     }
+    let mut request_doors = BTreeMap::new();
+    for request in requests {
+        let name = request.0.config.name.clone();
+        let (common, health) = (Rc::clone(&common), Arc::clone(&health));
+        let (task, door) = RequestTask::new(request, common, health, meet.names.clone());
+        spawn_local(task.work());
+        request_doors.insert(name, door);
+    }
     let all = doors.clone();
     spawn_local(async move {
         loop {
@@ -153,6 +167,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
     let servers = Servers {
         common: &common,
         doors: &doors,
+        requests: &request_doors,
         health: &health,
         memory,
         lines: RefCell::default(),
@@ -193,6 +208,8 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             }
         }
         doors.values().for_each(|door| door.tell(KindEvent::Down));
+        let requests = request_doors.values();
+        requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
     }
 }
@@ -201,6 +218,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
 struct Servers<'a> {
     common: &'a Rc<Common>,
     doors: &'a BTreeMap<String, KindDoor>,
+    requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
     memory: u64,
     /// Lines to the others, while there are some.
@@ -226,6 +244,8 @@ impl Servers<'_> {
         let why = "it was told to; jobs that are at work are finished first";
         self.health.trouble(Trouble::Leaving, why);
         self.common.leaving.set(true);
+        let requests = self.requests.values();
+        requests.for_each(|door| door.tell(RequestEvent::Leaving));
         if let Some(lines) = &*self.lines.borrow() {
             lines.send_all(&Note::Leaving);
         }
@@ -259,20 +279,24 @@ impl Servers<'_> {
         let kinds = kinds.map(|(name, door)| (name.clone(), Digest256(door.kind.digest)));
         let kinds: BTreeMap<_, _> = kinds.collect();
         *self.lines.borrow_mut() = Some(lines.clone());
-        lines.send_all(&Note::Kinds {
-            kinds: kinds.clone(),
+        let requests = self.requests.iter();
+        let requests = requests.map(|(name, door)| (name.clone(), door.told()));
+        let ours = Kinds {
+            kinds,
+            requests: requests.collect(),
             memory: self.memory,
-        });
+        };
+        lines.send_all(&Note::Kinds(ours.clone()));
         let mut writing: FuturesUnordered<_> = writers.into_iter().map(|one| one.work()).collect();
         let work = async {
             let theirs = try_join_all(readers.iter_mut().map(first)).await?;
             self.health.over(&Trouble::Servers);
-            let memory = theirs.iter().map(|(_, _, memory)| *memory).min();
+            let memory = theirs.iter().map(|(_, theirs)| theirs.memory).min();
             let memory = memory.unwrap_or(u64::MAX).min(self.memory);
             self.common.admission.allow(memory);
             for (name, door) in self.doors {
-                let differs = theirs.iter().find_map(|(from, kinds, _)| {
-                    let why = match kinds.get(name) {
+                let differs = theirs.iter().find_map(|(from, theirs)| {
+                    let why = match theirs.kinds.get(name) {
                         Some(digest) if *digest == kinds_digest(door) => return None,
                         Some(_) => "has another program, other lengths, sharings or receivers",
                         None => "does not have it",
@@ -295,6 +319,12 @@ impl Servers<'_> {
                     }
                 }
             }
+            let here = InSession {
+                generation,
+                session: session.clone(),
+                lines: lines.clone(),
+            };
+            self.requests_up(&here, &ours, &theirs);
             try_join_all(readers.iter_mut().map(|reader| self.read(reader))).await?;
             Ok(())
         };
@@ -305,6 +335,34 @@ impl Servers<'_> {
         // Notes end with the session alone.
         drop(job);
         ended
+    }
+
+    /// Tells kinds of requests that there is a session, or why it is of no use to them.
+    fn requests_up(&self, here: &InSession, ours: &Kinds, theirs: &[(Party, Kinds)]) {
+        for (name, door) in self.requests {
+            let digest = Digest256(door.kind.digest);
+            let mut told = vec![None; self.common.servers];
+            let mut differs = None;
+            let mine = std::iter::once((self.common.me, ours));
+            for (from, kinds) in mine.chain(theirs.iter().map(|(from, kinds)| (*from, kinds))) {
+                match kinds.requests.get(name) {
+                    Some((theirs, key)) if *theirs == digest => {
+                        told[from.index()] = Some(key.clone());
+                    }
+                    Some(_) => differs = Some((from, "has another function, or other limits")),
+                    None => differs = Some((from, "does not have it")),
+                }
+            }
+            let told: Option<Vec<_>> = told.into_iter().collect();
+            let told = told.and_then(|told| told.try_into().ok());
+            door.tell(match (told, differs) {
+                (Some(told), None) => RequestEvent::Up(here.clone(), told),
+                (_, Some((from, why))) => {
+                    RequestEvent::NotReady(format!("{from} {why}: compare the two services' files"))
+                }
+                (None, None) => RequestEvent::NotReady("it is for three servers".to_owned()),
+            });
+        }
     }
 
     /// Passes the notes of a server on.
@@ -326,7 +384,17 @@ impl Servers<'_> {
                     self.common.leaving.set(true);
                     continue;
                 }
-                Note::Kinds { .. } => {
+                Note::Requests { kind, note } => {
+                    let from = reader.from;
+                    match self.requests.get(&kind) {
+                        Some(door) => door.tell(RequestEvent::Note { from, note }),
+                        None => {
+                            return Err(reader.refuse("a note about a kind that is not here"));
+                        }
+                    }
+                    continue;
+                }
+                Note::Kinds(_) => {
                     return Err(reader.refuse("its kinds a second time"));
                 }
             };
@@ -344,11 +412,11 @@ fn kinds_digest(door: &KindDoor) -> Digest256 {
 }
 
 /// The first note of a server.
-async fn first(reader: &mut Reader) -> Result<(Party, BTreeMap<String, Digest256>, u64), Error> {
+async fn first(reader: &mut Reader) -> Result<(Party, Kinds), Error> {
     let first = timeout(Duration::from_secs(20), reader.next()).await;
     match first {
         Ok(note) => match note? {
-            Note::Kinds { kinds, memory } => Ok((reader.from, kinds, memory)),
+            Note::Kinds(kinds) => Ok((reader.from, kinds)),
             _ => Err(reader.refuse("another note before its kinds")),
         },
         Err(_) => Err(Error::Late {

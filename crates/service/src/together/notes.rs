@@ -15,6 +15,8 @@ use prost::Message as _;
 
 use generated as schema;
 
+use crate::requests::{KeyTold, Lanes, Run};
+
 /// Bytes of a note's length.
 pub(crate) const LENGTH_BYTES: usize = 4;
 /// The longest note, in bytes: a frame about batches, and some.
@@ -26,16 +28,39 @@ const MAX_KINDS: usize = 256;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Note {
     /// The first note of each server: its kinds with their digests, and the memory that its jobs may take.
-    Kinds {
-        kinds: BTreeMap<String, Digest256>,
-        memory: u64,
-    },
+    Kinds(Kinds),
     /// A frame of a message about the batches of a kind.
     OfKind { kind: String, frame: Bytes },
     /// The number of the session's job that a run is.
     JobNumber(JobNumber),
     /// The server takes leave.
     Leaving,
+    /// A note about a kind of requests.
+    Requests { kind: String, note: RequestNote },
+}
+
+/// The first note of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    /// Kinds of jobs, with their digests.
+    pub(crate) kinds: BTreeMap<String, Digest256>,
+    /// Kinds of requests, with their digests and what is told of their keys.
+    pub(crate) requests: BTreeMap<String, (Digest256, KeyTold)>,
+    /// Memory that the server's jobs may take.
+    pub(crate) memory: u64,
+}
+
+/// A note about a kind of requests, with the number of a job of the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestNote {
+    /// The job that makes the keys of all rounds.
+    Key { number: u32 },
+    /// A batch, by the leader.
+    Batch { number: u32, runs: Vec<Run> },
+    /// Requests of a batch that are missing at the server that tells.
+    Missing { number: u32, lanes: Vec<Lanes> },
+    /// A batch begins, without these.
+    Start { number: u32, without: Vec<Lanes> },
 }
 
 /// The number of the session's job that a run of a batch is.
@@ -52,7 +77,20 @@ impl Note {
     pub(crate) fn encode(self) -> Bytes {
         use schema::note::Note as Of;
         let note = match self {
-            Self::Kinds { kinds, memory } => Of::Kinds(schema::Kinds {
+            Self::Kinds(Kinds {
+                kinds,
+                requests,
+                memory,
+            }) => Of::Kinds(schema::Kinds {
+                requests: requests
+                    .into_iter()
+                    .map(|(name, (digest, key))| schema::RequestKind {
+                        name,
+                        digest: digest.0.to_vec(),
+                        part: key.part.0.to_vec(),
+                        check: key.check.map(|check| check.0.to_vec()).unwrap_or_default(),
+                    })
+                    .collect(),
                 kinds: kinds
                     .into_iter()
                     .map(|(name, digest)| schema::Kind {
@@ -73,6 +111,7 @@ impl Note {
                 number: job.number,
             }),
             Self::Leaving => Of::Leaving(schema::Leaving {}),
+            Self::Requests { kind, note } => note.sent(kind),
         };
         schema::Note { note: Some(note) }.encode_to_vec().into()
     }
@@ -83,17 +122,28 @@ impl Note {
         let note = schema::Note::decode(bytes).map_err(|_| "a note that is none")?;
         Ok(match note.note.ok_or("a note of another version")? {
             Of::Kinds(all) => {
-                if all.kinds.len() > MAX_KINDS {
+                if all.kinds.len() + all.requests.len() > MAX_KINDS {
                     return Err("more than 256 kinds");
                 }
                 let mut kinds = BTreeMap::new();
                 for kind in all.kinds {
-                    let digest: Result<[u8; 32], _> = kind.digest.try_into();
-                    let digest = digest.map_err(|_| "a digest that has not 32 bytes")?;
-                    kinds.insert(name(kind.name)?, Digest256(digest));
+                    kinds.insert(name(kind.name)?, digest(kind.digest)?);
+                }
+                let mut requests = BTreeMap::new();
+                for kind in all.requests {
+                    let check = Some(kind.check).filter(|check| !check.is_empty());
+                    let key = KeyTold {
+                        part: digest(kind.part)?,
+                        check: check.map(digest).transpose()?,
+                    };
+                    requests.insert(name(kind.name)?, (digest(kind.digest)?, key));
                 }
                 let memory = all.memory;
-                Self::Kinds { kinds, memory }
+                Self::Kinds(Kinds {
+                    kinds,
+                    requests,
+                    memory,
+                })
             }
             Of::OfKind(of) => Self::OfKind {
                 kind: name(of.kind)?,
@@ -106,8 +156,94 @@ impl Note {
                 number: job.number,
             }),
             Of::Leaving(_) => Self::Leaving,
+            Of::RequestKey(of) => {
+                let number = of.number;
+                about(of.kind, RequestNote::Key { number })?
+            }
+            Of::RequestBatch(of) => {
+                let runs = of.runs.into_iter().map(run).collect::<Result<_, _>>()?;
+                let number = of.number;
+                about(of.kind, RequestNote::Batch { number, runs })?
+            }
+            Of::RequestMissing(of) => {
+                let (number, lanes) = (of.number, lanes(of.lanes));
+                about(of.kind, RequestNote::Missing { number, lanes })?
+            }
+            Of::RequestStart(of) => {
+                let (number, without) = (of.number, lanes(of.without));
+                about(of.kind, RequestNote::Start { number, without })?
+            }
         })
     }
+}
+
+impl RequestNote {
+    fn sent(self, kind: String) -> schema::note::Note {
+        use schema::note::Note as Of;
+        let lanes = |lanes: Vec<Lanes>| {
+            let one = |Lanes { first, count }| schema::RequestLanes { first, count };
+            lanes.into_iter().map(one).collect()
+        };
+        match self {
+            Self::Key { number } => Of::RequestKey(schema::RequestKey { kind, number }),
+            Self::Batch { number, runs } => Of::RequestBatch(schema::RequestBatch {
+                kind,
+                number,
+                runs: runs
+                    .into_iter()
+                    .map(|run| schema::RequestRun {
+                        session: run.session.to_vec(),
+                        first: run.first,
+                        count: run.count,
+                    })
+                    .collect(),
+            }),
+            Self::Missing {
+                number,
+                lanes: missing,
+            } => Of::RequestMissing(schema::RequestMissing {
+                kind,
+                number,
+                lanes: lanes(missing),
+            }),
+            Self::Start { number, without } => Of::RequestStart(schema::RequestStart {
+                kind,
+                number,
+                without: lanes(without),
+            }),
+        }
+    }
+}
+
+fn about(kind: String, note: RequestNote) -> Result<Note, &'static str> {
+    let kind = name(kind)?;
+    Ok(Note::Requests { kind, note })
+}
+
+fn run(run: schema::RequestRun) -> Result<Run, &'static str> {
+    let session: Result<[u8; 16], _> = run.session.try_into();
+    let session = session.map_err(|_| "a client's session that has not 16 bytes")?;
+    let (first, count) = (run.first, run.count);
+    match count > 0 && first > 0 && first.checked_add(count.into()).is_some() {
+        true => Ok(Run {
+            session,
+            first,
+            count,
+        }),
+        false => Err("requests with numbers that none have"),
+    }
+}
+
+fn lanes(lanes: Vec<schema::RequestLanes>) -> Vec<Lanes> {
+    let one = |schema::RequestLanes { first, count }| Lanes { first, count };
+    lanes.into_iter().map(one).collect()
+}
+
+fn digest(bytes: Vec<u8>) -> Result<Digest256, &'static str> {
+    let digest: Result<[u8; 32], _> = bytes.try_into();
+    digest
+        .map(Digest256)
+        .map_err(|_| "a digest that has not 32 bytes")
 }
 
 fn name(name: String) -> Result<String, &'static str> {
