@@ -109,7 +109,7 @@ enum Stage {
     Works,
 }
 
-/// What lasts as long as a session.
+/// Parts that last as long as a session.
 struct Sitting {
     session: InSession,
     cipher: Option<Arc<Cipher>>,
