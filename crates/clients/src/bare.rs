@@ -1,7 +1,9 @@
 //! Shares without a file: parts alone, for requests of some dozens of bytes, of which there are thousands each second.
 //!
-//! Nothing says what they are, and nothing commits to them: client and servers have agreed on a kind of requests before. A client that gives two
-//! servers different copies of a part spoils its own answer, which is the only one that depends on them.
+//! Nothing says what they are, and nothing commits to them: client and servers have agreed on a kind of requests before. So they are for answers, and for
+//! values in sharings of which each part is at one server. A client that gives two servers different copies of a part makes products wrong by what
+//! the other factor's parts are: where that is a secret of others, a key say, wrong answers tell of it. The key server takes its blocks as parts that
+//! the servers share anew.
 
 use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::{Shares, Sharing, Sort};
