@@ -174,16 +174,17 @@ mod tests {
         let page = read("docs/SERVICE.md");
         let config = read("crates/service/src/config/mod.rs");
         let kinds = read("crates/service/src/config/kinds.rs");
+        let clients = read("crates/service/src/config/clients.rs");
         let types = [
             "struct Text {",
-            "struct ClientText {",
             "pub struct Limits {",
             "pub struct LogConfig {",
         ];
         let types = types.map(|name| (&config, name));
+        let types = types.into_iter().chain([(&clients, "struct ClientText {")]);
         let of_kinds = ["struct KindText {", "struct BatchText {"].map(|name| (&kinds, name));
         let mut count = 0;
-        for (source, name) in types.into_iter().chain(of_kinds) {
+        for (source, name) in types.chain(of_kinds) {
             for field in fields(source, name) {
                 let forms = ["`F`", "`batch.F`", "[F]", "[[F]]"];
                 let there = forms
