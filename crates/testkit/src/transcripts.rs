@@ -79,8 +79,10 @@ pub fn must_agree(a: &[u32], b: &[u32], about: &str) {
         largest < 7.0,
         "one bit differs by {largest:.1} standard deviations: {about}"
     );
+    // Bits that depend on each other, as in a sum and in what it is of, widen the spread. Of the 10,000 bits of a short transcript, this is a
+    // tenth of their mean square.
     assert!(
-        spread.abs() < 6.0,
+        spread.abs() < 8.0,
         "all bits together deviate by {spread:.1}: {about}"
     );
 }
