@@ -344,6 +344,11 @@ impl Desk {
             VaultError::NoSubmission | VaultError::NoResult { .. } => Code::NotFound,
             VaultError::Offset { .. } | VaultError::Incomplete { .. } => Code::Retry,
             VaultError::Length { .. } | VaultError::Name { .. } => Code::Header,
+            // The server ends, and has what it acknowledged when it is started again.
+            VaultError::Stopped { .. } => {
+                self.keep.trouble(error);
+                Code::Closing
+            }
             _ => {
                 self.keep.trouble(error);
                 Code::Server
