@@ -15,7 +15,7 @@ use madrigal_program::{
     Plain, Program, Receivers, Rounding, StageError, Stages,
 };
 use madrigal_testkit::seed;
-use madrigal_testkit::transcripts::{must_agree, must_see_a_leak, ones_of};
+use madrigal_testkit::transcripts::{RUNS, must_agree, must_see_a_leak, ones_of};
 
 use crate::running::{MIXES, runs};
 
@@ -186,7 +186,7 @@ fn a_client_learns_nothing_of_bits_that_were_cut_off() {
     let views = [0, 1].map(|raw| {
         let inputs = Inputs::new().with(Price::from_raw(raw));
         let mut ones = vec![0u32; 64];
-        for run in 0..150 {
+        for run in 0..RUNS {
             let mut random = Prg::new(Block::new(seed, run + 1000 * raw as u64));
             let dealt = program.deal(&inputs, Mix::AB, &mut random).unwrap();
             let ended = session_of(2, async |session, me| {
