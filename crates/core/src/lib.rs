@@ -10,6 +10,7 @@ pub mod chain;
 pub mod cost;
 pub mod digest;
 pub mod domains;
+pub mod hexadecimal;
 pub mod key_numbers;
 pub mod packing;
 pub mod party;

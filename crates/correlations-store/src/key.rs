@@ -6,7 +6,7 @@ use std::path::Path;
 
 use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use aws_lc_rs::{hkdf, hmac, rand};
-use madrigal_core::{Zeroizing, domains};
+use madrigal_core::{Zeroizing, domains, hexadecimal};
 use madrigal_kernels::marks;
 
 use crate::error::{Result, StoreError};
@@ -67,8 +67,13 @@ impl StoreKey {
         let digits = &mut text[..length];
         marks::secret(digits);
         let mut key = Zeroizing::new([0; KEY_BYTES]);
-        hexadecimal::decode(digits, &mut *key).ok_or_else(damaged)?;
-        Ok(Self(key))
+        let mut wrong = hexadecimal::decode(digits, &mut *key);
+        // Whether a file holds a key is no secret, nor where there is none.
+        marks::public(&mut wrong);
+        match wrong {
+            0 => Ok(Self(key)),
+            _ => Err(damaged()),
+        }
     }
 
     /// Reads the key file; where there is none, makes a key and writes it.
@@ -107,44 +112,6 @@ impl StoreKey {
     /// The keys of one store.
     pub(crate) fn with_salt(&self, salt: &[u8; KEY_BYTES]) -> Keys {
         Keys(hkdf::Salt::new(hkdf::HKDF_SHA256, salt).extract(&*self.0))
-    }
-}
-
-/// Hexadecimal digits without a branch on what they are, and without a table: they are a key.
-mod hexadecimal {
-    use madrigal_kernels::marks;
-
-    /// All ones if `x` is below `bound`, else zero; both below 2^31.
-    fn below(x: u32, bound: u32) -> u32 {
-        (x.wrapping_sub(bound) as i32 >> 31) as u32
-    }
-
-    /// A byte as two lower-case digits.
-    pub(crate) fn encode(byte: u8) -> [u8; 2] {
-        [byte >> 4, byte & 15].map(|digit| {
-            let digit = u32::from(digit);
-            // From '0' on, and those that are not below ten from 'a' on.
-            (digit + u32::from(b'a') - 10 - (below(digit, 10) & 39)) as u8
-        })
-    }
-
-    /// The bytes of twice as many digits, upper or lower case; nothing if one is none.
-    pub(crate) fn decode(digits: &[u8], bytes: &mut [u8]) -> Option<()> {
-        let mut wrong = 0;
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let mut value = 0;
-            for &digit in pair {
-                let number = u32::from(digit ^ b'0');
-                let letter = u32::from(digit | 0x20).wrapping_sub(u32::from(b'a')) & 0xff;
-                let [is_number, is_letter] = [below(number, 10), below(letter, 6)];
-                wrong |= !(is_number | is_letter);
-                value = value << 4 | number & is_number | (letter + 10) & is_letter;
-            }
-            *byte = value as u8;
-        }
-        // Whether a file holds a key is no secret, nor where there is none.
-        marks::public(&mut wrong);
-        (wrong == 0).then_some(())
     }
 }
 
@@ -201,21 +168,6 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_are_those_of_everybody() {
-        for byte in 0..=u8::MAX {
-            let digits = hexadecimal::encode(byte);
-            assert_eq!(digits, *format!("{byte:02x}").as_bytes());
-            let mut read = [0];
-            assert!(
-                hexadecimal::decode(&digits.map(|d| d.to_ascii_uppercase()), &mut read).is_some()
-            );
-            assert_eq!(read, [byte]);
-            let one = hexadecimal::decode(&[b'0', byte], &mut read).is_some();
-            assert_eq!(one, byte.is_ascii_hexdigit());
-        }
-    }
 
     #[test]
     fn a_key_is_made_once_and_read_again() -> Result<(), Box<dyn std::error::Error>> {

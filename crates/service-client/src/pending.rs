@@ -75,9 +75,9 @@ impl Pending {
                 "it is of another version of this program: finish the submission with that one",
             ));
         }
-        let seed = hex::array(&written.seed).ok_or_else(damaged)?;
+        let seed = hex::secret(&written.seed).ok_or_else(damaged)?;
         Ok(Self {
-            seed: Zeroizing::new(seed),
+            seed,
             written: Some(written),
         })
     }

@@ -1,9 +1,6 @@
 //! All that a server keeps on its disk, as its kinds and its clients use it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
-use std::io::Write as _;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -148,7 +145,7 @@ impl Keep {
     ) -> Result<Self, KeepError> {
         let file = config.data.join(FILE);
         if !file.exists() && !config.vault_key.exists() {
-            make_key(&config.vault_key)?;
+            VaultKey::make(&config.vault_key)?;
             warn!(
                 key = %config.vault_key.display(),
                 "made the key that what is kept is sealed with: keep a copy of it, apart from the data"
@@ -506,24 +503,6 @@ impl Keep {
 /// Name of an output in the vault.
 fn output_name(place: usize) -> String {
     format!("output {place}")
-}
-
-/// Makes a key that its owner alone can read.
-fn make_key(path: &Path) -> Result<(), VaultError> {
-    let failed = |source| VaultError::KeyFile {
-        path: path.to_owned(),
-        source,
-    };
-    let mut key = Zeroizing::new([0; 32]);
-    getrandom::fill(&mut *key).map_err(|_| VaultError::Cryptography)?;
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(&*key)
-        .and_then(|()| file.sync_all())
-        .map_err(failed)
 }
 
 impl Kind {

@@ -29,8 +29,8 @@ pub enum VaultError {
         /// The file.
         path: PathBuf,
     },
-    /// The key file cannot be read.
-    #[error("the key of the vault, {}, cannot be read: {source}", path.display())]
+    /// The key file cannot be read or written.
+    #[error("the key of the vault, {}, cannot be read or written: {source}", path.display())]
     KeyFile {
         /// The file.
         path: PathBuf,

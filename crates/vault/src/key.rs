@@ -1,13 +1,14 @@
 //! The key of a vault.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use aws_lc_rs::rand;
-use madrigal_core::Zeroizing;
+use madrigal_core::{Zeroizing, hexadecimal};
 
 use crate::error::{Result, VaultError};
+use crate::folder::sync_folder;
 
 /// The 32 secret bytes that a vault is sealed under. Wiped when dropped.
 #[derive(Clone)]
@@ -29,6 +30,35 @@ impl VaultKey {
     /// A key that the caller has from elsewhere: 32 random bytes.
     pub fn from_bytes(bytes: Zeroizing<[u8; 32]>) -> Self {
         Self(bytes)
+    }
+
+    /// Makes a key, and has it on disk in a new file that its owner alone may read, as digits, so that it can be copied on paper.
+    ///
+    /// # Errors
+    /// There is such a file already, or it cannot be written; randomness.
+    pub fn make(path: &Path) -> Result<Self> {
+        let key = Self::generate()?;
+        let written = key.save(path);
+        written.map_err(|source| VaultError::KeyFile {
+            path: path.into(),
+            source,
+        })?;
+        Ok(key)
+    }
+
+    fn save(&self, path: &Path) -> io::Result<()> {
+        let mut text = Zeroizing::new(Vec::with_capacity(65));
+        text.extend(self.0.iter().copied().flat_map(hexadecimal::encode));
+        text.push(b'\n');
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        // A vault without its key is lost, so the name is on disk, too.
+        sync_folder(path)
     }
 
     /// Reads a key file: 32 bytes, or 64 hexadecimal digits. Its owner alone may read it.
@@ -54,33 +84,11 @@ impl VaultKey {
             .map_or(&text[..], |text| text.strip_suffix(b"\r").unwrap_or(text));
         if text.len() == 32 {
             key.copy_from_slice(&text);
-        } else if digits.len() != 64 || !decode(digits, &mut key) {
+        } else if digits.len() != 64 || hexadecimal::decode(digits, &mut *key) != 0 {
             return Err(VaultError::KeyDamaged { path: path.into() });
         }
         Ok(Self(key))
     }
-}
-
-/// All ones if `x` is below `bound`, else zero; both below 2^31.
-fn below(x: u32, bound: u32) -> u32 {
-    (x.wrapping_sub(bound) as i32 >> 31) as u32
-}
-
-/// Bytes of hexadecimal digits, without a branch or an index that depends on them; whether all are digits.
-fn decode(digits: &[u8], key: &mut [u8; 32]) -> bool {
-    let mut wrong = 0;
-    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-        let mut value = 0;
-        for &digit in pair {
-            let number = u32::from(digit ^ b'0');
-            let letter = u32::from(digit | 0x20).wrapping_sub(u32::from(b'a')) & 0xff;
-            let [is_number, is_letter] = [below(number, 10), below(letter, 6)];
-            wrong |= !(is_number | is_letter);
-            value = value << 4 | number & is_number | (letter + 10) & is_letter;
-        }
-        *byte = value as u8;
-    }
-    wrong == 0
 }
 
 #[cfg(unix)]

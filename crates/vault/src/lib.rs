@@ -24,6 +24,7 @@
 pub mod agreement;
 
 mod error;
+mod folder;
 mod group;
 mod kept;
 mod key;

@@ -11,6 +11,7 @@ use redb::{Builder, Database, StorageBackend};
 
 use crate::agreement::{Event, Record, Restored};
 use crate::error::{Result, VaultError};
+use crate::folder::sync_folder;
 use crate::group::{Group, What, Work};
 use crate::key::VaultKey;
 use crate::limits::{Limits, Usage};
@@ -287,16 +288,4 @@ fn builder(limits: &Limits) -> Builder {
     // A file that was damaged is told of when it is opened, not by a panic in the middle of the day.
     builder.set_check_integrity_on_open(true);
     builder
-}
-
-/// Has the name of a new file on disk.
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
-        std::fs::File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
 }

@@ -117,7 +117,7 @@ fn batches_take_and_end_submissions() {
         vault.output(KIND, 1, "other", 0),
         Err(VaultError::NoResult { .. })
     ));
-    // The same submission once more is known, and counts no second time.
+    // A submission that is sent again is known, and counts no second time.
     let body = body(0, 2000);
     let again = vault.submit(submission(0, &body), body, 60).wait().unwrap();
     assert_eq!(again, Begun::Accepted { at: 0 });
