@@ -262,8 +262,7 @@ impl ShareFile {
         Ok(())
     }
 
-    /// Reads a body in the clear, of which no byte more is taken than it has ([`Header::body_bytes`]), as the share that `header`
-    /// describes. The memory of the share is taken off `budget`, and its parts are held against the client's commitments.
+    /// Reads a body in the clear as the share that `header` describes, and takes no byte beyond it ([`Header::body_bytes`]). The memory of the share is taken off `budget`, and its parts are held against the client's commitments.
     ///
     /// # Errors
     /// [`ShareFault`]: too little memory, too few bytes, bits beyond the last element, or parts that are not the ones that were

@@ -163,7 +163,7 @@ fn protocols_are_read_and_nothing_is_taken() {
 #[test]
 fn a_first_message_that_is_none_is_refused() {
     runtime().block_on(async {
-        // A record of TLS that announces 16 KiB of which no end comes.
+        // A record of TLS that announces 16 KiB, and does not end within them.
         let mut long = vec![22, 3, 1, 64, 0, 1, 0, 255, 255];
         long.resize(1 << 15, 0);
         for (bytes, kind) in [

@@ -25,7 +25,7 @@ fn values_of_clients_are_summed() {
             let mut ann = Client::dial(&service, Some(b"secret of ann")).await;
             let mine = ann.prepare("ann", 31);
             ann.submit(&mine).await;
-            // The same once more counts once.
+            // A submission that is sent again counts once.
             ann.submit(&mine).await;
             for (client, age) in [("bob", 44), ("carol", 17)] {
                 let prepared = clients.prepare(client, age);
