@@ -203,6 +203,49 @@ fn who_closes_a_failing_session_tells_why_first_also_beside_others() {
     }
 }
 
+/// Party 1 tells why it fails the job, and is gone: who looks just between the two, or has a reason of its own only
+/// after them, must not take party 1 for the culprit.
+#[test]
+fn why_a_job_failed_says_more_than_that_who_said_it_is_gone() {
+    let blames_two = || Error::Late {
+        peer: Party::new(2),
+        what: "be in time",
+        after: Duration::ZERO,
+    };
+    let world = world(3);
+    for trial in 0..300 {
+        let [a, b, c]: [Session; 3] = sessions(&world);
+        let open = [
+            a.job(1, &[], None),
+            b.job(1, &[], None),
+            c.job(1, &[], None),
+        ];
+        let mut jobs = block_on(try_join_all(open)).unwrap();
+        let (gone, context) = (jobs.remove(1), jobs[0].context());
+        let seen = std::thread::scope(|scope| {
+            let looks = scope.spawn(|| {
+                loop {
+                    if let Err(error) = context.check() {
+                        return error;
+                    }
+                }
+            });
+            gone.context().fail(blames_two());
+            drop((gone, b));
+            looks.join().unwrap()
+        });
+        let reason = "something of our own".into();
+        let failed = context.fail(Error::Ended { reason });
+        for error in [seen, failed] {
+            assert_eq!(
+                error.culprit(),
+                Some(Party::new(2)),
+                "trial {trial}: {error}"
+            );
+        }
+    }
+}
+
 /// Either a job is finished here, or it has failed and the others hear of it; not both.
 #[test]
 fn who_has_finished_fails_nobody() {

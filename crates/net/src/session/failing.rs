@@ -49,7 +49,7 @@ impl Shared {
     /// Records a job's failure, tells the other parties, wakes whoever waits. The first failure counts.
     pub(super) fn fail_job(&self, job: &JobState, error: Error) -> Error {
         let speaking = self.speak();
-        if let Err(earlier) = self.check() {
+        if let Err(earlier) = job.check(self) {
             return earlier;
         }
         let first = job.ended.set(error.clone()).is_ok();

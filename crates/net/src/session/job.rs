@@ -192,7 +192,7 @@ impl Job {
         let until = patience.map(|patience| (Instant::now() + patience, patience));
         for peer in session.peers() {
             let look = || match self.shared.state.ended.get() {
-                None => look(peer).or_else(|| session.check().err().map(Err)),
+                None => look(peer).or_else(|| self.shared.check().err().map(Err)),
                 Some(error) => Some(Err(error.clone())),
             };
             match until {

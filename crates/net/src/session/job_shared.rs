@@ -48,10 +48,7 @@ impl JobShared {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        match self.state.ended.get() {
-            Some(error) => Err(error.clone()),
-            None => self.session.check(),
-        }
+        self.state.check(&self.session)
     }
 
     /// Fails the job for all parties. The first failure counts.

@@ -128,6 +128,16 @@ impl JobState {
     pub(super) fn over(&self) -> bool {
         self.ended.get().is_some()
     }
+
+    /// Gives the job's own failure, or that of its session. A peer that fails the job and is gone after it fails
+    /// both, in this order, also between two looks of ours: so the job is looked at last.
+    pub(super) fn check(&self, session: &Shared) -> Result<()> {
+        let whole = session.check();
+        match self.ended.get() {
+            Some(error) => Err(error.clone()),
+            None => whole,
+        }
+    }
 }
 
 impl Shared {
