@@ -54,6 +54,30 @@ pub enum Bench {
     /// A process of `psi`, which starts it.
     #[command(hide = true, after_help = EXIT_STATUS)]
     PsiParty,
+    /// A service of three servers under load: requests to a key server, and values that are summed
+    Serve(BenchServe),
+    /// A server of `serve`, which starts it.
+    #[command(hide = true, after_help = EXIT_STATUS)]
+    ServeParty {
+        /// The service's file
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
+    /// A process that attacks a server of `serve`, which starts it.
+    #[command(hide = true, after_help = EXIT_STATUS)]
+    ServeFlood {
+        /// The clients' file
+        #[arg(long, value_name = "FILE")]
+        service: PathBuf,
+
+        /// Number of the server
+        #[arg(long, value_name = "N")]
+        server: usize,
+
+        /// Kind of attack
+        #[arg(long, value_name = "KIND")]
+        attack: Attack,
+    },
     /// How work scales with the threads of a party: time, processor time, memory and bytes
     Scaling(BenchScaling),
     /// A process of `scaling`, which starts it.
@@ -559,6 +583,72 @@ pub struct BenchTables {
     /// Number of runs; the median, the least and the most are reported
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Attacks on servers of a service.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq)]
+pub enum Attack {
+    /// Ten thousand connections to each server that say nothing after their greeting
+    Idle,
+    /// Connections that send a byte at a time
+    Slow,
+    /// Connections that end after their handshake
+    Strangers,
+    /// Large submissions without an end
+    Endless,
+}
+
+impl std::fmt::Display for Attack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Idle => "idle",
+            Self::Slow => "slow",
+            Self::Strangers => "strangers",
+            Self::Endless => "endless",
+        })
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchServe {
+    /// Measure only what has this text in its name: logins (requests to a key server), sums (values of many clients), soak (jobs of
+    /// several kinds), calm (a few clients), and these clients under an attack: under-idle, under-slow, under-strangers,
+    /// under-endless; several are separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+
+    /// Seconds of load
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub seconds: u32,
+
+    /// Connections of clients to each server
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub connections: u32,
+
+    /// Requests of each connection in flight at once
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub in_flight: u32,
+
+    /// Submissions after which a row ends, also before its time is over [default: no end]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub submissions: Option<u64>,
+
+    /// Requests a second of all connections together [default: as many as there is room for]
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rate: Option<u32>,
+
+    /// Jobs of a soak
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(100..))]
+    pub jobs: u64,
+
+    /// Threads that each server computes with; given several numbers, each is measured
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = threads, default_value = "1")]
+    pub threads: Vec<usize>,
 
     /// Print JSON: one object per line for each name
     #[arg(long)]

@@ -19,6 +19,7 @@ mod programs;
 mod psi;
 mod r3;
 mod scaling;
+mod serve;
 mod tables;
 mod tensors;
 
@@ -54,6 +55,13 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Tables(args) => tables::run(&args),
         Bench::Psi(args) => psi::run(&args),
         Bench::PsiParty => psi::take_part(),
+        Bench::Serve(args) => serve::run(&args),
+        Bench::ServeParty { config } => serve::take_part(config),
+        Bench::ServeFlood {
+            service,
+            server,
+            attack,
+        } => serve::attack(service, server, attack),
         Bench::Scaling(args) => scaling::run(&args),
         Bench::ScalingParty => scaling::take_part(),
     }

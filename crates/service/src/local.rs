@@ -24,6 +24,8 @@ use crate::server::ServeError;
 const PARTIES: &str = "parties.toml";
 /// The analyst's secret token.
 const TOKEN: &str = "analyst.token";
+/// The kind of jobs of the statistics.
+pub const AGES: &str = "ages";
 /// The kind of requests of a key server.
 pub const LOGIN: &str = "login";
 /// Servers of a key server.
@@ -196,7 +198,7 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
     let (kind, program) = match demo {
         DemoArg::Statistics => (
             format!(
-                "[[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\n\
+                "[[kinds]]\nname = \"{AGES}\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\n\
                  receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
                  batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
             ),
