@@ -10,6 +10,7 @@ use madrigal_core::budget::{FileError, open_regular};
 use madrigal_net::fingerprint::FingerprintError;
 use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::{AddressError, Roster, RosterEntry, RosterError};
+use madrigal_websocket::{Address, TunnelError};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -21,6 +22,8 @@ const MAX_FILE: u64 = 1 << 20;
 pub struct ServiceConfig {
     /// The servers, in the order that all clients and servers have.
     pub servers: Arc<Roster>,
+    /// Ways through proxies: for each server the address of its WebSocket, where it is not reached by TCP. Servers beyond the end have none.
+    pub websockets: Vec<Option<Address>>,
     /// Key by which the servers know the client.
     pub identity: Option<Arc<Identity>>,
     /// Secret by which the servers know the client. Each server gets it, so it is to be one that only this service knows.
@@ -40,6 +43,7 @@ impl ServiceConfig {
     pub fn new(servers: Roster) -> Self {
         Self {
             servers: Arc::new(servers),
+            websockets: Vec::new(),
             identity: None,
             token: None,
             client: None,
@@ -79,6 +83,20 @@ impl ServiceConfig {
             line: error.span().map_or(0, |span| line(span.start)),
             message: error.message().to_owned(),
         })?;
+        let websocket = |raw: &RawServer| {
+            let text = raw.websocket.as_ref();
+            let of = |text: &Spanned<String>| {
+                text.get_ref()
+                    .parse()
+                    .map_err(|source| ConfigError::WebSocket {
+                        line: line(text.span().start),
+                        source,
+                    })
+            };
+            text.map(of).transpose()
+        };
+        let websockets = raw.servers.iter().map(websocket);
+        let websockets = websockets.collect::<Result<Vec<_>, ConfigError>>()?;
         let entry = |raw: RawServer| {
             let address = raw.address.get_ref().parse();
             let address = address.map_err(|source| ConfigError::Address {
@@ -100,6 +118,7 @@ impl ServiceConfig {
         let servers = raw.servers.into_iter().map(entry);
         let servers = servers.collect::<Result<Vec<_>, ConfigError>>()?;
         let mut config = Self::new(Roster::new(servers)?);
+        config.websockets = websockets;
         if let Some(base) = raw.identity {
             let base = folder.join(base);
             let name = base.file_name().unwrap_or_default().to_string_lossy();
@@ -137,6 +156,7 @@ struct RawServer {
     name: String,
     address: Spanned<String>,
     key: Spanned<String>,
+    websocket: Option<Spanned<String>>,
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
@@ -187,7 +207,7 @@ pub enum ConfigError {
     },
     /// A text that is not TOML, or has other fields.
     #[error(
-        "service-client.toml, line {line}: {message}; each server is a `[[servers]]` section with `name`, `address` and `key`, and beside them there are `identity`, `token-file` and `client`"
+        "service-client.toml, line {line}: {message}; each server is a `[[servers]]` section with `name`, `address`, `key` and, for a way through a proxy, `websocket`; beside them there are `identity`, `token-file` and `client`"
     )]
     Syntax {
         /// Line, counted from 1; 0 where it is not known.
@@ -202,6 +222,14 @@ pub enum ConfigError {
         line: usize,
         /// Problem of the address.
         source: AddressError,
+    },
+    /// An address of a WebSocket that is none.
+    #[error("service-client.toml, line {line}: {source}")]
+    WebSocket {
+        /// Line, counted from 1.
+        line: usize,
+        /// Problem of the address.
+        source: TunnelError,
     },
     /// A malformed fingerprint.
     #[error("service-client.toml, line {line}: {source}")]

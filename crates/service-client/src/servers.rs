@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::asks::{LinkError, Sink};
 use crate::config::ServiceConfig;
-use crate::dial::{DialError, SharedDial, TcpDial};
+use crate::dial::{DialError, SharedDial, TlsDial};
 use crate::error::{At, ClientError};
 use crate::link::Link;
 
@@ -47,7 +47,10 @@ impl Servers {
                     server: at(&config, 0),
                     fault: Box::new(error.into()),
                 };
-                Arc::new(TcpDial(tls.map_err(own)?))
+                Arc::new(TlsDial {
+                    tls: tls.map_err(own)?,
+                    websockets: config.websockets.clone(),
+                })
             }
         };
         let one = |_| Mutex::new(None);
