@@ -61,7 +61,7 @@ pub(crate) struct Keep {
 /// A kind, as it is kept.
 struct Kept {
     rules: Rules,
-    /// Submissions that wait for a batch, each with its client where the kind waits for some.
+    /// Submissions that wait for a batch, each with its client, where the kind waits for some.
     waiting: Mutex<HashMap<Id, String>>,
     /// Number of batches that have ended in this process, for those who wait.
     ended: watch::Sender<u64>,
@@ -77,9 +77,8 @@ impl Kept {
         }
     }
 
-    fn meter(&self, meters: &Meters, waiting: usize) {
-        let gauge = meters.waiting.get_or_create(&self.label);
-        gauge.set(waiting as i64);
+    fn waits_for_some(&self) -> bool {
+        !self.rules.waits_for.is_empty()
     }
 }
 
@@ -228,45 +227,49 @@ impl Keep {
 
     /// Number of a kind's submissions that wait for a batch.
     pub(crate) fn waiting(&self, kind: &str) -> usize {
-        lock(&self.kept(kind).waiting).len()
+        usize::try_from(self.vault.usage(kind).waiting).unwrap_or(usize::MAX)
+    }
+
+    fn meter_waiting(&self, kind: &str) {
+        let gauge = self.meters.waiting.get_or_create(&self.kept(kind).label);
+        gauge.set(self.waiting(kind) as i64);
     }
 
     /// Notes that a submission is on the disk. One that was sent again and has been in a batch since does not wait.
     pub(crate) fn accepted(&self, kind: &str, id: &Id) {
         let kept = self.kept(kind);
         self.meters.accepted.get_or_create(&kept.label).inc();
+        self.meter_waiting(kind);
+        if !kept.waits_for_some() {
+            return;
+        }
         let status = self.vault.status(id).ok().flatten();
         let Some(status) = status.filter(|status| status.state == State::Accepted) else {
             return;
         };
-        let mut waiting = lock(&kept.waiting);
-        waiting.insert(*id, kept.awaited(status.client));
-        kept.meter(&self.meters, waiting.len());
+        lock(&kept.waiting).insert(*id, kept.awaited(status.client));
     }
 
-    /// Reads from the disk which submissions wait.
+    /// Reads from the disk which submissions wait, where the kind waits for some clients.
     fn count_waiting(&self, kind: &str) {
         let kept = self.kept(kind);
+        self.meter_waiting(kind);
+        if !kept.waits_for_some() {
+            return;
+        }
         // Those that come from now on are noted beside, and what came before is on the disk.
         lock(&kept.waiting).clear();
         let view = self.view(kind);
-        let found = view.accepted().into_iter().map(|(id, _)| {
-            let client = match kept.rules.waits_for.is_empty() {
-                true => String::new(),
-                false => {
-                    let status = self.vault.status(&id).ok().flatten();
-                    kept.awaited(status.map(|status| status.client).unwrap_or_default())
-                }
-            };
-            (id, client)
+        let found = view.waiting(0, usize::MAX).into_iter().map(|one| {
+            let status = self.vault.status(&one.id).ok().flatten();
+            let client = status.map(|status| status.client).unwrap_or_default();
+            (one.id, kept.awaited(client))
         });
         let found: Vec<_> = found.collect();
         if let Some(error) = view.error() {
             self.trouble(&error);
         }
-        let mut waiting = lock(&kept.waiting);
-        waiting.extend(found);
-        kept.meter(&self.meters, waiting.len());
+        lock(&kept.waiting).extend(found);
     }
 
     /// Notes that a batch has ended, and tells those who wait for it.
@@ -286,11 +289,6 @@ impl Keep {
         let waiting = lock(&kept.waiting);
         let mut awaited = kept.rules.waits_for.iter();
         awaited.all(|client| waiting.values().any(|name| name == client))
-    }
-
-    /// Whether a submission of a kind is overdue.
-    pub(crate) fn has_overdue(&self, kind: &str) -> bool {
-        !self.view(kind).overdue(&|_| false, 1).is_empty()
     }
 
     /// Notes that a kind has stopped until an operator has looked.

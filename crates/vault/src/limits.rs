@@ -69,4 +69,6 @@ pub struct Usage {
     pub remembered: u64,
     /// Bytes of results.
     pub results: u64,
+    /// Submissions that are accepted and in no batch.
+    pub waiting: u64,
 }

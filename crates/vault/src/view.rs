@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::agreement::{Host, MAX_IDS};
+use crate::agreement::{Host, Waiting};
 use crate::error::{Result, VaultError};
 use crate::store::{Reading, Wanted};
 use crate::submission::Id;
@@ -53,38 +53,42 @@ impl<'a> View<'a> {
             T::default()
         })
     }
+}
+
+impl Host for View<'_> {
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting> {
+        self.read(|reading| reading.waiting(self.kind, above, most))
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        let mut still = self.read(|reading| reading.still(self.kind, waiting));
+        still.resize(waiting.len(), false);
+        still
+    }
 
     fn is_overdue(&self, at: u64) -> bool {
         at.saturating_add(self.policy.overdue()) <= self.now
     }
-}
-
-impl Host for View<'_> {
-    fn accepted(&self) -> Vec<(Id, bool)> {
-        self.read(|reading| {
-            let mut accepted = Vec::new();
-            reading.accepted(self.kind, |id, at| {
-                accepted.push((*id, self.is_overdue(at)));
-                Wanted::unless(accepted.len() == MAX_IDS)
-            })?;
-            Ok(accepted)
-        })
-    }
 
     fn have(&self, ids: &[Id]) -> Vec<bool> {
-        let live = self.vault.usage(self.kind).submissions;
-        let mut have = self.read(|reading| reading.have(self.kind, ids, live));
+        let all = self.vault.usage(self.kind).waiting;
+        let mut have = self.read(|reading| reading.have(self.kind, ids, all));
         have.resize(ids.len(), false);
         have
     }
 
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id> {
+    fn overdue(
+        &self,
+        past: Option<(u64, Id)>,
+        but: &dyn Fn(&Id) -> bool,
+        most: usize,
+    ) -> Vec<(u64, Id)> {
         self.read(|reading| {
             let mut overdue = Vec::new();
-            reading.accepted(self.kind, |id, at| {
+            reading.accepted(self.kind, past, |id, at| {
                 let late = self.is_overdue(at);
-                if late && !proposed(id) && overdue.len() < most {
-                    overdue.push(*id);
+                if late && !but(id) && overdue.len() < most {
+                    overdue.push((at, *id));
                 }
                 Wanted::unless(!late || overdue.len() >= most)
             })?;

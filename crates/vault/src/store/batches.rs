@@ -172,7 +172,7 @@ impl Transaction<'_> {
             }
         }
         for (id, at) in ids.iter().zip(taken) {
-            self.accepted.remove(&tables::of_accepted(kind, at, id))?;
+            self.depart(kind, at, id)?;
         }
         for (part, ids) in (0_u32..).zip(ids.chunks(PART)) {
             let mut key = tables::of_batch(kind, n);

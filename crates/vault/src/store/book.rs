@@ -11,6 +11,8 @@ use crate::limits::{Limits, Usage};
 pub(crate) struct Book {
     kinds: BTreeMap<String, Usage>,
     changed: BTreeSet<String>,
+    /// Order of the last submission of each kind that was accepted since the vault was opened.
+    orders: BTreeMap<String, u64>,
 }
 
 impl Book {
@@ -22,6 +24,7 @@ impl Book {
         let mut all = Usage::default();
         for usage in self.kinds.values() {
             all.submissions += usage.submissions;
+            all.waiting += usage.waiting;
             all.bytes += usage.bytes;
             all.remembered += usage.remembered;
             all.results += usage.results;
@@ -36,6 +39,8 @@ impl Book {
             bytes: read.u64()?,
             remembered: read.u64()?,
             results: read.u64()?,
+            // An older version did not count them; they are counted when its vault is opened.
+            waiting: read.u64().unwrap_or(0),
         };
         read.end()?;
         self.kinds.insert(kind.to_owned(), usage);
@@ -50,9 +55,22 @@ impl Book {
             let mut fields = Fields::default();
             fields.u64(usage.submissions).u64(usage.bytes);
             fields.u64(usage.remembered).u64(usage.results);
+            fields.u64(usage.waiting);
             (kind, fields.0)
         };
         changed.into_iter().map(value).collect()
+    }
+
+    /// Order of the last submission of a kind that was accepted, if one was since the vault was opened.
+    pub(super) fn order(&self, kind: &str) -> Option<u64> {
+        self.orders.get(kind).copied()
+    }
+
+    pub(super) fn set_order(&mut self, kind: &str, order: u64) {
+        match self.orders.get_mut(kind) {
+            Some(last) => *last = order,
+            None => drop(self.orders.insert(kind.to_owned(), order)),
+        }
     }
 
     pub(super) fn change(&mut self, kind: &str, change: impl FnOnce(&mut Usage)) {

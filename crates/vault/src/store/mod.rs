@@ -1,5 +1,6 @@
 //! Changes of a transaction, table by table.
 
+mod arrivals;
 mod batches;
 mod book;
 mod entry;
@@ -44,6 +45,7 @@ pub(crate) struct Transaction<'t> {
     submissions: Rowed<'t>,
     pieces: Rowed<'t>,
     accepted: Rowed<'t>,
+    arrived: Rowed<'t>,
     receiving: Rowed<'t>,
     ended: Rowed<'t>,
     batches: Rowed<'t>,
@@ -74,6 +76,7 @@ impl<'t> Transaction<'t> {
             submissions: open(tables::SUBMISSIONS)?,
             pieces: open(tables::PIECES)?,
             accepted: open(tables::ACCEPTED)?,
+            arrived: open(tables::ARRIVED)?,
             receiving: open(tables::RECEIVING)?,
             ended: open(tables::ENDED)?,
             batches: open(tables::BATCHES)?,
@@ -188,10 +191,11 @@ fn name_of(definition: &Definition) -> &'static str {
 }
 
 /// Names of tables, for errors.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "submissions",
     "pieces",
     "accepted",
+    "arrived",
     "receiving",
     "ended",
     "batches",
@@ -205,7 +209,7 @@ const NAMES: [&str; 11] = [
 /// Opens the file's tables and checks its key; draws the salt of this opening and has it on disk before anything is sealed under it.
 pub(crate) fn unlock(database: &Database, key: &VaultKey) -> Result<Sealer> {
     let transaction = database.begin_write()?;
-    let sealer = {
+    let (sealer, ordered) = {
         let mut meta = transaction.open_table(tables::META)?;
         let version = meta.get(&b"version"[..])?.map(|row| row.value().to_vec());
         match version {
@@ -240,15 +244,20 @@ pub(crate) fn unlock(database: &Database, key: &VaultKey) -> Result<Sealer> {
                 salts.insert(u32::from_be_bytes(number), salt);
             }
         }
+        let ordered = meta.insert(&b"arrivals"[..], VERSION)?.is_some();
         let generation = salts.keys().max().map_or(0, |last| last + 1);
         let salt = seal::fresh_salt()?;
         keys.insert(&generation.to_be_bytes()[..], &salt[..])?;
         salts.insert(generation, salt);
-        Sealer::new(key.clone(), generation, salts)?
+        (Sealer::new(key.clone(), generation, salts)?, ordered)
     };
     // All tables are there for whoever reads.
-    let limits = Limits::default();
-    Transaction::new(&transaction, &sealer, &limits, &mut Book::default())?;
+    let (limits, mut book) = (Limits::default(), Book::default());
+    let mut open = Transaction::new(&transaction, &sealer, &limits, &mut book)?;
+    if !ordered {
+        open.order_all()?;
+    }
+    open.finish()?;
     transaction.commit()?;
     Ok(sealer)
 }

@@ -10,7 +10,7 @@ use super::book::Book;
 use super::entry::{Entry, Stage};
 use super::runs::read_length;
 use super::tables::{self, Definition};
-use crate::agreement::{Batch, Closed, Restored};
+use crate::agreement::{Batch, Closed, Restored, Waiting};
 use crate::error::{Result, VaultError};
 use crate::seal::{Place, Sealer};
 use crate::submission::{Id, State, Status};
@@ -171,16 +171,54 @@ impl<'a> Reading<'a> {
             .ok_or_else(|| Place { table, key, kind }.damaged())
     }
 
-    /// Accepted submissions in no batch, oldest first, from the first `most` that `wanted` takes, which may stop the search.
+    /// Accepted submissions in no batch whose orders are above one, in their order, `most` at most.
+    pub(crate) fn waiting(&self, kind: &str, above: u64, most: usize) -> Result<Vec<Waiting>> {
+        let Some(first) = above.checked_add(1) else {
+            return Ok(Vec::new());
+        };
+        let first = tables::of_arrived(kind, first);
+        let after = tables::after(&tables::of_kind(kind));
+        let rows = self.rows(tables::ARRIVED)?;
+        let mut waiting = Vec::new();
+        for row in ReadableTable::range(&rows, &first[..]..&after[..])?.take(most) {
+            let (key, row) = row?;
+            if let (Some(order), Some(id), Some(at)) = (
+                tables::order_of(key.value()),
+                tables::id_of(row.value()),
+                tables::time_of(row.value()),
+            ) {
+                waiting.push(Waiting { id, order, at });
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Tells for each whether it still is accepted and in no batch.
+    pub(crate) fn still(&self, kind: &str, waiting: &[Waiting]) -> Result<Vec<bool>> {
+        let rows = self.rows(tables::ARRIVED)?;
+        let still = |one: &Waiting| -> Result<bool> {
+            let row = ReadableTable::get(&rows, &tables::of_arrived(kind, one.order)[..])?;
+            Ok(row.is_some_and(|row| tables::id_of(row.value()) == Some(one.id)))
+        };
+        waiting.iter().map(still).collect()
+    }
+
+    /// Accepted submissions in no batch, oldest first, those after a time and an id alone, until `wanted` stops the search.
     pub(crate) fn accepted(
         &self,
         kind: &str,
+        past: Option<(u64, Id)>,
         mut wanted: impl FnMut(&Id, u64) -> Wanted,
     ) -> Result<()> {
         let prefix = tables::of_kind(kind);
         let after = tables::after(&prefix);
+        let first = past.map_or(prefix, |(at, id)| {
+            let mut key = tables::of_accepted(kind, at, &id);
+            key.push(0);
+            key
+        });
         let rows = self.rows(tables::ACCEPTED)?;
-        for row in ReadableTable::range(&rows, &prefix[..]..&after[..])? {
+        for row in ReadableTable::range(&rows, &first[..]..&after[..])? {
             let key = row?.0;
             let key = key.value();
             if let (Some(id), Some(at)) = (tables::id_of(key), tables::time_of(key))
@@ -192,12 +230,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Tells for each id whether it is accepted and in no batch.
-    pub(crate) fn have(&self, kind: &str, ids: &[Id], live: u64) -> Result<Vec<bool>> {
+    /// Tells for each id whether it is accepted and in no batch. `all` is the number of all that are, about.
+    pub(crate) fn have(&self, kind: &str, ids: &[Id], all: u64) -> Result<Vec<bool>> {
         // All rows of a kind are read in less time than a fourth of them by themselves.
-        if ids.len() as u64 > live / 4 {
+        if ids.len() as u64 > all / 4 {
             let mut all = HashSet::new();
-            self.accepted(kind, |id, _| {
+            self.accepted(kind, None, |id, _| {
                 all.insert(*id);
                 Wanted::More
             })?;

@@ -123,8 +123,7 @@ impl Transaction<'_> {
         self.receiving.remove(&tables::of_time(entry.begun, id))?;
         entry.stage = Stage::Accepted;
         entry.accepted = now;
-        self.accepted
-            .mark(&tables::of_accepted(&entry.kind, now, id))?;
+        self.arrive(&entry.kind, now, id)?;
         self.put_entry(id, &entry)
     }
 
@@ -159,10 +158,7 @@ impl Transaction<'_> {
     ) -> Result<()> {
         match entry.stage {
             Stage::Receiving => self.receiving.remove(&tables::of_time(entry.begun, id))?,
-            _ => {
-                let key = tables::of_accepted(&entry.kind, entry.accepted, id);
-                self.accepted.remove(&key)?;
-            }
+            _ => self.depart(&entry.kind, entry.accepted, id)?,
         }
         self.remove_pieces(id, &entry)?;
         self.book.end(&entry.kind, entry.bytes(), true);

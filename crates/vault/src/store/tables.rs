@@ -14,8 +14,10 @@ pub(crate) const KEYS: Definition = TableDefinition::new("keys");
 pub(crate) const SUBMISSIONS: Definition = TableDefinition::new("submissions");
 /// Id, number of the piece: a piece of a body that is not in its submission's row.
 pub(crate) const PIECES: Definition = TableDefinition::new("pieces");
-/// Kind, time, id: accepted submissions that no batch has taken, oldest first. No values.
+/// Kind, time, id: accepted submissions that no batch has taken, oldest first. Their orders, open.
 pub(crate) const ACCEPTED: Definition = TableDefinition::new("accepted");
+/// Kind, order: time and id of an accepted submission that no batch has taken, open. Orders grow, whatever clocks do.
+pub(crate) const ARRIVED: Definition = TableDefinition::new("arrived");
 /// Time, id: submissions that were begun and are not whole. No values.
 pub(crate) const RECEIVING: Definition = TableDefinition::new("receiving");
 /// Time, id: submissions that have ended or expired. No values.
@@ -66,6 +68,10 @@ pub(crate) fn of_accepted(kind: &str, at: u64, id: &Id) -> Vec<u8> {
     key
 }
 
+pub(crate) fn of_arrived(kind: &str, order: u64) -> Vec<u8> {
+    of_batch(kind, order)
+}
+
 pub(crate) fn of_time(at: u64, id: &Id) -> [u8; 40] {
     let mut key = [0; 40];
     key[..8].copy_from_slice(&at.to_be_bytes());
@@ -83,6 +89,11 @@ pub(crate) fn of_piece(id: &Id, piece: u32) -> [u8; 36] {
 /// The id at the end of a key.
 pub(crate) fn id_of(key: &[u8]) -> Option<Id> {
     key.last_chunk().copied()
+}
+
+/// The number at the end of a key, or alone in a value.
+pub(crate) fn order_of(key: &[u8]) -> Option<u64> {
+    key.last_chunk().copied().map(u64::from_be_bytes)
 }
 
 /// Time before an id at the end of a key.

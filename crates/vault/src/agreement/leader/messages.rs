@@ -118,9 +118,21 @@ impl Leader {
             let record = Record::Expire { ids };
             out.push(Action::Write { token, record });
         }
-        let Some((ids, bits)) = concluded.batch else {
+        if !concluded.looked {
+            return;
+        }
+        for lacked in concluded.lacked {
+            self.queue.lacked(lacked);
+        }
+        let left = concluded.left.into_iter();
+        self.queue.ready(left.map(|asked| asked.waiting));
+        let Some((ids, bits)) = concluded.chosen else {
             let (common, least) = (concluded.common, concluded.least);
-            out.push(Action::NoBatch { common, least });
+            match self.queue.more() {
+                // The next ones are asked about at once.
+                true => self.triggered = true,
+                false => out.push(Action::NoBatch { common, least }),
+            }
             return;
         };
         self.source = self.session.map(|generation| Source {
