@@ -8,7 +8,7 @@ use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, State, Status, Vault, VaultError,
+    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, Shares, Status, Vault, VaultError,
     VaultKey, View,
 };
 use tokio::sync::watch;
@@ -28,6 +28,10 @@ const RECEIVING: u64 = 86_400;
 const REMEMBERED: u64 = 90 * 86_400;
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(60);
+/// The same where there are many, if no kind's submissions wait for longer: no client goes on trying for so long.
+const PROMISED: u64 = 30 * 86_400;
+/// Bytes of `storage` for each submission that has ended and is remembered.
+const REMEMBERED_FOR_EACH: u64 = 1024;
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
 
@@ -125,6 +129,46 @@ pub(crate) struct Facts {
 
 impl std::fmt::Debug for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Bounds of the vault.
+fn limits(config: &Config) -> Limits {
+    let storage = config.limits.storage.0;
+    let all = Quota {
+        submissions: 100_000_000,
+        bytes: storage,
+    };
+    let part = |of: u64| Quota {
+        bytes: storage / of,
+        ..Quota::ANY
+    };
+    let each = |each: usize| Shares {
+        each: Quota {
+            submissions: each as u64,
+            ..Quota::ANY
+        },
+        strangers: Quota::ANY,
+    };
+    let kinds = config.kinds.values();
+    Limits {
+        all,
+        kind: all,
+        shares: Shares {
+            each: part(4),
+            strangers: part(2),
+        },
+        shares_of: kinds
+            .map(|kind| (kind.name.clone(), each(kind.each)))
+            .collect(),
+        results: config.limits.results.0,
+        remembered: remembered(config),
+        ..Limits::default()
+    }
+}
+
+/// Number of submissions that have ended and are remembered with which no others are taken.
+fn remembered(config: &Config) -> u64 {
+    config.limits.storage.0 / REMEMBERED_FOR_EACH
+}
+
         write!(f, "Keep({} kinds)", self.kinds.len())
     }
 }
@@ -151,15 +195,7 @@ impl Keep {
             );
         }
         let key = VaultKey::load(&config.vault_key)?;
-        let all = Quota {
-            submissions: 100_000_000,
-            bytes: config.limits.storage.0,
-        };
-        let limits = Limits {
-            all,
-            kind: all,
-            ..Limits::default()
-        };
+        let limits = limits(config);
         let vault = match disk {
             None => Vault::open(&file, &key, limits)?,
             Some(disk) => disk(&key, limits)?,
@@ -179,7 +215,9 @@ impl Keep {
             };
             (name, kept)
         });
-        let results = kinds.iter().map(|kind| kind.config.kept.as_secs()).max();
+        // A server that has promised never to accept a submission remembers it for longer than another one keeps it waiting.
+        let expires = kinds.iter().map(|kind| kind.config.expires.as_secs()).max();
+        let promised = PROMISED.max(expires.unwrap_or(0).saturating_mul(2));
         let keep = Self {
             vault,
             kinds: kept.collect(),
@@ -189,8 +227,15 @@ impl Keep {
             failed: watch::Sender::new(None),
             ages: Ages {
                 receiving: RECEIVING,
-                ended: REMEMBERED,
-                results: results.unwrap_or(REMEMBERED),
+                ended: REMEMBERED.max(promised),
+                promised,
+                // Before others are turned away.
+                many: remembered(config) / 8 * 7,
+                results: REMEMBERED,
+                results_of: kinds
+                    .iter()
+                    .map(|kind| (kind.config.name.clone(), kind.config.kept.as_secs()))
+                    .collect(),
             },
         };
         keep.kinds.keys().for_each(|kind| keep.count_waiting(kind));

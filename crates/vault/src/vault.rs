@@ -255,8 +255,9 @@ impl Vault {
     ///
     /// # Errors
     /// The vault is damaged or has stopped.
-    pub fn sweep(&self, ages: Ages, now: u64) -> Pending<Swept> {
-        self.run(0, move |t| t.sweep(ages, now))
+    pub fn sweep(&self, ages: &Ages, now: u64) -> Pending<Swept> {
+        let ages = ages.clone();
+        self.run(0, move |t| t.sweep(&ages, now))
     }
 
     /// Moves what is at the end of the file to free places before it, and shortens the file. Readers and writers wait meanwhile. Space that is freed is used
@@ -289,3 +290,8 @@ fn builder(limits: &Limits) -> Builder {
     builder.set_check_integrity_on_open(true);
     builder
 }
+    /// Use of an account in a kind, but for results. The empty one is of all that have none.
+    pub fn usage_of_account(&self, kind: &str, account: &str) -> Usage {
+        self.shared.book().of_account(kind, account)
+    }
+

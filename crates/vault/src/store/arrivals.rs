@@ -5,21 +5,16 @@
 
 use redb::ReadableTable;
 
+use super::batches::BatchRow;
 use super::{Transaction, tables};
+use crate::agreement::Outcome;
 use crate::error::Result;
 use crate::submission::Id;
 
-/// Bytes of a row: time and id.
-pub(super) type Arrived = [u8; 40];
-
 impl Transaction<'_> {
     /// Notes that a submission waits.
-    pub(super) fn arrive(&mut self, kind: &str, at: u64, id: &Id) -> Result<()> {
-        let last = match self.book.order(kind) {
-            Some(last) => last,
-            None => self.last_order(kind)?,
-        };
-        let order = last + 1;
+    pub(super) fn arrive(&mut self, kind: &str, account: &str, at: u64, id: &Id) -> Result<()> {
+        let order = self.book.order(kind) + 1;
         self.book.set_order(kind, order);
         let key = tables::of_accepted(kind, at, id);
         self.accepted
@@ -27,12 +22,13 @@ impl Transaction<'_> {
             .insert(&key[..], &order.to_be_bytes()[..])?;
         let (key, row) = (tables::of_arrived(kind, order), tables::of_time(at, id));
         self.arrived.rows.insert(&key[..], &row[..])?;
-        self.book.change(kind, |usage| usage.waiting += 1);
+        self.book
+            .change_both(kind, account, |usage| usage.waiting += 1);
         Ok(())
     }
 
     /// Notes that a submission waits no more, if it did.
-    pub(super) fn depart(&mut self, kind: &str, at: u64, id: &Id) -> Result<()> {
+    pub(super) fn depart(&mut self, kind: &str, account: &str, at: u64, id: &Id) -> Result<()> {
         let key = tables::of_accepted(kind, at, id);
         let Some(order) = self.accepted.rows.remove(&key[..])? else {
             return Ok(());
@@ -40,24 +36,15 @@ impl Transaction<'_> {
         if let Some(order) = tables::order_of(order.value()) {
             self.arrived.remove(&tables::of_arrived(kind, order))?;
         }
-        self.book.change(kind, |usage| {
+        self.book.change_both(kind, account, |usage| {
             usage.waiting = usage.waiting.saturating_sub(1);
         });
         Ok(())
     }
 
-    fn last_order(&self, kind: &str) -> Result<u64> {
-        let prefix = tables::of_kind(kind);
-        let after = tables::after(&prefix);
-        let mut rows = self.arrived.rows.range(&prefix[..]..&after[..])?;
-        let last = rows.next_back().transpose()?;
-        Ok(last
-            .and_then(|(key, _)| tables::order_of(key.value()))
-            .unwrap_or(0))
-    }
-
-    /// Gives orders to all that wait in a vault of a version that had none, oldest first.
-    pub(super) fn order_all(&mut self) -> Result<()> {
+    /// Counts all submissions of a vault of a version that had neither orders nor accounts, gives orders to those that wait, oldest first, and notes which
+    /// batches have results.
+    pub(super) fn count_all(&mut self) -> Result<()> {
         for row in self.usage.rows.iter()? {
             let (key, sealed) = row?;
             let kind = String::from_utf8_lossy(key.value()).into_owned();
@@ -66,12 +53,36 @@ impl Transaction<'_> {
             self.book
                 .read(&kind, &value)
                 .ok_or_else(|| place.damaged())?;
+            self.book.change(&kind, |usage| usage.waiting = 0);
+        }
+        for key in self.submissions.keys(&[], &[0xff; 33], usize::MAX)? {
+            let id = tables::id_of(&key);
+            let entry = id.map(|id| self.entry(&id)).transpose()?.flatten();
+            if let Some(entry) = entry {
+                let (lives, bytes) = (entry.lives(), entry.bytes());
+                // Kinds are counted already.
+                self.book
+                    .change_account(&entry.kind, &entry.account, |usage| {
+                        usage.submissions += u64::from(lives);
+                        usage.bytes += if lives { bytes } else { 0 };
+                        usage.remembered += u64::from(!lives);
+                    });
+            }
+        }
+        for key in self.batches.keys(&[], &[0xff], usize::MAX)? {
+            let kind = tables::kind_of(&key);
+            let value = self.batches.get(self.sealer, &key, &kind)?;
+            let row = value.and_then(|value| BatchRow::decode(&value));
+            let outcome = row.and_then(|row| row.outcome);
+            if let (Some(Outcome::Final { run }), Some(n)) = (outcome, tables::order_of(&key)) {
+                self.mark_done(&kind, n, run)?;
+            }
         }
         for key in self.accepted.keys(&[], &[0xff], usize::MAX)? {
-            let end = key.iter().position(|byte| *byte == 0).unwrap_or(0);
-            let kind = String::from_utf8_lossy(&key[..end]).into_owned();
+            let kind = tables::kind_of(&key);
             if let (Some(id), Some(at)) = (tables::id_of(&key), tables::time_of(&key)) {
-                self.arrive(&kind, at, &id)?;
+                let account = self.entry(&id)?.map(|entry| entry.account);
+                self.arrive(&kind, &account.unwrap_or_default(), at, &id)?;
             }
         }
         Ok(())

@@ -49,11 +49,13 @@ pub(crate) struct Transaction<'t> {
     receiving: Rowed<'t>,
     ended: Rowed<'t>,
     batches: Rowed<'t>,
+    done: Rowed<'t>,
     members: Rowed<'t>,
     outputs: Rowed<'t>,
     results: Rowed<'t>,
     notes: Rowed<'t>,
     usage: Rowed<'t>,
+    accounts: Rowed<'t>,
 }
 
 impl<'t> Transaction<'t> {
@@ -80,19 +82,27 @@ impl<'t> Transaction<'t> {
             receiving: open(tables::RECEIVING)?,
             ended: open(tables::ENDED)?,
             batches: open(tables::BATCHES)?,
+            done: open(tables::DONE)?,
             members: open(tables::MEMBERS)?,
             outputs: open(tables::OUTPUTS)?,
             results: open(tables::RESULTS)?,
             notes: open(tables::NOTES)?,
             usage: open(tables::USAGE)?,
+            accounts: open(tables::ACCOUNTS)?,
         })
     }
 
     /// Writes down what is used.
     pub(crate) fn finish(mut self) -> Result<()> {
-        for (kind, value) in self.book.changed() {
-            self.usage
-                .put(self.sealer, kind.as_bytes(), &kind, &value)?;
+        for (kind, value) in self.book.rows() {
+            self.usage.put(self.sealer, kind.as_bytes(), kind, &value)?;
+        }
+        for (kind, number, value) in self.book.account_rows() {
+            let key = tables::of_account(kind, number);
+            match value {
+                Some(value) => self.accounts.put(self.sealer, &key, kind, &value)?,
+                None => self.accounts.remove(&key)?,
+            }
         }
         Ok(())
     }
@@ -191,7 +201,7 @@ fn name_of(definition: &Definition) -> &'static str {
 }
 
 /// Names of tables, for errors.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 14] = [
     "submissions",
     "pieces",
     "accepted",
@@ -199,11 +209,13 @@ const NAMES: [&str; 12] = [
     "receiving",
     "ended",
     "batches",
+    "done",
     "members",
     "outputs",
     "results",
     "notes",
     "usage",
+    "accounts",
 ];
 
 /// Opens the file's tables and checks its key; draws the salt of this opening and has it on disk before anything is sealed under it.
@@ -255,7 +267,7 @@ pub(crate) fn unlock(database: &Database, key: &VaultKey) -> Result<Sealer> {
     let (limits, mut book) = (Limits::default(), Book::default());
     let mut open = Transaction::new(&transaction, &sealer, &limits, &mut book)?;
     if !ordered {
-        open.order_all()?;
+        open.count_all()?;
     }
     open.finish()?;
     transaction.commit()?;

@@ -61,6 +61,30 @@ impl<'a> Reading<'a> {
             let value = self.sealer.open(place, sealed.value())?;
             book.read(&kind, &value).ok_or_else(|| place.damaged())?;
         }
+        let arrived = self.rows(tables::ARRIVED)?;
+        let kinds: Vec<String> = book.kinds().map(str::to_owned).collect();
+        for kind in kinds {
+            let prefix = tables::of_kind(&kind);
+            let after = tables::after(&prefix);
+            let mut rows = ReadableTable::range(&arrived, &prefix[..]..&after[..])?;
+            if let Some(last) = rows.next_back().transpose()? {
+                book.set_order(&kind, tables::order_of(last.0.value()).unwrap_or(0));
+            }
+        }
+        for row in self.rows(tables::ACCOUNTS)?.iter()? {
+            let (key, sealed) = row?;
+            let (table, key) = ("accounts", key.value());
+            let kind = tables::kind_of(key);
+            let place = Place {
+                table,
+                key,
+                kind: &kind,
+            };
+            let value = self.sealer.open(place, sealed.value())?;
+            let number = tables::order_of(key).unwrap_or(0);
+            book.read_account(&kind, number, &value)
+                .ok_or_else(|| place.damaged())?;
+        }
         Ok(book)
     }
 

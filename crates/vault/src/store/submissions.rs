@@ -27,7 +27,8 @@ impl Transaction<'_> {
         let id = submission.id;
         let chain = Chain::begin(&submission.header, submission.length).link().0;
         let entry = Entry::begin(submission, chain, now);
-        self.book.begin(self.limits, &entry.kind, entry.bytes())?;
+        self.book
+            .begin(self.limits, &entry.kind, &entry.account, entry.bytes())?;
         self.put_entry(&id, &entry)?;
         self.receiving.mark(&tables::of_time(now, &id))?;
         Ok(Begun::At(0))
@@ -100,7 +101,8 @@ impl Transaction<'_> {
             }
             None => {
                 let entry = Entry::begin(submission, [0; 32], now);
-                self.book.begin(self.limits, &entry.kind, entry.bytes())?;
+                self.book
+                    .begin(self.limits, &entry.kind, &entry.account, entry.bytes())?;
                 entry
             }
         };
@@ -123,7 +125,7 @@ impl Transaction<'_> {
         self.receiving.remove(&tables::of_time(entry.begun, id))?;
         entry.stage = Stage::Accepted;
         entry.accepted = now;
-        self.arrive(&entry.kind, now, id)?;
+        self.arrive(&entry.kind, &entry.account, now, id)?;
         self.put_entry(id, &entry)
     }
 
@@ -158,10 +160,11 @@ impl Transaction<'_> {
     ) -> Result<()> {
         match entry.stage {
             Stage::Receiving => self.receiving.remove(&tables::of_time(entry.begun, id))?,
-            _ => self.depart(&entry.kind, entry.accepted, id)?,
+            _ => self.depart(&entry.kind, &entry.account, entry.accepted, id)?,
         }
         self.remove_pieces(id, &entry)?;
-        self.book.end(&entry.kind, entry.bytes(), true);
+        self.book
+            .end(&entry.kind, &entry.account, entry.bytes(), true);
         entry.end(stage, now);
         self.ended.mark(&tables::of_time(now, id))?;
         self.put_entry(id, &entry)
@@ -180,7 +183,7 @@ impl Transaction<'_> {
             match self.entry(&id)? {
                 None => {
                     let entry = Entry::barred(now);
-                    self.book.change("", |usage| usage.remembered += 1);
+                    self.book.change_both("", "", |usage| usage.remembered += 1);
                     self.ended.mark(&tables::of_time(now, &id))?;
                     self.put_entry(&id, &entry)?;
                 }
