@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
-use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
+use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
     Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, Shares, Status, Vault, VaultError,
     VaultKey, View,
@@ -65,25 +65,9 @@ pub(crate) struct Keep {
 /// A kind, as it is kept.
 struct Kept {
     rules: Rules,
-    /// Submissions that wait for a batch, each with its client, where the kind waits for some.
-    waiting: Mutex<HashMap<Id, String>>,
     /// Number of batches that have ended in this process, for those who wait.
     ended: watch::Sender<u64>,
     label: KindLabel,
-}
-
-impl Kept {
-    /// The name of a client that the kind waits for, else nothing.
-    fn awaited(&self, client: String) -> String {
-        match self.rules.waits_for.contains(&client) {
-            true => client,
-            false => String::new(),
-        }
-    }
-
-    fn waits_for_some(&self) -> bool {
-        !self.rules.waits_for.is_empty()
-    }
 }
 
 /// Rules of a kind, as the agreement asks for them.
@@ -107,6 +91,10 @@ impl Policy for Rules {
         let (least, most, got) = (self.least, self.most, ids.len() as u64);
         let fits = (least..=most).contains(&got);
         // The leader knows the least of all servers, so a batch of another size is its fault.
+    fn awaited(&self) -> Vec<&str> {
+        self.waits_for.iter().map(String::as_str).collect()
+    }
+
         (!fits).then(|| {
             format!("a batch of {got} submissions, where this server computes {least} to {most}")
         })
@@ -209,7 +197,6 @@ impl Keep {
                     expires: config.expires.as_secs(),
                     waits_for: config.waits_for.clone(),
                 },
-                waiting: Mutex::default(),
                 ended: watch::Sender::new(0),
                 label: KindLabel::from(&*name),
             };
@@ -238,7 +225,7 @@ impl Keep {
                     .collect(),
             },
         };
-        keep.kinds.keys().for_each(|kind| keep.count_waiting(kind));
+        keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
         let bound = kinds.iter().try_for_each(|kind| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
@@ -280,46 +267,16 @@ impl Keep {
         gauge.set(self.waiting(kind) as i64);
     }
 
-    /// Notes that a submission is on the disk. One that was sent again and has been in a batch since does not wait.
-    pub(crate) fn accepted(&self, kind: &str, id: &Id) {
-        let kept = self.kept(kind);
-        self.meters.accepted.get_or_create(&kept.label).inc();
+    /// Notes that a submission is on the disk.
+    pub(crate) fn accepted(&self, kind: &str) {
+        let label = &self.kept(kind).label;
+        self.meters.accepted.get_or_create(label).inc();
         self.meter_waiting(kind);
-        if !kept.waits_for_some() {
-            return;
-        }
-        let status = self.vault.status(id).ok().flatten();
-        let Some(status) = status.filter(|status| status.state == State::Accepted) else {
-            return;
-        };
-        lock(&kept.waiting).insert(*id, kept.awaited(status.client));
-    }
-
-    /// Reads from the disk which submissions wait, where the kind waits for some clients.
-    fn count_waiting(&self, kind: &str) {
-        let kept = self.kept(kind);
-        self.meter_waiting(kind);
-        if !kept.waits_for_some() {
-            return;
-        }
-        // Those that come from now on are noted beside, and what came before is on the disk.
-        lock(&kept.waiting).clear();
-        let view = self.view(kind);
-        let found = view.waiting(0, usize::MAX).into_iter().map(|one| {
-            let status = self.vault.status(&one.id).ok().flatten();
-            let client = status.map(|status| status.client).unwrap_or_default();
-            (one.id, kept.awaited(client))
-        });
-        let found: Vec<_> = found.collect();
-        if let Some(error) = view.error() {
-            self.trouble(&error);
-        }
-        lock(&kept.waiting).extend(found);
     }
 
     /// Notes that a batch has ended, and tells those who wait for it.
     pub(crate) fn batch_ended(&self, kind: &str) {
-        self.count_waiting(kind);
+        self.meter_waiting(kind);
         self.kept(kind).ended.send_modify(|number| *number += 1);
     }
 
@@ -328,12 +285,10 @@ impl Keep {
         self.kept(kind).ended.subscribe()
     }
 
-    /// Whether submissions wait of all clients that the kind waits for.
+    /// Whether submissions wait here of all clients that the kind waits for.
     pub(crate) fn are_waiting(&self, kind: &str) -> bool {
-        let kept = self.kept(kind);
-        let waiting = lock(&kept.waiting);
-        let mut awaited = kept.rules.waits_for.iter();
-        awaited.all(|client| waiting.values().any(|name| name == client))
+        let mut awaited = self.kept(kind).rules.waits_for.iter();
+        awaited.all(|client| self.vault.usage_of_account(kind, client).waiting > 0)
     }
 
     /// Notes that a kind has stopped until an operator has looked.
@@ -523,6 +478,7 @@ impl Keep {
         Ok(bytes)
     }
 
+            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
     /// Takes away what is old, again and again.
     pub(crate) async fn sweep_forever(&self) {
         loop {

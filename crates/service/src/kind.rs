@@ -383,3 +383,9 @@ impl fmt::Display for Receivers {
         }
     }
 }
+    // Kinds that wait for nobody have the digest that they always had.
+    if !config.waits_for.is_empty() {
+        put(b"waits for");
+        let names = config.waits_for.iter();
+        names.for_each(|name| put(name.as_bytes()));
+    }

@@ -14,6 +14,10 @@ pub trait Policy {
     fn least(&self) -> u64;
     /// Age in seconds at which an accepted submission that not all servers have is overdue.
     fn overdue(&self) -> u64;
+    /// Accounts of which each batch has a submission.
+    fn awaited(&self) -> Vec<&str> {
+        Vec::new()
+    }
     /// Why this batch is not computed, if so. The answer is written down with the batch.
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String>;
 }
@@ -101,6 +105,32 @@ impl Host for View<'_> {
     }
 
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String> {
-        self.policy.refuses(n, ids)
+        let refuses = self.policy.refuses(n, ids);
+        refuses.or_else(|| {
+            // Of honest servers the leader has seen to it.
+            let groups = self.groups(ids).into_iter().zip(self.policy.awaited());
+            let missing = groups.filter(|(group, _)| group.is_empty());
+            let missing: Vec<&str> = missing.map(|(_, account)| account).collect();
+            let names = missing.join(", ");
+            (!missing.is_empty()).then(|| {
+                format!(
+                    "there is no submission of {names}, without whom this server computes no batch"
+                )
+            })
+        })
+    }
+
+    fn groups(&self, ids: &[Id]) -> Vec<Vec<usize>> {
+        let awaited = self.policy.awaited();
+        if awaited.is_empty() {
+            return Vec::new();
+        }
+        let accounts = self.read(|reading| reading.accounts(ids));
+        let of = |account: &&str| {
+            let mine = accounts.iter().enumerate();
+            let mine = mine.filter(|(_, of)| of.as_deref() == Some(*account));
+            mine.map(|(i, _)| i).collect()
+        };
+        awaited.iter().map(of).collect()
     }
 }

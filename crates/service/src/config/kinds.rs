@@ -33,7 +33,7 @@ pub struct KindConfig {
     pub most: usize,
     /// Time after which a batch starts that has the fewest submissions or more.
     pub after: Duration,
-    /// Clients without whose submissions no batch starts.
+    /// Clients without whose submissions no batch starts, the same at all servers.
     pub waits_for: BTreeSet<String>,
     /// Clients that may submit.
     pub submit: Submitters,

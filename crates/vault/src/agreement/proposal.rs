@@ -1,5 +1,6 @@
 //! Proposals: which of the leader's accepted submissions all servers have.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bits::Bits;
@@ -38,7 +39,7 @@ pub(super) struct Concluded {
     pub(super) expired: Vec<Id>,
     /// Ids that some follower lacks, and that are not overdue.
     pub(super) lacked: Vec<Asked>,
-    /// Ids that all servers have and no batch takes, in their order.
+    /// Ids that all servers have and no batch takes: first those of groups of which a batch must have one, then the others in their order.
     pub(super) left: Vec<Asked>,
     /// Number of ids that all servers have, and of those that there must be.
     pub(super) common: usize,
@@ -109,8 +110,8 @@ impl Proposal {
         Some(self.answered.iter().all(|answered| *answered))
     }
 
-    /// Takes what all servers have, the first in order, `most` at most.
-    pub(super) fn conclude(self, most: usize) -> Concluded {
+    /// Takes what all servers have, `most` at most: one of each group, and the first in order.
+    pub(super) fn conclude(self, most: usize, groups: &[Vec<usize>]) -> Concluded {
         let (mut expired, mut lacked, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for (i, one) in self.asked.iter().enumerate() {
             match (self.common[i], self.overdue[i]) {
@@ -119,11 +120,23 @@ impl Proposal {
                 (false, false) => lacked.push(*one),
             }
         }
-        all.sort_unstable_by_key(|i| self.asked[*i].waiting.order);
+        let order = |i: &usize| self.asked[*i].waiting.order;
+        let is_common = |i: &&usize| self.common.get(**i).is_some_and(|common| *common);
+        let needed = groups.iter().map(|group| {
+            let common = group.iter().filter(is_common).copied();
+            common.min_by_key(order)
+        });
+        let needed: Option<BTreeSet<usize>> = needed.collect();
+        let wanted: BTreeSet<usize> = groups.iter().flatten().copied().collect();
+        let firsts = needed.clone().unwrap_or_default();
+        // The needed ones, then all others in their order.
+        all.sort_unstable_by_key(|i| (!firsts.contains(i), order(i)));
         let common = all.len();
         let count = common.min(most);
-        let enough = self.batch && count as u64 >= self.least;
-        let left = all.split_off(if enough { count } else { 0 });
+        let enough =
+            self.batch && count as u64 >= self.least && needed.is_some() && firsts.len() <= most;
+        let mut left = all.split_off(if enough { count } else { 0 });
+        left.sort_unstable_by_key(|i| (!wanted.contains(i), order(i)));
         let chosen = enough.then(|| {
             all.sort_unstable();
             let mut bits = vec![false; self.ids.len()];
@@ -140,6 +153,11 @@ impl Proposal {
             least: self.least,
             chosen,
         }
+    }
+
+    /// The ids, in order.
+    pub(super) fn ids(&self) -> &[Id] {
+        &self.ids
     }
 
     /// Ids of a proposal that comes to nothing.

@@ -25,10 +25,14 @@ pub(super) struct Asked {
 pub(super) struct Queue {
     /// Order of the last id that was read from the disk.
     read: u64,
-    /// Whether there was more on the disk.
+    /// The highest order that was read: those below are read again where some were forgotten.
+    highest: u64,
+    /// Whether there was more on the disk, above all that was read before.
     more: bool,
     /// Ids that all servers had, in their order, for which a batch had no room.
     ready: VecDeque<Waiting>,
+    /// Whether the last proposal made no batch: others are needed than those that are ready.
+    stuck: bool,
     /// Ids that a follower lacked, by their order, with the proposal from which on they are due.
     lacking: BTreeMap<u64, (Asked, u64)>,
     /// The same, by when they are due and order.
@@ -37,14 +41,16 @@ pub(super) struct Queue {
     forgot: bool,
     /// Number of proposals so far.
     proposals: u64,
-    /// The most ids that are remembered because a follower lacks them.
+    /// The most ids that are remembered because a follower lacks them, and because a batch had no room for them.
     most_lacking: usize,
+    most_ready: usize,
 }
 
 impl Queue {
     pub(super) fn new(rules: &Rules) -> Self {
         Self {
             most_lacking: rules.lacking.max(1),
+            most_ready: rules.lacking.max(rules.window()),
             ..Self::default()
         }
     }
@@ -55,14 +61,15 @@ impl Queue {
         self.proposals += 1;
         self.more = false;
         let mut asked = Vec::new();
-        while asked.len() < most && !self.ready.is_empty() {
-            let count = self.ready.len().min(most - asked.len());
+        let room = if self.stuck { window / 2 } else { most };
+        while asked.len() < room && !self.ready.is_empty() {
+            let count = self.ready.len().min(room - asked.len());
             let some: Vec<Waiting> = self.ready.drain(..count).collect();
             let still = host.still(&some).into_iter().zip(some);
             let still = still.filter_map(|(still, waiting)| still.then_some(waiting));
             asked.extend(still.map(|waiting| Asked { waiting, tries: 0 }));
         }
-        if asked.len() >= most {
+        if asked.len() >= most && !self.stuck {
             return asked;
         }
         self.again(host, (window / 4).max(1), Some(self.proposals), &mut asked);
@@ -74,9 +81,12 @@ impl Queue {
     /// Reads on.
     fn fresh(&mut self, host: &dyn Host, most: usize, asked: &mut Vec<Asked>) {
         let fresh = host.waiting(self.read, most);
-        self.more = fresh.len() == most && most > 0;
         match fresh.last() {
-            Some(last) => self.read = last.order,
+            Some(last) => {
+                self.more = fresh.len() == most && last.order > self.highest;
+                self.highest = self.highest.max(last.order);
+                self.read = last.order;
+            }
             // What was forgotten is read again, from the next proposal on.
             None if self.forgot => (self.read, self.forgot) = (0, false),
             None => {}
@@ -103,9 +113,14 @@ impl Queue {
         asked.extend(still.filter_map(|(still, one)| still.then_some(one)));
     }
 
-    /// Takes ids back, in their order, that all servers had and for which the batch had no room.
-    pub(super) fn ready(&mut self, ids: impl DoubleEndedIterator<Item = Waiting>) {
+    /// Takes ids back, in their order, that all servers had and that are in no batch; whether there is none.
+    pub(super) fn ready(&mut self, ids: impl DoubleEndedIterator<Item = Waiting>, stuck: bool) {
+        self.stuck = stuck;
         ids.rev().for_each(|one| self.ready.push_front(one));
+        if self.ready.len() > self.most_ready {
+            self.ready.truncate(self.most_ready);
+            self.forgot = true;
+        }
     }
 
     /// Takes an id back that a follower lacked.
@@ -135,7 +150,7 @@ impl Queue {
         }
     }
 
-    /// Whether there are ids on the disk that were not read.
+    /// Whether there are ids on the disk that were never read.
     pub(super) fn more(&self) -> bool {
         self.more
     }

@@ -196,6 +196,10 @@ pub trait Host {
     ) -> Vec<(u64, Id)>;
     /// The least number of submissions that this server computes together.
     fn least(&self) -> u64;
+    /// Groups of which a batch must have a submission each: the places of those of some ids that are in it. Without any, a batch may have whichever.
+    fn groups(&self, _ids: &[Id]) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
     /// Why this server's policy does not compute this batch, if so.
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String>;
 }

@@ -295,6 +295,13 @@ impl<'a> Reading<'a> {
                 read_batch(self.sealer, kind, key.value(), sealed.value())
             })
             .collect()
+    /// Account of each id; nothing of those that are not known.
+    pub(crate) fn accounts(&self, ids: &[Id]) -> Result<Vec<Option<String>>> {
+        let rows = self.rows(tables::SUBMISSIONS)?;
+        let account = |id: &Id| Ok(self.entry(&rows, id)?.map(|entry| entry.account));
+        ids.iter().map(account).collect()
+    }
+
     }
 
     pub(crate) fn batch(&self, kind: &str, n: u64) -> Result<Option<BatchRow>> {

@@ -111,7 +111,11 @@ impl Leader {
     /// Makes the batch of what all servers have.
     fn conclude(&mut self, proposal: Proposal, host: &dyn Host, out: &mut Vec<Action>) {
         let attempt = proposal.attempt;
-        let concluded = proposal.conclude(self.rules.most);
+        let groups = match proposal.is_for_batch() {
+            true => host.groups(proposal.ids()),
+            false => Vec::new(),
+        };
+        let concluded = proposal.conclude(self.rules.most, &groups);
         if !concluded.expired.is_empty() {
             let token = self.token();
             let ids = concluded.expired;
@@ -125,7 +129,8 @@ impl Leader {
             self.queue.lacked(lacked);
         }
         let left = concluded.left.into_iter();
-        self.queue.ready(left.map(|asked| asked.waiting));
+        let stuck = concluded.chosen.is_none();
+        self.queue.ready(left.map(|asked| asked.waiting), stuck);
         let Some((ids, bits)) = concluded.chosen else {
             let (common, least) = (concluded.common, concluded.least);
             match self.queue.more() {
