@@ -5,6 +5,7 @@ mod connection;
 mod office;
 mod port;
 mod reply;
+mod uploads;
 mod visitor;
 
 pub(crate) use self::office::{Desk, DeskSetup};

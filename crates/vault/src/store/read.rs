@@ -152,13 +152,30 @@ impl<'a> Reading<'a> {
 
     pub(crate) fn body(&self, id: &Id) -> Result<Zeroizing<Vec<u8>>> {
         let mut entry = self.held(id)?;
+        self.body_of(id, &mut entry)
+    }
+
+    /// Header and body of what is whole and not accepted.
+    pub(crate) fn received(&self, id: &Id) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>> {
+        let rows = self.rows(tables::SUBMISSIONS)?;
+        let Some(mut entry) = self.entry(&rows, id)? else {
+            return Ok(None);
+        };
+        if entry.stage != Stage::Receiving || entry.received < entry.length {
+            return Ok(None);
+        }
+        let body = self.body_of(id, &mut entry)?;
+        Ok(Some((entry.header, body)))
+    }
+
+    fn body_of(&self, id: &Id, entry: &mut Entry) -> Result<Zeroizing<Vec<u8>>> {
         if entry.is_inline() {
             return Ok(std::mem::take(&mut entry.inline));
         }
         let rows = self.rows(tables::PIECES)?;
         let mut body = Zeroizing::new(Vec::with_capacity(entry.length as usize));
         while (body.len() as u64) < entry.length {
-            let piece = self.piece(&rows, id, &entry, body.len() as u64)?;
+            let piece = self.piece(&rows, id, entry, body.len() as u64)?;
             body.extend_from_slice(&piece);
         }
         Ok(body)
@@ -278,6 +295,13 @@ impl<'a> Reading<'a> {
         ids.iter().map(has).collect()
     }
 
+    /// Account of each id; nothing of those that are not known.
+    pub(crate) fn accounts(&self, ids: &[Id]) -> Result<Vec<Option<String>>> {
+        let rows = self.rows(tables::SUBMISSIONS)?;
+        let account = |id: &Id| Ok(self.entry(&rows, id)?.map(|entry| entry.account));
+        ids.iter().map(account).collect()
+    }
+
     fn last_batch(&self, kind: &str) -> Result<Option<(u64, BatchRow)>> {
         Ok(self.last_batches(kind, 1)?.pop())
     }
@@ -295,13 +319,6 @@ impl<'a> Reading<'a> {
                 read_batch(self.sealer, kind, key.value(), sealed.value())
             })
             .collect()
-    /// Account of each id; nothing of those that are not known.
-    pub(crate) fn accounts(&self, ids: &[Id]) -> Result<Vec<Option<String>>> {
-        let rows = self.rows(tables::SUBMISSIONS)?;
-        let account = |id: &Id| Ok(self.entry(&rows, id)?.map(|entry| entry.account));
-        ids.iter().map(account).collect()
-    }
-
     }
 
     pub(crate) fn batch(&self, kind: &str, n: u64) -> Result<Option<BatchRow>> {
@@ -311,6 +328,22 @@ impl<'a> Reading<'a> {
             return Ok(None);
         };
         Ok(Some(read_batch(self.sealer, kind, &key, row.value())?.1))
+    }
+
+    /// The first batch after one that has results.
+    pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>> {
+        let Some(first) = after.checked_add(1) else {
+            return Ok(None);
+        };
+        let (first, end) = (
+            tables::of_batch(kind, first),
+            tables::after(&tables::of_kind(kind)),
+        );
+        let rows = self.rows(tables::DONE)?;
+        let row = ReadableTable::range(&rows, &first[..]..&end[..])?.next();
+        Ok(row
+            .transpose()?
+            .and_then(|row| tables::order_of(row.0.value())))
     }
 
     /// Ids of a batch, in order.

@@ -61,11 +61,12 @@ impl Transaction<'_> {
         Ok(entry.received)
     }
 
-    /// Accepts a whole submission; gives since when it is.
-    pub(crate) fn accept(&mut self, id: &Id, now: u64) -> Result<u64> {
+    /// Checks that a body is whole and has its digest; gives since when the submission is accepted, if it is. What came of a body with another digest
+    /// is dropped.
+    pub(crate) fn whole(&mut self, id: &Id) -> Result<Option<u64>> {
         let entry = self.entry(id)?.ok_or(VaultError::NoSubmission)?;
         if entry.accepted_at().is_some() {
-            return Ok(entry.accepted);
+            return Ok(Some(entry.accepted));
         }
         let mut entry = self.receiving_entry(id)?;
         let (received, length) = (entry.received, entry.length);
@@ -80,6 +81,15 @@ impl Transaction<'_> {
             self.put_entry(id, &entry)?;
             return Err(VaultError::Digest);
         }
+        Ok(None)
+    }
+
+    /// Accepts a whole submission; gives since when it is.
+    pub(crate) fn accept(&mut self, id: &Id, now: u64) -> Result<u64> {
+        if let Some(at) = self.whole(id)? {
+            return Ok(at);
+        }
+        let entry = self.receiving_entry(id)?;
         self.keep(id, entry, now)?;
         Ok(now)
     }
