@@ -244,6 +244,10 @@ impl Server {
         let swept = Arc::clone(&keep);
         let sweeper = tokio::spawn(async move { swept.sweep_forever().await });
         info!(%address, party = name_of(&roster, config.me), "listening");
+            servers: (entries.iter().enumerate())
+                .filter(|(at, _)| *at != config.me.index())
+                .map(|(_, one)| one.address.to_string())
+                .collect(),
         Ok(Self {
             together,
             port,
