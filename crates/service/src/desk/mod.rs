@@ -8,5 +8,5 @@ mod reply;
 mod uploads;
 mod visitor;
 
-pub(crate) use self::office::{Desk, DeskSetup};
+pub(crate) use self::office::{Desk, DeskSetup, check_welcome};
 pub(crate) use self::port::{Connections, Port};
