@@ -14,24 +14,26 @@ use madrigal_vault::{
 use tokio::sync::watch;
 use tracing::{error, warn};
 
-use crate::clock::now;
+use crate::clock::{Expiry, now};
 use crate::config::Config;
 use crate::kind::Kind;
 use crate::operation::{Health, KindLabel, Meters, Trouble};
 use crate::work::{Output, Submitted};
 
+/// Name of the note of the time by which things expire.
+const CLOCK: &str = "clock";
 /// Name of the vault's file.
 const FILE: &str = "server.vault";
 /// Time for which a submission that was begun is kept, in seconds.
 const RECEIVING: u64 = 86_400;
 /// Time for which what became of a submission is remembered, in seconds.
 const REMEMBERED: u64 = 90 * 86_400;
-/// Pause between two sweeps.
-const SWEEP: Duration = Duration::from_secs(60);
 /// The same where there are many, if no kind's submissions wait for longer: no client goes on trying for so long.
 const PROMISED: u64 = 30 * 86_400;
 /// Bytes of `storage` for each submission that has ended and is remembered.
 const REMEMBERED_FOR_EACH: u64 = 1024;
+/// Pause between two sweeps.
+const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
 
@@ -58,6 +60,8 @@ pub(crate) struct Keep {
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
     ages: Ages,
+    /// The time by which submissions and results grow old.
+    expiry: Expiry,
     /// Reason why the vault has stopped, once it has.
     failed: watch::Sender<Option<String>>,
 }
@@ -87,14 +91,14 @@ impl Policy for Rules {
         self.expires
     }
 
-    fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
-        let (least, most, got) = (self.least, self.most, ids.len() as u64);
-        let fits = (least..=most).contains(&got);
-        // The leader knows the least of all servers, so a batch of another size is its fault.
     fn awaited(&self) -> Vec<&str> {
         self.waits_for.iter().map(String::as_str).collect()
     }
 
+    fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
+        let (least, most, got) = (self.least, self.most, ids.len() as u64);
+        let fits = (least..=most).contains(&got);
+        // The leader knows the least of all servers, so a batch of another size is its fault.
         (!fits).then(|| {
             format!("a batch of {got} submissions, where this server computes {least} to {most}")
         })
@@ -117,6 +121,14 @@ pub(crate) struct Facts {
 
 impl std::fmt::Debug for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Keep({} kinds)", self.kinds.len())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Bounds of the vault.
 fn limits(config: &Config) -> Limits {
     let storage = config.limits.storage.0;
@@ -157,14 +169,6 @@ fn remembered(config: &Config) -> u64 {
     config.limits.storage.0 / REMEMBERED_FOR_EACH
 }
 
-        write!(f, "Keep({} kinds)", self.kinds.len())
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Keep {
     /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
@@ -188,6 +192,9 @@ impl Keep {
             None => Vault::open(&file, &key, limits)?,
             Some(disk) => disk(&key, limits)?,
         };
+        let noted = vault.noted(CLOCK)?;
+        let noted = noted.and_then(|note| note.as_slice().try_into().ok());
+        let expiry = Expiry::from(noted.map(u64::from_le_bytes));
         let kept = kinds.iter().map(|kind| {
             let (name, config) = (kind.config.name.clone(), &kind.config);
             let kept = Kept {
@@ -212,6 +219,7 @@ impl Keep {
             meters: Arc::clone(meters),
             facts: Mutex::default(),
             failed: watch::Sender::new(None),
+            expiry,
             ages: Ages {
                 receiving: RECEIVING,
                 ended: REMEMBERED.max(promised),
@@ -244,7 +252,7 @@ impl Keep {
 
     /// The kind's submissions as the agreement sees them now.
     pub(crate) fn view<'a>(&'a self, kind: &'a str) -> View<'a> {
-        View::new(&self.vault, kind, &self.kept(kind).rules, now())
+        View::new(&self.vault, kind, &self.kept(kind).rules, self.expiry.now())
     }
 
     /// Where the agreement about a kind goes on.
@@ -434,22 +442,7 @@ impl Keep {
 
     /// The first batch after one that ended well and whose results are kept.
     pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>, VaultError> {
-        let restored = self.vault.restored(kind)?;
-        let last = restored.closed.map_or(0, |closed| closed.n);
-        // Results of old batches are gone, and so are the batches: the search goes from the last one down to the first that is kept.
-        let mut found = None;
-        for n in (after.saturating_add(1)..=last).rev() {
-            match self.vault.batch(kind, n)? {
-                None => break,
-                Some(batch) => {
-                    let done = matches!(batch.ended, Some((Outcome::Final { .. }, _)));
-                    if done && !self.vault.outputs(kind, n)?.is_empty() {
-                        found = Some(n);
-                    }
-                }
-            }
-        }
-        Ok(found)
+        self.vault.next_done(kind, after)
     }
 
     /// Bytes of an output from a place on, 64 KiB at most.
@@ -478,24 +471,25 @@ impl Keep {
         Ok(bytes)
     }
 
-            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
     /// Takes away what is old, again and again.
     pub(crate) async fn sweep_forever(&self) {
         loop {
             tokio::time::sleep(SWEEP).await;
-            loop {
-                match self.vault.sweep(self.ages, now()).await {
-                    Ok(swept) if swept.more => {}
-                    Ok(_) => break,
-                    Err(error) => {
-                        self.trouble(&error);
-                        break;
-                    }
-                }
+            if let Err(error) = self.sweep().await {
+                self.trouble(&error);
             }
+            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
             let used = self.vault.usage_of_all();
             self.meters.stored.set((used.bytes + used.results) as i64);
         }
+    }
+
+    async fn sweep(&self) -> Result<(), VaultError> {
+        let now = self.expiry.now();
+        let note = Some(now.to_le_bytes().to_vec());
+        self.vault.note(CLOCK, note).await?;
+        while self.vault.sweep(&self.ages, now).await?.more {}
+        Ok(())
     }
 }
 
