@@ -8,8 +8,7 @@ use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, Shares, Status, Vault, VaultError,
-    VaultKey, View,
+    Ages, BatchInfo, Id, Limits, Pending, Policy, Status, Vault, VaultError, VaultKey, View,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
@@ -18,20 +17,13 @@ use crate::clock::{Expiry, now};
 use crate::config::Config;
 use crate::kind::Kind;
 use crate::operation::{Health, KindLabel, Meters, Trouble};
+use crate::quotas::{ages, limits};
 use crate::work::{Output, Submitted};
 
 /// Name of the note of the time by which things expire.
 const CLOCK: &str = "clock";
 /// Name of the vault's file.
 const FILE: &str = "server.vault";
-/// Time for which a submission that was begun is kept, in seconds.
-const RECEIVING: u64 = 86_400;
-/// Time for which what became of a submission is remembered, in seconds.
-const REMEMBERED: u64 = 90 * 86_400;
-/// The same where there are many, if no kind's submissions wait for longer: no client goes on trying for so long.
-const PROMISED: u64 = 30 * 86_400;
-/// Bytes of `storage` for each submission that has ended and is remembered.
-const REMEMBERED_FOR_EACH: u64 = 1024;
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
@@ -129,46 +121,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bounds of the vault.
-fn limits(config: &Config) -> Limits {
-    let storage = config.limits.storage.0;
-    let all = Quota {
-        submissions: 100_000_000,
-        bytes: storage,
-    };
-    let part = |of: u64| Quota {
-        bytes: storage / of,
-        ..Quota::ANY
-    };
-    let each = |each: usize| Shares {
-        each: Quota {
-            submissions: each as u64,
-            ..Quota::ANY
-        },
-        strangers: Quota::ANY,
-    };
-    let kinds = config.kinds.values();
-    Limits {
-        all,
-        kind: all,
-        shares: Shares {
-            each: part(4),
-            strangers: part(2),
-        },
-        shares_of: kinds
-            .map(|kind| (kind.name.clone(), each(kind.each)))
-            .collect(),
-        results: config.limits.results.0,
-        remembered: remembered(config),
-        ..Limits::default()
-    }
-}
-
-/// Number of submissions that have ended and are remembered with which no others are taken.
-fn remembered(config: &Config) -> u64 {
-    config.limits.storage.0 / REMEMBERED_FOR_EACH
-}
-
 impl Keep {
     /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
@@ -209,9 +161,6 @@ impl Keep {
             };
             (name, kept)
         });
-        // A server that has promised never to accept a submission remembers it for longer than another one keeps it waiting.
-        let expires = kinds.iter().map(|kind| kind.config.expires.as_secs()).max();
-        let promised = PROMISED.max(expires.unwrap_or(0).saturating_mul(2));
         let keep = Self {
             vault,
             kinds: kept.collect(),
@@ -220,18 +169,7 @@ impl Keep {
             facts: Mutex::default(),
             failed: watch::Sender::new(None),
             expiry,
-            ages: Ages {
-                receiving: RECEIVING,
-                ended: REMEMBERED.max(promised),
-                promised,
-                // Before others are turned away.
-                many: remembered(config) / 8 * 7,
-                results: REMEMBERED,
-                results_of: kinds
-                    .iter()
-                    .map(|kind| (kind.config.name.clone(), kind.config.kept.as_secs()))
-                    .collect(),
-            },
+            ages: ages(config),
         };
         keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
         let bound = kinds.iter().try_for_each(|kind| keep.bind(kind));

@@ -7,7 +7,7 @@
 //! # One batch
 //! ```text
 //! leader                                  each follower
-//! Propose n, its accepted ids        ->   bars overdue ones that it lacks (written)
+//! Propose n, some accepted ids       ->   bars overdue ones that it lacks (written)
 //!                                    <-   Have n: which it has accepted; its own overdue ids that were not proposed
 //! B = those that all have; written
 //! Prepare n, B                       ->   written
