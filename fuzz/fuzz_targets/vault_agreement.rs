@@ -5,24 +5,43 @@ use libfuzzer_sys::fuzz_target;
 use madrigal_core::Party;
 use madrigal_vault::Id;
 use madrigal_vault::agreement::{
-    Action, Assembler, Event, Follower, Host, Leader, Message, Record, Restored, Rules, frames,
+    Action, Assembler, Event, Follower, Host, Leader, Message, Record, Restored, Rules, Waiting,
+    frames,
 };
 
 /// A server that has three ids, of which one is overdue.
 struct Three;
 
 impl Host for Three {
-    fn accepted(&self) -> Vec<(Id, bool)> {
-        (0..3).map(|i| ([i; 32], i == 0)).collect()
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting> {
+        let all = (0..3).map(|i| Waiting {
+            id: [i; 32],
+            order: 1 + u64::from(i),
+            at: u64::from(i),
+        });
+        all.filter(|one| one.order > above).take(most).collect()
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        vec![true; waiting.len()]
+    }
+
+    fn is_overdue(&self, at: u64) -> bool {
+        at == 0
     }
 
     fn have(&self, ids: &[Id]) -> Vec<bool> {
         ids.iter().map(|id| id[0] < 3).collect()
     }
 
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id> {
-        let overdue = [[0; 32]].into_iter();
-        overdue.filter(|id| !proposed(id)).take(most).collect()
+    fn overdue(
+        &self,
+        _: Option<(u64, Id)>,
+        but: &dyn Fn(&Id) -> bool,
+        most: usize,
+    ) -> Vec<(u64, Id)> {
+        let overdue = [(0, [0; 32])].into_iter();
+        overdue.filter(|(_, id)| !but(id)).take(most).collect()
     }
 
     fn least(&self) -> u64 {
@@ -80,19 +99,32 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let mut machine = if first % 2 == 0 {
-        Machine::Leader(Leader::new("votes", 3, Rules::default(), Restored::default()))
+        Machine::Leader(Leader::new(
+            "votes",
+            3,
+            Rules::default(),
+            Restored::default(),
+        ))
     } else {
         Machine::Follower(Follower::new("votes", Restored::default()))
     };
     handle(&mut machine, Event::SessionUp { generation: 1 });
     handle(&mut machine, Event::Trigger);
+    handle(&mut machine, Event::Overdue);
     while let [from, low, high, content @ ..] = rest {
         let length = usize::from(u16::from_le_bytes([*low, *high])).min(content.len());
         let (message, after) = content.split_at(length);
         if let Ok(message) = Message::decode(message) {
             let from = Party::new(usize::from(from % 4));
             let generation = 1;
-            handle(&mut machine, Event::Message { from, generation, message });
+            handle(
+                &mut machine,
+                Event::Message {
+                    from,
+                    generation,
+                    message,
+                },
+            );
         }
         rest = after;
     }

@@ -6,26 +6,24 @@ use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
-use madrigal_vault::agreement::{Host as _, Outcome, Record, Restored};
+use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Quota, State, Status, Vault, VaultError,
-    VaultKey, View,
+    Ages, BatchInfo, Id, Limits, Pending, Policy, Status, Vault, VaultError, VaultKey, View,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
 
-use crate::clock::now;
+use crate::clock::{Expiry, now};
 use crate::config::Config;
 use crate::kind::Kind;
 use crate::operation::{Health, KindLabel, Meters, Trouble};
+use crate::quotas::{ages, limits};
 use crate::work::{Output, Submitted};
 
+/// Name of the note of the time by which things expire.
+const CLOCK: &str = "clock";
 /// Name of the vault's file.
 const FILE: &str = "server.vault";
-/// Time for which a submission that was begun is kept, in seconds.
-const RECEIVING: u64 = 86_400;
-/// Time for which what became of a submission is remembered, in seconds.
-const REMEMBERED: u64 = 90 * 86_400;
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
@@ -54,6 +52,8 @@ pub(crate) struct Keep {
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
     ages: Ages,
+    /// The time by which submissions and results grow old.
+    expiry: Expiry,
     /// Reason why the vault has stopped, once it has.
     failed: watch::Sender<Option<String>>,
 }
@@ -61,26 +61,9 @@ pub(crate) struct Keep {
 /// A kind, as it is kept.
 struct Kept {
     rules: Rules,
-    /// Submissions that wait for a batch, each with its client where the kind waits for some.
-    waiting: Mutex<HashMap<Id, String>>,
     /// Number of batches that have ended in this process, for those who wait.
     ended: watch::Sender<u64>,
     label: KindLabel,
-}
-
-impl Kept {
-    /// The name of a client that the kind waits for, else nothing.
-    fn awaited(&self, client: String) -> String {
-        match self.rules.waits_for.contains(&client) {
-            true => client,
-            false => String::new(),
-        }
-    }
-
-    fn meter(&self, meters: &Meters, waiting: usize) {
-        let gauge = meters.waiting.get_or_create(&self.label);
-        gauge.set(waiting as i64);
-    }
 }
 
 /// Rules of a kind, as the agreement asks for them.
@@ -98,6 +81,10 @@ impl Policy for Rules {
 
     fn overdue(&self) -> u64 {
         self.expires
+    }
+
+    fn awaited(&self) -> Vec<&str> {
+        self.waits_for.iter().map(String::as_str).collect()
     }
 
     fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
@@ -152,19 +139,14 @@ impl Keep {
             );
         }
         let key = VaultKey::load(&config.vault_key)?;
-        let all = Quota {
-            submissions: 100_000_000,
-            bytes: config.limits.storage.0,
-        };
-        let limits = Limits {
-            all,
-            kind: all,
-            ..Limits::default()
-        };
+        let limits = limits(config);
         let vault = match disk {
             None => Vault::open(&file, &key, limits)?,
             Some(disk) => disk(&key, limits)?,
         };
+        let noted = vault.noted(CLOCK)?;
+        let noted = noted.and_then(|note| note.as_slice().try_into().ok());
+        let expiry = Expiry::from(noted.map(u64::from_le_bytes));
         let kept = kinds.iter().map(|kind| {
             let (name, config) = (kind.config.name.clone(), &kind.config);
             let kept = Kept {
@@ -174,13 +156,11 @@ impl Keep {
                     expires: config.expires.as_secs(),
                     waits_for: config.waits_for.clone(),
                 },
-                waiting: Mutex::default(),
                 ended: watch::Sender::new(0),
                 label: KindLabel::from(&*name),
             };
             (name, kept)
         });
-        let results = kinds.iter().map(|kind| kind.config.kept.as_secs()).max();
         let keep = Self {
             vault,
             kinds: kept.collect(),
@@ -188,13 +168,10 @@ impl Keep {
             meters: Arc::clone(meters),
             facts: Mutex::default(),
             failed: watch::Sender::new(None),
-            ages: Ages {
-                receiving: RECEIVING,
-                ended: REMEMBERED,
-                results: results.unwrap_or(REMEMBERED),
-            },
+            expiry,
+            ages: ages(config),
         };
-        keep.kinds.keys().for_each(|kind| keep.count_waiting(kind));
+        keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
         let bound = kinds.iter().try_for_each(|kind| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
@@ -213,7 +190,7 @@ impl Keep {
 
     /// The kind's submissions as the agreement sees them now.
     pub(crate) fn view<'a>(&'a self, kind: &'a str) -> View<'a> {
-        View::new(&self.vault, kind, &self.kept(kind).rules, now())
+        View::new(&self.vault, kind, &self.kept(kind).rules, self.expiry.now())
     }
 
     /// Where the agreement about a kind goes on.
@@ -228,50 +205,24 @@ impl Keep {
 
     /// Number of a kind's submissions that wait for a batch.
     pub(crate) fn waiting(&self, kind: &str) -> usize {
-        lock(&self.kept(kind).waiting).len()
+        usize::try_from(self.vault.usage(kind).waiting).unwrap_or(usize::MAX)
     }
 
-    /// Notes that a submission is on the disk. One that was sent again and has been in a batch since does not wait.
-    pub(crate) fn accepted(&self, kind: &str, id: &Id) {
-        let kept = self.kept(kind);
-        self.meters.accepted.get_or_create(&kept.label).inc();
-        let status = self.vault.status(id).ok().flatten();
-        let Some(status) = status.filter(|status| status.state == State::Accepted) else {
-            return;
-        };
-        let mut waiting = lock(&kept.waiting);
-        waiting.insert(*id, kept.awaited(status.client));
-        kept.meter(&self.meters, waiting.len());
+    fn meter_waiting(&self, kind: &str) {
+        let gauge = self.meters.waiting.get_or_create(&self.kept(kind).label);
+        gauge.set(self.waiting(kind) as i64);
     }
 
-    /// Reads from the disk which submissions wait.
-    fn count_waiting(&self, kind: &str) {
-        let kept = self.kept(kind);
-        // Those that come from now on are noted beside, and what came before is on the disk.
-        lock(&kept.waiting).clear();
-        let view = self.view(kind);
-        let found = view.accepted().into_iter().map(|(id, _)| {
-            let client = match kept.rules.waits_for.is_empty() {
-                true => String::new(),
-                false => {
-                    let status = self.vault.status(&id).ok().flatten();
-                    kept.awaited(status.map(|status| status.client).unwrap_or_default())
-                }
-            };
-            (id, client)
-        });
-        let found: Vec<_> = found.collect();
-        if let Some(error) = view.error() {
-            self.trouble(&error);
-        }
-        let mut waiting = lock(&kept.waiting);
-        waiting.extend(found);
-        kept.meter(&self.meters, waiting.len());
+    /// Notes that a submission is on the disk.
+    pub(crate) fn accepted(&self, kind: &str) {
+        let label = &self.kept(kind).label;
+        self.meters.accepted.get_or_create(label).inc();
+        self.meter_waiting(kind);
     }
 
     /// Notes that a batch has ended, and tells those who wait for it.
     pub(crate) fn batch_ended(&self, kind: &str) {
-        self.count_waiting(kind);
+        self.meter_waiting(kind);
         self.kept(kind).ended.send_modify(|number| *number += 1);
     }
 
@@ -280,17 +231,10 @@ impl Keep {
         self.kept(kind).ended.subscribe()
     }
 
-    /// Whether submissions wait of all clients that the kind waits for.
+    /// Whether submissions wait here of all clients that the kind waits for.
     pub(crate) fn are_waiting(&self, kind: &str) -> bool {
-        let kept = self.kept(kind);
-        let waiting = lock(&kept.waiting);
-        let mut awaited = kept.rules.waits_for.iter();
-        awaited.all(|client| waiting.values().any(|name| name == client))
-    }
-
-    /// Whether a submission of a kind is overdue.
-    pub(crate) fn has_overdue(&self, kind: &str) -> bool {
-        !self.view(kind).overdue(&|_| false, 1).is_empty()
+        let mut awaited = self.kept(kind).rules.waits_for.iter();
+        awaited.all(|client| self.vault.usage_of_account(kind, client).waiting > 0)
     }
 
     /// Notes that a kind has stopped until an operator has looked.
@@ -436,22 +380,7 @@ impl Keep {
 
     /// The first batch after one that ended well and whose results are kept.
     pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>, VaultError> {
-        let restored = self.vault.restored(kind)?;
-        let last = restored.closed.map_or(0, |closed| closed.n);
-        // Results of old batches are gone, and so are the batches: the search goes from the last one down to the first that is kept.
-        let mut found = None;
-        for n in (after.saturating_add(1)..=last).rev() {
-            match self.vault.batch(kind, n)? {
-                None => break,
-                Some(batch) => {
-                    let done = matches!(batch.ended, Some((Outcome::Final { .. }, _)));
-                    if done && !self.vault.outputs(kind, n)?.is_empty() {
-                        found = Some(n);
-                    }
-                }
-            }
-        }
-        Ok(found)
+        self.vault.next_done(kind, after)
     }
 
     /// Bytes of an output from a place on, 64 KiB at most.
@@ -484,19 +413,21 @@ impl Keep {
     pub(crate) async fn sweep_forever(&self) {
         loop {
             tokio::time::sleep(SWEEP).await;
-            loop {
-                match self.vault.sweep(self.ages, now()).await {
-                    Ok(swept) if swept.more => {}
-                    Ok(_) => break,
-                    Err(error) => {
-                        self.trouble(&error);
-                        break;
-                    }
-                }
+            if let Err(error) = self.sweep().await {
+                self.trouble(&error);
             }
+            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
             let used = self.vault.usage_of_all();
             self.meters.stored.set((used.bytes + used.results) as i64);
         }
+    }
+
+    async fn sweep(&self) -> Result<(), VaultError> {
+        let now = self.expiry.now();
+        let note = Some(now.to_le_bytes().to_vec());
+        self.vault.note(CLOCK, note).await?;
+        while self.vault.sweep(&self.ages, now).await?.more {}
+        Ok(())
     }
 }
 

@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use madrigal_app::over::Over;
 use madrigal_app::ways::{MatricesArg, Ways};
 use madrigal_core::{Party, domains};
-use madrigal_engine::{Element, Sharing};
+use madrigal_engine::{Element, Sharing, Sort};
 use madrigal_program::lower::{ExecuteError, Mix};
 use madrigal_program::{Client, Computation, Planned};
 use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{KindConfig, Submitters};
+
+/// Memory of a share file beside its shares, in bytes: its header, and what the allocator rounds up.
+const FILE_BYTES: u64 = 1024;
 
 /// A kind of jobs.
 #[derive(Debug)]
@@ -26,8 +29,10 @@ pub struct Kind {
     pub inputs: Vec<KindInput>,
     /// Outputs of a batch.
     pub outputs: Vec<KindOutput>,
-    /// Memory that a job of the largest batch takes here, in bytes, by the plan.
+    /// Memory that a job of the largest batch takes here, in bytes: by the plan, and for the shares that submissions bring.
     pub memory: u64,
+    /// The part of it that shares take before the plan's values are made of them.
+    pub shares_memory: u64,
     bytes: Vec<u8>,
     threads: usize,
 }
@@ -112,13 +117,17 @@ pub enum KindFault {
     Unfit(String),
     /// A job of the largest batch takes more memory than it may.
     #[error(
-        "a job of {submissions} submissions takes {needs} bytes of memory, and may take {allowed}: allow more (`memory`), or make batches smaller (`most`)"
+        "a job of {submissions} submissions takes {needs} bytes of memory ({plan} by its plan, {shares} for the shares that clients bring, which are there before it), and may take {allowed}: allow more (`memory`), or make batches smaller (`most`)"
     )]
     Memory {
         /// Size of the largest batch.
         submissions: usize,
-        /// Memory that the plan says.
+        /// Memory that it takes.
         needs: u64,
+        /// Memory that the plan says.
+        plan: u64,
+        /// Memory of the shares that are read, and put together for the plan.
+        shares: u64,
         /// Memory that is allowed.
         allowed: u64,
     },
@@ -156,6 +165,7 @@ impl Kind {
             inputs: Vec::new(),
             outputs: Vec::new(),
             memory: 0,
+            shares_memory: 0,
             bytes,
             threads,
             config,
@@ -178,12 +188,18 @@ impl Kind {
         let most = kind.config.most;
         let planned = kind.planned(&kind.bound(most)?, threads)?;
         let of = |party| planned.plan.memory(party) as u64;
-        kind.memory = Party::all(servers).map(of).max().unwrap_or(0);
+        let plan = Party::all(servers).map(of).max().unwrap_or(0);
+        let [files, together] = kind.bytes_read(most);
+        kind.shares_memory = files + together;
+        // The share files go before the plan takes its memory; what is put together of them stays until the plan's values are made.
+        kind.memory = plan.max(files) + together;
         let allowed = kind.config.memory.unwrap_or(memory).min(memory);
         if kind.memory > allowed {
             return Err(KindFault::Memory {
                 submissions: most,
                 needs: kind.memory,
+                plan,
+                shares: kind.shares_memory,
                 allowed,
             });
         }
@@ -233,6 +249,19 @@ impl Kind {
     /// Threads that plans were checked for.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Memory of a batch's share files, and of what is put together of them, in bytes.
+    fn bytes_read(&self, submissions: usize) -> [u64; 2] {
+        let bytes = |input: &KindInput, rows: usize| {
+            let elements = input.shape.iter().product::<usize>().saturating_mul(rows);
+            Sort::new(input.form.0, input.form.1, elements).bytes() as u64
+        };
+        let rows = submissions as u64;
+        let one = |input| rows * (bytes(input, 1) + FILE_BYTES);
+        let files = self.inputs.iter().map(one).sum();
+        let together = self.inputs.iter().map(|input| bytes(input, submissions));
+        [files, together.sum()]
     }
 
     /// The most bytes that a submission's share may have, header and all, at one server.
@@ -367,6 +396,12 @@ fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
         put(role.as_bytes());
         put(&(names.len() as u64).to_le_bytes());
         names.iter().for_each(|name| put(name.as_bytes()));
+    }
+    // Kinds that wait for nobody have the digest that they always had.
+    if !config.waits_for.is_empty() {
+        put(b"waits for");
+        let names = config.waits_for.iter();
+        names.for_each(|name| put(name.as_bytes()));
     }
     hash.finalize().into()
 }

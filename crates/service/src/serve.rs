@@ -29,7 +29,9 @@ impl Fault for ServeError {
             | Self::Identity(_)
             | Self::Keep(_)
             | Self::Failed(_) => Status::File,
-            Self::Config(_) | Self::Kinds(_) | Self::Requests { .. } => Status::Usage,
+            Self::Config(_) | Self::Kinds(_) | Self::Welcome(_) | Self::Requests { .. } => {
+                Status::Usage
+            }
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
         }

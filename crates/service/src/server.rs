@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use crate::config::{Config, ConfigError};
-use crate::desk::{Connections, Desk, DeskSetup, Port};
+use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
 use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
@@ -54,6 +54,9 @@ pub enum ServeError {
         /// Reason.
         source: KeyedError,
     },
+    /// Clients cannot be told of all kinds.
+    #[error("{0}")]
+    Welcome(String),
     /// The vault, or what it has.
     #[error(transparent)]
     Keep(#[from] KeepError),
@@ -121,6 +124,8 @@ impl Checked {
             let loaded = loaded.map_err(|source| ServeError::Requests { kind: name, source });
             requests.push(Arc::new(loaded?));
         }
+        check_welcome(&name_of(&config.roster, config.me), &kinds, &requests)
+            .map_err(ServeError::Welcome)?;
         TlsParty::new(&identity, Arc::new(config.roster.clone()))?;
         Ok(Self {
             requests,
@@ -239,6 +244,10 @@ impl Server {
             desk: Arc::clone(&desk),
             tls: clients_tls,
             limits: config.limits.clone(),
+            servers: (entries.iter().enumerate())
+                .filter(|(at, _)| *at != config.me.index())
+                .map(|(_, one)| one.address.to_string())
+                .collect(),
         };
         let port = tokio::spawn(port.work());
         let swept = Arc::clone(&keep);

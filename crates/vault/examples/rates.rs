@@ -100,7 +100,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let view = View::new(&vault, KIND, &All, 3);
     let list = Instant::now();
-    let mut ids: Vec<Id> = view.accepted().into_iter().map(|(id, _)| id).collect();
+    let waiting = view.waiting(0, usize::MAX).into_iter();
+    let mut ids: Vec<Id> = waiting.map(|one| one.id).collect();
     ids.sort_unstable();
     told("listed for a proposal", COUNT, list.elapsed());
     let have = Instant::now();

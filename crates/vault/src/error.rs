@@ -151,6 +151,18 @@ pub enum VaultError {
         /// The limit.
         limit: u64,
     },
+    /// An account has its share.
+    #[error(
+        "{} would have more than {limit} as the {what}, and that is the most here: bring more once some of these have been computed on, or ask the server's operator for more room", of_account(.account)
+    )]
+    Share {
+        /// The account, or nothing for all that have none.
+        account: String,
+        /// Name of what would be too many.
+        what: String,
+        /// The limit.
+        limit: u64,
+    },
     /// A record of the agreement contradicts the vault.
     #[error("a record of kind {kind} does not fit the vault: {reason}")]
     Contradiction {
@@ -176,6 +188,14 @@ pub enum VaultError {
         "the body of the submission is not there: it is not complete yet, or the submission has ended"
     )]
     NoBody,
+}
+
+/// An account, in words.
+fn of_account(account: &str) -> String {
+    match account.is_empty() {
+        true => "clients that are not known by a key or a token".to_owned(),
+        false => format!("client {account}"),
+    }
 }
 
 impl VaultError {

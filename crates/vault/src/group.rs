@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
 
 use crate::error::VaultError;
 use crate::store::Transaction;
@@ -28,8 +27,9 @@ pub(crate) enum What {
 struct Queue {
     works: VecDeque<Work>,
     bytes: usize,
-    /// Callers that wait for room.
-    wakers: Vec<Waker>,
+    /// Operations that wait for room, in the order in which they came, with their tickets.
+    waiting: VecDeque<(u64, Work)>,
+    tickets: u64,
     /// No more operations are taken.
     closed: bool,
     /// Why the vault has stopped.
@@ -39,7 +39,7 @@ struct Queue {
 /// Operations on their way to the disk.
 pub(crate) struct Group {
     queue: Mutex<Queue>,
-    /// Something came, or there is room, or an end.
+    /// Something came, or an end.
     changed: Condvar,
     most: usize,
     most_bytes: usize,
@@ -76,34 +76,54 @@ impl Group {
         Some(self.lock()).filter(|queue| !queue.closed)
     }
 
+    /// Takes an operation if there is room, and none waits for some.
     pub(crate) fn push(&self, work: Work) -> Result<(), Work> {
         match self.open() {
+            Some(queue) if !queue.waiting.is_empty() => Err(work),
             Some(mut queue) => self.put(&mut queue, work),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn push_or_wake(&self, work: Work, waker: &Waker) -> Result<(), Work> {
-        match self.open() {
-            Some(mut queue) => self
-                .put(&mut queue, work)
-                .inspect_err(|_| queue.wakers.push(waker.clone())),
-            None => Ok(()),
-        }
+    /// Takes an operation, after those that wait for room. Gives its ticket if it waits, too.
+    ///
+    /// It is the operation that waits and not its caller: a caller who looks after other things holds up nobody.
+    pub(crate) fn enqueue(&self, work: Work) -> Option<u64> {
+        let mut queue = self.open()?;
+        let work = match queue.waiting.is_empty() {
+            true => self.put(&mut queue, work).err()?,
+            false => work,
+        };
+        queue.tickets += 1;
+        let ticket = queue.tickets;
+        queue.waiting.push_back((ticket, work));
+        Some(ticket)
     }
 
-    pub(crate) fn push_blocking(&self, mut work: Work) {
-        while let Some(mut queue) = self.open() {
-            match self.put(&mut queue, work) {
-                Ok(()) => return,
-                Err(back) => work = back,
+    /// Takes an operation back, if it still waits for room.
+    pub(crate) fn withdraw(&self, ticket: u64) {
+        let mut queue = self.lock();
+        let found = queue
+            .waiting
+            .binary_search_by_key(&ticket, |(ticket, _)| *ticket);
+        let dropped = found.ok().and_then(|at| queue.waiting.remove(at));
+        // Those behind it may fit.
+        self.admit(&mut queue);
+        drop(queue);
+        drop(dropped);
+    }
+
+    /// Gives room to those that wait for it, in their order.
+    fn admit(&self, queue: &mut Queue) {
+        while let Some((ticket, work)) = queue.waiting.pop_front() {
+            if let Err(work) = self.put(queue, work) {
+                queue.waiting.push_front((ticket, work));
+                return;
             }
-            let waited = self.changed.wait(queue);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    /// Waits for operations and takes all that are there; nothing after the end.
+    /// Waits for operations and takes all that have room; nothing after the end.
     pub(crate) fn take(&self) -> Option<VecDeque<Work>> {
         let mut queue = self.lock();
         while queue.works.is_empty() {
@@ -117,10 +137,7 @@ impl Group {
         }
         queue.bytes = 0;
         let works = std::mem::take(&mut queue.works);
-        let wakers = std::mem::take(&mut queue.wakers);
-        drop(queue);
-        self.changed.notify_all();
-        wakers.into_iter().for_each(Waker::wake);
+        self.admit(&mut queue);
         Some(works)
     }
 
@@ -130,15 +147,14 @@ impl Group {
         queue.closed = true;
         let dropped = if reason.is_some() {
             queue.reason = queue.reason.take().or(reason);
-            std::mem::take(&mut queue.works)
+            let waiting = std::mem::take(&mut queue.waiting);
+            (std::mem::take(&mut queue.works), waiting)
         } else {
-            VecDeque::new()
+            Default::default()
         };
-        let wakers = std::mem::take(&mut queue.wakers);
         drop(queue);
         drop(dropped);
         self.changed.notify_all();
-        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Why operations come to nothing.

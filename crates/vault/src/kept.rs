@@ -48,6 +48,14 @@ impl Vault {
         }))
     }
 
+    /// Number of the first batch after one that has results which count and are kept.
+    ///
+    /// # Errors
+    /// The vault is damaged or has stopped.
+    pub fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>> {
+        self.reading(|reading| reading.next_done(kind, after))
+    }
+
     /// Submissions of a batch, in order; none if it is not known.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ mod writer;
 pub use error::VaultError;
 pub use kept::{BatchInfo, OutputInfo};
 pub use key::VaultKey;
-pub use limits::{Limits, Quota, Usage};
+pub use limits::{Limits, Quota, Shares, Usage};
 pub use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 pub use pending::Pending;
 pub use store::{Ages, Swept};

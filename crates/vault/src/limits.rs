@@ -14,6 +14,37 @@ pub struct Quota {
 impl Quota {
     /// Bytes that a submission counts beside header and body: about what it takes on disk.
     pub const EACH: u64 = 512;
+
+    /// No bounds.
+    pub const ANY: Self = Self {
+        submissions: u64::MAX,
+        bytes: u64::MAX,
+    };
+}
+
+/// Bounds of what submissions of some accounts take up at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// For each account.
+    pub each: Quota,
+    /// For all together that have no account.
+    pub strangers: Quota,
+}
+
+impl Shares {
+    /// No bounds.
+    pub const ANY: Self = Self {
+        each: Quota::ANY,
+        strangers: Quota::ANY,
+    };
+
+    /// Bounds of an account.
+    pub(crate) fn of(&self, account: &str) -> Quota {
+        match account.is_empty() {
+            true => self.strangers,
+            false => self.each,
+        }
+    }
 }
 
 /// Bounds of a vault.
@@ -25,6 +56,15 @@ pub struct Limits {
     pub kind: Quota,
     /// For certain kinds.
     pub kinds: BTreeMap<String, Quota>,
+    /// For accounts, in all kinds together.
+    pub shares: Shares,
+    /// For accounts in certain kinds.
+    pub shares_of: BTreeMap<String, Shares>,
+    /// The most bytes of results with which submissions are still taken. Those of batches that are under way come on top.
+    pub results: u64,
+    /// The most submissions that have ended and are remembered with which others are still taken; a quarter of them of one account, and half of them
+    /// of those who have none.
+    pub remembered: u64,
     /// The most operations that wait for the disk; callers wait for room beyond that.
     pub waiting: usize,
     /// The most bytes that operations that wait have with them.
@@ -34,7 +74,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 million submissions and 64 GiB, 4096 operations and 64 MiB waiting, a cache of 64 MiB.
+    /// 10 million submissions and 64 GiB, any share of which may be of one account, no bounds of results and of what is remembered, 4096 operations
+    /// and 64 MiB waiting, a cache of 64 MiB.
     fn default() -> Self {
         let all = Quota {
             submissions: 10_000_000,
@@ -44,6 +85,10 @@ impl Default for Limits {
             all,
             kind: all,
             kinds: BTreeMap::new(),
+            shares: Shares::ANY,
+            shares_of: BTreeMap::new(),
+            results: u64::MAX,
+            remembered: u64::MAX,
             waiting: 4096,
             waiting_bytes: 64 << 20,
             cache_bytes: 64 << 20,
@@ -55,6 +100,20 @@ impl Limits {
     /// Bounds of a kind.
     pub(crate) fn of(&self, kind: &str) -> Quota {
         self.kinds.get(kind).copied().unwrap_or(self.kind)
+    }
+
+    /// Bounds of an account in a kind.
+    pub(crate) fn of_account(&self, kind: &str, account: &str) -> Quota {
+        let shares = self.shares_of.get(kind).unwrap_or(&Shares::ANY);
+        shares.of(account)
+    }
+
+    /// The most submissions of an account that have ended and are remembered.
+    pub(crate) fn remembered_of(&self, account: &str) -> u64 {
+        match account.is_empty() {
+            true => self.remembered / 2,
+            false => self.remembered / 4,
+        }
     }
 }
 
@@ -69,4 +128,16 @@ pub struct Usage {
     pub remembered: u64,
     /// Bytes of results.
     pub results: u64,
+    /// Submissions that are accepted and in no batch.
+    pub waiting: u64,
+}
+
+impl Usage {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.submissions += other.submissions;
+        self.bytes += other.bytes;
+        self.remembered += other.remembered;
+        self.results += other.results;
+        self.waiting += other.waiting;
+    }
 }

@@ -65,12 +65,15 @@ pub(crate) struct Receipt<T>(Arc<Shared<T>>);
 
 /// A future of an operation of a vault: it is ready when the operation is on disk, or refused.
 ///
-/// An operation is handed over when it is called if there is room, else when the future is polled or [waited](Self::wait) for. One that was handed
-/// over is carried out even if its future is dropped.
+/// An operation is handed over when it is called if there is room, else when the future is polled or [waited](Self::wait) for; from then on it waits
+/// for room in its turn, whatever its size, and whether or not the future is polled again. One that has found room is carried out even if its future is
+/// dropped; one that has not is taken back.
 #[must_use = "an operation that found no room is handed over when its future is polled"]
 pub struct Pending<T> {
     group: Arc<Group>,
     work: Option<Work>,
+    /// Ticket of an operation that waited for room, from its hand-over on.
+    ticket: Option<u64>,
     receipt: Receipt<T>,
 }
 
@@ -80,6 +83,7 @@ impl<T> Pending<T> {
         Self {
             group,
             work,
+            ticket: None,
             receipt,
         }
     }
@@ -91,7 +95,15 @@ impl<T> Pending<T> {
         Self {
             group,
             work: None,
+            ticket: None,
             receipt,
+        }
+    }
+
+    /// Hands an operation over that found no room when it was called.
+    fn hand_over(&mut self) {
+        if let Some(work) = self.work.take() {
+            self.ticket = self.group.enqueue(work);
         }
     }
 
@@ -100,13 +112,15 @@ impl<T> Pending<T> {
     /// # Errors
     /// Errors of the operation, and [`VaultError::Stopped`].
     pub fn wait(mut self) -> Result<T> {
-        if let Some(work) = self.work.take() {
-            self.group.push_blocking(work);
-        }
+        self.hand_over();
         let mut slot = lock(&self.receipt.0.slot);
         loop {
             match std::mem::replace(&mut *slot, Slot::Gone) {
-                Slot::Full(value) => return value,
+                Slot::Full(value) => {
+                    drop(slot);
+                    self.ticket = None;
+                    return value;
+                }
                 Slot::Gone => return Err(self.group.stopped()),
                 empty @ Slot::Empty(_) => *slot = empty,
             }
@@ -121,20 +135,26 @@ impl<T> Future for Pending<T> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        if let Some(work) = this.work.take() {
-            this.work = this.group.push_or_wake(work, context.waker()).err();
-            if this.work.is_some() {
-                return Poll::Pending;
-            }
-        }
+        this.hand_over();
         let mut slot = lock(&this.receipt.0.slot);
         match std::mem::replace(&mut *slot, Slot::Gone) {
-            Slot::Full(value) => Poll::Ready(value),
+            Slot::Full(value) => {
+                this.ticket = None;
+                Poll::Ready(value)
+            }
             Slot::Gone => Poll::Ready(Err(this.group.stopped())),
             Slot::Empty(_) => {
                 *slot = Slot::Empty(Some(context.waker().clone()));
                 Poll::Pending
             }
+        }
+    }
+}
+
+impl<T> Drop for Pending<T> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.group.withdraw(ticket);
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct Submission {
     pub kind: String,
     /// Name of the client, [`MAX_NAME`] bytes at most.
     pub client: String,
+    /// Account that the submission counts in, [`MAX_NAME`] bytes at most. It is empty for clients that have proved nothing, who share one.
+    pub account: String,
     /// Public facts about the body, [`MAX_HEADER`] bytes at most.
     pub header: Vec<u8>,
     /// Bytes of the body.
@@ -31,13 +33,14 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The announcement of a body that is there as a whole.
+    /// The announcement of a body that is there as a whole, in the account of its client.
     pub fn new(id: Id, kind: &str, client: &str, header: Vec<u8>, body: &[u8]) -> Self {
         let digest = Chain::digest(&header, body).0;
         Self {
             id,
             kind: kind.to_owned(),
             client: client.to_owned(),
+            account: client.to_owned(),
             header,
             length: body.len() as u64,
             digest,
@@ -55,6 +58,7 @@ impl Submission {
         };
         name("kind", &self.kind, 1)?;
         name("client", &self.client, 0)?;
+        name("account", &self.account, 0)?;
         length("header", self.header.len() as u64, 0, MAX_HEADER as u64)?;
         length("body", self.length, 0, MAX_LENGTH)
     }

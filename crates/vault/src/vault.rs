@@ -152,6 +152,15 @@ impl Vault {
         self.run(piece.len(), move |t| t.piece(&id, offset, &piece))
     }
 
+    /// Checks that a body is whole and has the digest that was announced, after all pieces that were handed over before; gives since when the submission
+    /// is accepted, if it is. [`received`](Self::received) has the body then.
+    ///
+    /// # Errors
+    /// Errors of [`accept`](Self::accept).
+    pub fn whole(&self, id: Id) -> Pending<Option<u64>> {
+        self.run(0, move |t| t.whole(&id))
+    }
+
     /// Accepts a submission whose body is whole; gives since when it is. When the future is ready, it is on disk.
     ///
     /// # Errors
@@ -207,6 +216,14 @@ impl Vault {
         self.reading(|reading| reading.body(id))
     }
 
+    /// Header and body of a submission whose body is whole and that is not accepted yet, so that it can be looked at before; nothing of any other.
+    ///
+    /// # Errors
+    /// The vault is damaged or has stopped.
+    pub fn received(&self, id: &Id) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>> {
+        self.reading(|reading| reading.received(id))
+    }
+
     /// The piece of the body of an accepted submission at an offset, a multiple of [`PIECE_BYTES`].
     ///
     /// # Errors
@@ -255,8 +272,9 @@ impl Vault {
     ///
     /// # Errors
     /// The vault is damaged or has stopped.
-    pub fn sweep(&self, ages: Ages, now: u64) -> Pending<Swept> {
-        self.run(0, move |t| t.sweep(ages, now))
+    pub fn sweep(&self, ages: &Ages, now: u64) -> Pending<Swept> {
+        let ages = ages.clone();
+        self.run(0, move |t| t.sweep(&ages, now))
     }
 
     /// Moves what is at the end of the file to free places before it, and shortens the file. Readers and writers wait meanwhile. Space that is freed is used
@@ -274,6 +292,11 @@ impl Vault {
     /// Use of a kind. With the empty name, submissions that never came and never may are remembered.
     pub fn usage(&self, kind: &str) -> Usage {
         self.shared.book().of(kind)
+    }
+
+    /// Use of an account in a kind, but for results. The empty one is of all that have none.
+    pub fn usage_of_account(&self, kind: &str, account: &str) -> Usage {
+        self.shared.book().of_account(kind, account)
     }
 
     /// Use of all kinds together.

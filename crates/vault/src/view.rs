@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::agreement::{Host, MAX_IDS};
+use crate::agreement::{Host, Waiting};
 use crate::error::{Result, VaultError};
 use crate::store::{Reading, Wanted};
 use crate::submission::Id;
@@ -14,6 +14,10 @@ pub trait Policy {
     fn least(&self) -> u64;
     /// Age in seconds at which an accepted submission that not all servers have is overdue.
     fn overdue(&self) -> u64;
+    /// Accounts of which each batch has a submission.
+    fn awaited(&self) -> Vec<&str> {
+        Vec::new()
+    }
     /// Why this batch is not computed, if so. The answer is written down with the batch.
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String>;
 }
@@ -53,38 +57,42 @@ impl<'a> View<'a> {
             T::default()
         })
     }
+}
+
+impl Host for View<'_> {
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting> {
+        self.read(|reading| reading.waiting(self.kind, above, most))
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        let mut still = self.read(|reading| reading.still(self.kind, waiting));
+        still.resize(waiting.len(), false);
+        still
+    }
 
     fn is_overdue(&self, at: u64) -> bool {
         at.saturating_add(self.policy.overdue()) <= self.now
     }
-}
-
-impl Host for View<'_> {
-    fn accepted(&self) -> Vec<(Id, bool)> {
-        self.read(|reading| {
-            let mut accepted = Vec::new();
-            reading.accepted(self.kind, |id, at| {
-                accepted.push((*id, self.is_overdue(at)));
-                Wanted::unless(accepted.len() == MAX_IDS)
-            })?;
-            Ok(accepted)
-        })
-    }
 
     fn have(&self, ids: &[Id]) -> Vec<bool> {
-        let live = self.vault.usage(self.kind).submissions;
-        let mut have = self.read(|reading| reading.have(self.kind, ids, live));
+        let all = self.vault.usage(self.kind).waiting;
+        let mut have = self.read(|reading| reading.have(self.kind, ids, all));
         have.resize(ids.len(), false);
         have
     }
 
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id> {
+    fn overdue(
+        &self,
+        past: Option<(u64, Id)>,
+        but: &dyn Fn(&Id) -> bool,
+        most: usize,
+    ) -> Vec<(u64, Id)> {
         self.read(|reading| {
             let mut overdue = Vec::new();
-            reading.accepted(self.kind, |id, at| {
+            reading.accepted(self.kind, past, |id, at| {
                 let late = self.is_overdue(at);
-                if late && !proposed(id) && overdue.len() < most {
-                    overdue.push(*id);
+                if late && !but(id) && overdue.len() < most {
+                    overdue.push((at, *id));
                 }
                 Wanted::unless(!late || overdue.len() >= most)
             })?;
@@ -97,6 +105,32 @@ impl Host for View<'_> {
     }
 
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String> {
-        self.policy.refuses(n, ids)
+        let refuses = self.policy.refuses(n, ids);
+        refuses.or_else(|| {
+            // Of honest servers the leader has seen to it.
+            let groups = self.groups(ids).into_iter().zip(self.policy.awaited());
+            let missing = groups.filter(|(group, _)| group.is_empty());
+            let missing: Vec<&str> = missing.map(|(_, account)| account).collect();
+            let names = missing.join(", ");
+            (!missing.is_empty()).then(|| {
+                format!(
+                    "there is no submission of {names}, without whom this server computes no batch"
+                )
+            })
+        })
+    }
+
+    fn groups(&self, ids: &[Id]) -> Vec<Vec<usize>> {
+        let awaited = self.policy.awaited();
+        if awaited.is_empty() {
+            return Vec::new();
+        }
+        let accounts = self.read(|reading| reading.accounts(ids));
+        let of = |account: &&str| {
+            let mine = accounts.iter().enumerate();
+            let mine = mine.filter(|(_, of)| of.as_deref() == Some(*account));
+            mine.map(|(i, _)| i).collect()
+        };
+        awaited.iter().map(of).collect()
     }
 }

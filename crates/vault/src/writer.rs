@@ -42,6 +42,8 @@ impl Shared {
 
 /// Commits operations together as they come, until the group is closed. An error of the disk ends it.
 pub(crate) fn write(shared: &Arc<Shared>, group: &Group) {
+    // Readers have a copy, as of the last commit.
+    let mut book = shared.book().clone();
     // However this ends, nobody waits for ever.
     struct Closing<'a>(&'a Group);
     impl Drop for Closing<'_> {
@@ -52,7 +54,7 @@ pub(crate) fn write(shared: &Arc<Shared>, group: &Group) {
     let closing = Closing(group);
     while let Some(mut works) = group.take() {
         while !works.is_empty() {
-            if let Err(error) = some(shared, &mut works) {
+            if let Err(error) = some(shared, &mut book, &mut works) {
                 let reason = match error {
                     VaultError::Stopped { reason } => reason,
                     other => other.to_string(),
@@ -66,7 +68,7 @@ pub(crate) fn write(shared: &Arc<Shared>, group: &Group) {
 }
 
 /// Does the operations up to the next compaction in one transaction, or that compaction.
-fn some(shared: &Shared, works: &mut VecDeque<Work>) -> Result<()> {
+fn some(shared: &Shared, book: &mut Book, works: &mut VecDeque<Work>) -> Result<()> {
     let mut runs = Vec::with_capacity(works.len());
     while let Some(work) = works.pop_front() {
         match work.what {
@@ -86,24 +88,24 @@ fn some(shared: &Shared, works: &mut VecDeque<Work>) -> Result<()> {
             }
         }
     }
-    together(shared, runs)
+    together(shared, book, runs)
 }
 
-fn together(shared: &Shared, runs: Vec<Run>) -> Result<()> {
+/// Does operations in one transaction. If it fails, the vault stops, and the book with it.
+fn together(shared: &Shared, book: &mut Book, runs: Vec<Run>) -> Result<()> {
     let database = shared.database();
-    let mut book = shared.book().clone();
     let transaction = database.begin_write()?;
     let mut told = Vec::with_capacity(runs.len());
     {
         let (sealer, limits) = (&shared.sealer, &shared.limits);
-        let mut open = Transaction::new(&transaction, sealer, limits, &mut book)?;
+        let mut open = Transaction::new(&transaction, sealer, limits, book)?;
         for run in runs {
             told.push(run(&mut open)?);
         }
         open.finish()?;
     }
     transaction.commit()?;
-    *shared.book() = book;
+    book.publish(&mut shared.book());
     told.into_iter().for_each(|tell| tell());
     Ok(())
 }

@@ -142,9 +142,12 @@ fn batches_take_and_end_submissions() {
     let ages = Ages {
         receiving: 0,
         ended: u64::MAX,
+        promised: u64::MAX,
+        many: u64::MAX,
         results: 10,
+        results_of: Default::default(),
     };
-    assert_eq!(vault.sweep(ages, 60).wait().unwrap().batches, 1);
+    assert_eq!(vault.sweep(&ages, 60).wait().unwrap().batches, 1);
     assert_eq!(vault.batch(KIND, 1).unwrap(), None);
     assert_eq!(vault.restored(KIND).unwrap().closed.unwrap().n, 2);
     let used = vault.usage(KIND);
@@ -227,9 +230,12 @@ fn what_is_old_goes_away() {
     let ages = Ages {
         receiving: 50,
         ended: 1000,
+        promised: u64::MAX,
+        many: u64::MAX,
         results: 1000,
+        results_of: Default::default(),
     };
-    let sweep = |now| vault.sweep(ages, now).wait().unwrap();
+    let sweep = |now| vault.sweep(&ages, now).wait().unwrap();
     assert_eq!((sweep(149).receiving, sweep(149).ended), (0, 0));
     assert_eq!(sweep(150).receiving, 1);
     assert_eq!(vault.status(&id(1)).unwrap(), None);

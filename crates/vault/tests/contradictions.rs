@@ -6,7 +6,7 @@ use madrigal_core::Party;
 use madrigal_vault::Id;
 use madrigal_vault::agreement::{
     Action, Batch, Closed, Contradiction, Event, Follower, Hello, Host, Leader, Message, Outcome,
-    Preparation, Restored, Rules, batch_digest,
+    Preparation, Restored, Rules, Waiting, batch_digest,
 };
 
 const KIND: &str = "votes";
@@ -15,15 +15,23 @@ const GENERATION: u64 = 5;
 struct Nothing;
 
 impl Host for Nothing {
-    fn accepted(&self) -> Vec<(Id, bool)> {
+    fn waiting(&self, _: u64, _: usize) -> Vec<Waiting> {
         Vec::new()
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        vec![false; waiting.len()]
+    }
+
+    fn is_overdue(&self, _: u64) -> bool {
+        false
     }
 
     fn have(&self, ids: &[Id]) -> Vec<bool> {
         vec![false; ids.len()]
     }
 
-    fn overdue(&self, _: &dyn Fn(&Id) -> bool, _: usize) -> Vec<Id> {
+    fn overdue(&self, _: Option<(u64, Id)>, _: &dyn Fn(&Id) -> bool, _: usize) -> Vec<(u64, Id)> {
         Vec::new()
     }
 

@@ -43,13 +43,16 @@ fn ten_thousand_jobs_leave_the_file_as_it_was() {
     let ages = Ages {
         receiving: 100,
         ended: 100,
+        promised: u64::MAX,
+        many: u64::MAX,
         results: 100,
+        results_of: Default::default(),
     };
     let mut sizes = Vec::new();
     for n in 1..=10_000 {
         job(&vault, n);
         if n % 50 == 0 {
-            let swept = vault.sweep(ages, n).wait().unwrap();
+            let swept = vault.sweep(&ages, n).wait().unwrap();
             assert!(!swept.more);
         }
         if n % 1000 == 0 {
@@ -65,9 +68,12 @@ fn ten_thousand_jobs_leave_the_file_as_it_was() {
         let all = Ages {
             receiving: 0,
             ended: 0,
+            promised: u64::MAX,
+            many: u64::MAX,
             results: 0,
+            results_of: Default::default(),
         };
-        let _ = vault.sweep(all, 20_000).wait().unwrap();
+        let _ = vault.sweep(&all, 20_000).wait().unwrap();
     }
     let before = disk.bytes();
     assert!(vault.compact().wait().unwrap());

@@ -1,12 +1,13 @@
 //! Operations that wait for the disk: together, bounded, and told of an end.
 
 use std::future::Future;
+use std::io;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use madrigal_vault::{Begun, Limits, Vault, VaultError};
+use madrigal_vault::{Begun, Limits, StorageBackend, Vault, VaultError};
 
 use crate::power::Disk;
 use crate::submissions::{body, id, key, submission, vault};
@@ -89,6 +90,77 @@ fn callers_wait_for_room_and_nothing_is_lost() {
         }
     });
     assert_eq!(vault.usage_of_all().submissions, 400);
+}
+
+/// A disk whose syncs wait for a gate.
+#[derive(Debug, Clone, Default)]
+struct Gated {
+    disk: Disk,
+    shut: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Gated {
+    fn set(&self, shut: bool) {
+        *self.shut.0.lock().unwrap() = shut;
+        self.shut.1.notify_all();
+    }
+}
+
+impl StorageBackend for Gated {
+    fn len(&self) -> io::Result<u64> {
+        self.disk.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.disk.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.disk.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let shut = self.shut.0.lock().unwrap();
+        drop(self.shut.1.wait_while(shut, |shut| *shut).unwrap());
+        self.disk.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.disk.write(offset, data)
+    }
+}
+
+/// Operations that found no room are done in the order in which they were first waited for, whoever came when there was room again, and whoever is dropped.
+#[test]
+fn room_is_given_in_order() {
+    let limits = Limits {
+        waiting: 2,
+        ..Limits::default()
+    };
+    let disk = Gated::default();
+    let vault = Vault::open_on(disk.clone(), &key(), limits).unwrap();
+    disk.set(true);
+    let count = || vault.count("order", 1, u64::MAX);
+    let waker = Waker::from(Arc::new(Woken::default()));
+    let mut context = Context::from_waker(&waker);
+    // The first are under way or have room, the others wait.
+    let mut waiting = Vec::new();
+    for _ in 0..8 {
+        let mut one = Box::pin(count());
+        assert!(one.as_mut().poll(&mut context).is_pending());
+        waiting.push(one);
+    }
+    // One that nobody wants any more holds up nobody, and is not done if it waited for room.
+    drop(waiting.pop());
+    disk.set(false);
+    // A newcomer finds room perhaps, and is after those that waited.
+    let newcomer = count().wait().unwrap().unwrap();
+    let order: Vec<u64> = waiting
+        .into_iter()
+        .map(|one| block_on(one).unwrap().unwrap())
+        .collect();
+    assert_eq!(order, [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(newcomer, 8);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The tests of this crate, in one executable.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests; what they counted
 
+mod accounts;
+mod awaited;
 mod batches;
 mod codec;
 mod contradictions;

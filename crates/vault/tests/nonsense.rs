@@ -6,7 +6,7 @@ use madrigal_core::Party;
 use madrigal_vault::Id;
 use madrigal_vault::agreement::{
     Action, Bits, Chosen, Event, Hello, Host, Machine, Message, Outcome, Preparation, Record,
-    Restored, Rules, batch_digest,
+    Restored, Rules, Waiting, batch_digest,
 };
 
 use crate::random::Random;
@@ -21,16 +21,34 @@ fn ids(count: usize) -> Arc<[Id]> {
 }
 
 impl Host for Few {
-    fn accepted(&self) -> Vec<(Id, bool)> {
-        ids(3).iter().map(|id| (*id, id[0] == 0)).collect()
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting> {
+        let all = ids(3);
+        let all = all.iter().zip(1..).map(|(&id, order)| Waiting {
+            id,
+            order,
+            at: u64::from(id[0] == 0),
+        });
+        all.filter(|one| one.order > above).take(most).collect()
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        vec![true; waiting.len()]
+    }
+
+    fn is_overdue(&self, at: u64) -> bool {
+        at == 1
     }
 
     fn have(&self, asked: &[Id]) -> Vec<bool> {
         asked.iter().map(|id| ids(3).contains(id)).collect()
     }
 
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, _: usize) -> Vec<Id> {
-        ids(1).iter().filter(|id| !proposed(id)).copied().collect()
+    fn overdue(&self, _: Option<(u64, Id)>, but: &dyn Fn(&Id) -> bool, _: usize) -> Vec<(u64, Id)> {
+        let all = ids(1);
+        all.iter()
+            .filter(|id| !but(id))
+            .map(|id| (1, *id))
+            .collect()
     }
 
     fn least(&self) -> u64 {
@@ -113,6 +131,7 @@ fn event(random: &mut Random, writes: &mut Vec<(u64, Record)>, parties: usize) -
         0 => Event::SessionUp {
             generation: 1 + random.below(2) as u64,
         },
+        1 if random.one_in(2) => Event::Overdue,
         1 => Event::Trigger,
         2 => Event::JobDone { n, run },
         3 => Event::JobBroken {

@@ -13,6 +13,8 @@ use super::units::{Bytes, Span};
 
 /// The most submissions of a batch.
 const MOST: usize = 1_000_000;
+/// The most submissions of one client that wait, where the file says nothing and four batches have fewer.
+const EACH: usize = 10_000;
 
 /// A kind of jobs, as the file has it.
 #[derive(Debug, Clone)]
@@ -31,7 +33,7 @@ pub struct KindConfig {
     pub most: usize,
     /// Time after which a batch starts that has the fewest submissions or more.
     pub after: Duration,
-    /// Clients without whose submissions no batch starts.
+    /// Clients without whose submissions no batch starts, the same at all servers.
     pub waits_for: BTreeSet<String>,
     /// Clients that may submit.
     pub submit: Submitters,
@@ -49,6 +51,8 @@ pub struct KindConfig {
     pub expires: Duration,
     /// Time for which results are kept.
     pub kept: Duration,
+    /// The most submissions of one known client that wait or are in a batch.
+    pub each: usize,
 }
 
 /// A kind of requests, as the file has it.
@@ -124,6 +128,7 @@ pub(super) struct KindText {
     runs: Option<u32>,
     expires: Option<Span>,
     kept: Option<Span>,
+    each: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -178,6 +183,7 @@ impl KindText {
             ("runs", self.runs.is_some()),
             ("expires", self.expires.is_some()),
             ("kept", self.kept.is_some()),
+            ("each", self.each.is_some()),
         ];
         if let Some((field, _)) = of_jobs.iter().find(|(_, given)| *given) {
             let problem = "it is of kinds with a `program`, and this one takes requests";
@@ -262,13 +268,26 @@ impl KindText {
         if let Some(problem) = missing(&waits_for) {
             return wrong(".batch.clients", problem);
         }
+        if waits_for.len() > most {
+            let problem = format!(
+                "{} clients, and a batch has {most} submissions (`most`): each of them has one in it",
+                waits_for.len()
+            );
+            return wrong(".batch.clients", problem);
+        }
         let span =
             |span: Option<Span>, usual: u64| span.map_or(Duration::from_secs(usual), |span| span.0);
         let runs = self.runs.unwrap_or(5);
         if !(1..=100).contains(&runs) {
             return wrong(".runs", format!("{runs}: 1 to 100 can be"));
         }
+        let each = self.each.unwrap_or((4 * most).max(EACH));
+        if each == 0 {
+            let problem = "0: 1 at least, the most submissions of one client that wait";
+            return wrong(".each", problem.to_owned());
+        }
         Ok(KindConfig {
+            each,
             program: folder.join(self.program.unwrap_or_default()),
             lengths: self.lengths,
             dimension: batch.map(|batch| batch.dimension.clone()),

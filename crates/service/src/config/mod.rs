@@ -77,6 +77,8 @@ pub struct Limits {
     pub idle: Span,
     /// Bytes of submissions that are kept at once.
     pub storage: Bytes,
+    /// Bytes of results with which submissions are still taken.
+    pub results: Bytes,
 }
 
 impl Default for Limits {
@@ -87,6 +89,7 @@ impl Default for Limits {
             introduction: Span(Duration::from_secs(5)),
             idle: Span(Duration::from_secs(600)),
             storage: Bytes(50 << 30),
+            results: Bytes(50 << 30),
         }
     }
 }

@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use madrigal_clients::{Header, Preamble};
+use madrigal_clients::Preamble;
 use madrigal_core::Digest256;
 use madrigal_intake::{
-    Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
-    ServerConnection, Signed, State, Whole, batch_digest, limits::PIECE,
+    Asked, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Refused,
+    ServerConnection, Signed, State, batch_digest, limits::PIECE,
 };
-use madrigal_vault::agreement::{Record, run_name};
-use madrigal_vault::{Begun, Submission, VaultError};
+use madrigal_vault::VaultError;
+use madrigal_vault::agreement::run_name;
 
-use super::office::{Desk, may_submit};
+use super::office::Desk;
 use super::reply::{Pending, Reply};
-use super::visitor::{Upload, Visitor};
-use crate::clock::now;
+use super::visitor::Visitor;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};
 
 /// A refusal of a message: its number, the reason for programs and for people.
 pub(super) type No = (u64, Code, String);
-type Answer = BoxFuture<'static, Vec<Reply>>;
+pub(super) type Answer = BoxFuture<'static, Vec<Reply>>;
 
 impl Desk {
     /// Does what a client asks for, now or in a future that is put among `pending`.
@@ -144,13 +143,13 @@ impl Desk {
     }
 
     /// The kind of jobs at a place of the terms.
-    fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
+    pub(super) fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
         let kind = self.kinds.get(kind as usize).cloned();
         kind.ok_or_else(|| (number, Code::NotFound, "no such kind of jobs".to_owned()))
     }
 
     /// Reads from the disk, beside the tasks of connections, as one of a bounded number.
-    async fn reading<T: Send + 'static>(
+    pub(super) async fn reading<T: Send + 'static>(
         self: Arc<Self>,
         number: u64,
         read: impl FnOnce() -> Result<T, No> + Send + 'static,
@@ -160,187 +159,13 @@ impl Desk {
         tokio::task::spawn_blocking(read).await.map_err(failed)?
     }
 
-    /// Checks that a client may submit what these headers say, and for whom it speaks.
-    fn may(
-        &self,
-        number: u64,
-        kind: u32,
-        headers: &[Header],
-        visitor: &Visitor,
-    ) -> Result<(usize, Arc<Kind>, String), No> {
-        let place = kind as usize;
-        let kind = self.jobs(number, kind)?;
-        let config = &kind.config;
-        let may = may_submit(&config.submit, &config.name, visitor);
-        may.map_err(|(code, text)| (number, code, text))?;
-        let client = headers.first().map(|header| header.named().client.clone());
-        let client = client.unwrap_or_default();
-        let name = &kind.config.name;
-        let wrong = |text| Err((number, Code::NotAllowed, text));
-        for header in headers {
-            let named = header.named();
-            if named.client != client {
-                return wrong(format!(
-                    "the inputs are of client `{client}` and of client `{}`",
-                    named.client
-                ));
-            }
-            if named.job != *name {
-                return wrong(format!(
-                    "an input for job `{}`, and not `{name}`",
-                    named.job
-                ));
-            }
-        }
-        match visitor.client() {
-            Some(known) if known != client => wrong(format!(
-                "an input of client `{client}`, and the connection is of client `{known}`"
-            )),
-            None if self.clients().contains_key(&client) => wrong(format!(
-                "client `{client}` is known here by a key or a token, which the connection does not have"
-            )),
-            _ => Ok((place, kind, client)),
-        }
-    }
-
-    fn begin(
-        self: Arc<Self>,
-        begin: Begin,
-        headers: &[Header],
-        visitor: &mut Visitor,
-    ) -> Result<Answer, No> {
-        let number = begin.number;
-        let (place, kind, client) = self.may(number, begin.kind, headers, visitor)?;
-        let upload = Upload {
-            kind: place,
-            id: begin.id,
-            digest: begin.digest,
-        };
-        let submission = Submission {
-            id: begin.id.0,
-            kind: kind.config.name.clone(),
-            client,
-            header: begin.headers.to_vec(),
-            length: begin.length,
-            digest: begin.digest.0,
-        };
-        visitor.uploads.insert(number, upload);
-        let begun = self.keep.vault().begin(submission, now());
-        Ok(async move {
-            vec![match begun.await {
-                Ok(Begun::At(offset)) => Reply::Begun { number, offset },
-                Ok(Begun::Accepted { at }) => self.receipt(number, &upload, at),
-                Err(error) => self.refusal(number, &error),
-            }]
-        }
-        .boxed())
-    }
-
-    fn whole(
-        self: Arc<Self>,
-        whole: Whole,
-        headers: &[Header],
-        visitor: &Visitor,
-    ) -> Result<Answer, No> {
-        let number = whole.number;
-        let (place, kind, client) = self.may(number, whole.kind, headers, visitor)?;
-        let upload = Upload {
-            kind: place,
-            id: whole.id,
-            digest: whole.digest,
-        };
-        let length = whole.body.len() as u64;
-        // One client's wrong shares would end the jobs of all.
-        let shares = kind.shares(self.terms().place, &whole.headers, &whole.body);
-        shares.map_err(|problem| (number, Code::Header, problem))?;
-        let submission = Submission {
-            id: whole.id.0,
-            kind: kind.config.name.clone(),
-            client,
-            header: whole.headers.to_vec(),
-            length,
-            digest: whole.digest.0,
-        };
-        let (begun, now) = (now(), now());
-        let taken = self
-            .keep
-            .vault()
-            .submit(submission, whole.body.to_vec(), begun);
-        Ok(async move {
-            let accepted = match taken.await {
-                Ok(Begun::Accepted { at }) => Ok(at),
-                Ok(Begun::At(_)) => Ok(now),
-                Err(error) => Err(error),
-            };
-            vec![
-                Reply::Taken(length),
-                self.accepted(number, &upload, accepted),
-            ]
-        }
-        .boxed())
-    }
-
-    /// Accepts an upload whose pieces all came, if its shares are what it says.
-    async fn end(self: Arc<Self>, number: u64, upload: Upload) -> Reply {
-        let accepted = self.keep.vault().accept(upload.id.0, now()).await;
-        let Ok(at) = accepted else {
-            return self.accepted(number, &upload, accepted);
-        };
-        let (desk, kind) = (Arc::clone(&self), Arc::clone(&self.kinds[upload.kind]));
-        let checked = tokio::task::spawn_blocking(move || {
-            desk.keep.submitted(&kind, desk.terms().place, &upload.id.0)
-        });
-        match checked.await.map_err(|error| error.to_string()) {
-            Ok(Ok(_)) => self.accepted(number, &upload, Ok(at)),
-            Ok(Err(problem)) | Err(problem) => {
-                // It was there for a moment, in which no batch has taken it or a batch fails.
-                let kind = &self.kinds[upload.kind].config.name;
-                let ids = vec![upload.id.0];
-                let dropped = self.keep.write(kind, Record::Expire { ids }).await;
-                if let Err(error) = dropped {
-                    self.keep.trouble(&error);
-                }
-                refused((number, Code::Header, problem))
-            }
-        }
-    }
-
-    /// The answer to a submission that may be on the disk, of which the kind is told.
-    fn accepted(&self, number: u64, upload: &Upload, at: Result<u64, VaultError>) -> Reply {
-        match at {
-            Ok(at) => {
-                let kind = &self.kinds[upload.kind].config.name;
-                self.keep.accepted(kind, &upload.id.0);
-                self.teller.accepted(kind);
-                self.receipt(number, upload, at)
-            }
-            Err(error) => self.refusal(number, &error),
-        }
-    }
-
-    fn receipt(&self, number: u64, upload: &Upload, at: u64) -> Reply {
-        let kind = &self.kinds[upload.kind];
-        let receipt = Receipt {
-            server: self.key(),
-            kind: kind.config.name.clone(),
-            program: Digest256(kind.digest),
-            submission: upload.id,
-            digest: upload.digest,
-            time: at,
-        };
-        match receipt.sign(&self.identity) {
-            Ok(receipt) => Reply::Accepted { number, receipt },
-            Err(error) => refused((number, Code::Server, error.to_string())),
-        }
-    }
-
     /// A refusal because of the vault.
-    fn refusal(&self, number: u64, error: &VaultError) -> Reply {
+    pub(super) fn refusal(&self, number: u64, error: &VaultError) -> Reply {
         let code = match error {
             VaultError::Conflict { .. } => Code::Conflict,
             VaultError::Expired => Code::Expired,
             VaultError::Digest => Code::Digest,
-            VaultError::Full { .. } => Code::Quota,
+            VaultError::Full { .. } | VaultError::Share { .. } => Code::Quota,
             VaultError::NoSubmission | VaultError::NoResult { .. } => Code::NotFound,
             VaultError::Offset { .. } | VaultError::Incomplete { .. } => Code::Retry,
             VaultError::Length { .. } | VaultError::Name { .. } => Code::Header,
@@ -625,6 +450,6 @@ fn part(
     }
 }
 
-fn refused((number, code, text): No) -> Reply {
+pub(super) fn refused((number, code, text): No) -> Reply {
     Reply::Refused(Refused::new(number, code, &text))
 }

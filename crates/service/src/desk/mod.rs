@@ -5,7 +5,8 @@ mod connection;
 mod office;
 mod port;
 mod reply;
+mod uploads;
 mod visitor;
 
-pub(crate) use self::office::{Desk, DeskSetup};
+pub(crate) use self::office::{Desk, DeskSetup, check_welcome};
 pub(crate) use self::port::{Connections, Port};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use madrigal_core::{Digest256, Party};
-use madrigal_intake::{Code, Input, Kind as Description, Output, Requests, Terms, What};
+use madrigal_core::{Digest256, MAX_PARTIES, Party};
+use madrigal_intake::{Code, Input, Kind as Description, Output, Requests, Terms, What, WireError};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 use tokio::sync::Semaphore;
@@ -59,17 +59,8 @@ pub(crate) struct DeskSetup {
 
 impl Desk {
     pub(crate) fn new(setup: DeskSetup) -> Self {
-        let terms = Terms {
-            server: setup.name,
-            place: setup.me,
-            servers: setup.servers,
-            software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).to_owned(),
-            kinds: (setup.kinds.iter().map(|kind| described(kind)))
-                .chain(setup.requests.iter().map(|(kind, _)| requests(kind)))
-                .collect(),
-            body_window: BODY_WINDOW,
-            request_window: REQUEST_WINDOW,
-        };
+        let kinds = described_all(&setup.kinds, setup.requests.iter().map(|(kind, _)| kind));
+        let terms = terms(setup.name, setup.me, setup.servers, kinds);
         Self {
             identity: setup.identity,
             keep: setup.keep,
@@ -117,6 +108,64 @@ impl Desk {
         may_submit(&kind.config.submit, &kind.config.name, visitor)?;
         visitor.ask(pool, requests)
     }
+}
+
+/// All kinds as clients see them, in the order of the terms.
+fn described_all<'a>(
+    kinds: &[Arc<Kind>],
+    asks: impl Iterator<Item = &'a Arc<RequestKind>>,
+) -> Vec<Description> {
+    let kinds = kinds.iter().map(|kind| described(kind));
+    kinds.chain(asks.map(|kind| requests(kind))).collect()
+}
+
+/// Facts about a server, for each of its clients.
+fn terms(server: String, place: Party, servers: usize, kinds: Vec<Description>) -> Terms {
+    Terms {
+        server,
+        place,
+        servers,
+        software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).to_owned(),
+        kinds,
+        body_window: BODY_WINDOW,
+        request_window: REQUEST_WINDOW,
+    }
+}
+
+/// Checks that what a server tells each client about its kinds fits into a message.
+///
+/// # Errors
+/// The reason, in words, with the number of kinds that fit.
+pub(crate) fn check_welcome(
+    server: &str,
+    kinds: &[Arc<Kind>],
+    asks: &[Arc<RequestKind>],
+) -> Result<(), String> {
+    let all = described_all(kinds, asks.iter());
+    let check = |kinds: &[Description]| {
+        // Names and places of servers take a few bytes; those of the largest service are counted.
+        let terms = terms(
+            server.to_owned(),
+            Party::new(0),
+            MAX_PARTIES,
+            kinds.to_vec(),
+        );
+        terms.check()
+    };
+    let Err(problem) = check(&all) else {
+        return Ok(());
+    };
+    let WireError::Long { got, most } = problem else {
+        return Err(problem.to_string());
+    };
+    let fit = (0..all.len())
+        .rev()
+        .find(|count| check(&all[..*count]).is_ok());
+    Err(format!(
+        "{} kinds take {got} bytes in the message that each client gets first, and {most} are the most: the first {} of them fit. Divide them among several services, or give them fewer inputs and outputs and shorter names",
+        all.len(),
+        fit.unwrap_or(0),
+    ))
 }
 
 /// Whether a client may submit to a kind.

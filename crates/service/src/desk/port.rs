@@ -1,6 +1,6 @@
 //! The port of a server: parties and clients come to it, and the protocol that they ask TLS for tells them apart.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use madrigal_net::rustls::ServerConnection;
 use madrigal_net::tls::{self, ServerTls, Wire, asked_protocols};
 use madrigal_net::transport::HandOn;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
@@ -20,6 +20,11 @@ use crate::config::Limits;
 /// Connections that have not shown yet who is there, in all and of one address.
 const NEW: usize = 2048;
 const NEW_OF_ONE: usize = 256;
+/// The same from the other servers' addresses, beside those: strangers cannot take them.
+const NEW_OF_SERVERS: usize = 256;
+const NEW_OF_A_SERVER: usize = 64;
+/// Pause between two looks where the other servers are.
+const RESOLVE: Duration = Duration::from_secs(60);
 
 /// The port of a server.
 pub(crate) struct Port {
@@ -30,6 +35,8 @@ pub(crate) struct Port {
     pub(crate) tls: ServerTls,
     pub(crate) limits: Limits,
     pub(crate) connections: Connections,
+    /// Addresses of the other servers, as the list has them.
+    pub(crate) servers: Vec<String>,
 }
 
 /// Tasks of all connections. They end at the latest when the server does.
@@ -94,11 +101,62 @@ impl Drop for Counted {
     }
 }
 
+/// Connections that have not shown yet who is there.
+#[derive(Debug, Default)]
+struct Newcomers {
+    all: Arc<Counts>,
+    of_servers: Arc<Counts>,
+    /// Places of the other servers. They are found by their names, and may change.
+    servers: Mutex<HashSet<IpAddr>>,
+}
+
+impl Newcomers {
+    /// A place for a newcomer, if there is one. Where strangers have taken all, there still are some for the other servers.
+    fn enter(&self, from: IpAddr) -> Option<Counted> {
+        let place = place(from);
+        let any = self.all.enter(place, NEW, NEW_OF_ONE);
+        any.or_else(|| {
+            let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = servers.contains(&place);
+            drop(servers);
+            let enter = || {
+                self.of_servers
+                    .enter(place, NEW_OF_SERVERS, NEW_OF_A_SERVER)
+            };
+            known.then(enter).flatten()
+        })
+    }
+
+    /// Takes note of where the other servers are now.
+    fn are_at(&self, addresses: impl Iterator<Item = IpAddr>) {
+        let places = addresses.map(place).collect();
+        *self.servers.lock().unwrap_or_else(PoisonError::into_inner) = places;
+    }
+
+    /// Looks where the other servers are, again and again.
+    async fn look(&self, servers: &[String]) {
+        loop {
+            let mut found = Vec::new();
+            for server in servers {
+                // One whose name is not found now keeps no others from being found.
+                if let Ok(addresses) = lookup_host(server).await {
+                    found.extend(addresses.map(|address| address.ip()));
+                }
+            }
+            self.are_at(found.into_iter());
+            sleep(RESOLVE).await;
+        }
+    }
+}
+
 impl Port {
     /// Takes connections until it is dropped.
     pub(crate) async fn work(self) {
-        let (new, clients) = (Arc::<Counts>::default(), Arc::<Counts>::default());
+        let (new, clients) = (Arc::<Newcomers>::default(), Arc::<Counts>::default());
         let port = Arc::new(self);
+        let (looking, servers) = (Arc::clone(&new), port.servers.clone());
+        let look = async move { looking.look(&servers).await };
+        port.connections.spawn(look);
         loop {
             let (stream, from) = match port.listener.accept().await {
                 Ok(accepted) => accepted,
@@ -109,7 +167,7 @@ impl Port {
                     continue;
                 }
             };
-            let Some(place) = new.enter(place(from.ip()), NEW, NEW_OF_ONE) else {
+            let Some(place) = new.enter(from.ip()) else {
                 port.desk.meters.refuse("too many newcomers");
                 continue;
             };
@@ -194,5 +252,36 @@ fn place(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn strangers_cannot_take_the_places_of_servers() {
+        let new = Newcomers::default();
+        let server: IpAddr = [192, 0, 2, 1].into();
+        new.are_at([server].into_iter());
+        let stranger = |number: u32| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number));
+        let mut held: Vec<Counted> = (0..NEW as u32)
+            .filter_map(|number| new.enter(stranger(number)))
+            .collect();
+        assert_eq!(held.len(), NEW);
+        assert!(new.enter(stranger(5000)).is_none());
+        let of_server: Vec<Counted> = (0..1000).map_while(|_| new.enter(server)).collect();
+        assert_eq!(of_server.len(), NEW_OF_A_SERVER);
+        // One that moves has its places there; those of before are given back when they end.
+        let moved: IpAddr = [192, 0, 2, 2].into();
+        assert!(new.enter(moved).is_none());
+        new.are_at([moved].into_iter());
+        assert!(new.enter(moved).is_some());
+        drop(of_server);
+        assert!(new.enter(server).is_none());
+        held.pop();
+        assert!(new.enter(server).is_some());
     }
 }

@@ -467,6 +467,11 @@ impl KindTask {
         if !free || self.session.is_none() || now < self.next_look {
             return;
         }
+        if now >= self.next_expiry {
+            // A look whether followers have overdue submissions, too: none need wait here. It makes no batch, and takes no memory.
+            self.next_expiry = now + EXPIRY;
+            return self.handle(Event::Overdue);
+        }
         let config = &self.kind.config;
         let waiting = self.common.keep.waiting(&config.name);
         if waiting == 0 {
@@ -478,15 +483,11 @@ impl KindTask {
         let enough = waiting >= config.most
             || waiting >= config.least && now.duration_since(first) >= config.after;
         let there = || self.common.keep.are_waiting(&config.name);
-        let expires = now >= self.next_expiry && self.common.keep.has_overdue(&config.name);
-        if !(enough && there() || expires) {
+        if !(enough && there()) {
             return;
         }
         if !self.common.admission.admit(&config.name, self.kind.memory) {
             return;
-        }
-        if expires {
-            self.next_expiry = now + EXPIRY;
         }
         self.admitted = true;
         self.common

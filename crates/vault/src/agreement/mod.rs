@@ -7,7 +7,7 @@
 //! # One batch
 //! ```text
 //! leader                                  each follower
-//! Propose n, its accepted ids        ->   bars overdue ones that it lacks (written)
+//! Propose n, some accepted ids       ->   bars overdue ones that it lacks (written)
 //!                                    <-   Have n: which it has accepted; its own overdue ids that were not proposed
 //! B = those that all have; written
 //! Prepare n, B                       ->   written
@@ -40,6 +40,7 @@ mod message;
 mod outcome;
 mod peer;
 mod proposal;
+mod queue;
 mod types;
 mod wire;
 
@@ -52,5 +53,5 @@ pub use machine::Machine;
 pub use message::{Chosen, Hello, Message, Preparation};
 pub use outcome::{MAX_IDS, MAX_OVERDUE, MAX_REASON, Outcome, shortened};
 pub use types::{
-    Action, Batch, Closed, Event, Host, Record, Restored, Rules, batch_digest, run_name,
+    Action, Batch, Closed, Event, Host, Record, Restored, Rules, Waiting, batch_digest, run_name,
 };

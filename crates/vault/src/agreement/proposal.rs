@@ -1,10 +1,11 @@
 //! Proposals: which of the leader's accepted submissions all servers have.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bits::Bits;
 use super::message::Message;
-use super::outcome::MAX_IDS;
+use super::queue::Asked;
 use super::types::Host;
 use crate::submission::Id;
 
@@ -15,10 +16,11 @@ pub(super) struct Proposal {
     pub(super) attempt: u64,
     /// Number of the batch.
     n: u64,
-    /// In order.
+    /// Whether a batch may come of it, or overdue ids alone expire.
+    batch: bool,
+    /// In order of their ids.
+    asked: Vec<Asked>,
     ids: Arc<[Id]>,
-    /// One for each id: its place among the accepted ones, oldest first.
-    age: Vec<u32>,
     /// One for each id.
     overdue: Vec<bool>,
     /// One for each id: whether all that answered have it.
@@ -31,32 +33,48 @@ pub(super) struct Proposal {
 
 /// End of a proposal.
 pub(super) struct Concluded {
+    /// Whether a batch could come of it.
+    pub(super) looked: bool,
     /// Overdue ids that some follower lacks: it has promised to do so for ever.
     pub(super) expired: Vec<Id>,
+    /// Ids that some follower lacks, and that are not overdue.
+    pub(super) lacked: Vec<Asked>,
+    /// Ids that all servers have and no batch takes: first those of groups of which a batch must have one, then the others in their order.
+    pub(super) left: Vec<Asked>,
     /// Number of ids that all servers have, and of those that there must be.
     pub(super) common: usize,
     pub(super) least: u64,
     /// The batch: its ids, and their places in the proposal. Nothing if they are too few.
-    pub(super) batch: Option<(Arc<[Id]>, Bits)>,
+    pub(super) chosen: Option<(Arc<[Id]>, Bits)>,
 }
 
 impl Proposal {
-    /// All that the leader has accepted and no batch has taken, for batch `n`.
-    pub(super) fn new(host: &dyn Host, attempt: u64, n: u64, followers: usize) -> Self {
-        let mut accepted: Vec<_> = host.accepted().into_iter().zip(0_u32..).collect();
-        accepted.truncate(MAX_IDS);
-        accepted.sort_unstable();
-        accepted.dedup_by_key(|((id, _), _)| *id);
+    /// A question about some ids, for batch `n`, if any batch may come of it.
+    pub(super) fn new(
+        host: &dyn Host,
+        (attempt, n): (u64, u64),
+        batch: bool,
+        mut asked: Vec<Asked>,
+        followers: usize,
+    ) -> Self {
+        asked.sort_unstable_by_key(|one| one.waiting.id);
+        asked.dedup_by_key(|one| one.waiting.id);
         Self {
             attempt,
             n,
-            ids: accepted.iter().map(|((id, _), _)| *id).collect(),
-            age: accepted.iter().map(|(_, age)| *age).collect(),
-            overdue: accepted.iter().map(|((_, overdue), _)| *overdue).collect(),
-            common: vec![true; accepted.len()],
+            batch,
+            ids: asked.iter().map(|one| one.waiting.id).collect(),
+            overdue: (asked.iter().map(|one| host.is_overdue(one.waiting.at))).collect(),
+            common: vec![true; asked.len()],
+            asked,
             answered: vec![false; followers],
             least: host.least().max(1),
         }
+    }
+
+    /// Whether a batch may come of it.
+    pub(super) fn is_for_batch(&self) -> bool {
+        self.batch
     }
 
     /// The question to a follower.
@@ -92,31 +110,59 @@ impl Proposal {
         Some(self.answered.iter().all(|answered| *answered))
     }
 
-    /// Takes what all servers have, the oldest first, `most` at most.
-    pub(super) fn conclude(self, most: usize) -> Concluded {
-        let all = 0..self.ids.len();
-        let lacking = |i: &usize| self.overdue[*i] && !self.common[*i];
-        let expired = all.clone().filter(lacking).map(|i| self.ids[i]);
-        let expired = expired.collect();
-        let mut chosen: Vec<usize> = all.clone().filter(|i| self.common[*i]).collect();
-        let common = chosen.len();
-        if chosen.len() > most {
-            chosen.sort_unstable_by_key(|i| self.age[*i]);
-            chosen.truncate(most);
-            chosen.sort_unstable();
+    /// Takes what all servers have, `most` at most: one of each group, and the first in order.
+    pub(super) fn conclude(self, most: usize, groups: &[Vec<usize>]) -> Concluded {
+        let (mut expired, mut lacked, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, one) in self.asked.iter().enumerate() {
+            match (self.common[i], self.overdue[i]) {
+                (true, _) => all.push(i),
+                (false, true) => expired.push(one.waiting.id),
+                (false, false) => lacked.push(*one),
+            }
         }
-        let enough = chosen.len() as u64 >= self.least;
-        let batch = enough.then(|| {
+        let order = |i: &usize| self.asked[*i].waiting.order;
+        let is_common = |i: &&usize| self.common.get(**i).is_some_and(|common| *common);
+        let needed = groups.iter().map(|group| {
+            let common = group.iter().filter(is_common).copied();
+            common.min_by_key(order)
+        });
+        let needed: Option<BTreeSet<usize>> = needed.collect();
+        let wanted: BTreeSet<usize> = groups.iter().flatten().copied().collect();
+        let firsts = needed.clone().unwrap_or_default();
+        // The needed ones, then all others in their order.
+        all.sort_unstable_by_key(|i| (!firsts.contains(i), order(i)));
+        let common = all.len();
+        let count = common.min(most);
+        let enough =
+            self.batch && count as u64 >= self.least && needed.is_some() && firsts.len() <= most;
+        let mut left = all.split_off(if enough { count } else { 0 });
+        left.sort_unstable_by_key(|i| (!wanted.contains(i), order(i)));
+        let chosen = enough.then(|| {
+            all.sort_unstable();
             let mut bits = vec![false; self.ids.len()];
-            chosen.iter().for_each(|i| bits[*i] = true);
-            let ids = chosen.iter().map(|i| self.ids[*i]).collect();
+            all.iter().for_each(|i| bits[*i] = true);
+            let ids = all.iter().map(|i| self.ids[*i]).collect();
             (ids, Bits::new(bits.into_iter()))
         });
         Concluded {
+            looked: self.batch,
             expired,
+            lacked,
+            left: left.iter().map(|i| self.asked[*i]).collect(),
             common,
             least: self.least,
-            batch,
+            chosen,
         }
+    }
+
+    /// The ids, in order.
+    pub(super) fn ids(&self) -> &[Id] {
+        &self.ids
+    }
+
+    /// Ids of a proposal that comes to nothing.
+    pub(super) fn unanswered(self) -> impl Iterator<Item = Asked> {
+        // Those that were looked at for their age alone are where they were.
+        self.asked.into_iter().filter(move |_| self.batch)
     }
 }

@@ -92,6 +92,8 @@ pub enum Event {
     },
     /// The leader is to look for a batch. Followers ignore it.
     Trigger,
+    /// The leader is to look for overdue submissions, its own and the followers', and for no batch. Followers ignore it.
+    Overdue,
     /// The job that was started is done, and its results were handed to the vault before this event.
     JobDone {
         /// Number of the batch.
@@ -164,16 +166,40 @@ pub enum Action {
     Report(Contradiction),
 }
 
+/// An accepted submission in no batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// Name.
+    pub id: Id,
+    /// Order, from 1: above those of all of its kind that were accepted before it.
+    pub order: u64,
+    /// When it was accepted, in seconds.
+    pub at: u64,
+}
+
 /// Questions of a machine to its server. Answers are about what is on disk.
 pub trait Host {
-    /// Accepted submissions in no batch, oldest first, [`MAX_IDS`] at most, each with whether it is overdue.
-    fn accepted(&self) -> Vec<(Id, bool)>;
+    /// Accepted submissions in no batch whose orders are above one, in their order, `most` at most.
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting>;
+    /// Tells for each whether it still is accepted and in no batch.
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool>;
     /// Tells for each id whether it is accepted and in no batch.
     fn have(&self, ids: &[Id]) -> Vec<bool>;
-    /// Some accepted submissions in no batch that are overdue and not `proposed`; `most` at most.
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id>;
+    /// Whether a submission that was accepted at this time is overdue.
+    fn is_overdue(&self, at: u64) -> bool;
+    /// Some accepted submissions in no batch that are overdue, with their times: the oldest, `most` at most, none of `but`, and none before `past`.
+    fn overdue(
+        &self,
+        past: Option<(u64, Id)>,
+        but: &dyn Fn(&Id) -> bool,
+        most: usize,
+    ) -> Vec<(u64, Id)>;
     /// The least number of submissions that this server computes together.
     fn least(&self) -> u64;
+    /// Groups of which a batch must have a submission each: the places of those of some ids that are in it. Without any, a batch may have whichever.
+    fn groups(&self, _ids: &[Id]) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
     /// Why this server's policy does not compute this batch, if so.
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String>;
 }
@@ -187,6 +213,18 @@ pub struct Rules {
     pub broken: u32,
     /// A batch fails when this many runs were begun, those that a lost session ended among them.
     pub runs: u32,
+    /// The most ids of a proposal, where four times `most` are fewer: small batches are not looked for one id at a time.
+    pub window: usize,
+    /// The most ids that are remembered because a follower lacks them, some 100 bytes each. Those beyond are read from the disk again.
+    pub lacking: usize,
+}
+
+impl Rules {
+    /// The most ids of a proposal.
+    pub(super) fn window(&self) -> usize {
+        let most = self.most.clamp(1, MAX_IDS);
+        most.saturating_mul(4).max(self.window).min(MAX_IDS)
+    }
 }
 
 impl Default for Rules {
@@ -195,6 +233,8 @@ impl Default for Rules {
             most: MAX_IDS,
             broken: 3,
             runs: 1000,
+            window: 256,
+            lacking: 1 << 16,
         }
     }
 }

@@ -163,7 +163,7 @@ impl Transaction<'_> {
             let entry = entry.filter(|entry| entry.kind == kind);
             let waits = entry.as_ref().map(|entry| self.waits(id, entry));
             match (entry, waits.transpose()?) {
-                (Some(entry), Some(true)) => taken.push(entry.accepted),
+                (Some(entry), Some(true)) => taken.push((entry.accepted, entry.account)),
                 _ => {
                     let id = Digest256(*id);
                     let why = format!("submission {id} of batch {n} is not accepted here");
@@ -171,8 +171,8 @@ impl Transaction<'_> {
                 }
             }
         }
-        for (id, at) in ids.iter().zip(taken) {
-            self.accepted.remove(&tables::of_accepted(kind, at, id))?;
+        for (id, (at, account)) in ids.iter().zip(taken) {
+            self.depart(kind, &account, at, id)?;
         }
         for (part, ids) in (0_u32..).zip(ids.chunks(PART)) {
             let mut key = tables::of_batch(kind, n);
@@ -238,7 +238,21 @@ impl Transaction<'_> {
         self.remove_runs(kind, n, run + 1, u32::MAX)?;
         row.outcome = Some(outcome);
         row.ended = now;
+        self.mark_done(kind, n, run)?;
         self.put_batch(kind, n, &row)
+    }
+
+    /// Notes that a batch has results of a run, if it has.
+    pub(super) fn mark_done(&mut self, kind: &str, n: u64, run: u32) -> Result<()> {
+        let outputs = tables::of_run(kind, n, run);
+        let has = !self
+            .outputs
+            .keys(&outputs, &tables::after(&outputs), 1)?
+            .is_empty();
+        match has && run > 0 {
+            true => self.done.mark(&tables::of_batch(kind, n)),
+            false => Ok(()),
+        }
     }
 
     /// Forgets a batch, with its results.
@@ -246,6 +260,7 @@ impl Transaction<'_> {
         self.remove_runs(kind, n, 0, u32::MAX)?;
         let key = tables::of_batch(kind, n);
         self.members.remove_prefix(&key)?;
+        self.done.remove(&key)?;
         self.batches.remove(&key)
     }
 }

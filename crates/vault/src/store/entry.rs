@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     pub(crate) stage: Stage,
     pub(crate) kind: String,
     pub(crate) client: String,
+    /// Account that it counts in.
+    pub(crate) account: String,
     pub(crate) length: u64,
     pub(crate) digest: [u8; 32],
     /// When it was begun, accepted (or 0) and ended (or 0), in seconds.
@@ -46,6 +48,7 @@ impl Entry {
             stage: Stage::Receiving,
             kind: submission.kind,
             client: submission.client,
+            account: submission.account,
             length: submission.length,
             digest: submission.digest,
             begun: now,
@@ -64,6 +67,7 @@ impl Entry {
             stage: Stage::Expired,
             kind: String::new(),
             client: String::new(),
+            account: String::new(),
             length: 0,
             digest: [0; 32],
             begun: now,
@@ -119,13 +123,18 @@ impl Entry {
         fields.u64(self.received);
         fields.0.extend(self.chain);
         fields.bytes(&self.header).bytes(&self.inline);
+        match &self.account {
+            account if account.is_empty() => fields.u8(0),
+            account if *account == self.client => fields.u8(1),
+            account => fields.u8(2).bytes(account.as_bytes()),
+        };
         Zeroizing::new(fields.0)
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut read = Read(bytes);
         let read = &mut read;
-        let entry = Self {
+        let mut entry = Self {
             stage: match read.u8()? {
                 0 => Stage::Receiving,
                 1 => Stage::Accepted,
@@ -142,6 +151,7 @@ impl Entry {
             },
             kind: read.text()?,
             client: read.text()?,
+            account: String::new(),
             length: read.u64()?,
             digest: read.array()?,
             begun: read.u64()?,
@@ -151,6 +161,16 @@ impl Entry {
             chain: read.array()?,
             header: read.bytes()?.to_vec(),
             inline: Zeroizing::new(read.bytes()?.to_vec()),
+        };
+        entry.account = match read.0.is_empty() {
+            // An older version had no accounts.
+            true => entry.client.clone(),
+            false => match read.u8()? {
+                0 => String::new(),
+                1 => entry.client.clone(),
+                2 => read.text()?,
+                _ => return None,
+            },
         };
         read.end()?;
         Some(entry)

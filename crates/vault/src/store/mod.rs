@@ -1,5 +1,6 @@
 //! Changes of a transaction, table by table.
 
+mod arrivals;
 mod batches;
 mod book;
 mod entry;
@@ -44,14 +45,17 @@ pub(crate) struct Transaction<'t> {
     submissions: Rowed<'t>,
     pieces: Rowed<'t>,
     accepted: Rowed<'t>,
+    arrived: Rowed<'t>,
     receiving: Rowed<'t>,
     ended: Rowed<'t>,
     batches: Rowed<'t>,
+    done: Rowed<'t>,
     members: Rowed<'t>,
     outputs: Rowed<'t>,
     results: Rowed<'t>,
     notes: Rowed<'t>,
     usage: Rowed<'t>,
+    accounts: Rowed<'t>,
 }
 
 impl<'t> Transaction<'t> {
@@ -74,22 +78,31 @@ impl<'t> Transaction<'t> {
             submissions: open(tables::SUBMISSIONS)?,
             pieces: open(tables::PIECES)?,
             accepted: open(tables::ACCEPTED)?,
+            arrived: open(tables::ARRIVED)?,
             receiving: open(tables::RECEIVING)?,
             ended: open(tables::ENDED)?,
             batches: open(tables::BATCHES)?,
+            done: open(tables::DONE)?,
             members: open(tables::MEMBERS)?,
             outputs: open(tables::OUTPUTS)?,
             results: open(tables::RESULTS)?,
             notes: open(tables::NOTES)?,
             usage: open(tables::USAGE)?,
+            accounts: open(tables::ACCOUNTS)?,
         })
     }
 
     /// Writes down what is used.
     pub(crate) fn finish(mut self) -> Result<()> {
-        for (kind, value) in self.book.changed() {
-            self.usage
-                .put(self.sealer, kind.as_bytes(), &kind, &value)?;
+        for (kind, value) in self.book.rows() {
+            self.usage.put(self.sealer, kind.as_bytes(), kind, &value)?;
+        }
+        for (kind, number, value) in self.book.account_rows() {
+            let key = tables::of_account(kind, number);
+            match value {
+                Some(value) => self.accounts.put(self.sealer, &key, kind, &value)?,
+                None => self.accounts.remove(&key)?,
+            }
         }
         Ok(())
     }
@@ -188,24 +201,27 @@ fn name_of(definition: &Definition) -> &'static str {
 }
 
 /// Names of tables, for errors.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 14] = [
     "submissions",
     "pieces",
     "accepted",
+    "arrived",
     "receiving",
     "ended",
     "batches",
+    "done",
     "members",
     "outputs",
     "results",
     "notes",
     "usage",
+    "accounts",
 ];
 
 /// Opens the file's tables and checks its key; draws the salt of this opening and has it on disk before anything is sealed under it.
 pub(crate) fn unlock(database: &Database, key: &VaultKey) -> Result<Sealer> {
     let transaction = database.begin_write()?;
-    let sealer = {
+    let (sealer, ordered) = {
         let mut meta = transaction.open_table(tables::META)?;
         let version = meta.get(&b"version"[..])?.map(|row| row.value().to_vec());
         match version {
@@ -240,15 +256,20 @@ pub(crate) fn unlock(database: &Database, key: &VaultKey) -> Result<Sealer> {
                 salts.insert(u32::from_be_bytes(number), salt);
             }
         }
+        let ordered = meta.insert(&b"arrivals"[..], VERSION)?.is_some();
         let generation = salts.keys().max().map_or(0, |last| last + 1);
         let salt = seal::fresh_salt()?;
         keys.insert(&generation.to_be_bytes()[..], &salt[..])?;
         salts.insert(generation, salt);
-        Sealer::new(key.clone(), generation, salts)?
+        (Sealer::new(key.clone(), generation, salts)?, ordered)
     };
     // All tables are there for whoever reads.
-    let limits = Limits::default();
-    Transaction::new(&transaction, &sealer, &limits, &mut Book::default())?;
+    let (limits, mut book) = (Limits::default(), Book::default());
+    let mut open = Transaction::new(&transaction, &sealer, &limits, &mut book)?;
+    if !ordered {
+        open.count_all()?;
+    }
+    open.finish()?;
     transaction.commit()?;
     Ok(sealer)
 }

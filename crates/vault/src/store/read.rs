@@ -10,7 +10,7 @@ use super::book::Book;
 use super::entry::{Entry, Stage};
 use super::runs::read_length;
 use super::tables::{self, Definition};
-use crate::agreement::{Batch, Closed, Restored};
+use crate::agreement::{Batch, Closed, Restored, Waiting};
 use crate::error::{Result, VaultError};
 use crate::seal::{Place, Sealer};
 use crate::submission::{Id, State, Status};
@@ -60,6 +60,30 @@ impl<'a> Reading<'a> {
             };
             let value = self.sealer.open(place, sealed.value())?;
             book.read(&kind, &value).ok_or_else(|| place.damaged())?;
+        }
+        let arrived = self.rows(tables::ARRIVED)?;
+        let kinds: Vec<String> = book.kinds().map(str::to_owned).collect();
+        for kind in kinds {
+            let prefix = tables::of_kind(&kind);
+            let after = tables::after(&prefix);
+            let mut rows = ReadableTable::range(&arrived, &prefix[..]..&after[..])?;
+            if let Some(last) = rows.next_back().transpose()? {
+                book.set_order(&kind, tables::order_of(last.0.value()).unwrap_or(0));
+            }
+        }
+        for row in self.rows(tables::ACCOUNTS)?.iter()? {
+            let (key, sealed) = row?;
+            let (table, key) = ("accounts", key.value());
+            let kind = tables::kind_of(key);
+            let place = Place {
+                table,
+                key,
+                kind: &kind,
+            };
+            let value = self.sealer.open(place, sealed.value())?;
+            let number = tables::order_of(key).unwrap_or(0);
+            book.read_account(&kind, number, &value)
+                .ok_or_else(|| place.damaged())?;
         }
         Ok(book)
     }
@@ -128,13 +152,30 @@ impl<'a> Reading<'a> {
 
     pub(crate) fn body(&self, id: &Id) -> Result<Zeroizing<Vec<u8>>> {
         let mut entry = self.held(id)?;
+        self.body_of(id, &mut entry)
+    }
+
+    /// Header and body of what is whole and not accepted.
+    pub(crate) fn received(&self, id: &Id) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>> {
+        let rows = self.rows(tables::SUBMISSIONS)?;
+        let Some(mut entry) = self.entry(&rows, id)? else {
+            return Ok(None);
+        };
+        if entry.stage != Stage::Receiving || entry.received < entry.length {
+            return Ok(None);
+        }
+        let body = self.body_of(id, &mut entry)?;
+        Ok(Some((entry.header, body)))
+    }
+
+    fn body_of(&self, id: &Id, entry: &mut Entry) -> Result<Zeroizing<Vec<u8>>> {
         if entry.is_inline() {
             return Ok(std::mem::take(&mut entry.inline));
         }
         let rows = self.rows(tables::PIECES)?;
         let mut body = Zeroizing::new(Vec::with_capacity(entry.length as usize));
         while (body.len() as u64) < entry.length {
-            let piece = self.piece(&rows, id, &entry, body.len() as u64)?;
+            let piece = self.piece(&rows, id, entry, body.len() as u64)?;
             body.extend_from_slice(&piece);
         }
         Ok(body)
@@ -171,16 +212,54 @@ impl<'a> Reading<'a> {
             .ok_or_else(|| Place { table, key, kind }.damaged())
     }
 
-    /// Accepted submissions in no batch, oldest first, from the first `most` that `wanted` takes, which may stop the search.
+    /// Accepted submissions in no batch whose orders are above one, in their order, `most` at most.
+    pub(crate) fn waiting(&self, kind: &str, above: u64, most: usize) -> Result<Vec<Waiting>> {
+        let Some(first) = above.checked_add(1) else {
+            return Ok(Vec::new());
+        };
+        let first = tables::of_arrived(kind, first);
+        let after = tables::after(&tables::of_kind(kind));
+        let rows = self.rows(tables::ARRIVED)?;
+        let mut waiting = Vec::new();
+        for row in ReadableTable::range(&rows, &first[..]..&after[..])?.take(most) {
+            let (key, row) = row?;
+            if let (Some(order), Some(id), Some(at)) = (
+                tables::order_of(key.value()),
+                tables::id_of(row.value()),
+                tables::time_of(row.value()),
+            ) {
+                waiting.push(Waiting { id, order, at });
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Tells for each whether it still is accepted and in no batch.
+    pub(crate) fn still(&self, kind: &str, waiting: &[Waiting]) -> Result<Vec<bool>> {
+        let rows = self.rows(tables::ARRIVED)?;
+        let still = |one: &Waiting| -> Result<bool> {
+            let row = ReadableTable::get(&rows, &tables::of_arrived(kind, one.order)[..])?;
+            Ok(row.is_some_and(|row| tables::id_of(row.value()) == Some(one.id)))
+        };
+        waiting.iter().map(still).collect()
+    }
+
+    /// Accepted submissions in no batch, oldest first, those after a time and an id alone, until `wanted` stops the search.
     pub(crate) fn accepted(
         &self,
         kind: &str,
+        past: Option<(u64, Id)>,
         mut wanted: impl FnMut(&Id, u64) -> Wanted,
     ) -> Result<()> {
         let prefix = tables::of_kind(kind);
         let after = tables::after(&prefix);
+        let first = past.map_or(prefix, |(at, id)| {
+            let mut key = tables::of_accepted(kind, at, &id);
+            key.push(0);
+            key
+        });
         let rows = self.rows(tables::ACCEPTED)?;
-        for row in ReadableTable::range(&rows, &prefix[..]..&after[..])? {
+        for row in ReadableTable::range(&rows, &first[..]..&after[..])? {
             let key = row?.0;
             let key = key.value();
             if let (Some(id), Some(at)) = (tables::id_of(key), tables::time_of(key))
@@ -192,12 +271,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Tells for each id whether it is accepted and in no batch.
-    pub(crate) fn have(&self, kind: &str, ids: &[Id], live: u64) -> Result<Vec<bool>> {
+    /// Tells for each id whether it is accepted and in no batch. `all` is the number of all that are, about.
+    pub(crate) fn have(&self, kind: &str, ids: &[Id], all: u64) -> Result<Vec<bool>> {
         // All rows of a kind are read in less time than a fourth of them by themselves.
-        if ids.len() as u64 > live / 4 {
+        if ids.len() as u64 > all / 4 {
             let mut all = HashSet::new();
-            self.accepted(kind, |id, _| {
+            self.accepted(kind, None, |id, _| {
                 all.insert(*id);
                 Wanted::More
             })?;
@@ -214,6 +293,13 @@ impl<'a> Reading<'a> {
             Ok(waits && entry.kind == kind && entry.stage == Stage::Accepted)
         };
         ids.iter().map(has).collect()
+    }
+
+    /// Account of each id; nothing of those that are not known.
+    pub(crate) fn accounts(&self, ids: &[Id]) -> Result<Vec<Option<String>>> {
+        let rows = self.rows(tables::SUBMISSIONS)?;
+        let account = |id: &Id| Ok(self.entry(&rows, id)?.map(|entry| entry.account));
+        ids.iter().map(account).collect()
     }
 
     fn last_batch(&self, kind: &str) -> Result<Option<(u64, BatchRow)>> {
@@ -242,6 +328,22 @@ impl<'a> Reading<'a> {
             return Ok(None);
         };
         Ok(Some(read_batch(self.sealer, kind, &key, row.value())?.1))
+    }
+
+    /// The first batch after one that has results.
+    pub(crate) fn next_done(&self, kind: &str, after: u64) -> Result<Option<u64>> {
+        let Some(first) = after.checked_add(1) else {
+            return Ok(None);
+        };
+        let (first, end) = (
+            tables::of_batch(kind, first),
+            tables::after(&tables::of_kind(kind)),
+        );
+        let rows = self.rows(tables::DONE)?;
+        let row = ReadableTable::range(&rows, &first[..]..&end[..])?.next();
+        Ok(row
+            .transpose()?
+            .and_then(|row| tables::order_of(row.0.value())))
     }
 
     /// Ids of a batch, in order.

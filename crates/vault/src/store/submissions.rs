@@ -27,7 +27,8 @@ impl Transaction<'_> {
         let id = submission.id;
         let chain = Chain::begin(&submission.header, submission.length).link().0;
         let entry = Entry::begin(submission, chain, now);
-        self.book.begin(self.limits, &entry.kind, entry.bytes())?;
+        self.book
+            .begin(self.limits, &entry.kind, &entry.account, entry.bytes())?;
         self.put_entry(&id, &entry)?;
         self.receiving.mark(&tables::of_time(now, &id))?;
         Ok(Begun::At(0))
@@ -60,11 +61,12 @@ impl Transaction<'_> {
         Ok(entry.received)
     }
 
-    /// Accepts a whole submission; gives since when it is.
-    pub(crate) fn accept(&mut self, id: &Id, now: u64) -> Result<u64> {
+    /// Checks that a body is whole and has its digest; gives since when the submission is accepted, if it is. What came of a body with another digest
+    /// is dropped.
+    pub(crate) fn whole(&mut self, id: &Id) -> Result<Option<u64>> {
         let entry = self.entry(id)?.ok_or(VaultError::NoSubmission)?;
         if entry.accepted_at().is_some() {
-            return Ok(entry.accepted);
+            return Ok(Some(entry.accepted));
         }
         let mut entry = self.receiving_entry(id)?;
         let (received, length) = (entry.received, entry.length);
@@ -79,6 +81,15 @@ impl Transaction<'_> {
             self.put_entry(id, &entry)?;
             return Err(VaultError::Digest);
         }
+        Ok(None)
+    }
+
+    /// Accepts a whole submission; gives since when it is.
+    pub(crate) fn accept(&mut self, id: &Id, now: u64) -> Result<u64> {
+        if let Some(at) = self.whole(id)? {
+            return Ok(at);
+        }
+        let entry = self.receiving_entry(id)?;
         self.keep(id, entry, now)?;
         Ok(now)
     }
@@ -100,7 +111,8 @@ impl Transaction<'_> {
             }
             None => {
                 let entry = Entry::begin(submission, [0; 32], now);
-                self.book.begin(self.limits, &entry.kind, entry.bytes())?;
+                self.book
+                    .begin(self.limits, &entry.kind, &entry.account, entry.bytes())?;
                 entry
             }
         };
@@ -123,8 +135,7 @@ impl Transaction<'_> {
         self.receiving.remove(&tables::of_time(entry.begun, id))?;
         entry.stage = Stage::Accepted;
         entry.accepted = now;
-        self.accepted
-            .mark(&tables::of_accepted(&entry.kind, now, id))?;
+        self.arrive(&entry.kind, &entry.account, now, id)?;
         self.put_entry(id, &entry)
     }
 
@@ -159,13 +170,11 @@ impl Transaction<'_> {
     ) -> Result<()> {
         match entry.stage {
             Stage::Receiving => self.receiving.remove(&tables::of_time(entry.begun, id))?,
-            _ => {
-                let key = tables::of_accepted(&entry.kind, entry.accepted, id);
-                self.accepted.remove(&key)?;
-            }
+            _ => self.depart(&entry.kind, &entry.account, entry.accepted, id)?,
         }
         self.remove_pieces(id, &entry)?;
-        self.book.end(&entry.kind, entry.bytes(), true);
+        self.book
+            .end(&entry.kind, &entry.account, entry.bytes(), true);
         entry.end(stage, now);
         self.ended.mark(&tables::of_time(now, id))?;
         self.put_entry(id, &entry)
@@ -184,7 +193,7 @@ impl Transaction<'_> {
             match self.entry(&id)? {
                 None => {
                     let entry = Entry::barred(now);
-                    self.book.change("", |usage| usage.remembered += 1);
+                    self.book.change_both("", "", |usage| usage.remembered += 1);
                     self.ended.mark(&tables::of_time(now, &id))?;
                     self.put_entry(&id, &entry)?;
                 }

@@ -1,19 +1,27 @@
 //! Sweeps: rows that go away with time.
 
+use std::collections::BTreeMap;
+
 use super::{Transaction, tables};
 use crate::error::Result;
 use crate::submission::Id;
 
 /// How old, in seconds, something is when a sweep takes it away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ages {
     /// A submission that was begun and is not whole. Its client may begin it again.
     pub receiving: u64,
     /// Memory of a submission that has ended, counted from its end: until then the same submission is known again, so this is
     /// longer than any client goes on trying.
     pub ended: u64,
+    /// The same where more than `many` are remembered. No submission is forgotten earlier.
+    pub promised: u64,
+    /// Number of submissions that have ended and are remembered from which on the oldest are forgotten early.
+    pub many: u64,
     /// A batch that has ended, with its results. The last batch of a kind stays, without its results.
     pub results: u64,
+    /// The same for certain kinds.
+    pub results_of: BTreeMap<String, u64>,
 }
 
 /// Numbers of things that a sweep took away.
@@ -33,36 +41,48 @@ pub struct Swept {
 const MOST: usize = 4096;
 
 impl Transaction<'_> {
-    pub(crate) fn sweep(&mut self, ages: Ages, now: u64) -> Result<Swept> {
+    pub(crate) fn sweep(&mut self, ages: &Ages, now: u64) -> Result<Swept> {
         let mut swept = Swept::default();
-        for id in self.older(true, ages.receiving, now)? {
+        for id in self.older(true, ages.receiving, now, MOST)? {
             let entry = self.entry(&id)?;
             if let Some(entry) = entry {
                 self.receiving.remove(&tables::of_time(entry.begun, &id))?;
                 self.remove_pieces(&id, &entry)?;
                 self.submissions.remove(&id)?;
-                self.book.end(&entry.kind, entry.bytes(), false);
+                self.book
+                    .end(&entry.kind, &entry.account, entry.bytes(), false);
                 swept.receiving += 1;
             }
         }
-        for id in self.older(false, ages.ended, now)? {
-            if let Some(entry) = self.entry(&id)? {
-                self.ended.remove(&tables::of_time(entry.ended, &id))?;
-                self.submissions.remove(&id)?;
-                self.book.change(&entry.kind, |usage| {
-                    usage.remembered = usage.remembered.saturating_sub(1);
-                });
-                swept.ended += 1;
-            }
-        }
-        self.sweep_batches(ages.results, now, &mut swept)?;
+        self.forget(ages.ended, now, MOST, &mut swept)?;
+        // Where there are too many, the oldest are forgotten earlier, if their time is over that was promised.
+        let many = self.book.all().remembered.saturating_sub(ages.many);
+        let many = usize::try_from(many).unwrap_or(MOST);
+        let left = MOST - swept.ended as usize;
+        self.forget(ages.promised, now, many.min(left), &mut swept)?;
+        self.sweep_batches(ages, now, &mut swept)?;
         let most = MOST as u64;
         swept.more = swept.receiving == most || swept.ended == most || swept.batches == most;
         Ok(swept)
     }
 
+    /// Forgets what has ended at least so long ago, the oldest first.
+    fn forget(&mut self, age: u64, now: u64, most: usize, swept: &mut Swept) -> Result<()> {
+        for id in self.older(false, age, now, most)? {
+            if let Some(entry) = self.entry(&id)? {
+                self.ended.remove(&tables::of_time(entry.ended, &id))?;
+                self.submissions.remove(&id)?;
+                self.book.change_both(&entry.kind, &entry.account, |usage| {
+                    usage.remembered = usage.remembered.saturating_sub(1);
+                });
+                swept.ended += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Ids of a table by time that are at least so old.
-    fn older(&self, receiving: bool, age: u64, now: u64) -> Result<Vec<Id>> {
+    fn older(&self, receiving: bool, age: u64, now: u64, most: usize) -> Result<Vec<Id>> {
         let Some(until) = now.checked_sub(age) else {
             return Ok(Vec::new());
         };
@@ -72,14 +92,11 @@ impl Transaction<'_> {
             &self.ended
         };
         let after = until.saturating_add(1).to_be_bytes();
-        let keys = table.keys(&[0; 8], &after, MOST)?;
+        let keys = table.keys(&[0; 8], &after, most)?;
         Ok(keys.iter().filter_map(|key| tables::id_of(key)).collect())
     }
 
-    fn sweep_batches(&mut self, age: u64, now: u64, swept: &mut Swept) -> Result<()> {
-        let Some(until) = now.checked_sub(age) else {
-            return Ok(());
-        };
+    fn sweep_batches(&mut self, ages: &Ages, now: u64, swept: &mut Swept) -> Result<()> {
         let mut kind_from = Vec::new();
         while let Some(first) = self.batches.keys(&kind_from, &[0xff], 1)?.pop() {
             let Some(end) = first.iter().position(|byte| *byte == 0) else {
@@ -88,6 +105,11 @@ impl Transaction<'_> {
             let kind = String::from_utf8_lossy(&first[..end]).into_owned();
             let prefix = tables::of_kind(&kind);
             let after = tables::after(&prefix);
+            kind_from = after.clone();
+            let age = ages.results_of.get(&kind).unwrap_or(&ages.results);
+            let Some(until) = now.checked_sub(*age) else {
+                continue;
+            };
             let keys = self.batches.keys(&first, &after, MOST + 1)?;
             for (i, key) in keys.iter().enumerate() {
                 let Some(value) = self.batches.get(self.sealer, key, &kind)? else {
@@ -102,12 +124,12 @@ impl Transaction<'_> {
                 if i + 1 == keys.len() {
                     // The agreement goes on from the last one.
                     self.remove_runs(&kind, n, 0, u32::MAX)?;
+                    self.done.remove(key)?;
                 } else {
                     self.forget_batch(&kind, n)?;
                     swept.batches += 1;
                 }
             }
-            kind_from = after;
         }
         Ok(())
     }

@@ -14,14 +14,18 @@ pub(crate) const KEYS: Definition = TableDefinition::new("keys");
 pub(crate) const SUBMISSIONS: Definition = TableDefinition::new("submissions");
 /// Id, number of the piece: a piece of a body that is not in its submission's row.
 pub(crate) const PIECES: Definition = TableDefinition::new("pieces");
-/// Kind, time, id: accepted submissions that no batch has taken, oldest first. No values.
+/// Kind, time, id: accepted submissions that no batch has taken, oldest first. Their orders, open.
 pub(crate) const ACCEPTED: Definition = TableDefinition::new("accepted");
+/// Kind, order: 40 bytes, time and id, of an accepted submission that no batch has taken, open. Orders grow, whatever clocks do.
+pub(crate) const ARRIVED: Definition = TableDefinition::new("arrived");
 /// Time, id: submissions that were begun and are not whole. No values.
 pub(crate) const RECEIVING: Definition = TableDefinition::new("receiving");
 /// Time, id: submissions that have ended or expired. No values.
 pub(crate) const ENDED: Definition = TableDefinition::new("ended");
 /// Kind, number: a batch.
 pub(crate) const BATCHES: Definition = TableDefinition::new("batches");
+/// Kind, number: a batch that has results. No values.
+pub(crate) const DONE: Definition = TableDefinition::new("done");
 /// Kind, number, part: ids of a batch.
 pub(crate) const MEMBERS: Definition = TableDefinition::new("members");
 /// Kind, number, run, name: length of a result.
@@ -32,6 +36,8 @@ pub(crate) const RESULTS: Definition = TableDefinition::new("results");
 pub(crate) const NOTES: Definition = TableDefinition::new("notes");
 /// Kind: what it uses.
 pub(crate) const USAGE: Definition = TableDefinition::new("usage");
+/// Kind, number: an account, with its name and what it uses.
+pub(crate) const ACCOUNTS: Definition = TableDefinition::new("accounts");
 
 /// A name as the beginning of a key: none begins another one, as names have no control characters.
 pub(crate) fn of_kind(kind: &str) -> Vec<u8> {
@@ -39,6 +45,12 @@ pub(crate) fn of_kind(kind: &str) -> Vec<u8> {
     key.extend(kind.as_bytes());
     key.push(0);
     key
+}
+
+/// Name of the kind that a key begins with.
+pub(crate) fn kind_of(key: &[u8]) -> String {
+    let end = key.iter().position(|byte| *byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&key[..end]).into_owned()
 }
 
 pub(crate) fn of_batch(kind: &str, n: u64) -> Vec<u8> {
@@ -66,6 +78,14 @@ pub(crate) fn of_accepted(kind: &str, at: u64, id: &Id) -> Vec<u8> {
     key
 }
 
+pub(crate) fn of_arrived(kind: &str, order: u64) -> Vec<u8> {
+    of_batch(kind, order)
+}
+
+pub(crate) fn of_account(kind: &str, number: u64) -> Vec<u8> {
+    of_batch(kind, number)
+}
+
 pub(crate) fn of_time(at: u64, id: &Id) -> [u8; 40] {
     let mut key = [0; 40];
     key[..8].copy_from_slice(&at.to_be_bytes());
@@ -83,6 +103,11 @@ pub(crate) fn of_piece(id: &Id, piece: u32) -> [u8; 36] {
 /// The id at the end of a key.
 pub(crate) fn id_of(key: &[u8]) -> Option<Id> {
     key.last_chunk().copied()
+}
+
+/// The number at the end of a key, or alone in a value.
+pub(crate) fn order_of(key: &[u8]) -> Option<u64> {
+    key.last_chunk().copied().map(u64::from_be_bytes)
 }
 
 /// Time before an id at the end of a key.

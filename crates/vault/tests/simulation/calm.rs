@@ -8,7 +8,7 @@ use super::world::{Found, World};
 
 impl World {
     /// Lets all that is under way come to its end: no accidents.
-    fn settle(&mut self) -> Found {
+    pub(super) fn settle(&mut self) -> Found {
         for node in &mut self.nodes {
             node.alive = true;
         }
@@ -59,7 +59,7 @@ impl World {
                 self.nodes[i].disk.waiting.push_back(Op::Accept { id, at });
             }
         }
-        for _ in 0..40 {
+        for _ in 0..100 {
             self.settle()?;
             let waits = self
                 .nodes

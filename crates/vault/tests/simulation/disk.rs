@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use madrigal_vault::Id;
-use madrigal_vault::agreement::{Batch, Closed, Outcome, Record, Restored, batch_digest};
+use madrigal_vault::agreement::{Batch, Closed, Outcome, Record, Restored, Waiting, batch_digest};
 
 use super::shadow::Shadow;
 use crate::random::Random;
@@ -11,7 +11,7 @@ use crate::random::Random;
 /// State of an id at a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    Accepted { at: u64 },
+    Accepted { at: u64, order: u64 },
     InBatch { n: u64 },
     Ended { n: u64 },
     Expired,
@@ -50,6 +50,8 @@ pub(crate) struct Disk {
     pub(crate) ids: BTreeMap<Id, State>,
     pub(crate) history: Vec<Closed>,
     pub(crate) open: Option<Batch>,
+    /// Order of the last submission that was accepted.
+    pub(crate) order: u64,
     /// Values of results by batch and run.
     pub(crate) results: BTreeMap<(u64, u32), u64>,
     pub(crate) waiting: VecDeque<Op>,
@@ -67,6 +69,7 @@ impl Disk {
             history: self.history.clone(),
             open: self.open.clone(),
             results: self.results.clone(),
+            order: self.order,
             ..Self::default()
         }
     }
@@ -95,15 +98,30 @@ impl Disk {
 
     pub(crate) fn accepted(&self) -> impl Iterator<Item = (Id, u64)> {
         self.ids.iter().filter_map(|(id, state)| match state {
-            State::Accepted { at } => Some((*id, *at)),
+            State::Accepted { at, .. } => Some((*id, *at)),
             _ => None,
         })
+    }
+
+    /// What waits, in the order in which it was accepted.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        let waiting = self.ids.iter().filter_map(|(id, state)| match *state {
+            State::Accepted { at, order } => Some(Waiting { id: *id, order, at }),
+            _ => None,
+        });
+        let mut waiting: Vec<Waiting> = waiting.collect();
+        waiting.sort_unstable_by_key(|one| one.order);
+        waiting
     }
 
     fn apply(&mut self, op: Op) -> Ack {
         match op {
             Op::Accept { id, at } => {
-                let state = self.ids.entry(id).or_insert(State::Accepted { at });
+                let state = self.ids.entry(id).or_insert_with(|| {
+                    self.order += 1;
+                    let order = self.order;
+                    State::Accepted { at, order }
+                });
                 let kept = *state != State::Expired;
                 if let Some(shadow) = &self.shadow {
                     shadow.accept(id, at, kept);

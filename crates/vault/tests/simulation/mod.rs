@@ -5,6 +5,7 @@
 
 mod calm;
 mod check;
+mod crowd;
 mod disk;
 mod node;
 mod shadow;

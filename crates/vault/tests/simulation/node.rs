@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use madrigal_core::{Digest256, Party};
 use madrigal_vault::Id;
-use madrigal_vault::agreement::{Action, Event, Host, Machine, Outcome, Record, Rules};
+use madrigal_vault::agreement::{Action, Event, Host, Machine, Outcome, Record, Rules, Waiting};
 
-use super::disk::{Disk, KIND, Op};
+use super::disk::{Disk, KIND, Op, State};
 use crate::random::Random;
 
 /// What is left out on purpose, to see that the simulation finds it.
@@ -79,14 +79,23 @@ pub(crate) struct View<'a> {
 pub(crate) const OVERDUE: u64 = 20;
 
 impl Host for View<'_> {
-    fn accepted(&self) -> Vec<(Id, bool)> {
-        let mut accepted: Vec<_> = self.disk.accepted().collect();
-        accepted.sort_by_key(|(_, at)| *at);
-        let overdue = |at| at + OVERDUE <= self.now;
-        accepted
-            .into_iter()
-            .map(|(id, at)| (id, overdue(at)))
-            .collect()
+    fn waiting(&self, above: u64, most: usize) -> Vec<Waiting> {
+        let mut waiting = self.disk.waiting();
+        waiting.retain(|one| one.order > above);
+        waiting.truncate(most);
+        waiting
+    }
+
+    fn still(&self, waiting: &[Waiting]) -> Vec<bool> {
+        let still = |one: &Waiting| {
+            let (at, order) = (one.at, one.order);
+            self.disk.ids.get(&one.id) == Some(&State::Accepted { at, order })
+        };
+        waiting.iter().map(still).collect()
+    }
+
+    fn is_overdue(&self, at: u64) -> bool {
+        at + OVERDUE <= self.now
     }
 
     fn have(&self, ids: &[Id]) -> Vec<bool> {
@@ -102,10 +111,18 @@ impl Host for View<'_> {
             .collect()
     }
 
-    fn overdue(&self, proposed: &dyn Fn(&Id) -> bool, most: usize) -> Vec<Id> {
-        let overdue = |(id, at): &(Id, u64)| at + OVERDUE <= self.now && !proposed(id);
-        let ids = self.disk.accepted().filter(overdue);
-        ids.map(|(id, _)| id).take(most).collect()
+    fn overdue(
+        &self,
+        past: Option<(u64, Id)>,
+        but: &dyn Fn(&Id) -> bool,
+        most: usize,
+    ) -> Vec<(u64, Id)> {
+        let mut overdue: Vec<(u64, Id)> = self.disk.accepted().map(|(id, at)| (at, id)).collect();
+        overdue.retain(|(at, id)| self.is_overdue(*at) && !but(id));
+        overdue.sort_unstable();
+        overdue.retain(|one| past.is_none_or(|past| *one > past));
+        overdue.truncate(most);
+        overdue
     }
 
     fn least(&self) -> u64 {
@@ -176,7 +193,7 @@ impl Node {
             (Some(Sabotage::BarUnsynced), Record::Bar { ids }) => {
                 let missing = |id: &&Id| {
                     let state = self.disk.ids.get(*id);
-                    state.is_none_or(|state| *state == super::disk::State::Expired)
+                    state.is_none_or(|state| *state == State::Expired)
                 };
                 let ids = ids.iter().filter(missing).copied().collect();
                 self.events.push_back(Event::Written { token, ids });

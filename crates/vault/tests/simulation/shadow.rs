@@ -1,6 +1,6 @@
 //! A real vault beside the simulated disk: both do the same, and must say the same.
 
-use madrigal_vault::agreement::{Host, Record};
+use madrigal_vault::agreement::{Host, Record, Waiting};
 use madrigal_vault::{
     Begun, Id, Limits, Policy, State as VaultState, Submission, Vault, VaultError, View,
 };
@@ -70,17 +70,27 @@ impl Shadow {
         let now = 150;
         let view = View::new(&self.0, KIND, &Old, now);
         let have = view.have(&ids);
-        let mut accepted: Vec<Id> = view.accepted().into_iter().map(|(id, _)| id).collect();
-        assert!(view.accepted().is_sorted_by_key(|(_, overdue)| !overdue));
-        accepted.sort_unstable();
+        let waiting = view.waiting(0, usize::MAX);
+        assert_eq!(view.still(&waiting), vec![true; waiting.len()]);
         let none = |_: &Id| false;
-        let mut overdue = view.overdue(&none, 100);
-        overdue.sort_unstable();
+        let mut overdue = view.overdue(None, &none, 100);
+        assert!(overdue.is_sorted());
+        overdue.sort_unstable_by_key(|(_, id)| *id);
         assert!(view.error().is_none());
+        // A vault's orders go on after a restart from what waits; they rise in the same way.
+        let model = disk.waiting();
+        let of = |all: &[Waiting]| -> Vec<(Id, u64)> {
+            all.iter().map(|one| (one.id, one.at)).collect()
+        };
+        assert_eq!(of(&waiting), of(&model));
+        assert_eq!(self.0.usage(KIND).waiting, model.len() as u64);
+        if let [_, rest @ ..] = &waiting[..] {
+            assert_eq!(view.waiting(waiting[0].order, usize::MAX), rest);
+            assert_eq!(view.waiting(0, 1), &waiting[..1]);
+        }
         let model: Vec<(Id, u64)> = disk.accepted().collect();
-        assert!(accepted.iter().eq(model.iter().map(|(id, _)| id)));
         let late = model.iter().filter(|(_, at)| at + OVERDUE <= now);
-        assert!(overdue.iter().eq(late.map(|(id, _)| id)));
+        assert!(overdue.iter().map(|(_, id)| id).eq(late.map(|(id, _)| id)));
         for ((id, have), state) in ids.iter().zip(have).zip(disk.ids.values()) {
             assert_eq!(have, matches!(state, State::Accepted { .. }));
             let theirs = self.0.status(id).unwrap().unwrap().state;

@@ -32,7 +32,7 @@ pub(crate) struct World {
     pub(super) halted: bool,
     /// The servers' clocks, which jump now and then.
     pub(super) now: Vec<u64>,
-    rules: Rules,
+    pub(super) rules: Rules,
     sabotage: Option<Sabotage>,
     /// A server crashes, and a session is lost, one time in this many steps.
     crash_in: usize,
@@ -48,6 +48,8 @@ pub(crate) struct World {
     pub(super) stopped: bool,
     /// Batches that a server said its policy refuses.
     refused: BTreeSet<u64>,
+    /// Ids of all proposals, as often as they were proposed to somebody.
+    pub(crate) proposed: usize,
     pub(crate) batches: usize,
     pub(crate) runs: usize,
     pub(crate) crashes: usize,
@@ -60,9 +62,11 @@ impl World {
     pub(crate) fn new(seed: u64, parties: usize, sabotage: Option<Sabotage>) -> Self {
         let mut random = Random::new(seed);
         let rules = Rules {
-            most: if random.one_in(3) { 3 } else { 100 },
+            most: [1, 3, 100][random.below(3)],
             broken: 1 + random.below(3) as u32,
             runs: if random.one_in(4) { 4 } else { 1000 },
+            window: [1, 256][random.below(2)],
+            lacking: [1, 3, 1000][random.below(3)],
         };
         let uploads = 4 + random.below(8);
         let uploads = (0..uploads).map(|_| {
@@ -100,6 +104,7 @@ impl World {
             copies: (0..parties).map(|_| None).collect(),
             stopped: false,
             refused: BTreeSet::new(),
+            proposed: 0,
             batches: 0,
             runs: 0,
             crashes: 0,
@@ -191,8 +196,10 @@ impl World {
     }
 
     fn receipt(&mut self, i: usize, id: &Id, kept: bool) {
-        let upload = self.uploads.iter_mut().find(|upload| upload.id == *id);
-        upload.unwrap().receipts[i] |= kept;
+        // Submissions of crowds are none of these.
+        if let Some(upload) = self.uploads.iter_mut().find(|upload| upload.id == *id) {
+            upload.receipts[i] |= kept;
+        }
     }
 
     /// Delivers the next message of a link, through its bytes now and then.
@@ -213,7 +220,12 @@ impl World {
             let mut whole = frames.iter().map(|frame| assembler.frame(frame).unwrap());
             message = whole.next_back().flatten().unwrap();
         }
-        if let Message::Propose { ids, .. } = &message {
+        if let Message::Propose { ids, overdue, .. } = &message {
+            self.proposed += ids.len();
+            let old = (0..ids.len()).all(|i| overdue.get(i));
+            if !old && ids.len() > self.rules.window.max(4 * self.rules.most) {
+                return Err(format!("a proposal of {} ids", ids.len()));
+            }
             match self.sabotage {
                 Some(Sabotage::ExpireAlone) => self.nodes[to].expire_alone(self.now[to], &[]),
                 Some(Sabotage::ExpireUnproposed) => self.nodes[to].expire_alone(self.now[to], ids),
@@ -354,7 +366,11 @@ impl World {
             22..26 => self.end_job(i)?,
             26..28 => {
                 if self.nodes[0].alive {
-                    self.event(0, Event::Trigger)?;
+                    let event = match self.random.one_in(4) {
+                        true => Event::Overdue,
+                        false => Event::Trigger,
+                    };
+                    self.event(0, event)?;
                 }
             }
             28..44 => self.sync(i)?,

@@ -134,7 +134,13 @@ impl Follower {
         };
         let have = host.have(ids);
         let proposed = |id: &Id| ids.binary_search(id).is_ok();
-        let overdue = host.overdue(&proposed, MAX_OVERDUE);
+        let overdue = host.overdue(self.past, &proposed, MAX_OVERDUE);
+        // Those that the leader does not bar do not keep others from being told of.
+        self.past = overdue
+            .last()
+            .copied()
+            .filter(|_| overdue.len() == MAX_OVERDUE);
+        let overdue: Vec<Id> = overdue.into_iter().map(|(_, id)| id).collect();
         self.asked.extend(&overdue);
         let message = Message::Have {
             attempt: *attempt,

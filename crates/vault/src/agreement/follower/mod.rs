@@ -64,7 +64,7 @@ impl Follower {
                 let kind = self.kind.clone();
                 return Err(Contradiction::Disk { kind, reason });
             }
-            Event::Trigger => {}
+            Event::Trigger | Event::Overdue => {}
             Event::JobDone { n, run } => {
                 if self.runs(n, run) {
                     self.running = None;

@@ -35,6 +35,8 @@ pub struct Follower {
     pub(super) proposal: Option<Proposal>,
     /// Overdue ids that the leader was told of in this session.
     pub(super) asked: BTreeSet<Id>,
+    /// The last overdue id that the leader was told of, where there were more.
+    pub(super) past: Option<(u64, Id)>,
     pub(super) running: Option<u32>,
     /// The leader has stopped the kind, in this session.
     pub(super) halted: bool,
@@ -54,6 +56,7 @@ impl Follower {
             next_token: 0,
             proposal: None,
             asked: BTreeSet::new(),
+            past: None,
             running: None,
             halted: false,
             stopped: false,

@@ -111,16 +111,33 @@ impl Leader {
     /// Makes the batch of what all servers have.
     fn conclude(&mut self, proposal: Proposal, host: &dyn Host, out: &mut Vec<Action>) {
         let attempt = proposal.attempt;
-        let concluded = proposal.conclude(self.rules.most);
+        let groups = match proposal.is_for_batch() {
+            true => host.groups(proposal.ids()),
+            false => Vec::new(),
+        };
+        let concluded = proposal.conclude(self.rules.most, &groups);
         if !concluded.expired.is_empty() {
             let token = self.token();
             let ids = concluded.expired;
             let record = Record::Expire { ids };
             out.push(Action::Write { token, record });
         }
-        let Some((ids, bits)) = concluded.batch else {
+        if !concluded.looked {
+            return;
+        }
+        for lacked in concluded.lacked {
+            self.queue.lacked(lacked);
+        }
+        let left = concluded.left.into_iter();
+        let stuck = concluded.chosen.is_none();
+        self.queue.ready(left.map(|asked| asked.waiting), stuck);
+        let Some((ids, bits)) = concluded.chosen else {
             let (common, least) = (concluded.common, concluded.least);
-            out.push(Action::NoBatch { common, least });
+            match self.queue.more() {
+                // The next ones are asked about at once.
+                true => self.triggered = true,
+                false => out.push(Action::NoBatch { common, least }),
+            }
             return;
         };
         self.source = self.session.map(|generation| Source {

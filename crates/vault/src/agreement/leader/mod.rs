@@ -66,6 +66,7 @@ impl Leader {
                 return Err(Contradiction::Disk { kind, reason });
             }
             Event::Trigger => self.triggered = true,
+            Event::Overdue => self.overdue = true,
             Event::JobDone { n, run } => {
                 if self.runs(n, run) && self.writing.is_none() {
                     self.write(Record::RunDone { n, run }, out);

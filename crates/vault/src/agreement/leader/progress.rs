@@ -7,10 +7,11 @@ use madrigal_core::Party;
 use super::state::{Leader, Source};
 use crate::agreement::contradiction::Contradiction;
 use crate::agreement::message::{Chosen, Message};
-use crate::agreement::outcome::{Outcome, shortened};
+use crate::agreement::outcome::{MAX_OVERDUE, Outcome, shortened};
 use crate::agreement::peer::Peer;
 use crate::agreement::proposal::Proposal;
-use crate::agreement::types::{Action, Host, Record, run_name};
+use crate::agreement::queue::Asked;
+use crate::agreement::types::{Action, Host, Record, Waiting, run_name};
 use crate::submission::Id;
 
 impl Leader {
@@ -153,20 +154,44 @@ impl Leader {
         }
         let last = self.last();
         let ended = |peer: &Peer| peer.known && peer.ended == last;
-        if self.triggered && self.proposal.is_none() && self.peers.iter().all(ended) {
+        let wanted = self.triggered || self.overdue;
+        if wanted && self.proposal.is_none() && self.peers.iter().all(ended) {
             self.propose(host, out);
         }
     }
 
-    /// Asks all followers which of the accepted submissions they have.
+    /// Asks all followers which of some accepted submissions they have.
     fn propose(&mut self, host: &dyn Host, out: &mut Vec<Action>) {
         self.attempt += 1;
-        self.triggered = false;
+        let batch = self.triggered;
+        let asked = match batch {
+            true => {
+                self.triggered = false;
+                self.queue.take(host, &self.rules)
+            }
+            false => self.overdue_ids(host),
+        };
         let followers = self.peers.len();
-        let proposal = Proposal::new(host, self.attempt, self.last() + 1, followers);
+        let of = (self.attempt, self.last() + 1);
+        let proposal = Proposal::new(host, of, batch, asked, followers);
         for i in 0..followers {
             self.send(i, proposal.message(), out);
         }
         self.proposal = Some(proposal);
+    }
+
+    /// The oldest overdue ids that were not asked about since the first one was.
+    fn overdue_ids(&mut self, host: &dyn Host) -> Vec<Asked> {
+        let overdue = host.overdue(self.past, &|_| false, MAX_OVERDUE);
+        self.past = overdue
+            .last()
+            .copied()
+            .filter(|_| overdue.len() == MAX_OVERDUE);
+        self.overdue = self.past.is_some();
+        let asked = |(at, id)| Asked {
+            waiting: Waiting { id, order: 0, at },
+            tries: 0,
+        };
+        overdue.into_iter().map(asked).collect()
     }
 }

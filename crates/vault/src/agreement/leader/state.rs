@@ -8,7 +8,9 @@ use crate::agreement::bits::Bits;
 use crate::agreement::message::Message;
 use crate::agreement::peer::Peer;
 use crate::agreement::proposal::Proposal;
+use crate::agreement::queue::Queue;
 use crate::agreement::types::{Action, Batch, Closed, Record, Restored, Rules};
+use crate::submission::Id;
 
 /// A batch that was made of a proposal of this session, so that followers know its ids by their places.
 #[derive(Debug)]
@@ -34,7 +36,13 @@ pub struct Leader {
     pub(super) bars: HashMap<u64, (Party, u64)>,
     pub(super) next_token: u64,
     pub(super) attempt: u64,
+    /// Whether a batch is to be looked for, and overdue ids.
     pub(super) triggered: bool,
+    pub(super) overdue: bool,
+    /// Ids that are asked about next.
+    pub(super) queue: Queue,
+    /// The last overdue id that was asked about, where there were more.
+    pub(super) past: Option<(u64, Id)>,
     pub(super) proposal: Option<Proposal>,
     pub(super) source: Option<Source>,
     /// Whether the last run's number is on disk, and nobody was told of the run.
@@ -66,6 +74,9 @@ impl Leader {
             next_token: 0,
             attempt: 0,
             triggered: false,
+            overdue: false,
+            queue: Queue::new(&rules),
+            past: None,
             proposal: None,
             source: None,
             fresh: false,
@@ -114,7 +125,14 @@ impl Leader {
         self.halted = false;
         self.broken = None;
         // A proposal that nobody will answer is made again.
-        self.triggered |= self.proposal.take().is_some();
+        let proposal = self.proposal.take();
+        match proposal.as_ref().map(Proposal::is_for_batch) {
+            Some(true) => self.triggered = true,
+            Some(false) => self.overdue = true,
+            None => {}
+        }
+        self.queue
+            .lost(proposal.into_iter().flat_map(Proposal::unanswered));
         self.peers.fill_with(Peer::default);
     }
 
