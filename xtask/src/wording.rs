@@ -47,6 +47,7 @@ const CRATES: [&str; 37] = [
     "tables",
     "testkit",
     "vault",
+    "websocket",
 ];
 
 /// Files and folders whose comments are the programs' help, which the tests of the command line hold word by word.

@@ -148,6 +148,7 @@ pub struct Server {
     health: Arc<Health>,
     meters: Arc<Meters>,
     address: std::net::SocketAddr,
+    websocket: Option<std::net::SocketAddr>,
 }
 
 impl std::fmt::Debug for Server {
@@ -236,10 +237,21 @@ impl Server {
                 Some(tokio::spawn(serve_operation(listener, health, meters)))
             }
         };
+        let websocket = match &config.websocket {
+            None => None,
+            Some(address) => {
+                let listener = TcpListener::bind(address).await;
+                let what = format!("cannot listen at {address} (`websocket`)");
+                Some(listener.map_err(system(what))?)
+            }
+        };
+        let tunnels = websocket.as_ref().map(TcpListener::local_addr);
+        let tunnels = tunnels.transpose().map_err(system("the port"))?;
         let connections = Connections::default();
         let port = Port {
             connections: connections.clone(),
             listener,
+            websocket,
             parties,
             desk: Arc::clone(&desk),
             tls: clients_tls,
@@ -264,6 +276,7 @@ impl Server {
             health,
             meters,
             address,
+            websocket: tunnels,
         })
     }
 
@@ -283,6 +296,11 @@ impl Server {
     /// The address where it listens.
     pub fn address(&self) -> std::net::SocketAddr {
         self.address
+    }
+
+    /// The address where it listens for clients that come through WebSockets, if it does.
+    pub fn websocket(&self) -> Option<std::net::SocketAddr> {
+        self.websocket
     }
 
     /// The server's state, for those who ask.

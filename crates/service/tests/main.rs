@@ -16,3 +16,4 @@ mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;
 mod requests;
+mod tunnels;

@@ -61,6 +61,7 @@ const FINISHED: &[&str] = &[
     "testkit",
     "service",
     "vault",
+    "websocket",
     "xtask",
     "xtask-codegen",
 ];

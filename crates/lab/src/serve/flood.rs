@@ -102,10 +102,16 @@ impl Attackers {
         let mut all = Self(Vec::new());
         for server in 0..servers {
             let mut command = Command::new(&program);
-            command.arg(COMMAND).arg("--service").arg(folder.join("member.toml"));
+            command
+                .arg(COMMAND)
+                .arg("--service")
+                .arg(folder.join("member.toml"));
             command.arg("--server").arg(server.to_string());
             command.arg("--attack").arg(attack.to_string());
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null());
             let child = command.spawn();
             let child = child.map_err(Failure::system("cannot start an attacker"))?;
             all.0.push(child);
@@ -159,7 +165,8 @@ struct Target {
 /// Attacks a server until the input ends, and prints what was done.
 pub fn take_part(service: PathBuf, server: usize, attack: Attack) -> Result<()> {
     let config = ServiceConfig::load(&service).map_err(Failure::bug)?;
-    let entry = config.servers.party(server).map_err(Failure::bug)?;
+    let entry = config.servers.party(server);
+    let entry = entry.ok_or_else(|| Failure::bug("no such server"))?;
     let target = Arc::new(Target {
         address: entry.address.to_string().parse().map_err(Failure::bug)?,
         tls: ClientTls::new(Arc::clone(&config.servers), None).map_err(Failure::bug)?,
@@ -192,7 +199,9 @@ pub fn take_part(service: PathBuf, server: usize, attack: Attack) -> Result<()> 
         bytes: target.counted.bytes.load(Relaxed),
     };
     print_json_line(&done)?;
-    std::io::stdout().flush().map_err(Failure::system("cannot say what was done"))
+    std::io::stdout()
+        .flush()
+        .map_err(Failure::system("cannot say what was done"))
 }
 
 /// A connection after its handshake.
@@ -209,7 +218,10 @@ impl Target {
         socket.bind((own, 0).into())?;
         let stream = socket.connect(self.address).await?;
         self.counted.connections.fetch_add(1, Relaxed);
-        let (config, _) = self.tls.dial_config(self.server).map_err(std::io::Error::other)?;
+        let (config, _) = self
+            .tls
+            .dial_config(self.server)
+            .map_err(std::io::Error::other)?;
         let tls = TlsConnection::new(config, server_name()).map_err(std::io::Error::other)?;
         let mut wire = Wire::tls(stream, tls.into());
         wire.handshake().await?;
@@ -320,11 +332,12 @@ async fn endless(target: Arc<Target>) {
     if target.server != 0 {
         return;
     }
-    let (Ok(shape), Ok(typed)) = (Shape::checked(&[BULK_ELEMENTS]), "u64".parse::<Type>()) else {
+    let (Some(shape), Ok(typed)) = (Shape::checked(&[1, BULK_ELEMENTS]), "u64".parse::<Type>())
+    else {
         return;
     };
     let codes = std::iter::repeat_n(7, BULK_ELEMENTS);
-    let Ok(array) = Array::from_codes(typed, &shape, codes) else {
+    let Some(array) = Array::from_codes(typed, &shape, codes) else {
         return;
     };
     let inputs = [("value".to_owned(), Value::from(array))];

@@ -51,7 +51,8 @@ impl Learnt {
         let mut key = [0; 16];
         for server in 0..servers {
             let data = folder.join(format!("data{server}"));
-            let told = |error: &dyn std::fmt::Display| format!("the vault of server {server}: {error}");
+            let told =
+                |error: &dyn std::fmt::Display| format!("the vault of server {server}: {error}");
             let sealed = VaultKey::load(&data.join("vault.key")).map_err(|error| told(&error))?;
             let vault = Vault::open(&data.join("server.vault"), &sealed, Limits::default());
             let vault = vault.map_err(|error| told(&error))?;
@@ -65,7 +66,9 @@ impl Learnt {
         let mut right: Vec<Block> = (0..BLOCKS).map(|at| Block::from_bytes(block(at))).collect();
         aes.encrypt_blocks(&mut right);
         let pairs = right.iter().zip(&self.0);
-        Ok(pairs.filter(|(right, told)| right.to_bytes() != **told).count() as u64)
+        Ok(pairs
+            .filter(|(right, told)| right.to_bytes() != **told)
+            .count() as u64)
     }
 }
 
@@ -231,9 +234,8 @@ impl Connection {
 
     fn judge(&mut self, answer: madrigal_service_client::Answer) {
         let number = answer.number;
-        let holds = |flight: &Flight| {
-            (flight.first..flight.first + flight.count as u64).contains(&number)
-        };
+        let holds =
+            |flight: &Flight| (flight.first..flight.first + flight.count as u64).contains(&number);
         let Some(place) = self.flights.iter().position(holds) else {
             self.loaded.wrong += 1;
             return;

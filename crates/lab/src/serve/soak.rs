@@ -14,8 +14,8 @@ use madrigal_program_file::{ProgramFile, choices, general};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Submit, Value, token_digest};
 use tokio::time::timeout;
 
-use super::{Loaded, load};
 use super::servers::{Servers, Taken};
+use super::{Loaded, load};
 use crate::exit::{Failure, Result};
 
 /// A client with a token, who brings values and gets results.
@@ -58,9 +58,9 @@ pub fn add_kinds(folder: &Path, servers: usize) -> Result<()> {
     let config = ServiceConfig::load(&folder.join("member.toml")).map_err(Failure::bug)?;
     for (name, _, clients) in KINDS {
         let made = match clients {
-            1 => squares(servers).map_err(Failure::bug).and_then(|program| {
-                ProgramFile::of(&program).map_err(Failure::bug)
-            }),
+            1 => squares(servers)
+                .map_err(Failure::bug)
+                .and_then(|program| ProgramFile::of(&program).map_err(Failure::bug)),
             _ => several(servers, name),
         };
         let saved = made?.save(folder.join(format!("{name}.madrigal")));
@@ -110,7 +110,7 @@ fn several(servers: usize, name: &str) -> Result<ProgramFile> {
         match name {
             "votes" => program.open_named("yes", &x.ge(1).count(0), &analyst),
             _ => program.open_named("highest", &x.greatest(0), &analyst),
-        }
+        };
         program.finish()
     };
     debug_assert_eq!(SAMPLES.len(), choices(1));
@@ -161,7 +161,10 @@ pub async fn run(
         let (client, jobs) = (Arc::clone(&client), Arc::clone(&jobs));
         tasks.push(tokio::spawn(batches(client, jobs, name, clients)));
     }
-    tasks.push(tokio::spawn(requests(Arc::clone(&client), Arc::clone(&jobs))));
+    tasks.push(tokio::spawn(requests(
+        Arc::clone(&client),
+        Arc::clone(&jobs),
+    )));
     let mut looks = Vec::new();
     while tasks.iter().any(|task| !task.is_finished()) {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -202,10 +205,10 @@ fn median(looks: &[Taken]) -> Taken {
 }
 
 fn value(typed: &str, codes: &[u128]) -> std::result::Result<Value, String> {
-    let shape = Shape::checked(&[codes.len()]).map_err(|error| error.to_string())?;
+    let shape = Shape::checked(&[codes.len()]).ok_or("no such shape")?;
     let typed: Type = typed.parse().map_err(|_| "no such type".to_owned())?;
     let array = Array::from_codes(typed, &shape, codes.iter().copied());
-    Ok(Value::from(array.map_err(|error| error.to_string())?))
+    Ok(Value::from(array.ok_or("numbers that do not fit")?))
 }
 
 /// A number that looks like any other.
@@ -220,7 +223,9 @@ async fn one_by_one(
 ) -> std::result::Result<Loaded, String> {
     let mut loaded = Loaded::default();
     while let Some(job) = jobs.next() {
-        let numbers: Vec<u64> = (0..ELEMENTS as u64).map(|at| spread(job * 31 + at)).collect();
+        let numbers: Vec<u64> = (0..ELEMENTS as u64)
+            .map(|at| spread(job * 31 + at))
+            .collect();
         let codes: Vec<u128> = numbers.iter().copied().map(u128::from).collect();
         let inputs = [("x".to_owned(), value("u64", &codes)?)];
         let begun = Instant::now();

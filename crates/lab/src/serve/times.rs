@@ -33,8 +33,16 @@ mod tests {
     fn quantiles_are_of_whole_answers() {
         let mut times = Times::default();
         assert!(times.quantile(0.5).is_nan());
-        (1..=100).rev().for_each(|second| times.add(f64::from(second)));
-        for (share, expected) in [(0.0, 1.0), (0.5, 50.0), (0.99, 99.0), (0.995, 100.0), (1.0, 100.0)] {
+        (1..=100)
+            .rev()
+            .for_each(|second| times.add(f64::from(second)));
+        for (share, expected) in [
+            (0.0, 1.0),
+            (0.5, 50.0),
+            (0.99, 99.0),
+            (0.995, 100.0),
+            (1.0, 100.0),
+        ] {
             assert_eq!(times.quantile(share), expected, "{share}");
         }
     }

@@ -41,6 +41,8 @@ pub struct Config {
     pub identity: PathBuf,
     /// Address to listen at, where it is not the one of the roster.
     pub listen: Option<String>,
+    /// Address to listen at for clients that come through WebSockets.
+    pub websocket: Option<String>,
     /// Directory of all that the server keeps.
     pub data: PathBuf,
     /// File of the key that what is kept is sealed with.
@@ -112,6 +114,7 @@ struct Text {
     party: String,
     identity: Option<PathBuf>,
     listen: Option<String>,
+    websocket: Option<String>,
     data: PathBuf,
     vault_key: Option<PathBuf>,
     memory: Option<Bytes>,
@@ -274,6 +277,7 @@ impl Config {
             me: Party::new(me),
             identity: path(&text.identity.unwrap_or(text.party.into())),
             listen: text.listen,
+            websocket: text.websocket,
             vault_key: (text.vault_key).map_or_else(|| data.join("vault.key"), |key| path(&key)),
             data,
             memory: text.memory.map_or(2 << 30, |memory| memory.0),

@@ -8,6 +8,8 @@ use std::time::Duration;
 use madrigal_net::rustls::ServerConnection;
 use madrigal_net::tls::{self, ServerTls, Wire, asked_protocols};
 use madrigal_net::transport::HandOn;
+use madrigal_websocket::accept;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -29,6 +31,8 @@ const RESOLVE: Duration = Duration::from_secs(60);
 /// The port of a server.
 pub(crate) struct Port {
     pub(crate) listener: TcpListener,
+    /// Listens for clients that come through WebSockets.
+    pub(crate) websocket: Option<TcpListener>,
     /// Takes connections of parties.
     pub(crate) parties: HandOn,
     pub(crate) desk: Arc<Desk>,
@@ -101,6 +105,13 @@ impl Drop for Counted {
     }
 }
 
+/// Ways on which newcomers come.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Tcp,
+    WebSocket,
+}
+
 /// Connections that have not shown yet who is there.
 #[derive(Debug, Default)]
 struct Newcomers {
@@ -157,23 +168,45 @@ impl Port {
         let (looking, servers) = (Arc::clone(&new), port.servers.clone());
         let look = async move { looking.look(&servers).await };
         port.connections.spawn(look);
+        let tcp = port.take(&port.listener, Way::Tcp, &new, &clients);
+        match &port.websocket {
+            None => tcp.await,
+            Some(listener) => {
+                let tunnels = port.take(listener, Way::WebSocket, &new, &clients);
+                tokio::join!(tcp, tunnels);
+            }
+        }
+    }
+
+    /// Takes the connections that come to a listener.
+    async fn take(
+        self: &Arc<Self>,
+        listener: &TcpListener,
+        way: Way,
+        new: &Arc<Newcomers>,
+        clients: &Arc<Counts>,
+    ) {
         loop {
-            let (stream, from) = match port.listener.accept().await {
+            let (stream, from) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(_) => {
                     // Out of descriptors, or the newcomer has gone.
-                    port.desk.meters.refuse("accept");
+                    self.desk.meters.refuse("accept");
                     sleep(Duration::from_millis(10)).await;
                     continue;
                 }
             };
             let Some(place) = new.enter(from.ip()) else {
-                port.desk.meters.refuse("too many newcomers");
+                self.desk.meters.refuse("too many newcomers");
                 continue;
             };
-            let (port, clients) = (Arc::clone(&port), Arc::clone(&clients));
-            let connections = port.connections.clone();
-            connections.spawn(async move { port.receive(stream, from, place, &clients).await });
+            let (port, clients) = (Arc::clone(self), Arc::clone(clients));
+            self.connections.spawn(async move {
+                match way {
+                    Way::Tcp => port.receive(stream, from, place, &clients).await,
+                    Way::WebSocket => port.receive_tunnel(stream, from, place, &clients).await,
+                }
+            });
         }
     }
 
@@ -205,14 +238,48 @@ impl Port {
             debug!(%from, "a newcomer asks for another protocol");
             return meters.refuse("other protocol");
         }
+        if stream.set_nodelay(true).is_ok() {
+            self.receive_client(stream, from, new, clients).await;
+        }
+    }
+
+    /// Takes a client that comes through a WebSocket.
+    async fn receive_tunnel(
+        &self,
+        stream: TcpStream,
+        from: SocketAddr,
+        new: Counted,
+        clients: &Arc<Counts>,
+    ) {
+        if stream.set_nodelay(true).is_err() {
+            return;
+        }
+        let meters = &self.desk.meters;
+        match timeout(self.limits.introduction.0, accept(stream)).await {
+            Ok(Ok(tunnel)) => self.receive_client(tunnel, from, new, clients).await,
+            Ok(Err(error)) => {
+                debug!(%from, %error, "a newcomer asks for no WebSocket");
+                meters.refuse("no WebSocket");
+            }
+            Err(_) => meters.refuse("silent"),
+        }
+    }
+
+    /// Takes a client on a stream that protects nothing.
+    async fn receive_client(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        from: SocketAddr,
+        new: Counted,
+        clients: &Arc<Counts>,
+    ) {
+        let introduction = self.limits.introduction.0;
+        let meters = &self.desk.meters;
         let (most, most_of_one) = (self.limits.connections, self.limits.connections_per_address);
         let Some(_client) = clients.enter(place(from.ip()), most, most_of_one) else {
             debug!(%from, "too many connections of clients");
             return meters.refuse("too many connections");
         };
-        if stream.set_nodelay(true).is_err() {
-            return;
-        }
         let Ok(connection) = ServerConnection::new(self.tls.config()) else {
             return meters.refuse("TLS");
         };
