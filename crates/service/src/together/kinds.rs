@@ -28,8 +28,11 @@ use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
 use crate::work::Place;
 
-/// Pause after a look for a batch that found none.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Pause after a first look for a batch that found none: a submission often is on its way to the other servers still. Each further pause is twice as
+/// long, up to [`LONGEST`].
+const SHORTEST: Duration = Duration::from_millis(10);
+/// The longest pause between looks for a batch.
+const LONGEST: Duration = Duration::from_millis(640);
 /// Pause between two looks for submissions that expire.
 const EXPIRY: Duration = Duration::from_secs(60);
 
@@ -142,6 +145,8 @@ pub(crate) struct KindTask {
     /// The first submission that has waited since the last batch.
     first: Option<Instant>,
     next_look: Instant,
+    /// Pause after the next look that finds no batch.
+    pause: Duration,
     next_expiry: Instant,
     /// Whether an operator has to look before the kind goes on.
     stopped: bool,
@@ -186,6 +191,7 @@ impl KindTask {
             admitted: false,
             first: None,
             next_look: Instant::now(),
+            pause: SHORTEST,
             next_expiry: Instant::now(),
             stopped: false,
             kind: Arc::clone(&kind),
@@ -306,8 +312,8 @@ impl KindTask {
             Action::Ended { n, outcome } => self.ended(n, &outcome),
             Action::NoBatch { common, least } => {
                 debug!(kind = self.name(), common, least, "no batch yet");
-                self.next_look = Instant::now() + PAUSE;
                 self.release();
+                self.look_later();
             }
             Action::Report(contradiction) => self.report(&contradiction),
         }
@@ -435,6 +441,7 @@ impl KindTask {
         self.common.meters.batches.get_or_create(&label).inc();
         self.common.keep.batch_ended(self.name());
         self.first = None;
+        self.pause = SHORTEST;
         self.look();
     }
 
@@ -454,6 +461,17 @@ impl KindTask {
             .keep
             .stopped(self.name(), contradiction.to_string());
         self.release();
+    }
+
+    /// Has a look made after a pause.
+    fn look_later(&mut self) {
+        let (pause, door) = (self.pause, self.door.clone());
+        self.next_look = Instant::now() + pause;
+        self.pause = (2 * pause).min(LONGEST);
+        spawn_local(async move {
+            tokio::time::sleep(pause).await;
+            let _ = door.send(KindEvent::Look);
+        });
     }
 
     /// Looks whether a batch can begin, as the leader.
