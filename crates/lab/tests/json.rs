@@ -48,6 +48,13 @@ fn every_field_is_documented_and_no_other() {
         &told("tables --rows 50 --repeat 1 --only groupby/r3 --json"),
     );
     check(
+        &[
+            "The lines of `madrigal-lab serve --json`",
+            "Use of a machine by a server",
+        ],
+        &told("serve --only soak --jobs 100 --json"),
+    );
+    check(
         &["The lines of `madrigal-lab scaling --json`"],
         &told("scaling --scale 0.0005 --repeat 1 --threads 1 --only mul64/R --json"),
     );

@@ -252,13 +252,11 @@ struct ServeRow {
     /// Bytes of memory of the largest server at its most.
     peak_memory: u64,
     /// Use of the machine by the largest server, early and late in a long run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     early: Option<Taken>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<Taken>,
-    /// Deeds of attackers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attackers: Option<Done>,
+    /// Connections that attackers made, and bytes that they sent.
+    attackers_connections: Option<u64>,
+    attackers_bytes: Option<u64>,
     aes_blocks_per_second: f64,
     cores_free: f64,
 }
@@ -299,7 +297,8 @@ impl ServeRow {
             peak_memory: taken.peak,
             early: watched.map(|watched| watched.early),
             late: watched.map(|watched| watched.late),
-            attackers: done,
+            attackers_connections: done.map(|done| done.connections),
+            attackers_bytes: done.map(|done| done.bytes),
             aes_blocks_per_second: watch.aes(),
             cores_free: watch.least(),
         }
