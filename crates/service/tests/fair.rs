@@ -4,10 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use madrigal_core::chain::Chain;
-use madrigal_intake::{Code, FromServer, State};
+use madrigal_intake::{Code, FromServer, State, token_digest};
 use madrigal_service::Checked;
 
-use crate::common::{Client, Service, statistics};
+use crate::common::{ANN, Client, Service, statistics};
 use crate::jobs::runtime;
 
 /// The refusal of a submission to the first server.
@@ -151,7 +151,8 @@ fn kinds_that_cannot_be_told_or_held_are_refused() {
         assert!(kind.shares_memory > 100_000 && kind.memory >= kind.shares_memory);
         kind.memory
     };
-    let clients = one.replace("DIGEST-OF-ANN", &"0".repeat(64));
+    let ann = token_digest(b"secret of ann", &service.roster.party(0).unwrap().key);
+    let clients = one.replace(ANN, &ann.to_string());
     assert_eq!(
         wrong(&service, &format!("memory = {memory}\n{clients}")),
         ""
@@ -176,14 +177,21 @@ fn kinds_that_cannot_be_told_or_held_are_refused() {
     };
     assert_ne!(digest(&crowd), digest(&clients));
 
-    // Kinds of long names, until the message that clients get first is full.
+    // Kinds of which much is told, until the message that clients get first is full.
     let (head, kind) = clients.split_once("[[kinds]]").unwrap();
+    let names: Vec<String> = (0..8).map(|i| format!("{i}{}", "c".repeat(60))).collect();
+    let others = names.iter().map(|name| {
+        let token = token_digest(name.as_bytes(), &service.roster.party(0).unwrap().key);
+        format!("[[clients]]\nname = \"{name}\"\ntoken-sha256 = \"{token}\"\n")
+    });
+    let head = head.to_owned() + &others.collect::<String>();
+    let kind = kind.replace("\"anyone\"", &format!("{names:?}"));
     let many = |count: usize| {
         let kinds = (0..count).map(|i| {
             let name = format!("name = \"{i:03}{}\"", "x".repeat(61));
             format!("[[kinds]]{}", kind.replace("name = \"ages\"", &name))
         });
-        head.to_owned() + &kinds.collect::<String>()
+        head.clone() + &kinds.collect::<String>()
     };
     let text = wrong(&service, &many(250));
     let fit = text.split("the first ").nth(1);

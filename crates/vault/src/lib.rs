@@ -44,7 +44,7 @@ pub use limits::{Limits, Quota, Shares, Usage};
 pub use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 pub use pending::Pending;
 pub use store::{Ages, Swept};
-pub use submission::{Begun, Id, MAX_HEADER, MAX_NAME, State, Status, Submission};
+pub use submission::{Begun, Content, Id, MAX_HEADER, MAX_NAME, State, Status, Submission};
 pub use vault::Vault;
 pub use view::{Policy, View};
 

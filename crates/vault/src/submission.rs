@@ -1,10 +1,14 @@
 //! Submissions, and how one stands in a vault.
 
 use crate::error::{Result, VaultError};
+use madrigal_core::Zeroizing;
 use madrigal_core::chain::{Chain, PIECE as PIECE_BYTES};
 
 /// Name of a submission: 32 random bytes that its client drew, the same at all servers.
 pub type Id = [u8; 32];
+
+/// Header and body of a submission.
+pub type Content = (Vec<u8>, Zeroizing<Vec<u8>>);
 
 /// The most bytes of a header.
 pub const MAX_HEADER: usize = 16 << 10;

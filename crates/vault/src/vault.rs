@@ -17,7 +17,7 @@ use crate::key::VaultKey;
 use crate::limits::{Limits, Usage};
 use crate::pending::{Pending, Promise};
 use crate::store::{self, Ages, Reading, Swept, Transaction};
-use crate::submission::{Begun, Id, Status, Submission, length};
+use crate::submission::{Begun, Content, Id, Status, Submission, length};
 use crate::writer::{self, Shared};
 
 /// Bytes that an operation counts beside what it holds.
@@ -220,7 +220,7 @@ impl Vault {
     ///
     /// # Errors
     /// The vault is damaged or has stopped.
-    pub fn received(&self, id: &Id) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>> {
+    pub fn received(&self, id: &Id) -> Result<Option<Content>> {
         self.reading(|reading| reading.received(id))
     }
 

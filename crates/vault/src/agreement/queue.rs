@@ -25,10 +25,10 @@ pub(super) struct Asked {
 pub(super) struct Queue {
     /// Order of the last id that was read from the disk.
     read: u64,
-    /// The highest order that was read: those below are read again where some were forgotten.
-    highest: u64,
-    /// Whether there was more on the disk, above all that was read before.
+    /// Whether there was more on the disk after it.
     more: bool,
+    /// Order up to which ids were read again, while that goes on because some were forgotten.
+    again: Option<u64>,
     /// Ids that all servers had, in their order, for which a batch had no room.
     ready: VecDeque<Waiting>,
     /// Whether the last proposal made no batch: others are needed than those that are ready.
@@ -72,34 +72,38 @@ impl Queue {
         if asked.len() >= most && !self.stuck {
             return asked;
         }
-        self.again(host, (window / 4).max(1), Some(self.proposals), &mut asked);
+        self.retry(host, (window / 4).max(1), Some(self.proposals), &mut asked);
         self.fresh(host, window.saturating_sub(asked.len()), &mut asked);
-        self.again(host, window.saturating_sub(asked.len()), None, &mut asked);
+        self.retry(host, window.saturating_sub(asked.len()), None, &mut asked);
         asked
     }
 
-    /// Reads on.
+    /// Reads on; where there is nothing new, once more what was forgotten.
     fn fresh(&mut self, host: &dyn Host, most: usize, asked: &mut Vec<Asked>) {
-        let fresh = host.waiting(self.read, most);
-        match fresh.last() {
-            Some(last) => {
-                self.more = fresh.len() == most && last.order > self.highest;
-                self.highest = self.highest.max(last.order);
-                self.read = last.order;
-            }
-            // What was forgotten is read again, from the next proposal on.
-            None if self.forgot => (self.read, self.forgot) = (0, false),
-            None => {}
+        let mut fresh = host.waiting(self.read, most);
+        self.more = fresh.len() == most && most > 0;
+        self.read = fresh.last().map_or(self.read, |last| last.order);
+        if self.again.is_none() && self.forgot {
+            (self.again, self.forgot) = (Some(0), false);
         }
-        let known: BTreeSet<u64> = asked.iter().map(|one| one.waiting.order).collect();
-        let fresh = fresh
-            .into_iter()
-            .filter(|one| !known.contains(&one.order) && !self.lacking.contains_key(&one.order));
-        asked.extend(fresh.map(|waiting| Asked { waiting, tries: 0 }));
+        if let Some(again) = self.again
+            && fresh.len() < most
+        {
+            let old = host.waiting(again, most - fresh.len());
+            let last = old.last().map(|last| last.order);
+            self.again = last.filter(|last| *last < self.read);
+            let known: BTreeSet<u64> = asked.iter().map(|one| one.waiting.order).collect();
+            let new: BTreeSet<u64> = fresh.iter().map(|one| one.order).collect();
+            fresh.extend(old.into_iter().filter(|Waiting { order, .. }| {
+                let lacking = self.lacking.contains_key(order);
+                !lacking && !known.contains(order) && !new.contains(order)
+            }));
+        }
+        asked.extend(fresh.into_iter().map(|waiting| Asked { waiting, tries: 0 }));
     }
 
     /// Takes ids again that a follower lacked: those that are due by a proposal, or all, whichever is due first.
-    fn again(&mut self, host: &dyn Host, most: usize, by: Option<u64>, asked: &mut Vec<Asked>) {
+    fn retry(&mut self, host: &dyn Host, most: usize, by: Option<u64>, asked: &mut Vec<Asked>) {
         let mut some = Vec::new();
         while some.len() < most
             && let Some(&(due, order)) = self.due.first()

@@ -13,7 +13,7 @@ use super::tables::{self, Definition};
 use crate::agreement::{Batch, Closed, Restored, Waiting};
 use crate::error::{Result, VaultError};
 use crate::seal::{Place, Sealer};
-use crate::submission::{Id, State, Status};
+use crate::submission::{Content, Id, State, Status};
 use madrigal_core::chain::PIECE as PIECE_BYTES;
 
 /// A view of the last commit.
@@ -156,7 +156,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Header and body of what is whole and not accepted.
-    pub(crate) fn received(&self, id: &Id) -> Result<Option<(Vec<u8>, Zeroizing<Vec<u8>>)>> {
+    pub(crate) fn received(&self, id: &Id) -> Result<Option<Content>> {
         let rows = self.rows(tables::SUBMISSIONS)?;
         let Some(mut entry) = self.entry(&rows, id)? else {
             return Ok(None);

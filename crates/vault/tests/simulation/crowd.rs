@@ -62,6 +62,9 @@ fn crowd(seed: u64) -> Found {
         let before = world.proposed;
         world.event(0, Event::Trigger)?;
         world.settle()?;
+        if round > 0 && world.counted(&honest) < honest.len() {
+            return Err("one that all have is not in the first batch after it".to_owned());
+        }
         for &i in &everywhere[1..] {
             world.now[i] += 1;
             let at = world.now[i];
