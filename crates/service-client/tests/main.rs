@@ -7,3 +7,4 @@ mod pendings;
 mod requests;
 mod submissions;
 mod tls;
+mod views;
