@@ -268,7 +268,7 @@ impl Wrong {
     }
 }
 
-/// What servers 0 and 2 see of a batch while server 1 is wrong that they do not see of one without faults, and their states after it.
+/// Lines that servers 0 and 2 see of a batch while server 1 is wrong and do not see of one without faults, and their states after it.
 async fn beyond(wrong: Wrong, ends: bool) -> Vec<(BTreeSet<String>, String)> {
     let others = [0, 2];
     let mut batches = Batches::start(3, "R").await;

@@ -116,7 +116,7 @@ impl Transport for Tap {
     }
 }
 
-/// What a server sees of the others.
+/// A server's view of the others.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct View {
     /// Notes in their order from each server, announcements of jobs, sizes of their messages at their places.
@@ -203,7 +203,7 @@ pub(crate) fn until_they_meet_again(passed: Vec<Passed>) -> Vec<Passed> {
     passed.into_iter().filter(keep).collect()
 }
 
-/// What a server sees of frames that passed. Left out is what depends on time alone: signs of life, permissions to send more, and how long
+/// The view that frames that passed give a server. Left out is what depends on time alone: signs of life, permissions to send more, and how long
 /// the chain of messages before one was.
 pub(crate) fn view(passed: &[Passed], to: Party, before: Before) -> View {
     let mut all: Vec<_> = passed.iter().filter(|one| one.to == to).collect();

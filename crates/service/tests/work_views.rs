@@ -108,7 +108,7 @@ fn bytes_of(shares: &Shares) -> Vec<u8> {
     }
 }
 
-/// What the servers do, and who looks.
+/// A job of the servers, and who looks.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     kind: &'a Kind,
@@ -118,7 +118,7 @@ struct Setting<'a> {
     wrong: Option<(Party, Wrong)>,
 }
 
-/// What a server gets to see in many runs of the job: the form, and how often each bit is 1.
+/// A server's view of many runs of the job: the form, and how often each bit is 1.
 fn ones(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u32>) {
     let (mut form, mut ones) = (None, Vec::new());
     for run in 0..RUNS {
@@ -222,7 +222,7 @@ fn compared(setting: Setting<'_>, seed: u64) -> Option<String> {
     }
 }
 
-/// Three servers in A and B see the sums and products of two, of which the tests of programs look at all.
+/// Tests of programs look at jobs of three servers in A and B, which take far longer.
 #[test]
 fn no_server_learns_of_clients_inputs_from_a_job() {
     let seed = seed();
