@@ -3,9 +3,11 @@
 
 mod blocks;
 mod configs;
+mod dealings;
 mod fake;
 mod pendings;
 mod requests;
 mod spawned;
 mod submissions;
 mod tls;
+mod views;

@@ -20,4 +20,5 @@ pub use keep::{Disk, KeepError};
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;
 pub use server::{Checked, LEAVE, ServeError, Server};
+pub use together::Between;
 pub use work::{Done, Output, Place, Submitted, WorkError};

@@ -23,7 +23,7 @@ use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::requests::{Key, Pool, RequestKind};
-use crate::together::{Meet, Setup, Together};
+use crate::together::{Between, Meet, Setup, Together};
 
 /// Time that jobs have to end once a server is told to stop.
 pub const LEAVE: Duration = Duration::from_secs(30);
@@ -163,7 +163,7 @@ impl Server {
     /// # Errors
     /// [`ServeError`]: a port that is taken, a disk that cannot be used, what is kept on it.
     pub async fn start(checked: Checked) -> Result<Self, ServeError> {
-        Self::start_on(checked, None).await
+        Self::start_between(checked, None, None).await
     }
 
     /// Starts a server as [`start`](Self::start) does, on a disk of the caller's: for tests of losses of power.
@@ -171,6 +171,18 @@ impl Server {
     /// # Errors
     /// [`ServeError`] in the same cases.
     pub async fn start_on(checked: Checked, disk: Option<Disk>) -> Result<Self, ServeError> {
+        Self::start_between(checked, disk, None).await
+    }
+
+    /// Starts a server as [`start_on`](Self::start_on) does, with something of the caller's on its lines to the others: for tests of what servers see.
+    ///
+    /// # Errors
+    /// [`ServeError`] in the same cases.
+    pub async fn start_between(
+        checked: Checked,
+        disk: Option<Disk>,
+        between: Option<Between>,
+    ) -> Result<Self, ServeError> {
         let Checked {
             config,
             kinds,
@@ -203,6 +215,7 @@ impl Server {
             security: Security::Tls(tls),
             threads: config.threads,
             health: Arc::clone(&health),
+            between,
         };
         let setup = Setup {
             meet,

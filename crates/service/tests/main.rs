@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on fails; seeds are told
 
+mod batch_views;
 mod common;
 mod fair;
 mod jobs;
@@ -15,5 +16,8 @@ mod kills;
 mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;
+mod request_views;
 mod requests;
 mod tunnels;
+mod tap;
+mod work_views;

@@ -14,7 +14,7 @@ use crate::common::Service;
 use crate::random::Random;
 
 /// A service's file with a kind of requests.
-fn login(more: &str) -> String {
+pub(crate) fn login(more: &str) -> String {
     format!(
         "[[kinds]]\nname = \"login\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\nwindow = \"1 ms\"\n{more}\n"
     )

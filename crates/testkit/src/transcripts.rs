@@ -35,12 +35,17 @@ pub fn ones_of(
                 Err(error) => panic!("{party}: {error}"),
             }
         }
-        ones.resize(bytes.len() * 8, 0);
-        for (place, count) in ones.iter_mut().enumerate() {
-            *count += u32::from(bytes[place / 8] >> (place % 8) & 1);
-        }
+        count(&mut ones, &bytes);
     }
     ones
+}
+
+/// Counts the bits of a run that are 1, for whoever has another view than [`ones_of`] makes.
+pub fn count(ones: &mut Vec<u32>, bytes: &[u8]) {
+    ones.resize(bytes.len() * 8, 0);
+    for (place, count) in ones.iter_mut().enumerate() {
+        *count += u32::from(bytes[place / 8] >> (place % 8) & 1);
+    }
 }
 
 /// Compares two samples with the same chances, bit by bit: the difference of the counts has
@@ -75,16 +80,21 @@ fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
 /// # Panics
 /// If they differ.
 pub fn must_agree(a: &[u32], b: &[u32], about: &str) {
+    if let Some(difference) = difference(a, b) {
+        panic!("{difference}: {about}");
+    }
+}
+
+/// Tells in what two such samples differ by more than chance, for tests that a leak would be seen.
+pub fn difference(a: &[u32], b: &[u32]) -> Option<String> {
     let (largest, spread) = compare(a, b);
-    assert!(
-        // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
-        largest < 7.0,
-        "one bit differs by {largest:.1} standard deviations: {about}"
-    );
-    assert!(
-        spread.abs() < 6.0,
-        "all bits together deviate by {spread:.1}: {about}"
-    );
+    // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
+    if largest >= 7.0 {
+        return Some(format!(
+            "one bit differs by {largest:.1} standard deviations"
+        ));
+    }
+    (spread.abs() >= 6.0).then(|| format!("all bits together deviate by {spread:.1}"))
 }
 
 /// Checks that the comparison sees a bit that is always 1 in one sample and by chance in the other.

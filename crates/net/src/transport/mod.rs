@@ -97,6 +97,29 @@ pub trait Transport: Send + Sync + 'static {
     }
 }
 
+/// A transport of any kind, for what wraps transports without knowing them.
+impl<T: Transport + ?Sized> Transport for Box<T> {
+    fn attach(&self, inbox: Inbox) {
+        (**self).attach(inbox);
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        (**self).send(to, packet);
+    }
+
+    fn meeting(&self, with: Party) -> Option<String> {
+        (**self).meeting(with)
+    }
+
+    fn close(&self) {
+        (**self).close();
+    }
+
+    fn closing(&self, task: &mut TaskContext<'_>) -> Closing {
+        (**self).closing(task)
+    }
+}
+
 /// Work that a transport that was closed still has to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {

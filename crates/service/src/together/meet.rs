@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_core::Party;
-use madrigal_net::transport::{ConnectConfig, HandedOn, Meeting, Security, connect};
+use madrigal_net::transport::{ConnectConfig, HandedOn, Meeting, Security, Transport, connect};
 use madrigal_net::{Session, SessionConfig};
 use tokio::time::timeout;
 use tracing::{debug, info, warn};
@@ -23,8 +23,10 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// at the same moment look again at about the same moment.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// A way to stand between a server and its lines to the others: for tests of what servers get to see.
+pub type Between = Box<dyn Fn(Box<dyn Transport>) -> Box<dyn Transport> + Send + Sync>;
+
 /// How a server meets the others.
-#[derive(Debug)]
 pub(crate) struct Meet {
     pub(crate) me: Party,
     pub(crate) addresses: Vec<String>,
@@ -33,6 +35,7 @@ pub(crate) struct Meet {
     /// Threads that this server computes with.
     pub(crate) threads: usize,
     pub(crate) health: Arc<Health>,
+    pub(crate) between: Option<Between>,
 }
 
 impl Meet {
@@ -88,7 +91,10 @@ impl Meet {
         config.threads = self.threads;
         config.silence = SILENCE;
         config.patience = PATIENCE;
-        let session = Session::new(config, transport);
+        let session = match &self.between {
+            None => Session::new(config, transport),
+            Some(between) => Session::new(config, between(Box::new(transport))),
+        };
         let failure = match timeout(GREETING, session.greet()).await {
             Ok(Ok(())) => return Ok(session),
             Ok(Err(error)) => error.to_string(),

@@ -29,6 +29,7 @@ use tracing::{info, warn};
 use self::admission::Admission;
 use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
+pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
