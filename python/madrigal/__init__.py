@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from . import _native
 from ._connect import Connection, connect
-from ._errors import MadrigalError, ProgramError, RunError, SecretError, UnmetError
+from ._errors import MadrigalError, ProgramError, RunError, SecretError, ServiceError, ServiceTimeout, UnmetError
+from ._kinds import Kind, KindInput, KindOutput
 from ._models import Inference, Model, infer, load_model
 from ._program import Bound, Builder, Client, Loaded, Program, Result, client, load, program
 from ._progress import Progress
 from ._psi import Bins, InBoth, Matches, psi
 from ._secret import Secret
+from ._service import Batch, Batches, JobReceipt, Outputs, ServerState, Service, Submission, Submitted, service
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)
@@ -53,11 +55,12 @@ from ._more import erf, gelu, relu, sigmoid, silu, softmax, softplus, where
 __version__: str = _native.__version__
 
 __all__ = [
-    "Answer", "Bins", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame", "InBoth", "Inference",
-    "Kept", "Loaded", "MadrigalError", "Matches", "Model", "ModelExplanation", "ModelInfo", "Permutation", "Program", "ProgramError", "Progress",
-    "Query", "Result", "RunError", "Secret", "SecretError", "Stage", "Staged", "StagedResult", "Stages", "UnmetError", "WhoSaw",
+    "Answer", "Batch", "Batches", "Bins", "Bound", "Builder", "Calibration", "Client", "Comparison", "Connection", "DType", "Explanation", "Expr", "Frame",
+    "InBoth", "Inference", "JobReceipt", "Kept", "Kind", "KindInput", "KindOutput", "Loaded", "MadrigalError", "Matches", "Model", "ModelExplanation",
+    "ModelInfo", "Outputs", "Permutation", "Program", "ProgramError", "Progress", "Query", "Result", "RunError", "Secret", "SecretError", "ServerState",
+    "Service", "ServiceError", "ServiceTimeout", "Stage", "Staged", "StagedResult", "Stages", "Submission", "Submitted", "UnmetError", "WhoSaw",
     "bool_", "client", "col", "cond", "connect", "erf", "fixed", "gelu", "infer", "int128", "int16", "int32", "int64", "int8",
-    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "psi", "random_permutation", "relu", "repeat",
+    "lit", "load", "load_model", "look_up", "map", "match", "permutation", "program", "psi", "random_permutation", "relu", "repeat", "service",
     "shuffle", "sigmoid", "silu", "softmax", "softplus", "sort_by", "sql", "stages", "table", "tables", "uint128", "uint16",
     "uint32", "uint64", "uint8", "when", "where",
 ]

@@ -49,6 +49,24 @@ class UnmetError(RunError):
     """Inputs that do not meet what the program requires: nothing was opened."""
 
 
+class ServiceError(RunError):
+    """A service that does not give what was asked of it. The text says which server it is, and what to do.
+
+    Attributes:
+        status: Exit status that the command line would have: 2 is a wrong argument, 3 a file, 4 a server out of reach, 5 a server that refused or
+            servers that do not agree.
+        server: Name of the server at fault, as the list of servers has it; ``None`` where it is none, or not one alone.
+    """
+
+    def __init__(self, text: str, status: int, server: str | None) -> None:
+        super().__init__(text, status)
+        self.server = server
+
+
+class ServiceTimeout(ServiceError, TimeoutError):
+    """A service that has not given what was asked of it within the time that was given. To ask again is right."""
+
+
 def _shown(file: str) -> str:
     """Name of a source: of a notebook's cell the number by which its reader knows it, not the file that Jupyter makes of it."""
     ipython: Any = sys.modules.get("IPython")

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future, InvalidStateError, wait
 from typing import TYPE_CHECKING, Any, Callable, Coroutine, TypeVar
 
-from ._errors import MadrigalError, ProgramError, RunError, UnmetError
+from ._errors import MadrigalError, ProgramError, RunError, ServiceError, UnmetError
 
 if TYPE_CHECKING:
     # To import it takes half as long as NumPy does: those who run something wait for it, and not those who import the package.
@@ -27,6 +27,9 @@ def error_of(parts: tuple[Any, ...]) -> MadrigalError:
     if parts[0] == "program":
         _, text, file, line = parts
         return ProgramError(text, file, line)
+    if parts[0] == "service":
+        _, text, status, server = parts
+        return ServiceError(text, status, server)
     _, text, status, echo = parts
     error = (UnmetError if status == 6 else RunError)(text, status)
     error.echo = echo

@@ -1,7 +1,8 @@
 //! The program `madrigal`: flags in `args`, one module per command in `commands`, problems in `exit`.
 //! Parts that it shares with other programs with parties are in `madrigal_app`.
 //!
-//! It is a library of one function, so that the Python package brings the program too: see `crates/python`.
+//! It is a library of one function, so that the Python package brings the program too: see `crates/python`. Exit statuses of a service's client
+//! are here for it as well.
 
 // The program has no other outside: `pub` here says what one module offers the others.
 #![allow(unreachable_pub)]
@@ -22,6 +23,7 @@ use madrigal_app::{
 };
 
 use args::Cli;
+pub use commands::of_client;
 
 /// Does what the arguments of a process, without its own name, say; gives the exit status. Results are on standard output, and
 /// what went wrong is on standard error.

@@ -253,6 +253,20 @@ impl Array {
         self.elements.codes()
     }
 
+    /// The places of a range along the first axis, or `None` if there is no first axis, or it is shorter than that.
+    pub fn rows(&self, range: std::ops::Range<usize>) -> Option<Self> {
+        let (&rows, each) = self.shape.axes().split_first()?;
+        if range.start > range.end || range.end > rows {
+            return None;
+        }
+        let each: usize = each.iter().product();
+        let mut axes = self.shape.axes().to_vec();
+        axes[0] = range.len();
+        let mut words = Words::with_room(self.element, range.len() * each);
+        words.extend(&self.elements, range.start * each..range.end * each);
+        Some(Self::new(self.element, Shape::checked(&axes)?, words))
+    }
+
     /// Gives the elements another shape of as many.
     pub(crate) fn reshaped(&self, shape: Shape) -> Self {
         Self::new(self.element, shape, self.elements.clone())

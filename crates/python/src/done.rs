@@ -6,8 +6,8 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 
 /// A callable of Python's that hears once what came of something: results and no error, or no results and the error as a tuple.
-/// The error's first part names its kind: `program` with text, file and line, or `run` with text, exit status, and whether it only echoes
-/// another party's failure.
+/// The error's first part names its kind: `program` with text, file and line, `run` with text, exit status, and whether it only echoes
+/// another party's failure, or `service` with text, exit status, and the name of the server at fault, if it is one.
 pub struct Done(Option<Py<PyAny>>);
 
 impl Done {
@@ -18,7 +18,7 @@ impl Done {
     /// Tells the results that `made` gives, or the error.
     pub fn tell<T: for<'py> IntoPyObject<'py>>(
         mut self,
-        made: Result<impl FnOnce(Python<'_>) -> PyResult<T>, StageFailure>,
+        made: Result<impl FnOnce(Python<'_>) -> PyResult<T>, impl Into<Reason>>,
     ) {
         let Some(callable) = self.0.take() else {
             return;
@@ -30,12 +30,33 @@ impl Done {
                     Ok(results) => callable.call1(py, (results, py.None())),
                     Err(error) => fail(py, &callable, &bug(error.to_string())),
                 },
-                Err(failure) => fail(py, &callable, &failure),
+                Err(failure) => fail(py, &callable, &failure.into()),
             };
             if let Err(error) = told {
                 error.write_unraisable(py, None);
             }
         });
+    }
+}
+
+/// Reasons why there are no results.
+pub enum Reason {
+    /// A failure of a run.
+    Run(StageFailure),
+    /// A failure of a service, or of its client.
+    Service {
+        /// Reason in words, and what to do.
+        text: String,
+        /// Exit status that the command line would have.
+        status: Status,
+        /// Name of the server at fault.
+        server: Option<String>,
+    },
+}
+
+impl From<StageFailure> for Reason {
+    fn from(failure: StageFailure) -> Self {
+        Self::Run(failure)
     }
 }
 
@@ -49,24 +70,29 @@ impl Drop for Done {
     }
 }
 
-fn bug(what: String) -> StageFailure {
-    StageFailure::Run(Ending {
+fn bug(what: String) -> Reason {
+    Reason::Run(StageFailure::Run(Ending {
         text: format!("a fault of madrigal: {what}; please report it with this text"),
         status: Status::Internal,
         echo: false,
-    })
+    }))
 }
 
-fn fail(py: Python<'_>, callable: &Py<PyAny>, failure: &StageFailure) -> PyResult<Py<PyAny>> {
-    let error = match failure {
-        StageFailure::Program(error) => {
+fn fail(py: Python<'_>, callable: &Py<PyAny>, reason: &Reason) -> PyResult<Py<PyAny>> {
+    let error = match reason {
+        Reason::Run(StageFailure::Program(error)) => {
             let (file, line) = (error.at.file(), error.at.line());
             ("program", error.fault.to_string(), file, line).into_py_any(py)?
         }
-        StageFailure::Run(ending) => {
+        Reason::Run(StageFailure::Run(ending)) => {
             let Ending { text, status, echo } = ending;
             ("run", text, *status as u8, *echo).into_py_any(py)?
         }
+        Reason::Service {
+            text,
+            status,
+            server,
+        } => ("service", text, *status as u8, server).into_py_any(py)?,
     };
     callable.call1(py, (py.None(), error))
 }

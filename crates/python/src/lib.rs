@@ -7,6 +7,7 @@ mod done;
 mod lists;
 mod models;
 mod recorder;
+mod service;
 mod session;
 mod stages;
 mod tables;
@@ -79,6 +80,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<computation::ProgramFile>()?;
     module.add_class::<recorder::Kept>()?;
     module.add_class::<recorder::Permutation>()?;
+    module.add_class::<service::Call>()?;
+    module.add_class::<service::Service>()?;
+    module.add_class::<service::Submitted>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<stages::Maker>()?;
     module.add_class::<tables::Data>()?;

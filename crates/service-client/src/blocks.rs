@@ -8,9 +8,9 @@ use crate::error::ClientError;
 use crate::requests::RequestSender;
 
 /// Bytes of a block.
-const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 /// Servers that blocks are cut up for: those of replicated sharing.
-const SERVERS: usize = 3;
+pub(crate) const SERVERS: usize = 3;
 
 /// Shares of an answer that do not make a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

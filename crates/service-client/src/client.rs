@@ -118,7 +118,7 @@ impl ServiceClient {
         prepared: &Prepared,
     ) -> Result<madrigal_intake::Signed, ClientError> {
         let (digest, body) = &prepared.bodies[server];
-        let signed = self.servers.ask(server, async |link| {
+        let signed = self.servers.ask(server, move |link| async move {
             let submission = ToServer {
                 kind: place_of(&link, &prepared.kind)?,
                 id: prepared.id,
@@ -152,7 +152,7 @@ impl ServiceClient {
         let id = submission.id;
         let one = |server| {
             self.servers
-                .ask(server, async move |link| link.state(id).await)
+                .ask(server, move |link| async move { link.state(id).await })
         };
         try_join_all((0..self.servers.len()).map(one)).await
     }

@@ -7,6 +7,7 @@ use madrigal_clients::{ShareFault, ShareFileError};
 use madrigal_core::text::plain;
 use madrigal_intake::{Code, HeadersError, ReceiptError, State};
 
+use crate::blocks::BlockError;
 use crate::dial::DialError;
 
 /// A server of a service, for people.
@@ -182,6 +183,20 @@ pub enum ClientError {
         /// Requests that can be on their way.
         window: usize,
     },
+    /// An answer to a request that is no block.
+    #[error("kind `{}`: {fault}; do not use the answers, and ask the operators", plain(kind))]
+    Block {
+        /// Name of the kind.
+        kind: String,
+        /// Fault.
+        fault: BlockError,
+    },
+    /// Bytes that are no submission.
+    #[error("the bytes are no submission: {what}")]
+    Bytes {
+        /// Fault and remedy.
+        what: &'static str,
+    },
     /// A server that does not keep to the protocol.
     #[error(
         "{server} does not keep to the protocol: {what}; do not use what it gave, and ask its operator"
@@ -211,6 +226,33 @@ pub enum ClientError {
         /// Answer of the system.
         source: io::Error,
     },
+}
+
+impl ClientError {
+    /// The server at fault, where it is one.
+    pub fn server(&self) -> Option<&At> {
+        match self {
+            Self::Dial { server, .. }
+            | Self::Lost { server, .. }
+            | Self::Refused { server, .. }
+            | Self::Listed { server, .. }
+            | Self::Receipt { server, .. }
+            | Self::NoResult { server, .. }
+            | Self::Output { server, .. }
+            | Self::Fault { server, .. } => Some(server),
+            _ => None,
+        }
+    }
+
+    /// Whether the same may work later: nothing is wrong with what was asked for.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Dial { fault, .. } => fault.may_pass(),
+            Self::Lost { .. } => true,
+            Self::Refused { code, .. } => code.may_retry(),
+            _ => false,
+        }
+    }
 }
 
 impl From<ReceiptError> for ClientError {

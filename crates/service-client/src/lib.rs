@@ -12,7 +12,8 @@
 //! | come back later | [`Submission::load`], [`ServiceClient::status`], [`ServiceClient::wait`] |
 //! | submit for many | [`ServiceClient::many`] |
 //! | send requests | [`ServiceClient::requests`] |
-//! | send blocks to be encrypted, as requests | [`RequestSender::send_blocks`], [`combine_block`] |
+//! | have blocks encrypted, as requests | [`ServiceClient::ask_blocks`] |
+//! | send such requests oneself | [`RequestSender::send_blocks`], [`combine_block`] |
 //! | connect by another way than TCP and TLS | [`Dial`] |
 //!
 //! Everything runs in a tokio runtime with I/O and time.
@@ -43,6 +44,7 @@
 //! # Ok(()) }
 //! ```
 
+mod asked;
 mod asks;
 mod blocks;
 mod body;
@@ -69,7 +71,7 @@ pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
 pub use error::{At, ClientError};
 /// Kinds and states, as servers tell them.
-pub use madrigal_intake::{Kind, State, shape_in_words, token_digest};
+pub use madrigal_intake::{Kind, State, What, shape_in_words, token_digest};
 pub use many::{One, Progress};
 pub use outputs::{MOST_OUTPUT_BYTES, Outputs};
 pub use requests::{Answer, AnswerReceiver, Failed, RequestSender};

@@ -27,17 +27,29 @@ impl ServiceClient {
     ///
     /// They have no pending files. What is interrupted is submitted anew, under another name; who cannot do with that submits one by one.
     ///
+    /// The future may move between threads, so it can be spawned.
+    ///
     /// # Errors
     /// [`ClientError::NoKind`]; the failures of submissions go to `done`.
-    pub async fn many(
+    pub fn many(
         &self,
         kind: &str,
-        submissions: impl IntoIterator<Item = One>,
+        submissions: impl IntoIterator<Item = One, IntoIter: Send>,
         at_once: usize,
-        mut done: impl FnMut(usize, Result<Submission, ClientError>, Progress) -> bool,
+        done: impl FnMut(usize, Result<Submission, ClientError>, Progress) -> bool + Send,
+    ) -> impl Future<Output = Result<Progress, ClientError>> + Send {
+        self.all_of(kind, submissions.into_iter(), at_once, done)
+    }
+
+    async fn all_of(
+        &self,
+        kind: &str,
+        submissions: impl Iterator<Item = One> + Send,
+        at_once: usize,
+        mut done: impl FnMut(usize, Result<Submission, ClientError>, Progress) -> bool + Send,
     ) -> Result<Progress, ClientError> {
         self.servers.kind(kind)?;
-        let mut submissions = submissions.into_iter().enumerate();
+        let mut submissions = submissions.enumerate();
         let mut running = FuturesUnordered::new();
         let mut progress = Progress {
             accepted: 0,

@@ -127,7 +127,7 @@ impl ServiceClient {
     }
 
     async fn finished(&self, server: usize, wanted: Wanted<'_>) -> Result<Finished, ClientError> {
-        let waited = self.servers.ask(server, async move |link| {
+        let waited = self.servers.ask(server, move |link| async move {
             let of = wanted.of(&link)?;
             link.wait(of).await
         });
@@ -215,15 +215,15 @@ impl ServiceClient {
         length: u64,
     ) -> Result<Zeroizing<Vec<u8>>, ClientError> {
         let ask = |offset: u64| {
-            self.servers.ask(server, async move |link| {
+            self.servers.ask(server, move |link| async move {
                 let of = wanted.of(&link)?;
                 let piece = link.fetch(of, output, offset).await?;
                 let bytes = (length - offset).min(PIECE as u64);
                 let last = offset + bytes == length;
                 match piece.bytes.len() as u64 == bytes && piece.last == last {
                     true => Ok(piece.bytes),
-                    false => Err(LinkError::Body(
-                        "a server sent a piece of another length".into(),
+                    false => Err(LinkError::Fault(
+                        "it sent a piece of an output that is of another length".into(),
                     )),
                 }
             })

@@ -184,11 +184,15 @@ impl Servers {
     }
 
     /// Asks a server, again and again while it may work later. `ask` gets a connection, and must be such that it may be asked twice.
-    pub(crate) async fn ask<T>(
+    // No `AsyncFn`: of its futures the compiler cannot say for all lifetimes that they may move between threads.
+    pub(crate) async fn ask<T, F>(
         &self,
         server: usize,
-        ask: impl AsyncFn(Link) -> Result<T, LinkError>,
-    ) -> Result<T, ClientError> {
+        ask: impl Fn(Link) -> F + Send + Sync,
+    ) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, LinkError>> + Send,
+    {
         let mut patience = Patience::new(self.config.patience);
         loop {
             let link = self.link(server).await?;
@@ -309,7 +313,7 @@ impl Failure {
 
 /// Pauses between attempts, which grow, until the patience is over: it counts from the first failure, and anew after an attempt that lasted
 /// longer than it, as a wait for a job may.
-struct Patience {
+pub(crate) struct Patience {
     patience: Duration,
     end: Instant,
     /// Beginning of the present attempt.
@@ -318,7 +322,7 @@ struct Patience {
 }
 
 impl Patience {
-    fn new(patience: Duration) -> Self {
+    pub(crate) fn new(patience: Duration) -> Self {
         Self {
             patience,
             end: Instant::now(),
@@ -329,20 +333,28 @@ impl Patience {
 
     /// Waits if it may work later, or gives up.
     async fn bear(&mut self, failure: Failure, server: impl Fn() -> At) -> Result<(), ClientError> {
+        let (may_pass, after) = failure.may_pass();
+        match may_pass && self.pause(after).await {
+            true => Ok(()),
+            false => Err(failure.told(server())),
+        }
+    }
+
+    /// Waits before another attempt, `after` at least; gives whether there is to be one.
+    pub(crate) async fn pause(&mut self, after: Duration) -> bool {
         let now = Instant::now();
         if self.pause.is_none() || now - self.since > self.patience {
             (self.end, self.pause) = (now + self.patience, Some(FIRST));
         }
-        let (may_pass, after) = failure.may_pass();
         let length = self.pause.unwrap_or(FIRST);
         let pause = jittered(length).max(after);
-        if !may_pass || now + pause > self.end {
-            return Err(failure.told(server()));
+        if now + pause > self.end {
+            return false;
         }
         sleep(pause).await;
         self.since = Instant::now();
         self.pause = Some((2 * length).min(LONGEST));
-        Ok(())
+        true
     }
 }
 

@@ -87,6 +87,11 @@ impl Submission {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn save(&self, path: &Path, servers: &Roster) -> Result<(), ClientError> {
+        write(path, &self.to_bytes(servers), Mode::Usual)
+    }
+
+    /// The submission as [`Submission::save`] writes it.
+    pub fn to_bytes(&self, servers: &Roster) -> Vec<u8> {
         let all = servers
             .parties()
             .iter()
@@ -109,8 +114,7 @@ impl Submission {
                 })
                 .collect(),
         };
-        let json = serde_json::to_vec_pretty(&written).unwrap_or_default();
-        write(path, &json, Mode::Usual)
+        serde_json::to_vec_pretty(&written).unwrap_or_default()
     }
 
     /// Reads a file that [`Submission::save`] wrote. Its receipts are checked by whoever uses them ([`Submission::verify`]).
@@ -126,12 +130,23 @@ impl Submission {
         let bytes = bytes.ok_or_else(|| {
             file("it does not exist: give the file that was written when the inputs were submitted")
         })?;
-        let damaged = || file("it is no receipt of a submission, or is damaged: copy it again");
-        let written: Written = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
+        Self::parse(&bytes).map_err(file)
+    }
+
+    /// Reads what [`Submission::to_bytes`] gave. Its receipts are checked by whoever uses them ([`Submission::verify`]).
+    ///
+    /// # Errors
+    /// [`ClientError::Bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ClientError> {
+        Self::parse(bytes).map_err(|what| ClientError::Bytes { what })
+    }
+
+    /// The submission, or what is wrong with the bytes.
+    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+        let damaged = || "it is no receipt of a submission, or is damaged: copy it again";
+        let written: Written = serde_json::from_slice(bytes).map_err(|_| damaged())?;
         if written.madrigal_submission != VERSION {
-            return Err(file(
-                "it is of another version of this program: use that one",
-            ));
+            return Err("it is of another version of this program: use that one");
         }
         let digest = |digits: &str| hex::array(digits).map(Digest256).ok_or_else(damaged);
         let digests = written.servers.iter().map(|server| digest(&server.digest));

@@ -22,7 +22,7 @@ use tokio::io::duplex;
 /// The time at all servers.
 pub(crate) const NOW: u64 = 1_800_000_000;
 
-/// A kind of programs whose output is its input `x`, and one of requests whose answer is the first half.
+/// A kind of programs whose output is its input `x`, one of requests whose answer is the first half, and one of blocks whose answer is the request's number.
 pub(crate) fn kinds(sharing: Sharing) -> Vec<Kind> {
     let input = |name: &str, shape, element| Input {
         name: name.into(),
@@ -67,12 +67,20 @@ pub(crate) fn kinds(sharing: Sharing) -> Vec<Kind> {
         },
         ..copy.clone()
     };
+    let blocks = Kind {
+        name: "blocks".into(),
+        what: What::Requests {
+            request_bytes: 16,
+            answer_bytes: 32,
+        },
+        ..halves.clone()
+    };
     let members = Kind {
         name: "members".into(),
         anonymous: false,
         ..copy.clone()
     };
-    vec![copy, halves, members]
+    vec![copy, halves, members, blocks]
 }
 
 /// Ways in which a server is not as it should be.
@@ -106,6 +114,8 @@ pub(crate) struct Faults {
     pub(crate) late: Duration,
     /// Drops requests instead of answering them.
     pub(crate) mute: bool,
+    /// Gives answers of which one part is another one.
+    pub(crate) other_block: bool,
 }
 
 #[derive(Default)]
@@ -278,6 +288,14 @@ impl Server {
         dies
     }
 
+    /// Two of three parts of a block with a number, which are alike at all servers.
+    fn numbered(&self, number: u64) -> Vec<u8> {
+        let part = [number.to_le_bytes(); 2].concat();
+        let mut parts = [&part[..], &part[..]].concat();
+        parts[31] ^= u8::from(self.faults.lock().unwrap().other_block);
+        parts
+    }
+
     fn receipt(&self, id: Digest256, one: &Submitted) -> Signed {
         let faults = self.faults.lock().unwrap();
         let kind = &self.terms.kinds[one.kind];
@@ -413,14 +431,22 @@ impl Server {
                 if self.faults.lock().unwrap().mute {
                     return true;
                 }
+                let blocks = self.terms.kinds[requests.kind as usize].name == "blocks";
+                let first = requests.first_number;
+                let (each_bytes, answers): (u32, Vec<Vec<u8>>) = match blocks {
+                    true => {
+                        let numbers = first..first + requests.count();
+                        (32, numbers.map(|number| self.numbered(number)).collect())
+                    }
+                    false => (8, requests.each().map(|one| one[..8].to_vec()).collect()),
+                };
                 // In two groups, the later one first: any order is right.
-                let answers: Vec<Vec<u8>> = requests.each().map(|one| one[..8].to_vec()).collect();
                 let half = answers.len() / 2;
                 for (at, group) in [(half, &answers[half..]), (0, &answers[..half])] {
                     if !group.is_empty() {
                         connection.answers(Answers {
                             first_number: requests.first_number + at as u64,
-                            each_bytes: 8,
+                            each_bytes,
                             payload: group.concat().into(),
                         });
                     }

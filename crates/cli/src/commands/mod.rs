@@ -20,6 +20,7 @@ mod stats;
 mod store;
 mod submit;
 
+pub use self::submit::of_client;
 use crate::args::Command;
 use crate::exit::Result;
 

@@ -69,12 +69,18 @@ impl Fault for Unsubmitted {
     }
 }
 
-fn of_client(error: &ClientError) -> Status {
+/// The exit status that a failure of a service's client ends with.
+pub fn of_client(error: &ClientError) -> Status {
     match error {
         ClientError::Dial { .. } | ClientError::Lost { .. } => Status::Network,
-        ClientError::NoKind { .. } | ClientError::Inputs { .. } | ClientError::Value { .. } => {
-            Status::Usage
-        }
+        ClientError::NoKind { .. }
+        | ClientError::Sort { .. }
+        | ClientError::Inputs { .. }
+        | ClientError::Value { .. }
+        | ClientError::Requests { .. } => Status::Usage,
+        ClientError::File { .. }
+        | ClientError::Io { .. }
+        | ClientError::Bytes { .. } => Status::File,
         _ => Status::Peer,
     }
 }
@@ -290,14 +296,9 @@ async fn each(
 
 /// One place along the first axis, which stays, of length 1.
 fn row(array: &Array, place: usize) -> Array {
-    let axes = array.shape().axes();
-    let each: usize = axes.get(1..).unwrap_or_default().iter().product();
-    let mut shape = axes.to_vec();
-    shape[0] = 1;
-    let shape = Shape::checked(&shape).unwrap_or_default();
-    let codes = array.codes().skip(place * each).take(each);
-    let row = Array::from_codes(array.element(), &shape, codes);
-    row.expect("as many elements as the shape asks for")
+    let row = array.rows(place..place + 1);
+    // A single value has no axis, and is the one place that there is.
+    row.unwrap_or_else(|| array.clone())
 }
 
 async fn tell_states(
