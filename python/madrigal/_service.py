@@ -123,6 +123,15 @@ def _path(path: str | os.PathLike[str] | None) -> str | None:
     return None if path is None else os.fspath(path)
 
 
+class _raised(AbstractContextManager[None]):
+    """Makes errors that the native module raises at once those of the package."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, _native.RunError):
+            text, status = error.args
+            raise ServiceError(text, status, None) from None
+
+
 class _Waiter:
     """Waits for steps: how long, and who is told of progress."""
 
@@ -151,7 +160,8 @@ class _Waiter:
                 made: T = end.value
                 return made
             job, done = future()
-            call = begin(done)
+            with _raised():
+                call = begin(done)
             answer = result(job, call.stop, lambda: self._look(job, call))
 
     async def later(self, steps: _Steps[T]) -> T:
@@ -164,7 +174,8 @@ class _Waiter:
                 made: T = end.value
                 return made
             job, done = future()
-            call = begin(done)
+            with _raised():
+                call = begin(done)
             answer = await outcome(job, call.stop, lambda: self._look(job, call))
 
 
@@ -277,15 +288,6 @@ class Batches:
 
     async def __anext__(self) -> Batch:
         return await self._waiter().later(self._next())
-
-
-class _raised(AbstractContextManager[None]):
-    """Makes errors that the native module raises at once those of the package."""
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, _native.RunError):
-            text, status = error.args
-            raise ServiceError(text, status, None) from None
 
 
 class Service:

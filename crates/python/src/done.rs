@@ -54,6 +54,17 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// A failure of a service that is no server's.
+    pub fn own(text: impl Into<String>, status: Status) -> Self {
+        Self::Service {
+            text: text.into(),
+            status,
+            server: None,
+        }
+    }
+}
+
 impl From<StageFailure> for Reason {
     fn from(failure: StageFailure) -> Self {
         Self::Run(failure)

@@ -76,17 +76,8 @@ impl From<ClientError> for Reason {
     }
 }
 
-/// A failure that is no server's.
-fn own(text: impl std::fmt::Display, status: Status) -> Reason {
-    Reason::Service {
-        text: text.to_string(),
-        status,
-        server: None,
-    }
-}
-
 fn closed() -> Reason {
-    own("the service is closed: make another one", Status::Usage)
+    Reason::own("the service is closed: make another one", Status::Usage)
 }
 
 /// The exception of a failure that is told at once.
@@ -105,7 +96,10 @@ pub struct Call {
 impl Call {
     /// Gives it up. What servers have accepted by then counts.
     fn stop(&self) {
-        drop(lock(&self.stop).take().map(|stop| stop.send(())));
+        if let Some(stop) = lock(&self.stop).take() {
+            // One that is over hears nothing any more.
+            let _ = stop.send(());
+        }
     }
 
     /// Units that are done, of those that have some.
@@ -168,7 +162,7 @@ impl Service {
             let told = tokio::select! {
                 biased;
                 made = work => made,
-                () = stopped => Err(own("it was given up", Status::Interrupted)),
+                () = stopped => Err(Reason::own("it was given up", Status::Interrupted)),
                 _ = over.wait_for(|over| *over) => Err(closed()),
             };
             done.tell(told);
@@ -336,7 +330,9 @@ impl Service {
         }
         let blocks = Zeroizing::new(blocks.to_vec());
         self.begin(done, |shared, counted| async move {
-            let count = |more: usize| drop(counted.fetch_add(more as u64, Ordering::Relaxed));
+            let count = |more: usize| {
+                counted.fetch_add(more as u64, Ordering::Relaxed);
+            };
             let client = shared.client().await?;
             let answers = client.ask_blocks(&kind, &blocks, count).await?;
             Ok(move |py: Python<'_>| {

@@ -1,12 +1,14 @@
 //! Blocks that are asked for together: cut up, sent, asked for again where a connection or an answer was lost, and put together in their order.
 
+use std::time::Duration;
+
 use futures_util::future::try_join;
 use madrigal_core::Zeroizing;
 use madrigal_intake::What;
 
-use crate::blocks::{BLOCK, BlockError, SERVERS, combine_block};
+use crate::blocks::{BLOCK, SERVERS, combine_block};
 use crate::client::ServiceClient;
-use crate::error::ClientError;
+use crate::error::{BlockError, ClientError};
 use crate::requests::{AnswerReceiver, Failed, RequestSender};
 use crate::servers::Patience;
 
@@ -64,7 +66,7 @@ impl ServiceClient {
             if round.left.len() < before {
                 patience = Patience::new(self.servers.config.patience);
             }
-            if !patience.pause(std::time::Duration::ZERO).await {
+            if !patience.pause(Duration::ZERO).await {
                 return Err(error);
             }
         }

@@ -6,7 +6,6 @@ use madrigal_app::failure::Status;
 use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{Kind, Outputs, ServiceClient, What};
 
-use super::own;
 use crate::done::Reason;
 
 /// Name, type, and lengths of the axes.
@@ -87,7 +86,7 @@ pub fn arrays(outputs: &Outputs) -> Result<Vec<(String, Array)>, Reason> {
             .zip(shape)
             .and_then(|(typed, shape)| Array::from_shares(typed, &shape, shares));
         let unknown = || {
-            own(
+            Reason::own(
                 format!(
                     "kind `{}`: the type `{}` of output `{}` is none that this version knows: use the version that the servers use",
                     outputs.job.kind,
