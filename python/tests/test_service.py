@@ -62,7 +62,7 @@ def twice(p: mg.Builder) -> None:
 
 
 class Proxy:
-    """What a client takes for a server: it hands on what comes, until it is told to be away."""
+    """A server, as a client sees it: it hands on what comes, until it is told to be away."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")

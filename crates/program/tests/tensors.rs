@@ -2,7 +2,9 @@
 
 use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Everyone, Fixed, Inputs, Party, Plain, Program, Secret, Shape, Tensor};
+use madrigal_program::{
+    Array, Everyone, Fixed, Inputs, Party, Plain, Program, Secret, Shape, Tensor,
+};
 
 use crate::lowering::agrees;
 use crate::random::Random;
@@ -367,7 +369,13 @@ fn short_lists_are_joined() {
 fn arrays_give_rows() {
     let shape = Shape::checked(&[4, 3]).expect("a shape");
     let array = Array::of(&shape, &counted(12)).expect("as many elements");
-    for (range, first, rows) in [(0..4, 0, 4), (1..3, 3, 2), (3..4, 9, 1), (2..2, 6, 0), (4..4, 12, 0)] {
+    for (range, first, rows) in [
+        (0..4, 0, 4),
+        (1..3, 3, 2),
+        (3..4, 9, 1),
+        (2..2, 6, 0),
+        (4..4, 12, 0),
+    ] {
         let some = array.rows(range).expect("places that there are");
         assert_eq!(some.shape().axes(), [rows, 3]);
         let numbers: Vec<u32> = (first..first + 3 * rows as u32).collect();

@@ -19,7 +19,8 @@ impl ServiceClient {
     /// Sends blocks as requests to a kind such as `aes-128`, and gives the answers, in the order of the blocks. `answered` is called with
     /// the number of answers that have come since the last time.
     ///
-    /// What is lost on its way, or refused with a code that may be retried, is asked for again, cut up anew, until the configuration's patience is over with no answer.
+    /// Blocks without an answer, because it was lost or refused with a code that may be retried, are cut up and sent anew, until no answer has come for the
+    /// configuration's patience.
     ///
     /// # Errors
     /// [`ClientError`] as [`ServiceClient::requests`]; [`ClientError::Refused`], and [`ClientError::Block`] where servers give different answers.
@@ -132,10 +133,10 @@ impl Round<'_> {
             }
             Ok(())
         };
-        try_join(sends, receives).await?;
+        let joined = try_join(sends, receives).await;
         let missing = asked.iter().zip(&done).filter(|(_, done)| !**done);
         self.left = missing.map(|(place, _)| *place).collect();
-        Ok(())
+        joined.map(drop)
     }
 
     /// The reason for which blocks have no answers.

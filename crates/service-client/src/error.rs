@@ -202,7 +202,10 @@ pub enum ClientError {
         window: usize,
     },
     /// An answer to a request that is no block.
-    #[error("kind `{}`: {fault}; do not use the answers, and ask the operators", plain(kind))]
+    #[error(
+        "kind `{}`: {fault}; do not use the answers, and ask the operators",
+        plain(kind)
+    )]
     Block {
         /// Name of the kind.
         kind: String,
