@@ -36,12 +36,12 @@ class Waiter:
         self._until = None if timeout is None else time.monotonic() + timeout
         self._late = f"{what} within {timeout} s: ask again, or wait longer"
         self._ear = ear
-        #: Units in all, of which progress is told.
-        self.total = 0
+        #: Name and number of the units of which progress is told.
+        self.units, self.total = "", 0
 
     def _look(self, job: Any, call: _native.Call) -> None:
         if self._ear is not None and self.total:
-            self._ear("progress", "done", call.done(), self.total, False)
+            self._ear("progress", self.units, call.done(), self.total, False)
         if self._until is not None and time.monotonic() > self._until and not job.done():
             raise ServiceTimeout(self._late, 4, None)
 

@@ -268,7 +268,7 @@ class Service:
             raise ValueError("at_once is a number of submissions, 1 or more")
         given, count = all_rows(find((yield from self._kinds()), kind), values)
         names = None if clients is None else [str(name) for name in clients]
-        waiter.total = count
+        waiter.units, waiter.total = "submissions", count
         # Servers know whoever has a key or a token by one name.
         numbered = not self._native.known
         begun = [given]
@@ -346,7 +346,7 @@ class Service:
             raise TypeError(f"blocks are an array of numpy.uint8, not of {array.dtype}")
         if array.ndim != 2 or array.shape[1] != 16:
             raise ValueError(f"blocks have shape (n, 16), not {array.shape}")
-        waiter.total = len(array)
+        waiter.units, waiter.total = "requests", len(array)
         data = array.tobytes()
         answers = yield lambda done: self._native.requests(kind, data, done)
         return np.frombuffer(answers, dtype=np.uint8).reshape(array.shape)
