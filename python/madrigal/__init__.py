@@ -25,8 +25,9 @@ from ._models import Inference, Model, infer, load_model
 from ._program import Bound, Builder, Client, Loaded, Program, Result, client, load, program
 from ._progress import Progress
 from ._psi import Bins, InBoth, Matches, psi
+from ._receipts import Batch, JobReceipt, Outputs, ServerState, Submitted
 from ._secret import Secret
-from ._service import Batch, Batches, JobReceipt, Outputs, ServerState, Service, Submission, Submitted, service
+from ._service import Batches, Service, Submission, service
 from ._stages import Kept, Stage, Staged, StagedResult, Stages, stages
 from ._told import Calibration, Comparison, Explanation, ModelExplanation, ModelInfo, WhoSaw
 from . import _numpy  # noqa: F401  (it fills the tables of NumPy's functions)

@@ -4,168 +4,24 @@ from __future__ import annotations
 
 import atexit
 import os
-import time
 import weakref
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, Callable, Generator, Mapping, NamedTuple, Sequence, TypeVar
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from . import _native
-from ._errors import ServiceError, ServiceTimeout
-from ._jobs import future, outcome, result
+from ._calls import Steps, Waiter, raised
+from ._errors import ServiceError
 from ._kinds import Kind, all_rows, find, kind_of, one_row
-from ._program import _array
-from ._progress import Ear, ProgressLike, listening
-
-T = TypeVar("T")
-
-#: Begins something of the native module's, which tells the callable what came of it.
-_Begin = Callable[[Callable[[Any, Any], None]], _native.Call]
-#: Things that are begun one after another, and what comes of them in the end. It is the same for threads and for event loops.
-_Steps = Generator[_Begin, Any, T]
+from ._progress import ProgressLike, listening
+from ._receipts import Batch, Outputs, ServerState, Submitted, finished
 
 #: Name of a client that gives none.
 _ANONYMOUS = "anonymous"
 
 
-@dataclass(frozen=True)
-class ServerState:
-    """Where a submission stands at one server.
-
-    Attributes:
-        server: Name of the server.
-        state: ``"unknown"``, ``"receiving"``, ``"accepted"`` (it waits for a batch), ``"running"``, ``"counted"``, ``"failed"`` or ``"expired"``.
-        batch: Number of its batch, once it is in one.
-        reason: Reason of a failure.
-    """
-
-    server: str
-    state: str
-    batch: int | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class JobReceipt:
-    """What all servers have signed of a job. Whoever has the list of servers can check it.
-
-    Attributes:
-        kind: Name of the kind.
-        program: Digest of its program, 64 hexadecimal digits.
-        batch: Number of the batch.
-        submissions: Number of submissions in it.
-        recipients: Those who get outputs, in words.
-        time: End of the job at server 0, in seconds since 1970.
-        signed: Of each server its name, the bytes that it has signed, and its signature.
-    """
-
-    kind: str
-    program: str
-    batch: int
-    submissions: int
-    recipients: tuple[str, ...]
-    time: int
-    signed: tuple[tuple[str, bytes, bytes], ...] = field(repr=False)
-
-
-class Outputs(dict[str, Any]):
-    """Outputs of a job that are for this client, by name: arrays of NumPy, and numbers where the program gives one.
-
-    Attributes:
-        receipt: What all servers have signed of the job.
-    """
-
-    receipt: JobReceipt
-
-    def __init__(self, outputs: Mapping[str, Any], receipt: JobReceipt) -> None:
-        super().__init__(outputs)
-        self.receipt = receipt
-
-    @property
-    def batch(self) -> int:
-        """Number of the batch."""
-        return self.receipt.batch
-
-
-class Batch(NamedTuple):
-    """A batch whose job is done."""
-
-    #: Number of the batch, counted from 1.
-    batch: int
-    #: Outputs that are for this client.
-    outputs: Outputs
-    #: What all servers have signed of the job.
-    receipt: JobReceipt
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """What came of many submissions.
-
-    Attributes:
-        accepted: Number of submissions that all servers have accepted.
-        failures: Of each of the others its place in the arrays, and the error. Where a server was lost it may count all the same.
-    """
-
-    accepted: int
-    failures: tuple[tuple[int, ServiceError], ...]
-
-
-def _finished(told: tuple[Any, ...]) -> Outputs:
-    outputs, (kind, program, batch, submissions, recipients, ended, signed) = told
-    receipt = JobReceipt(kind, program, batch, submissions, tuple(recipients), ended, tuple(signed))
-    return Outputs({name: _array(parts) for name, parts in outputs}, receipt)
-
-
 def _path(path: str | os.PathLike[str] | None) -> str | None:
     return None if path is None else os.fspath(path)
-
-
-class _Waiter:
-    """Waits for steps: how long, and who is told of progress."""
-
-    def __init__(self, timeout: float | None, what: str, ear: Ear | None = None) -> None:
-        if timeout is not None and not timeout >= 0:
-            raise ValueError("timeout is a number of seconds, 0 or more")
-        self._until = None if timeout is None else time.monotonic() + timeout
-        self._late = f"{what} within {timeout} s: ask again, or wait longer"
-        self._ear = ear
-        #: Units in all, of which progress is told.
-        self.total = 0
-
-    def _look(self, job: Any, call: _native.Call) -> None:
-        if self._ear is not None and self.total:
-            self._ear("progress", "done", call.done(), self.total, False)
-        if self._until is not None and time.monotonic() > self._until and not job.done():
-            raise ServiceTimeout(self._late, 4, None)
-
-    def now(self, steps: _Steps[T]) -> T:
-        """Waits on this thread, which looks for interrupts ten times a second."""
-        answer = None
-        while True:
-            try:
-                begin = steps.send(answer)
-            except StopIteration as end:
-                made: T = end.value
-                return made
-            job, done = future()
-            call = begin(done)
-            answer = result(job, call.stop, lambda: self._look(job, call))
-
-    async def later(self, steps: _Steps[T]) -> T:
-        """Waits beside other tasks of an event loop; if this task is cancelled, what was begun is given up."""
-        answer = None
-        while True:
-            try:
-                begin = steps.send(answer)
-            except StopIteration as end:
-                made: T = end.value
-                return made
-            job, done = future()
-            call = begin(done)
-            answer = await outcome(job, call.stop, lambda: self._look(job, call))
 
 
 class Submission:
@@ -200,10 +56,10 @@ class Submission:
         Raises:
             ServiceError: the file cannot be written.
         """
-        with _raised():
+        with raised():
             self._native.save(os.fspath(path))
 
-    def _status(self) -> _Steps[list[ServerState]]:
+    def _status(self) -> Steps[list[ServerState]]:
         native, asked = self._service._native, self._native
         states = yield lambda done: native.status(asked, done)
         return [ServerState(server, *one) for server, one in zip(native.servers, states)]
@@ -214,15 +70,15 @@ class Submission:
         Raises:
             ServiceError: a server that is away or refuses.
         """
-        return _Waiter(None, "").now(self._status())
+        return Waiter(None, "").now(self._status())
 
     async def status_async(self) -> list[ServerState]:
         """Asks as :meth:`status` does, beside other tasks of an event loop."""
-        return await _Waiter(None, "").later(self._status())
+        return await Waiter(None, "").later(self._status())
 
-    def _wait(self) -> _Steps[Outputs]:
+    def _wait(self) -> Steps[Outputs]:
         native, asked = self._service._native, self._native
-        return _finished((yield lambda done: native.wait(asked, done)))
+        return finished((yield lambda done: native.wait(asked, done)))
 
     def wait(self, timeout: float | None = None) -> Outputs:
         """Waits for the job, checks the receipts of all servers, and puts the outputs together that are for the submitter.
@@ -237,11 +93,11 @@ class Submission:
             ServiceTimeout: the job is not done in time; the submission stays.
             ServiceError: a server that is away or refuses, a submission that has failed or expired, servers that do not agree.
         """
-        return _Waiter(timeout, "the job is not done").now(self._wait())
+        return Waiter(timeout, "the job is not done").now(self._wait())
 
     async def wait_async(self, timeout: float | None = None) -> Outputs:
         """Waits as :meth:`wait` does, beside other tasks of an event loop."""
-        return await _Waiter(timeout, "the job is not done").later(self._wait())
+        return await Waiter(timeout, "the job is not done").later(self._wait())
 
     def __repr__(self) -> str:
         return f"<submission {self.id[:16]} to {self.kind} by {self.client}>"
@@ -257,14 +113,14 @@ class Batches:
     def __init__(self, service: Service, kind: str, after: int, timeout: float | None) -> None:
         self._service, self._kind, self.after, self._timeout = service, kind, after, timeout
 
-    def _next(self) -> _Steps[Batch]:
+    def _next(self) -> Steps[Batch]:
         native = self._service._native
-        outputs = _finished((yield lambda done: native.after(self._kind, self.after, done)))
+        outputs = finished((yield lambda done: native.after(self._kind, self.after, done)))
         self.after = outputs.batch
         return Batch(outputs.batch, outputs, outputs.receipt)
 
-    def _waiter(self) -> _Waiter:
-        return _Waiter(self._timeout, f"no batch of {self._kind} after {self.after} is done")
+    def _waiter(self) -> Waiter:
+        return Waiter(self._timeout, f"no batch of {self._kind} after {self.after} is done")
 
     def __iter__(self) -> Batches:
         return self
@@ -279,15 +135,6 @@ class Batches:
         return await self._waiter().later(self._next())
 
 
-class _raised(AbstractContextManager[None]):
-    """Makes errors that the native module raises at once those of the package."""
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, _native.RunError):
-            text, status = error.args
-            raise ServiceError(text, status, None) from None
-
-
 class Service:
     """A service of servers that stay up, as :func:`service` makes it, for a client of it.
 
@@ -296,7 +143,7 @@ class Service:
     """
 
     def __init__(self, path: str, client: str | None, timeout: float | None, connections: int) -> None:
-        with _raised():
+        with raised():
             self._native = _native.Service(path, client, timeout, connections)
         self._client = client
         self._known: tuple[Kind, ...] | None = None
@@ -330,7 +177,7 @@ class Service:
     async def __aexit__(self, *_: object) -> None:
         self.close()
 
-    def _kinds(self) -> _Steps[tuple[Kind, ...]]:
+    def _kinds(self) -> Steps[tuple[Kind, ...]]:
         if self._known is None:
             self._known = tuple(kind_of(parts) for parts in (yield self._native.kinds))
         return self._known
@@ -341,13 +188,13 @@ class Service:
         Raises:
             ServiceError: a server is away, is another one than the list says, or does not agree with the others.
         """
-        return list(_Waiter(None, "").now(self._kinds()))
+        return list(Waiter(None, "").now(self._kinds()))
 
     async def kinds_async(self) -> list[Kind]:
         """Asks as :meth:`kinds` does, beside other tasks of an event loop."""
-        return list(await _Waiter(None, "").later(self._kinds()))
+        return list(await Waiter(None, "").later(self._kinds()))
 
-    def _submit(self, kind: str, values: Mapping[str, Any], client: str | None, pending: Any, receipt: Any) -> _Steps[Submission]:
+    def _submit(self, kind: str, values: Mapping[str, Any], client: str | None, pending: Any, receipt: Any) -> Steps[Submission]:
         given = one_row(find((yield from self._kinds()), kind), values)
         name, files = client or self.client, (_path(pending), _path(receipt))
         begun = [given]
@@ -385,7 +232,7 @@ class Service:
             ServiceError: a server that is away, refuses, or does not keep to the protocol; a file.
         """
         steps = self._submit(kind, {**(inputs or {}), **values}, client, pending, receipt)
-        return _Waiter(None, "").now(steps)
+        return Waiter(None, "").now(steps)
 
     async def submit_async(
         self,
@@ -401,7 +248,7 @@ class Service:
         """Submits as :meth:`submit` does, beside other tasks of an event loop. Who cancels the task does not take the submission back: servers that have
         it keep it, and it counts if all have."""
         steps = self._submit(kind, {**(inputs or {}), **values}, client, pending, receipt)
-        return await _Waiter(None, "").later(steps)
+        return await Waiter(None, "").later(steps)
 
     def submission(self, receipt: bytes | str | os.PathLike[str]) -> Submission:
         """The submission that receipts are of: a file's, or bytes of :attr:`Submission.receipt`.
@@ -409,19 +256,19 @@ class Service:
         Raises:
             ServiceError: a file that cannot be read, or receipts that servers of this service have not signed.
         """
-        with _raised():
+        with raised():
             if isinstance(receipt, (bytes, bytearray)):
                 return Submission(self, self._native.load(None, bytes(receipt)))
             return Submission(self, self._native.load(os.fspath(receipt), None))
 
     def _many(
-        self, kind: str, values: Mapping[str, Any], at_once: int, client: str | None, clients: Sequence[str] | None, waiter: _Waiter
-    ) -> _Steps[Submitted]:
+        self, kind: str, values: Mapping[str, Any], at_once: int, client: str | None, clients: Sequence[str] | None, waiter: Waiter
+    ) -> Steps[Submitted]:
         if at_once < 1:
             raise ValueError("at_once is a number of submissions, 1 or more")
         given, count = all_rows(find((yield from self._kinds()), kind), values)
         names = None if clients is None else [str(name) for name in clients]
-        waiter.total = count
+        waiter.units, waiter.total = "submissions", count
         # Servers know whoever has a key or a token by one name.
         numbered = not self._native.known
         begun = [given]
@@ -459,7 +306,7 @@ class Service:
             ServiceError: the servers are away, or have no such kind. Failures of single submissions are in what is returned.
         """
         with listening(kind, progress, "many submissions", native=False) as ear:
-            waiter = _Waiter(None, "", ear)
+            waiter = Waiter(None, "", ear)
             return waiter.now(self._many(kind, inputs, at_once, client, clients, waiter))
 
     async def submit_many_async(
@@ -475,7 +322,7 @@ class Service:
     ) -> Submitted:
         """Submits as :meth:`submit_many` does, beside other tasks of an event loop."""
         with listening(kind, progress, "many submissions", native=False) as ear:
-            waiter = _Waiter(None, "", ear)
+            waiter = Waiter(None, "", ear)
             return await waiter.later(self._many(kind, inputs, at_once, client, clients, waiter))
 
     def outputs(self, kind: str, *, after: int = 0, timeout: float | None = None) -> Batches:
@@ -493,13 +340,13 @@ class Service:
             raise ValueError("after is the number of a batch, 0 or more")
         return Batches(self, kind, after, timeout)
 
-    def _requests(self, kind: str, blocks: Any, waiter: _Waiter) -> _Steps[Any]:
+    def _requests(self, kind: str, blocks: Any, waiter: Waiter) -> Steps[Any]:
         array = np.asarray(blocks)
         if array.dtype != np.uint8:
             raise TypeError(f"blocks are an array of numpy.uint8, not of {array.dtype}")
         if array.ndim != 2 or array.shape[1] != 16:
             raise ValueError(f"blocks have shape (n, 16), not {array.shape}")
-        waiter.total = len(array)
+        waiter.units, waiter.total = "requests", len(array)
         data = array.tobytes()
         answers = yield lambda done: self._native.requests(kind, data, done)
         return np.frombuffer(answers, dtype=np.uint8).reshape(array.shape)
@@ -507,7 +354,7 @@ class Service:
     def requests(self, kind: str, blocks: Any, *, progress: ProgressLike = False) -> Any:
         """Has three servers encrypt blocks under their key, of a kind such as ``requests = "aes-128"``. No server sees a block or its encryption.
 
-        What is lost on its way is asked for again, until the service's ``timeout`` is over.
+        Blocks whose answers are lost are sent again, until no answer has come for the service's ``timeout``.
 
         Args:
             kind: Name of the kind.
@@ -521,13 +368,13 @@ class Service:
             ServiceError: a server that is away or refuses, servers that give different answers, a kind that takes no such requests.
         """
         with listening(kind, progress, "requests", native=False) as ear:
-            waiter = _Waiter(None, "", ear)
+            waiter = Waiter(None, "", ear)
             return waiter.now(self._requests(kind, blocks, waiter))
 
     async def requests_async(self, kind: str, blocks: Any, *, progress: ProgressLike = False) -> Any:
         """Asks as :meth:`requests` does, beside other tasks of an event loop."""
         with listening(kind, progress, "requests", native=False) as ear:
-            waiter = _Waiter(None, "", ear)
+            waiter = Waiter(None, "", ear)
             return await waiter.later(self._requests(kind, blocks, waiter))
 
     def __repr__(self) -> str:

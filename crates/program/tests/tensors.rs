@@ -2,7 +2,9 @@
 
 use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret, Tensor};
+use madrigal_program::{
+    Array, Everyone, Fixed, Inputs, Party, Plain, Program, Secret, Shape, Tensor,
+};
 
 use crate::lowering::agrees;
 use crate::random::Random;
@@ -361,4 +363,32 @@ fn short_lists_are_joined() {
     let outputs = program.simulate(&inputs).expect("inputs as declared");
     assert_eq!(outputs.get(opened.0), [true, false, false, true]);
     assert_eq!(outputs.get(opened.1), [40, 0, 0, -70]);
+}
+
+#[test]
+fn arrays_give_rows() {
+    let shape = Shape::checked(&[4, 3]).expect("a shape");
+    let array = Array::of(&shape, &counted(12)).expect("as many elements");
+    for (range, first, rows) in [
+        (0..4, 0, 4),
+        (1..3, 3, 2),
+        (3..4, 9, 1),
+        (2..2, 6, 0),
+        (4..4, 12, 0),
+    ] {
+        let some = array.rows(range).expect("places that there are");
+        assert_eq!(some.shape().axes(), [rows, 3]);
+        let numbers: Vec<u32> = (first..first + 3 * rows as u32).collect();
+        assert_eq!(some.to_vec::<u32>(), Some(numbers));
+    }
+    let backwards = std::ops::Range { start: 3, end: 2 };
+    for wrong in [0..5, 4..5, backwards, 0..usize::MAX] {
+        assert!(array.rows(wrong).is_none());
+    }
+    let one = Array::of(&Shape::scalar(), &[7_u32]).expect("one element");
+    assert!(one.rows(0..1).is_none());
+    // No elements, and places all the same.
+    let empty = Shape::checked(&[5, 0]).expect("a shape");
+    let empty = Array::of::<u32>(&empty, &[]).expect("no elements");
+    assert_eq!(empty.rows(1..3).expect("places").shape().axes(), [2, 0]);
 }

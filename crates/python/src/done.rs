@@ -2,8 +2,12 @@
 
 use madrigal_app::failure::Status;
 use madrigal_app::held::{Ending, StageFailure};
+use madrigal_cli::of_client;
+use madrigal_service_client::ClientError;
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
+
+use crate::RunError;
 
 /// A callable of Python's that hears once what came of something: results and no error, or no results and the error as a tuple.
 /// The error's first part names its kind: `program` with text, file and line, `run` with text, exit status, and whether it only echoes
@@ -52,6 +56,39 @@ pub enum Reason {
         /// Name of the server at fault.
         server: Option<String>,
     },
+}
+
+impl Reason {
+    /// A failure of a service that is no server's.
+    pub fn own(text: impl Into<String>, status: Status) -> Self {
+        Self::Service {
+            text: text.into(),
+            status,
+            server: None,
+        }
+    }
+
+    /// The exception of a failure of a service that is told at once: text, exit status, server at fault.
+    pub fn raised(self) -> PyErr {
+        match self {
+            Self::Service {
+                text,
+                status,
+                server,
+            } => RunError::new_err((text, status as u8, server)),
+            Self::Run(_) => RunError::new_err(("a run has failed", Status::Internal as u8)),
+        }
+    }
+}
+
+impl From<ClientError> for Reason {
+    fn from(error: ClientError) -> Self {
+        Self::Service {
+            text: error.to_string(),
+            status: of_client(&error),
+            server: error.server().map(|server| server.name.clone()),
+        }
+    }
 }
 
 impl From<StageFailure> for Reason {

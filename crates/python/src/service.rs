@@ -2,30 +2,33 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use madrigal_app::failure::Status;
-use madrigal_cli::of_client;
 use madrigal_core::Zeroizing;
 use madrigal_net::roster::is_name;
 use madrigal_program::Array;
-use madrigal_service_client::{
-    ClientError, Outputs, ServiceClient, ServiceConfig, State, Submission, Submit, Value,
-};
+use madrigal_service_client::{Outputs, ServiceClient, ServiceConfig, Submission, Submit, Value};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyByteArray, PyBytes};
+use pyo3::types::PyByteArray;
 use tokio::runtime::Runtime;
 use tokio::sync::{OnceCell, oneshot, watch};
 
 use crate::arrays::{Parts, Values};
 use crate::done::{Done, Reason};
+use crate::service::call::lock;
 use crate::service::told::{Job, KindParts};
-use crate::{RunError, value_error};
+use crate::value_error;
 
+mod call;
 mod many;
+mod submitted;
 mod told;
+
+pub use self::call::Call;
+pub use self::submitted::Submitted;
 
 /// Threads that serve connections: while one hands results to Python, the other goes on.
 const THREADS: usize = 2;
@@ -66,56 +69,8 @@ impl Shared {
     }
 }
 
-impl From<ClientError> for Reason {
-    fn from(error: ClientError) -> Self {
-        Self::Service {
-            text: error.to_string(),
-            status: of_client(&error),
-            server: error.server().map(|server| server.name.clone()),
-        }
-    }
-}
-
-/// A failure that is no server's.
-fn own(text: impl std::fmt::Display, status: Status) -> Reason {
-    Reason::Service {
-        text: text.to_string(),
-        status,
-        server: None,
-    }
-}
-
 fn closed() -> Reason {
-    own("the service is closed: make another one", Status::Usage)
-}
-
-/// The exception of a failure that is told at once.
-fn raised(text: &str, status: Status) -> PyErr {
-    RunError::new_err((text.to_owned(), status as u8))
-}
-
-/// Something that was begun, as whoever waits for it sees it.
-#[pyclass(frozen, module = "madrigal._native")]
-pub struct Call {
-    stop: Mutex<Option<oneshot::Sender<()>>>,
-    done: Arc<AtomicU64>,
-}
-
-#[pymethods]
-impl Call {
-    /// Gives it up. What servers have accepted by then counts.
-    fn stop(&self) {
-        drop(lock(&self.stop).take().map(|stop| stop.send(())));
-    }
-
-    /// Units that are done, of those that have some.
-    fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    Reason::own("the service is closed: make another one", Status::Usage)
 }
 
 impl Service {
@@ -133,10 +88,7 @@ impl Service {
         let done = Done::new(done);
         let (stop, stopped) = oneshot::channel();
         let count = Arc::new(AtomicU64::new(0));
-        let call = Call {
-            stop: Mutex::new(Some(stop)),
-            done: count.clone(),
-        };
+        let call = Call::new(stop, count.clone());
         let mut held = lock(&self.held);
         if matches!(*held, Held::New) {
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -145,7 +97,8 @@ impl Service {
                 .enable_all()
                 .build();
             let runtime = runtime.map_err(|error| {
-                raised(&format!("no threads for the service: {error}"), Status::Internal)
+                let text = format!("no threads for the service: {error}");
+                Reason::own(text, Status::Internal).raised()
             })?;
             let shared = Shared {
                 config: self.config.clone(),
@@ -154,7 +107,7 @@ impl Service {
             *held = Held::Open(runtime, Arc::new(shared));
         }
         let Held::Open(runtime, shared) = &*held else {
-            return Err(raised("the service is closed: make another one", Status::Usage));
+            return Err(closed().raised());
         };
         let work = work(shared.clone(), count);
         let mut over = self.closed.subscribe();
@@ -168,7 +121,7 @@ impl Service {
             let told = tokio::select! {
                 biased;
                 made = work => made,
-                () = stopped => Err(own("it was given up", Status::Interrupted)),
+                () = stopped => Err(Reason::own("it was given up", Status::Interrupted)),
                 _ = over.wait_for(|over| *over) => Err(closed()),
             };
             done.tell(told);
@@ -177,10 +130,7 @@ impl Service {
     }
 
     fn submitted(&self, submission: Submission) -> Submitted {
-        Submitted {
-            submission: Arc::new(submission),
-            servers: self.config.servers.clone(),
-        }
+        Submitted::new(submission, self.config.servers.clone())
     }
 }
 
@@ -193,8 +143,9 @@ impl Service {
         timeout: Option<f64>,
         connections: usize,
     ) -> PyResult<Self> {
-        let mut config = ServiceConfig::load(&path)
-            .map_err(|error| raised(&format!("{}: {error}", path.display()), Status::File))?;
+        let mut config = ServiceConfig::load(&path).map_err(|error| {
+            Reason::own(format!("{}: {error}", path.display()), Status::File).raised()
+        })?;
         if let Some(client) = client {
             if !is_name(client) {
                 return Err(value_error(
@@ -204,7 +155,7 @@ impl Service {
             config.client = config.client.or_else(|| Some(client.to_owned()));
         }
         if let Some(seconds) = timeout {
-            if !(seconds >= 0.0) {
+            if seconds.is_nan() || seconds < 0.0 {
                 return Err(value_error("timeout is a number of seconds, 0 or more"));
             }
             config.patience = Duration::from_secs_f64(seconds.min(LONGEST));
@@ -242,8 +193,9 @@ impl Service {
     /// `done` hears the kinds that the servers have.
     fn kinds(&self, done: Py<PyAny>) -> PyResult<Call> {
         self.begin(done, |shared, _| async move {
-            let kinds: Vec<KindParts> =
-                (shared.client().await?.kinds().iter()).map(told::kind).collect();
+            let kinds: Vec<KindParts> = (shared.client().await?.kinds().iter())
+                .map(told::kind)
+                .collect();
             Ok(move |_: Python<'_>| Ok(kinds))
         })
     }
@@ -269,19 +221,17 @@ impl Service {
                 pending: pending.as_deref(),
                 receipt: receipt.as_deref(),
             };
-            let submission = Arc::new(shared.client().await?.submit(&submit).await?);
-            Ok(move |_: Python<'_>| {
-                Ok(Submitted {
-                    submission,
-                    servers,
-                })
-            })
+            let submission = shared.client().await?.submit(&submit).await?;
+            Ok(move |_: Python<'_>| Ok(Submitted::new(submission, servers)))
         })
     }
 
     /// Makes a submission of each place along the first axes; `done` hears how many were accepted, places of failures with the number of their reason,
     /// and these reasons.
-    #[expect(clippy::too_many_arguments, reason = "they are Python's, by name there")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are Python's, by name there"
+    )]
     fn many(
         &self,
         kind: String,
@@ -303,17 +253,17 @@ impl Service {
 
     /// `done` hears where a submission stands at each server: its state, the batch, and words.
     fn status(&self, of: &Submitted, done: Py<PyAny>) -> PyResult<Call> {
-        let submission = of.submission.clone();
+        let submission = of.submission();
         self.begin(done, |shared, _| async move {
             let states = shared.client().await?.status(&submission).await?;
-            let states: Vec<_> = states.iter().map(state).collect();
+            let states: Vec<_> = states.iter().map(told::state).collect();
             Ok(move |_: Python<'_>| Ok(states))
         })
     }
 
     /// Waits for the job of a submission; `done` hears outputs and the job.
     fn wait(&self, of: &Submitted, done: Py<PyAny>) -> PyResult<Call> {
-        let submission = of.submission.clone();
+        let submission = of.submission();
         self.begin(done, |shared, _| async move {
             let client = shared.client().await?;
             finished(client, client.wait(&submission).await?)
@@ -336,12 +286,12 @@ impl Service {
         }
         let blocks = Zeroizing::new(blocks.to_vec());
         self.begin(done, |shared, counted| async move {
-            let count = |more: usize| drop(counted.fetch_add(more as u64, Ordering::Relaxed));
+            let count = |more: usize| {
+                counted.fetch_add(more as u64, Ordering::Relaxed);
+            };
             let client = shared.client().await?;
             let answers = client.ask_blocks(&kind, &blocks, count).await?;
-            Ok(move |py: Python<'_>| {
-                Ok(PyByteArray::new(py, answers.as_flattened()).unbind())
-            })
+            Ok(move |py: Python<'_>| Ok(PyByteArray::new(py, answers.as_flattened()).unbind()))
         })
     }
 
@@ -355,8 +305,7 @@ impl Service {
             submission.verify(&self.config.servers)?;
             Ok(submission)
         });
-        let submission =
-            checked.map_err(|error| raised(&error.to_string(), of_client(&error)))?;
+        let submission = checked.map_err(|error| Reason::from(error).raised())?;
         Ok(self.submitted(submission))
     }
 
@@ -387,57 +336,10 @@ impl Drop for Service {
     }
 }
 
-/// A submission that all servers have accepted.
-#[pyclass(frozen, module = "madrigal._native")]
-pub struct Submitted {
-    submission: Arc<Submission>,
-    servers: Arc<madrigal_net::roster::Roster>,
-}
-
-#[pymethods]
-impl Submitted {
-    #[getter]
-    fn kind(&self) -> &str {
-        &self.submission.kind
-    }
-
-    #[getter]
-    fn client(&self) -> &str {
-        &self.submission.client
-    }
-
-    #[getter]
-    fn id(&self) -> String {
-        self.submission.id.to_string()
-    }
-
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.submission.to_bytes(&self.servers))
-    }
-
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let saved = py.detach(|| self.submission.save(&path, &self.servers));
-        saved.map_err(|error| raised(&error.to_string(), of_client(&error)))
-    }
-}
-
-/// A state's name, its batch, and the reason of a failure.
-fn state(state: &State) -> (&'static str, Option<u64>, Option<String>) {
-    match state {
-        State::Unknown => ("unknown", None, None),
-        State::Receiving { .. } => ("receiving", None, None),
-        State::Accepted => ("accepted", None, None),
-        State::InBatch { batch } => ("running", Some(*batch), None),
-        State::Counted { batch } => ("counted", Some(*batch), None),
-        State::Failed { batch, reason } => ("failed", Some(*batch), Some(reason.clone())),
-        State::Expired => ("expired", None, None),
-    }
-}
-
 /// Outputs of a job by their names, and the job.
 type Finished = (Vec<(String, Parts)>, Job);
 
-/// What a job gives, ready to be handed to Python.
+/// Outputs of a job and its receipts, ready to be handed to Python.
 fn finished(
     client: &ServiceClient,
     outputs: Outputs,
@@ -445,7 +347,9 @@ fn finished(
     let job = told::job(client, &outputs);
     let arrays: Vec<(String, Array)> = told::arrays(&outputs)?;
     Ok(move |py: Python<'_>| {
-        let all = arrays.iter().map(|(name, array)| Ok((name.clone(), crate::arrays::parts(py, array)?)));
+        let all = arrays
+            .iter()
+            .map(|(name, array)| Ok((name.clone(), crate::arrays::parts(py, array)?)));
         Ok((all.collect::<PyResult<Vec<_>>>()?, job))
     })
 }

@@ -1,12 +1,14 @@
 //! Blocks that are asked for together: cut up, sent, asked for again where a connection or an answer was lost, and put together in their order.
 
+use std::time::Duration;
+
 use futures_util::future::try_join;
 use madrigal_core::Zeroizing;
 use madrigal_intake::What;
 
-use crate::blocks::{BLOCK, BlockError, SERVERS, combine_block};
+use crate::blocks::{BLOCK, SERVERS, combine_block};
 use crate::client::ServiceClient;
-use crate::error::ClientError;
+use crate::error::{BlockError, ClientError};
 use crate::requests::{AnswerReceiver, Failed, RequestSender};
 use crate::servers::Patience;
 
@@ -17,7 +19,8 @@ impl ServiceClient {
     /// Sends blocks as requests to a kind such as `aes-128`, and gives the answers, in the order of the blocks. `answered` is called with
     /// the number of answers that have come since the last time.
     ///
-    /// What is lost on its way, or refused with a code that may be retried, is asked for again, cut up anew, until the configuration's patience is over with no answer.
+    /// Blocks without an answer, because it was lost or refused with a code that may be retried, are cut up and sent anew, until no answer has come for the
+    /// configuration's patience.
     ///
     /// # Errors
     /// [`ClientError`] as [`ServiceClient::requests`]; [`ClientError::Refused`], and [`ClientError::Block`] where servers give different answers.
@@ -64,7 +67,7 @@ impl ServiceClient {
             if round.left.len() < before {
                 patience = Patience::new(self.servers.config.patience);
             }
-            if !patience.pause(std::time::Duration::ZERO).await {
+            if !patience.pause(Duration::ZERO).await {
                 return Err(error);
             }
         }
@@ -130,10 +133,10 @@ impl Round<'_> {
             }
             Ok(())
         };
-        try_join(sends, receives).await?;
+        let joined = try_join(sends, receives).await;
         let missing = asked.iter().zip(&done).filter(|(_, done)| !**done);
         self.left = missing.map(|(place, _)| *place).collect();
-        Ok(())
+        joined.map(drop)
     }
 
     /// The reason for which blocks have no answers.

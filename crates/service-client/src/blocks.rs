@@ -4,32 +4,13 @@ use bytes::Bytes;
 use madrigal_clients::private_generator;
 use madrigal_core::Zeroizing;
 
-use crate::error::ClientError;
+use crate::error::{BlockError, ClientError};
 use crate::requests::RequestSender;
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
 /// Servers that blocks are cut up for: those of replicated sharing.
 pub(crate) const SERVERS: usize = 3;
-
-/// Shares of an answer that do not make a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BlockError {
-    /// Another number of shares, or one of another size.
-    #[error(
-        "the answer has not 32 bytes of each of three servers: the service answers another kind of requests"
-    )]
-    Size,
-    /// Copies of a part differ.
-    #[error(
-        "servers {} and {} have different copies of a part of the answer: one of them computes wrongly", .between[0], .between[1]
-    )]
-    Differ {
-        /// The two servers.
-        between: [usize; 2],
-    },
-}
 
 /// Cuts blocks up: a block is the XOR of three random parts, of which each server gets one.
 ///

@@ -7,7 +7,6 @@ use madrigal_clients::{ShareFault, ShareFileError};
 use madrigal_core::text::plain;
 use madrigal_intake::{Code, HeadersError, ReceiptError, State};
 
-use crate::blocks::BlockError;
 use crate::dial::DialError;
 
 /// A server of a service, for people.
@@ -23,6 +22,25 @@ impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "server {} `{}`", self.place, self.name)
     }
+}
+
+/// Shares of an answer that do not make a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockError {
+    /// Another number of shares, or one of another size.
+    #[error(
+        "the answer has not 32 bytes of each of three servers: the service answers another kind of requests"
+    )]
+    Size,
+    /// Copies of a part differ.
+    #[error(
+        "servers {} and {} have different copies of a part of the answer: one of them computes wrongly", .between[0], .between[1]
+    )]
+    Differ {
+        /// The two servers.
+        between: [usize; 2],
+    },
 }
 
 /// Reasons why a client of a service does not get what it wants.

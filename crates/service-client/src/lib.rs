@@ -65,11 +65,11 @@ mod servers;
 mod submission;
 mod value;
 
-pub use blocks::{BlockError, combine_block, deal_blocks};
+pub use blocks::{combine_block, deal_blocks};
 pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
-pub use error::{At, ClientError};
+pub use error::{At, BlockError, ClientError};
 /// Kinds and states, as servers tell them.
 pub use madrigal_intake::{Kind, State, What, shape_in_words, token_digest};
 pub use many::{One, Progress};

@@ -80,7 +80,7 @@ pub(crate) fn kinds(sharing: Sharing) -> Vec<Kind> {
         anonymous: false,
         ..copy.clone()
     };
-    vec![copy, halves, members, blocks]
+    vec![copy, halves, blocks, members]
 }
 
 /// Ways in which a server is not as it should be.

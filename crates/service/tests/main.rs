@@ -18,6 +18,6 @@ mod power;
 mod random;
 mod request_views;
 mod requests;
-mod tunnels;
 mod tap;
+mod tunnels;
 mod work_views;

@@ -78,9 +78,9 @@ pub fn of_client(error: &ClientError) -> Status {
         | ClientError::Inputs { .. }
         | ClientError::Value { .. }
         | ClientError::Requests { .. } => Status::Usage,
-        ClientError::File { .. }
-        | ClientError::Io { .. }
-        | ClientError::Bytes { .. } => Status::File,
+        ClientError::File { .. } | ClientError::Io { .. } | ClientError::Bytes { .. } => {
+            Status::File
+        }
         _ => Status::Peer,
     }
 }

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use madrigal_app::failure::Status;
 use madrigal_program::{Array, Shape, Type};
-use madrigal_service_client::{Kind, Outputs, ServiceClient, What};
+use madrigal_service_client::{Kind, Outputs, ServiceClient, State, What};
 
-use super::own;
 use crate::done::Reason;
 
 /// Name, type, and lengths of the axes.
@@ -41,7 +40,13 @@ pub fn kind(kind: &Kind) -> KindParts {
         } => Some((request_bytes, answer_bytes)),
     };
     let inputs = kind.inputs.iter();
-    let inputs = inputs.map(|one| (one.name.clone(), one.element_type.clone(), one.shape.clone()));
+    let inputs = inputs.map(|one| {
+        (
+            one.name.clone(),
+            one.element_type.clone(),
+            one.shape.clone(),
+        )
+    });
     let outputs = kind.outputs.iter().map(|one| {
         let (name, typed, to) = (&one.name, &one.element_type, &one.receivers);
         (name.clone(), typed.clone(), one.shape.clone(), to.clone())
@@ -87,7 +92,7 @@ pub fn arrays(outputs: &Outputs) -> Result<Vec<(String, Array)>, Reason> {
             .zip(shape)
             .and_then(|(typed, shape)| Array::from_shares(typed, &shape, shares));
         let unknown = || {
-            own(
+            Reason::own(
                 format!(
                     "kind `{}`: the type `{}` of output `{}` is none that this version knows: use the version that the servers use",
                     outputs.job.kind,
@@ -100,4 +105,17 @@ pub fn arrays(outputs: &Outputs) -> Result<Vec<(String, Array)>, Reason> {
         Ok((named.name.clone(), array.ok_or_else(unknown)?))
     });
     arrays.collect()
+}
+
+/// A state's name, its batch, and the reason of a failure.
+pub fn state(state: &State) -> (&'static str, Option<u64>, Option<String>) {
+    match state {
+        State::Unknown => ("unknown", None, None),
+        State::Receiving { .. } => ("receiving", None, None),
+        State::Accepted => ("accepted", None, None),
+        State::InBatch { batch } => ("running", Some(*batch), None),
+        State::Counted { batch } => ("counted", Some(*batch), None),
+        State::Failed { batch, reason } => ("failed", Some(*batch), Some(reason.clone())),
+        State::Expired => ("expired", None, None),
+    }
 }
