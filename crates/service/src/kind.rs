@@ -9,7 +9,7 @@ use madrigal_app::ways::{MatricesArg, Ways};
 use madrigal_core::{Party, domains};
 use madrigal_engine::{Element, Sharing};
 use madrigal_program::lower::{ExecuteError, Mix};
-use madrigal_program::{Client, Computation, Planned};
+use madrigal_program::{Client, Computation, Exposed, Planned, Privacy};
 use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
@@ -26,6 +26,8 @@ pub struct Kind {
     pub inputs: Vec<KindInput>,
     /// Outputs of a batch.
     pub outputs: Vec<KindOutput>,
+    /// Privacy of each submission in what is told of one batch, or why it has none.
+    pub privacy: Result<Privacy, Exposed>,
     /// Memory that a job of the largest batch takes here, in bytes, by the plan.
     pub memory: u64,
     bytes: Vec<u8>,
@@ -152,6 +154,7 @@ impl Kind {
         let limits = Limits::default();
         let bytes = ProgramFile::open(&config.program, &limits)?.to_bytes();
         let mut kind = Self {
+            privacy: Ok(Privacy::default()),
             digest: digest(&config, &bytes),
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -176,7 +179,16 @@ impl Kind {
         let submitter = kind.take_inputs(&one, &two)?;
         kind.take_outputs(&one, &two, &submitter)?;
         let most = kind.config.most;
-        let planned = kind.planned(&kind.bound(most)?, threads)?;
+        let whole = kind.bound(most)?;
+        // One submission is a row where batches have some; else all of it is one person's.
+        kind.privacy = match kind.config.dimension {
+            Some(_) => whole.privacy(),
+            None => Err(Exposed {
+                output: "the program".to_owned(),
+                why: "a batch has one submission".to_owned(),
+            }),
+        };
+        let planned = kind.planned(&whole, threads)?;
         let of = |party| planned.plan.memory(party) as u64;
         kind.memory = Party::all(servers).map(of).max().unwrap_or(0);
         let allowed = kind.config.memory.unwrap_or(memory).min(memory);

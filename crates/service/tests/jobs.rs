@@ -7,7 +7,7 @@ use madrigal_intake::{Code, FromServer, Of};
 
 use crate::common::{Client, Line, Service, statistics};
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

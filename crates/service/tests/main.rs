@@ -5,6 +5,7 @@
 mod common;
 mod jobs;
 mod kills;
+mod policy;
 #[path = "../../vault/tests/power.rs"]
 #[allow(
     dead_code,

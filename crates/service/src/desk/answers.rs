@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use madrigal_clients::{Header, Preamble};
 use madrigal_core::Digest256;
 use madrigal_intake::{
-    Asked, Begin, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Receipt, Refused,
-    ServerConnection, Signed, State, Whole, batch_digest, limits::PIECE,
+    Asked, Begin, Code, Fetch, Finished, JobOutput, JobPrivacy, JobReceipt, Of, OutputPiece,
+    Receipt, Refused, ServerConnection, Signed, State, Whole, batch_digest, limits::PIECE,
 };
 use madrigal_vault::agreement::{Record, run_name};
 use madrigal_vault::{Begun, Submission, VaultError};
@@ -361,10 +361,15 @@ impl Desk {
     /// The state of a submission.
     fn state(&self, id: &Digest256) -> Result<State, VaultError> {
         use madrigal_vault::State as Kept;
-        Ok(match self.keep.status(&id.0)?.map(|status| status.state) {
+        let status = self.keep.status(&id.0)?;
+        let kind = status.as_ref().map(|status| status.kind.clone());
+        Ok(match status.map(|status| status.state) {
             None => State::Unknown,
             Some(Kept::Receiving { offset }) => State::Receiving { offset },
-            Some(Kept::Accepted) => State::Accepted,
+            Some(Kept::Accepted) => match kind.and_then(|kind| self.keep.held(&kind)) {
+                None => State::Accepted,
+                Some(reason) => State::Held { reason },
+            },
             Some(Kept::InBatch { n }) => State::InBatch { batch: n },
             Some(Kept::Counted { n, .. }) => State::Counted { batch: n },
             Some(Kept::Failed { n, reason }) => State::Failed { batch: n, reason },
@@ -530,6 +535,10 @@ impl Desk {
             batch_digest: batch_digest(members.iter()),
             recipients: recipients.collect(),
             outputs,
+            privacy: (kind.privacy.as_ref().ok()).map(|privacy| JobPrivacy {
+                epsilon: privacy.epsilon.units(),
+                delta: privacy.delta.units(),
+            }),
             time: facts.info.ended.as_ref().map_or(0, |(_, time)| *time),
         };
         receipt.sign(&self.identity).map_err(|error| failed(&error))
