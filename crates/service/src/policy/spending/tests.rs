@@ -72,7 +72,8 @@ fn limits_hold_whatever_the_clock_and_the_policy_do() {
                 Some(_) => assert!(counted >= most),
             }
             let per = Duration::from_secs(per);
-            match spending.spent().free_at(most, per) {
+            let free_at = spending.spent().free_at(most, per);
+            match free_at {
                 None => assert_eq!(most, 0),
                 Some(at) => {
                     let spent = spending.spent();
