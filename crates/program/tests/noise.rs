@@ -7,7 +7,7 @@ use madrigal_noise::Noise;
 use madrigal_program::ir::{EachForm, Op};
 use madrigal_program::lower::Mix;
 use madrigal_program::{
-    Computation, Everyone, ExecuteError, Fault, Fixed, Inputs, Party, Plain, Program, Type,
+    Computation, Everyone, ExecuteError, Fault, Fixed, Inputs, Party, Plain, Program, Shape, Type,
 };
 
 use crate::random::Random;
@@ -52,7 +52,7 @@ fn noise_is_within_its_bounds_at_the_declared_cost() {
             let program = p.finish().unwrap();
             let elements: usize = shape.iter().product();
             let counts: Vec<i32> = (0..elements as i32).collect();
-            let inputs = Inputs::new().with((&shape[..], counts));
+            let inputs = Inputs::new().with((Shape::checked(&shape).unwrap(), counts));
             runs(&program, &inputs, mix.parse().unwrap(), goal, "noise");
         }
     }
@@ -215,7 +215,7 @@ fn mixes_and_types_that_cannot_say_so() {
     ));
     let mut p = Program::new(2);
     let words = p
-        .record(Op::Random(i8::TYPE, madrigal_program::Shape::scalar()), &[])
+        .record(Op::Random(i8::TYPE, Shape::scalar()), &[])
         .remove(0);
     let _ = p.open_tensor(None, &words, Everyone);
     assert!(p.finish().is_err());

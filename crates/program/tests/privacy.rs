@@ -20,12 +20,8 @@ fn program(
     let mut p = Program::new(3);
     let ages = p.input_named::<u32>("age", &member, [ROWS]);
     let ill = p.input_named::<bool>("ill", &member, [ROWS]);
-    for output in of(&mut p, ages, ill) {
-        let _ = p.open_named(
-            &format!("out {}", output.shape().elements()),
-            output,
-            &analyst,
-        );
+    for (number, output) in of(&mut p, ages, ill).into_iter().enumerate() {
+        let _ = p.open_named(&format!("out {number}"), output, &analyst);
     }
     p.finish().unwrap()
 }

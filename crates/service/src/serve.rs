@@ -19,7 +19,7 @@ use crate::config::ConfigError;
 use crate::kind::Kind;
 use crate::local;
 use crate::operation::start_log;
-use crate::policy::Verdict;
+use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
 
 /// Threads of the runtime that clients' connections are served by.
@@ -123,6 +123,9 @@ struct KindReport {
     most: usize,
     /// Memory of a job of the largest batch, in bytes.
     memory: u64,
+    /// Epsilon and delta that a batch spends by its noise, in words; nothing where outputs are not private.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    privacy: Option<String>,
     /// Verdict of the server's policy, in words.
     policy: String,
 }
@@ -155,6 +158,7 @@ impl From<(&Arc<Kind>, &Verdict)> for KindReport {
             least: kind.config.least,
             most: kind.config.most,
             memory: kind.memory,
+            privacy: kind.privacy.as_ref().ok().copied().map(in_words),
             policy: verdict.to_string(),
         }
     }
@@ -189,6 +193,9 @@ fn told(checked: &Checked, kinds: &[KindReport], requests: &[Verdict]) -> String
             kind.memory as f64 / 1e6,
             kind.digest
         );
+        if let Some(privacy) = &kind.privacy {
+            let _ = writeln!(text, "  a batch spends {privacy}");
+        }
         let _ = writeln!(text, "  {}", kind.policy);
     }
     for (kind, verdict) in checked.requests.iter().zip(requests) {

@@ -6,4 +6,5 @@ mod verdict;
 
 pub use file::{Batches, Policy, PolicyClients, Rule, Subject};
 pub(crate) use spending::Spending;
+pub(crate) use verdict::in_words;
 pub use verdict::{Allowed, Budget, Refusal, Verdict};

@@ -9,7 +9,7 @@ use madrigal_noise::{Delta, Epsilon};
 use madrigal_program::Privacy;
 
 use super::file::Batches;
-use super::verdict::{Allowed, Budget, Verdict, in_words};
+use super::{Allowed, Budget, Verdict, in_words};
 
 /// Version of the note.
 const VERSION: u8 = 1;

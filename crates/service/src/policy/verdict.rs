@@ -273,7 +273,7 @@ impl Policy {
 }
 
 /// An epsilon and a delta.
-pub(super) fn in_words(privacy: Privacy) -> String {
+pub(crate) fn in_words(privacy: Privacy) -> String {
     format!("epsilon {} and delta {}", privacy.epsilon, privacy.delta)
 }
 
