@@ -72,6 +72,29 @@ class Builder:
         lengths = [self._lengths[one] if isinstance(one, str) else int(one) for one in axes]
         return Secret(self._trace, self._trace.call("input", name, _who(owner), as_dtype(dtype).name, lengths))
 
+    def noise(
+        self,
+        epsilon: float,
+        delta: float = 1e-9,
+        each: int = 1,
+        shape: Sequence[Length] | Length = (),
+        dtype: DTypeLike = np.int64,
+    ) -> Secret:
+        """Discrete Laplace noise that nobody knows, which the parties draw together: a count to which it is added, and that is then
+        revealed, is differentially private. It is done in protocols R and A+B, or B.
+
+        Args:
+            epsilon: Bound of what the sum tells: two counts that differ by ``each`` give any sum with chances that differ by a factor of
+                ``exp(epsilon)`` at most.
+            delta: Chance with which that does not hold; of several elements the sum of theirs counts.
+            each: The most by which one person changes the count; of several counts, all of them together.
+            shape: Lengths of the axes, as of an input.
+            dtype: Type of the elements: integers with a sign.
+        """
+        axes = (shape,) if isinstance(shape, (int, str)) else tuple(shape)
+        lengths = [self._lengths[one] if isinstance(one, str) else int(one) for one in axes]
+        return Secret(self._trace, self._trace.call("noise", as_dtype(dtype).name, lengths, epsilon, delta, each))
+
     def constant(self, value: Any, dtype: DTypeLike | None = None) -> Secret:
         """A public array as a value of the program."""
         if dtype is None:

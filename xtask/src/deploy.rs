@@ -182,6 +182,9 @@ mod tests {
         ];
         let types = types.map(|name| (&config, name));
         let types = types.into_iter().chain([(&clients, "struct ClientText {")]);
+        let policy = read("crates/service/src/policy/file.rs");
+        let of_policy = ["struct PolicyText {", "struct RuleText {"].map(|name| (&policy, name));
+        let types = types.chain(of_policy);
         let of_kinds = ["struct KindText {", "struct BatchText {"].map(|name| (&kinds, name));
         let mut count = 0;
         for (source, name) in types.chain(of_kinds) {

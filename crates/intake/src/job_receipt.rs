@@ -33,8 +33,19 @@ pub struct JobReceipt {
     pub recipients: Vec<String>,
     /// Outputs, in the program's order.
     pub outputs: Vec<JobOutput>,
+    /// Bounds of what the outputs tell of one submission, if noise gives some.
+    pub privacy: Option<JobPrivacy>,
     /// Time of the job's end at this server, in seconds since 1970.
     pub time: u64,
+}
+
+/// Bounds of what a job's outputs tell of one submission: they are (epsilon, delta)-differentially private, against another one in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobPrivacy {
+    /// Epsilon, in billionths.
+    pub epsilon: u64,
+    /// Delta, in units of 1e-15.
+    pub delta: u64,
 }
 
 /// An output of a job.
@@ -79,6 +90,11 @@ impl JobReceipt {
             output.shape.iter().for_each(|&axis| to.number(axis));
             to.bytes(&output.header.0);
         }
+        to.count(usize::from(self.privacy.is_some()));
+        if let Some(JobPrivacy { epsilon, delta }) = self.privacy {
+            to.number(epsilon);
+            to.number(delta);
+        }
         to.number(self.time);
         to.0
     }
@@ -108,6 +124,13 @@ impl JobReceipt {
                 (0..count)
                     .map(|_| output(&mut from))
                     .collect::<Result<_, _>>()?
+            },
+            privacy: match from.count(1)? {
+                0 => None,
+                _ => Some(JobPrivacy {
+                    epsilon: from.number()?,
+                    delta: from.number()?,
+                }),
             },
             time: from.number()?,
         };
@@ -156,6 +179,7 @@ impl JobReceipt {
                 ("digest of submissions", one.batch_digest.to_string()),
                 ("list of recipients", format!("{:?}", one.recipients)),
                 ("list of outputs", format!("{:?}", one.outputs)),
+                ("privacy", format!("{:?}", one.privacy)),
             ]
         };
         let mut pairs = fields(self).into_iter().zip(fields(other));

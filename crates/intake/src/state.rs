@@ -17,6 +17,11 @@ pub enum State {
     },
     /// It is on the server's disk.
     Accepted,
+    /// It is on the server's disk, and a server's policy lets no batch begin now.
+    Held {
+        /// Reason in words, with the server's number.
+        reason: String,
+    },
     /// It is in a batch whose job has not ended.
     InBatch {
         /// Number of the batch.
@@ -54,7 +59,10 @@ impl State {
             (2, 0) if state.offset <= MAX_BODY => Self::Receiving {
                 offset: state.offset,
             },
-            (3, 0) => Self::Accepted,
+            (3, 0) if state.reason.is_empty() => Self::Accepted,
+            (3, 0) => Self::Held {
+                reason: words(state.reason, "words that are too long or cannot be shown")?,
+            },
             (4, 1..) => Self::InBatch { batch },
             (5, 1..) => Self::Counted { batch },
             (6, 1..) => Self::Failed {
@@ -70,7 +78,7 @@ impl State {
         let (state, batch) = match self {
             Self::Unknown => (1, 0),
             Self::Receiving { .. } => (2, 0),
-            Self::Accepted => (3, 0),
+            Self::Accepted | Self::Held { .. } => (3, 0),
             Self::InBatch { batch } => (4, *batch),
             Self::Counted { batch } => (5, *batch),
             Self::Failed { batch, .. } => (6, *batch),
@@ -85,7 +93,7 @@ impl State {
                 _ => 0,
             },
             reason: match self {
-                Self::Failed { reason, .. } => shortened(reason),
+                Self::Failed { reason, .. } | Self::Held { reason } => shortened(reason),
                 _ => String::new(),
             },
         }

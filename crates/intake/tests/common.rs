@@ -251,6 +251,9 @@ pub(crate) fn from_server() -> impl Strategy<Value = FromServer> {
         Just(State::Unknown),
         (0..=MAX_BODY).prop_map(|offset| State::Receiving { offset }),
         Just(State::Accepted),
+        words()
+            .prop_filter("a reason", |reason| !reason.is_empty())
+            .prop_map(|reason| State::Held { reason }),
         number().prop_map(|batch| State::InBatch { batch }),
         number().prop_map(|batch| State::Counted { batch }),
         (number(), words()).prop_map(|(batch, reason)| State::Failed { batch, reason }),

@@ -47,6 +47,10 @@ fn job(server: Fingerprint) -> JobReceipt {
             shape: vec![1, 2],
             header: Digest256([9; 32]),
         }],
+        privacy: Some(JobPrivacy {
+            epsilon: 500_000_000,
+            delta: 1_000_000,
+        }),
         time: 1_800_000_009,
     }
 }
@@ -176,7 +180,7 @@ fn anybody_can_check_a_job() {
         Err(ReceiptError::Of { server: 0, .. })
     ));
     type Change = fn(&mut JobReceipt);
-    let changes: [Change; 8] = [
+    let changes: [Change; 10] = [
         |receipt| receipt.kind = "other".into(),
         |receipt| receipt.program.0[0] ^= 1,
         |receipt| receipt.batch += 1,
@@ -185,6 +189,8 @@ fn anybody_can_check_a_job() {
         |receipt| receipt.batch_digest.0[0] ^= 1,
         |receipt| receipt.recipients.clear(),
         |receipt| receipt.outputs[0].shape.push(1),
+        |receipt| receipt.privacy = None,
+        |receipt| receipt.privacy.as_mut().unwrap().epsilon += 1,
     ];
     for change in changes {
         let apart = sign(&|i, receipt| {

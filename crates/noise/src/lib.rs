@@ -27,8 +27,11 @@
 //! machines whose `exp` differs in its last bit could come to two bounds, hardly ever: parties who both need `half` compare it.
 
 mod draw;
+mod joint;
 
 use std::fmt;
+
+pub use joint::Coins;
 
 /// Units in an epsilon of 1. A float holds all numbers of units that there can be, and of [`DELTA`] too.
 const EPSILON: f64 = 1e9;
@@ -83,6 +86,14 @@ pub enum NoiseError {
         /// The greatest.
         most: u64,
     },
+    /// Noise with a delta that coins do not keep.
+    #[error(
+        "{noise}: its delta is too small for noise that several draw together: write a larger one, from 1e-12 on"
+    )]
+    Fine {
+        /// The noise.
+        noise: Noise,
+    },
     /// Noise that would be more than any count.
     #[error(
         "{noise} take noise of more than {most}: write a larger epsilon or delta, or a smaller each"
@@ -111,6 +122,16 @@ impl Epsilon {
         units("epsilon", value, EPSILON, GREATEST_SUM).map(Self)
     }
 
+    /// An epsilon of as many billionths.
+    pub const fn of_units(units: u64) -> Self {
+        Self(units)
+    }
+
+    /// Number of billionths.
+    pub const fn units(self) -> u64 {
+        self.0
+    }
+
     /// The number.
     pub fn get(self) -> f64 {
         self.0 as f64 / EPSILON
@@ -133,12 +154,28 @@ impl Delta {
     /// One chance in a million.
     pub const MILLIONTH: Self = Self(1_000_000_000);
 
+    /// The sum of as many of it, or the greatest number that there is.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+
     /// A delta from 1e-15 to 1, of which digits beyond the fifteenth after the point are left out.
     ///
     /// # Errors
     /// [`NoiseError::Number`]: a number that is none, or out of this range.
     pub fn new(value: f64) -> Result<Self, NoiseError> {
         units("delta", value, DELTA, GREATEST_CHANCE).map(Self)
+    }
+
+    /// A delta of as many units of 1e-15.
+    pub const fn of_units(units: u64) -> Self {
+        Self(units)
+    }
+
+    /// Number of units of 1e-15.
+    pub const fn units(self) -> u64 {
+        self.0
     }
 
     /// The number.
@@ -186,6 +223,19 @@ impl Noise {
             true => Ok(noise),
             false => Err(NoiseError::TooMuch { noise, most: MOST }),
         }
+    }
+
+    /// Noise by whole numbers: epsilon in billionths, delta in units of 1e-15, and the difference.
+    ///
+    /// # Errors
+    /// [`NoiseError`], as [`new`](Self::new).
+    pub fn of_units(epsilon: u64, delta: u64, each: u64) -> Result<Self, NoiseError> {
+        Self::new(epsilon as f64 / EPSILON, delta as f64 / DELTA, each)
+    }
+
+    /// Epsilon in billionths, delta in units of 1e-15, and the difference: what [`of_units`](Self::of_units) takes.
+    pub const fn units(&self) -> (u64, u64, u64) {
+        (self.epsilon.0, self.delta.0, self.each)
     }
 
     /// Epsilon.

@@ -116,6 +116,8 @@ pub struct Bits {
     pub shares_anew: &'static [Sharing],
     /// Sorts and shuffles rows. Nothing where a sorting network sorts, and nothing shuffles.
     pub sort: Option<RowSort>,
+    /// Draws elements of random bits that nobody knows: bits of each, number of elements. Nothing where the protocol has no way to do it.
+    pub joint: Option<fn(bits: usize, len: usize) -> DynOperation>,
     /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
 }

@@ -14,6 +14,7 @@
 //! | shuffles and sorts of rows | R; B of two parties, with columns in A | `replicated/tables.rs`; `boolean_gmw/tables.rs` |
 //! | loops | every sharing | [`Repeat`], of the engine |
 //! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `over_shares.rs`, `garbled.rs` |
+//! | random bits that nobody knows | R, B | `joint.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 //!
@@ -34,6 +35,7 @@ mod dealing;
 mod edges;
 mod garbled;
 mod hand_out;
+mod joint;
 mod local;
 mod matrices;
 mod netlist;
@@ -77,6 +79,7 @@ pub use dealing::CombineError;
 pub use edges::{Constant, Open, Public, Share};
 pub use garbled::{ComposeGarbled, Garbled, Numbers as GarbledNumbers};
 pub use hand_out::{HandOut, ZeroTool};
+pub use joint::{Joint, JointBits};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
 pub use madrigal_engine::Repeat;
 pub use madrigal_protocols::arithmetic::Side;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Format, Limits, Netlist};
 use madrigal_core::Convolution;
+use madrigal_noise::Noise;
 use madrigal_program::ir::{
     Binary, Each, EachForm, Extreme, Graph, Op, Reduction, Rounding, Unary,
 };
@@ -131,7 +132,7 @@ fn by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
 }
 
 /// Operations that have names of their own, and no table.
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 25] = [
     "input",
     "argument",
     "constant",
@@ -153,6 +154,8 @@ const OTHERS: [&str; 23] = [
     "convolve",
     "look_up",
     "function",
+    "random",
+    "noise",
     "circuit",
     "to",
 ];
@@ -216,6 +219,9 @@ pub(crate) fn parts(op: &Op) -> Option<Parts> {
             named("sort_by").of(descending.iter().map(|&descending| usize::from(descending)))
         }
         Op::Shuffle => named("shuffle"),
+        Op::Random(element, shape) => named("random")
+            .of(shape.axes().iter().copied())
+            .with_text(element),
         Op::Numbered(count) => named("numbers_of_rows").of([*count]),
         Op::MoveRows => named("move_rows"),
         Op::MatMul => named("matrix_product"),
@@ -226,6 +232,14 @@ pub(crate) fn parts(op: &Op) -> Option<Parts> {
                 .with_text(name)
                 .with_text(from)
                 .with_text(to),
+            EachForm::Noise { noise, element } => {
+                let (epsilon, delta, each) = noise.units();
+                named("noise")
+                    .with_text(epsilon)
+                    .with_text(delta)
+                    .with_text(each)
+                    .with_text(element)
+            }
             EachForm::Circuit { netlist, outputs } => {
                 let mut parts = named("circuit").with_text(netlist.name());
                 parts.texts.extend(outputs.iter().map(Type::to_string));
@@ -350,6 +364,20 @@ pub(crate) fn operation(
             };
             let each: Option<Each> = form.each();
             let fault = || Fault::Parts(format!("there is no function {name:?} of such numbers"));
+            Op::Each(each.ok_or_else(fault)?)
+        }
+        "random" => Op::Random(element(node, 0)?, shape(&numbers()?)?),
+        "noise" => {
+            let number = |at: usize| {
+                let text = text(node, at)?;
+                let number = text.parse::<u64>();
+                number.map_err(|_| Fault::Parts(format!("{text:?}, which is no number")))
+            };
+            let noise = Noise::of_units(number(0)?, number(1)?, number(2)?);
+            let noise = noise.map_err(|error| Fault::Parts(error.to_string()))?;
+            let element = element(node, 3)?;
+            let each = EachForm::Noise { noise, element }.each();
+            let fault = || Fault::Parts(format!("{element} does not hold noise of {noise}"));
             Op::Each(each.ok_or_else(fault)?)
         }
         "circuit" => {

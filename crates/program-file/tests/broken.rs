@@ -135,6 +135,27 @@ fn parts_that_do_not_fit_are_named() {
         "no function",
     );
     told("circuit", node(&[], &["own", "u8"]), "circuit");
+    told("random", node(&[], &["i8"]), "");
+    told("random", node(&[-2], &["u8"]), "a length would be -1");
+    let million = "1000000";
+    told("noise", node(&[], &[million, "1.5"]), "no number");
+    told(
+        "noise",
+        node(&[], &[million, million, "0", "i64"]),
+        "each = 0",
+    );
+    told("noise", node(&[], &["0", million, "1", "i64"]), "epsilon");
+    told("noise", node(&[], &[million, million]), "2 texts");
+    told(
+        "noise",
+        node(&[], &[million, million, "1", "i8"]),
+        "does not hold",
+    );
+    told(
+        "noise",
+        node(&[], &[million, million, "1", "i64"]),
+        "random bits",
+    );
     told(
         "constant",
         node(&[8], &["u8"]),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Builder;
+use madrigal_noise::{Epsilon, Noise};
 use madrigal_program::generator::Recipe;
 use madrigal_program::ir::Elementwise;
 use madrigal_program::lower::Mix;
@@ -62,6 +63,30 @@ fn random_programs_are_loaded_as_they_were_saved() {
         };
         assert_eq!(outputs(&program), outputs(&again), "{what}");
     }
+}
+
+/// Noise is kept, and so is the privacy that follows from it; files whose noise is used twice do not pass for private.
+#[test]
+fn noise_is_kept() {
+    let clinic = Client::new("clinic");
+    let noisy = |twice: bool| {
+        let mut p = Program::new(3);
+        let ill = p.input_named::<bool>("ill", &clinic, [11]);
+        let noise = Noise::new(0.25, 1e-9, 1).unwrap();
+        let drawn = p.noise::<i32>(noise, ());
+        let count = ill.cast::<i32>().sum(0);
+        let _ = p.open_named("ill", &count + &drawn, &clinic);
+        if twice {
+            let _ = p.open_named("well", -count + drawn, &clinic);
+        }
+        p.finish().unwrap()
+    };
+    let program = noisy(false);
+    let privacy = same(&program, "noise").privacy();
+    assert_eq!(privacy, program.privacy());
+    assert_eq!(privacy.unwrap().epsilon, Epsilon::new(0.25).unwrap());
+    let error = same(&noisy(true), "noise").privacy().unwrap_err();
+    assert!(error.why.contains("more than once"), "{error}");
 }
 
 /// What random programs lack: names, circuits, requirements, every kind of receiver, convolutions, shuffles, other roundings and mixes.

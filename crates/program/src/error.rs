@@ -292,6 +292,22 @@ pub enum Fault {
         /// The mixes that can, and for how many parties.
         have: Words<String>,
     },
+    /// Noise that cannot be drawn.
+    #[error("noise: {problem}")]
+    Noise {
+        /// Problem, and what to do.
+        problem: String,
+    },
+    /// Random bits that parties draw together, in a mix that has no way to do it.
+    #[error(
+        "noise that nobody knows, which the parties cannot draw in the mix {mix}; there are {have}"
+    )]
+    NoJointBits {
+        /// The mix.
+        mix: String,
+        /// The mixes that can.
+        have: Words<String>,
+    },
     /// An opening to some where all must know what is done next.
     #[error(
         "a value is opened to {to} alone, and another stage may follow: what decides it must be known to all parties; open it to everyone, or in the last stage"

@@ -24,6 +24,9 @@ impl Program {
     pub fn record(&mut self, op: Op, operands: &[&Tensor]) -> Vec<Tensor> {
         let at = Source::here();
         let recorder = self.recorder();
+        if let Op::Random(..) = op {
+            recorder.fail_in_body("noise", at);
+        }
         let name = op.to_string();
         let inputs = operands.iter();
         let inputs = inputs.map(|tensor| tensor.import(recorder, &name, at));
@@ -79,10 +82,11 @@ impl Program {
 }
 
 impl EachForm {
-    /// The operation; `None` for a function that there is not.
+    /// The operation; `None` for a function that there is not, and for noise that its type does not hold.
     pub fn each(self) -> Option<Each> {
         let operation: Arc<dyn Elementwise> = match self {
             Self::Function { name, from, to } => Arc::new(Function::named(&name, from, to)?),
+            Self::Noise { noise, element } => return crate::noise::draw(noise, element).ok(),
             Self::Circuit { netlist, outputs } => Arc::new(OwnCircuit::new(netlist, outputs)),
         };
         Some(Each::new(operation))

@@ -84,6 +84,11 @@ impl BooleanGmw {
             .for_each(|channel| channel.count_in(context));
     }
 
+    /// Fills a string from a fresh generator that nobody else has: a share of random bits.
+    pub fn fill_privately(&self, share: &mut [u8]) {
+        self.context.private_prg().fill(share);
+    }
+
     /// Shares of x & y, with `count` fresh triples (Beaver; MOTION 6.1 over Z_2):
     ///
     /// d = open(x ^ a), e = open(y ^ b), z = c ^ (d & b) ^ (e & a) ^ (d & e), where the leader alone

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
+use madrigal_noise::Noise;
 use madrigal_program::ir::{Graph, Op, TensorType, Unary};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{
@@ -165,6 +166,22 @@ impl Recorder {
         let owner = owner.holder(self.parties)?;
         let element = type_of(dtype)?;
         let made = self.program()?.tensor_input(name, owner, element, &shape);
+        self.one(made)
+    }
+
+    /// Noise that nobody knows.
+    fn noise(
+        &mut self,
+        dtype: &str,
+        shape: Vec<usize>,
+        epsilon: f64,
+        delta: f64,
+        each: u64,
+    ) -> PyResult<Tensor> {
+        let noise = Noise::new(epsilon, delta, each);
+        let noise = noise.map_err(value_error)?;
+        let element = type_of(dtype)?;
+        let made = self.program()?.tensor_noise(noise, element, &shape);
         self.one(made)
     }
 

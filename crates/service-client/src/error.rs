@@ -307,6 +307,7 @@ fn in_words(state: &State) -> String {
         }
         State::Receiving { offset } => format!("incomplete after {offset} bytes: submit it again"),
         State::Accepted => "accepted, and waits for its job".into(),
+        State::Held { reason } => format!("accepted, and held: {}", plain(reason)),
         State::InBatch { batch } => format!("in batch {batch}, whose job runs"),
         State::Counted { batch } => format!("counted in batch {batch}"),
     }

@@ -10,6 +10,7 @@
 //! | connect | [`ServiceClient::connect`] |
 //! | submit, also in spite of a crash | [`ServiceClient::submit`] |
 //! | come back later | [`Submission::load`], [`ServiceClient::status`], [`ServiceClient::wait`] |
+//! | check receipts of others, without a server | [`Verified::load`] |
 //! | submit for many | [`ServiceClient::many`] |
 //! | send requests | [`ServiceClient::requests`] |
 //! | have blocks encrypted, as requests | [`ServiceClient::ask_blocks`] |
@@ -55,6 +56,7 @@ mod driver;
 mod error;
 mod files;
 mod hex;
+mod job_file;
 mod link;
 mod many;
 mod outputs;
@@ -70,8 +72,9 @@ pub use client::{ServiceClient, Submit};
 pub use config::{ConfigError, ServiceConfig};
 pub use dial::{Dial, DialError, Dialed, Stream};
 pub use error::{At, BlockError, ClientError};
-/// Kinds and states, as servers tell them.
-pub use madrigal_intake::{Kind, State, What, shape_in_words, token_digest};
+pub use job_file::{JobReceipts, Verified};
+/// Kinds and states, as servers tell them, and what they sign of a job.
+pub use madrigal_intake::{JobReceipt, Kind, State, What, shape_in_words, token_digest};
 pub use many::{One, Progress};
 pub use outputs::{MOST_OUTPUT_BYTES, Outputs};
 pub use requests::{Answer, AnswerReceiver, Failed, RequestSender};

@@ -531,6 +531,7 @@ impl Server {
                 shape,
                 header: header.header().submission(),
             }],
+            privacy: None,
             time: NOW + self.terms.place.index() as u64,
         };
         if let Some(change) = self.faults.lock().unwrap().other_job {

@@ -1,5 +1,6 @@
 //! Submissions to servers that are as they should be, and to others.
 
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use madrigal_clients::Elements;
 use madrigal_core::Digest256;
 use madrigal_engine::{Shares, Sharing};
 use madrigal_intake::{Code, JobReceipt, State};
-use madrigal_service_client::{ClientError, ServiceClient, Submission, Submit, Value};
+use madrigal_service_client::{
+    ClientError, JobReceipts, ServiceClient, Submission, Submit, Value, Verified,
+};
 
 use crate::fake::*;
 
@@ -256,6 +259,50 @@ fn servers_that_differ_are_told() {
     let mut service = Service::new(Sharing::A, &[]);
     service.change(1, |terms| terms.kinds.reverse());
     run(there_and_back(&Arc::new(service), 10));
+}
+
+/// Whoever has the list of servers can check receipts in files, and nobody else's receipts pass.
+#[test]
+fn files_of_receipts_can_be_checked_by_anybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let [of_job, of_submission] = ["job", "submission"].map(|name| folder.path().join(name));
+    let service = Arc::new(Service::new(Sharing::R, &[]));
+    let (roster, other) = run(async {
+        let client = connect(&service).await.unwrap();
+        let submission = client.submit(&submit(&inputs(9_000))).await.unwrap();
+        let outputs = client.wait(&submission).await.unwrap();
+        let roster = client.roster().clone();
+        submission.save(&of_submission, &roster).unwrap();
+        JobReceipts(outputs.receipts)
+            .save(&of_job, &roster)
+            .unwrap();
+        let verified = Verified::load(&of_submission, &roster).unwrap();
+        assert_eq!(verified, Verified::Submission(submission));
+        let verified = Verified::load(&of_job, &roster).unwrap();
+        assert_eq!(verified, Verified::Job(outputs.job));
+        let other = Arc::new(Service::new(Sharing::R, &[]));
+        let other = connect(&other).await.unwrap();
+        (roster, other.roster().clone())
+    });
+    for file in [&of_job, &of_submission] {
+        assert!(
+            Verified::load(file, &other).is_err(),
+            "the keys of other servers"
+        );
+        // Each digit counts.
+        let text = fs::read_to_string(file).unwrap();
+        let at = text.find("\"signature\": \"").unwrap() + 40;
+        let digit = if &text[at..=at] == "0" { "1" } else { "0" };
+        let mut changed = text.clone();
+        changed.replace_range(at..=at, digit);
+        fs::write(file, &changed).unwrap();
+        assert!(Verified::load(file, &roster).is_err(), "{}", file.display());
+        fs::write(file, &text[..text.len() / 2]).unwrap();
+        let error = Verified::load(file, &roster).unwrap_err().to_string();
+        assert!(error.contains("damaged"), "{error}");
+        fs::remove_file(file).unwrap();
+        assert!(Verified::load(file, &roster).is_err());
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::clock::{Expiry, now};
 use crate::config::Config;
 use crate::kind::Kind;
 use crate::operation::{Health, KindLabel, Meters, Trouble};
+use crate::policy::{Spending, Verdict};
 use crate::quotas::{ages, limits};
 use crate::work::{Output, Submitted};
 
@@ -61,6 +62,8 @@ pub(crate) struct Keep {
 /// A kind, as it is kept.
 struct Kept {
     rules: Rules,
+    /// Servers whose policies let no batch begin now, and why.
+    refusals: Mutex<BTreeMap<Party, String>>,
     /// Number of batches that have ended in this process, for those who wait.
     ended: watch::Sender<u64>,
     label: KindLabel,
@@ -72,11 +75,16 @@ struct Rules {
     most: u64,
     expires: u64,
     waits_for: BTreeSet<String>,
+    spending: Spending,
 }
 
 impl Policy for Rules {
     fn least(&self) -> u64 {
-        self.least
+        // Submissions stay where there is no batch; one that is formed and then refused would end them.
+        match self.spending.refusal(now()) {
+            None => self.least,
+            Some(_) => u64::MAX,
+        }
     }
 
     fn overdue(&self) -> u64 {
@@ -89,6 +97,9 @@ impl Policy for Rules {
 
     fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
         let (least, most, got) = (self.least, self.most, ids.len() as u64);
+        if let Some(reason) = self.spending.refusal(now()) {
+            return Some(reason);
+        }
         let fits = (least..=most).contains(&got);
         // The leader knows the least of all servers, so a batch of another size is its fault.
         (!fits).then(|| {
@@ -125,7 +136,7 @@ impl Keep {
     /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
         config: &Config,
-        kinds: &[Arc<Kind>],
+        kinds: &[(Arc<Kind>, Verdict)],
         health: &Arc<Health>,
         meters: &Arc<Meters>,
         disk: Option<Disk>,
@@ -147,23 +158,31 @@ impl Keep {
         let noted = vault.noted(CLOCK)?;
         let noted = noted.and_then(|note| note.as_slice().try_into().ok());
         let expiry = Expiry::from(noted.map(u64::from_le_bytes));
-        let kept = kinds.iter().map(|kind| {
+        let kept = kinds.iter().map(|(kind, verdict)| {
             let (name, config) = (kind.config.name.clone(), &kind.config);
+            let each = kind.privacy.as_ref().copied().unwrap_or_default();
+            let spent = vault.noted(&spent_note(&name))?;
+            let spent = spent.as_ref().map(|note| &note[..]);
+            let spending =
+                Spending::new(&name, verdict, each, spent).map_err(KeepError::Changed)?;
             let kept = Kept {
                 rules: Rules {
-                    least: config.least as u64,
+                    least: spending.least(config.least) as u64,
                     most: config.most as u64,
                     expires: config.expires.as_secs(),
                     waits_for: config.waits_for.clone(),
+                    spending,
                 },
+                refusals: Mutex::default(),
                 ended: watch::Sender::new(0),
                 label: KindLabel::from(&*name),
             };
-            (name, kept)
+            Ok((name, kept))
         });
+        let kept = kept.collect::<Result<_, KeepError>>()?;
         let keep = Self {
             vault,
-            kinds: kept.collect(),
+            kinds: kept,
             health: Arc::clone(health),
             meters: Arc::clone(meters),
             facts: Mutex::default(),
@@ -172,7 +191,7 @@ impl Keep {
             ages: ages(config),
         };
         keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
-        let bound = kinds.iter().try_for_each(|kind| keep.bind(kind));
+        let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
     }
@@ -198,9 +217,51 @@ impl Keep {
         self.vault.restored(kind)
     }
 
-    /// Writes a record of the agreement.
+    /// Writes a record of the agreement. A batch that this server takes part in is counted with it.
     pub(crate) fn write(&self, kind: &str, record: Record) -> Pending<Vec<Id>> {
-        self.vault.write(kind, record, now())
+        let now = now();
+        if !matches!(record, Record::Prepare { refused: None, .. }) {
+            return self.vault.write(kind, record, now);
+        }
+        let kept = self.kept(kind);
+        let note = (spent_note(kind), kept.rules.spending.spend(now));
+        self.vault.write_noting(kind, record, note, now)
+    }
+
+    /// Reason for which this server's policy lets no batch of a kind begin now, if so. The meter of what is left is set.
+    pub(crate) fn refusal(&self, kind: &str) -> Option<String> {
+        let kept = self.kept(kind);
+        let now = now();
+        if let Some(left) = kept.rules.spending.left(now) {
+            let gauge = self.meters.batches_left.get_or_create(&kept.label);
+            gauge.set(left as i64);
+        }
+        if let Some(left) = kept.rules.spending.epsilon_left() {
+            let gauge = self.meters.epsilon_left.get_or_create(&kept.label);
+            gauge.set(left);
+        }
+        kept.rules.spending.refusal(now)
+    }
+
+    /// Notes a server's word whether its policy lets batches of a kind begin.
+    pub(crate) fn note_refusal(&self, kind: &str, from: Party, reason: Option<String>) {
+        let mut refusals = lock(&self.kept(kind).refusals);
+        match reason {
+            Some(reason) => drop(refusals.insert(from, reason)),
+            None => drop(refusals.remove(&from)),
+        }
+    }
+
+    /// Forgets what the other servers said of their policies, as they say it anew in the next session.
+    pub(crate) fn forget_refusals(&self, kind: &str, me: Party) {
+        lock(&self.kept(kind).refusals).retain(|from, _| *from == me);
+    }
+
+    /// Reason for which no batch of a kind begins, with the server whose policy it is; the first one, if there are several.
+    pub(crate) fn held(&self, kind: &str) -> Option<String> {
+        let refusals = lock(&self.kinds.get(kind)?.refusals);
+        let first = refusals.first_key_value();
+        first.map(|(from, reason)| format!("{from} refuses: {reason}"))
     }
 
     /// Number of a kind's submissions that wait for a batch.
@@ -429,6 +490,11 @@ impl Keep {
         while self.vault.sweep(&self.ages, now).await?.more {}
         Ok(())
     }
+}
+
+/// Name of the note of how often a kind was computed.
+fn spent_note(kind: &str) -> String {
+    format!("spent {kind}")
 }
 
 /// Name of an output in the vault.

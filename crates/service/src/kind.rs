@@ -9,7 +9,7 @@ use madrigal_app::ways::{MatricesArg, Ways};
 use madrigal_core::{Party, domains};
 use madrigal_engine::{Element, Sharing, Sort};
 use madrigal_program::lower::{ExecuteError, Mix};
-use madrigal_program::{Client, Computation, Planned};
+use madrigal_program::{Client, Computation, Exposed, Planned, Privacy};
 use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
@@ -29,6 +29,8 @@ pub struct Kind {
     pub inputs: Vec<KindInput>,
     /// Outputs of a batch.
     pub outputs: Vec<KindOutput>,
+    /// Privacy of each submission in what is told of one batch, or why it has none.
+    pub privacy: Result<Privacy, Exposed>,
     /// Memory that a job of the largest batch takes here, in bytes: by the plan, and for the shares that submissions bring.
     pub memory: u64,
     /// The part of it that shares take before the plan's values are made of them.
@@ -161,6 +163,7 @@ impl Kind {
         let limits = Limits::default();
         let bytes = ProgramFile::open(&config.program, &limits)?.to_bytes();
         let mut kind = Self {
+            privacy: Ok(Privacy::default()),
             digest: digest(&config, &bytes),
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -186,7 +189,16 @@ impl Kind {
         let submitter = kind.take_inputs(&one, &two)?;
         kind.take_outputs(&one, &two, &submitter)?;
         let most = kind.config.most;
-        let planned = kind.planned(&kind.bound(most)?, threads)?;
+        let whole = kind.bound(most)?;
+        // One submission is a row where batches have some; else all of it is one person's.
+        kind.privacy = match kind.config.dimension {
+            Some(_) => whole.privacy(),
+            None => Err(Exposed {
+                output: "the program".to_owned(),
+                why: "a batch has one submission".to_owned(),
+            }),
+        };
+        let planned = kind.planned(&whole, threads)?;
         let of = |party| planned.plan.memory(party) as u64;
         let plan = Party::all(servers).map(of).max().unwrap_or(0);
         let [files, together] = kind.bytes_read(most);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use madrigal_app::failure::{Failure, Fault, Result, Status};
 use madrigal_app::figures::{print, print_json};
@@ -15,8 +16,10 @@ use tracing::{error, info};
 
 use crate::args::Serve;
 use crate::config::ConfigError;
+use crate::kind::Kind;
 use crate::local;
 use crate::operation::start_log;
+use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
 
 /// Threads of the runtime that clients' connections are served by.
@@ -29,9 +32,11 @@ impl Fault for ServeError {
             | Self::Identity(_)
             | Self::Keep(_)
             | Self::Failed(_) => Status::File,
-            Self::Config(_) | Self::Kinds(_) | Self::Welcome(_) | Self::Requests { .. } => {
-                Status::Usage
-            }
+            Self::Config(_)
+            | Self::Kinds(_)
+            | Self::Welcome(_)
+            | Self::Requests { .. }
+            | Self::Refused(_) => Status::Usage,
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
         }
@@ -51,12 +56,17 @@ pub fn run(args: &Serve) -> Result<()> {
     let file = file.ok_or_else(|| Failure::bug("a service without a file"))?;
     let checked = Checked::load(file)?;
     if args.check {
-        let kinds: Vec<KindReport> = checked.kinds.iter().map(|kind| kind.into()).collect();
-        return match args.json {
-            true => print_json(&kinds),
-            false => print(told(&checked, &kinds).as_bytes()),
-        };
+        let (jobs, requests) = checked.verdicts();
+        let kinds = checked.kinds.iter().zip(&jobs);
+        let kinds: Vec<KindReport> = kinds.map(KindReport::from).collect();
+        match args.json {
+            true => print_json(&kinds)?,
+            false => print(told(&checked, &kinds, &requests).as_bytes())?,
+        }
+        // Those that are refused are told once more, each with a rule that would allow it.
+        return Ok(checked.allowed()?);
     }
+    checked.allowed()?;
     let log = start_log(&checked.config.log);
     log.map_err(|problem| ConfigError::Field {
         file: file.to_owned(),
@@ -115,10 +125,15 @@ struct KindReport {
     most: usize,
     /// Memory of a job of the largest batch, in bytes.
     memory: u64,
+    /// Epsilon and delta that a batch spends by its noise, in words; nothing where outputs are not private.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    privacy: Option<String>,
+    /// Verdict of the server's policy, in words.
+    policy: String,
 }
 
-impl From<&std::sync::Arc<crate::Kind>> for KindReport {
-    fn from(kind: &std::sync::Arc<crate::Kind>) -> Self {
+impl From<(&Arc<Kind>, &Verdict)> for KindReport {
+    fn from((kind, verdict): (&Arc<Kind>, &Verdict)) -> Self {
         let shape = |axes: &mut dyn Iterator<Item = Option<usize>>| {
             let axes = axes.map(|axis| axis.map_or("_".to_owned(), |axis| axis.to_string()));
             axes.collect::<Vec<_>>().join(", ")
@@ -145,11 +160,13 @@ impl From<&std::sync::Arc<crate::Kind>> for KindReport {
             least: kind.config.least,
             most: kind.config.most,
             memory: kind.memory,
+            privacy: kind.privacy.as_ref().ok().copied().map(in_words),
+            policy: verdict.to_string(),
         }
     }
 }
 
-fn told(checked: &Checked, kinds: &[KindReport]) -> String {
+fn told(checked: &Checked, kinds: &[KindReport], requests: &[Verdict]) -> String {
     let config = &checked.config;
     let names = config.roster.parties().iter();
     let names: Vec<&str> = names.map(|entry| entry.name.as_str()).collect();
@@ -178,6 +195,16 @@ fn told(checked: &Checked, kinds: &[KindReport]) -> String {
             kind.memory as f64 / 1e6,
             kind.digest
         );
+        if let Some(privacy) = &kind.privacy {
+            let _ = writeln!(text, "  a batch spends {privacy}");
+        }
+        let _ = writeln!(text, "  {}", kind.policy);
+    }
+    for (kind, verdict) in checked.requests.iter().zip(requests) {
+        let config = &kind.config;
+        let function = config.function.name();
+        let _ = writeln!(text, "kind {}, requests: {function}", config.name);
+        let _ = writeln!(text, "  {verdict}");
     }
     text
 }

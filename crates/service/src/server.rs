@@ -1,5 +1,6 @@
 //! A server: started, told to stop, over.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,14 @@ use madrigal_psi_programs::KeyedError;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
-use tracing::info;
+use tracing::{info, warn};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{ClientConfig, Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
 use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
+use crate::policy::{Policy, Refusal, Verdict};
 use crate::requests::{Key, Pool, RequestKind};
 use crate::together::{Between, Meet, Setup, Together};
 
@@ -46,6 +48,9 @@ pub enum ServeError {
     /// Kinds that cannot be done, each on a line of its own.
     #[error("{}", lines(.0))]
     Kinds(Vec<KindError>),
+    /// Kinds that the server's policy refuses, each with the rule that would allow it.
+    #[error("the policy refuses what the service's file says; a rule that would allow it stands below, to be added to the policy by whoever answers for the values\n{}", lines(.0))]
+    Refused(Vec<Refusal>),
     /// A kind of requests that cannot be done.
     #[error("kind `{kind}`: {source}")]
     Requests {
@@ -73,7 +78,7 @@ pub enum ServeError {
     },
 }
 
-fn lines(errors: &[KindError]) -> String {
+fn lines(errors: &[impl ToString]) -> String {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
@@ -92,6 +97,8 @@ pub struct Checked {
     pub kinds: Vec<Arc<Kind>>,
     /// The kinds of requests, in the order of their names.
     pub requests: Vec<Arc<RequestKind>>,
+    /// The server's policy, if it has one.
+    pub policy: Option<Policy>,
     identity: Identity,
 }
 
@@ -127,12 +134,67 @@ impl Checked {
         check_welcome(&name_of(&config.roster, config.me), &kinds, &requests)
             .map_err(ServeError::Welcome)?;
         TlsParty::new(&identity, Arc::new(config.roster.clone()))?;
+        let policy = config.policy.as_deref().map(Policy::load).transpose()?;
         Ok(Self {
+            policy,
             requests,
             config,
             kinds,
             identity,
         })
+    }
+}
+
+impl Checked {
+    /// The policy's verdict on each kind of jobs and then on each of requests, in their order.
+    pub fn verdicts(&self) -> (Vec<Verdict>, Vec<Verdict>) {
+        let (kinds, requests) = (&self.kinds, &self.requests);
+        verdicts(self.policy.as_ref(), kinds, requests, &self.config.clients)
+    }
+
+    /// Refuses to go on where the policy refuses a kind.
+    ///
+    /// # Errors
+    /// [`ServeError::Refused`] with all that are refused.
+    pub fn allowed(&self) -> Result<(), ServeError> {
+        allowed(&self.verdicts())
+    }
+}
+
+/// The verdicts of a policy on kinds, where the service knows these clients.
+fn verdicts(
+    policy: Option<&Policy>,
+    kinds: &[Arc<Kind>],
+    requests: &[Arc<RequestKind>],
+    clients: &BTreeMap<String, ClientConfig>,
+) -> (Vec<Verdict>, Vec<Verdict>) {
+    let jobs = kinds.iter().map(|kind| match policy {
+        None => Verdict::NoPolicy,
+        Some(policy) => policy.on_jobs(kind, clients),
+    });
+    let requests = requests.iter().map(|kind| match policy {
+        None => Verdict::NoPolicy,
+        Some(policy) => policy.on_requests(kind, clients),
+    });
+    (jobs.collect(), requests.collect())
+}
+
+/// Refuses to go on where a policy refuses a kind.
+///
+/// # Errors
+/// [`ServeError::Refused`] with all that are refused.
+fn allowed((jobs, requests): &(Vec<Verdict>, Vec<Verdict>)) -> Result<(), ServeError> {
+    let refused = jobs
+        .iter()
+        .chain(requests)
+        .filter_map(|verdict| match verdict {
+            Verdict::Refused(refusal) => Some(Refusal::clone(refusal)),
+            Verdict::NoPolicy | Verdict::Allowed(_) => None,
+        });
+    let refused: Vec<Refusal> = refused.collect();
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(ServeError::Refused(refused)),
     }
 }
 
@@ -144,6 +206,8 @@ pub struct Server {
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
+    /// The policy, and the kinds that it has allowed.
+    judged: (Option<Policy>, Vec<Arc<Kind>>, Vec<Arc<RequestKind>>),
     keep: Arc<Keep>,
     health: Arc<Health>,
     meters: Arc<Meters>,
@@ -183,16 +247,31 @@ impl Server {
         disk: Option<Disk>,
         between: Option<Between>,
     ) -> Result<Self, ServeError> {
+        let verdicts = checked.verdicts();
+        allowed(&verdicts)?;
         let Checked {
             config,
             kinds,
             requests,
+            policy,
             identity,
         } = checked;
+        match &policy {
+            None => warn!(
+                "there is no policy: this server takes part in all that its file says (`policy`)"
+            ),
+            Some(policy) => info!(
+                file = %policy.file.display(),
+                rules = policy.rules.len(),
+                "what no rule of the policy allows is refused"
+            ),
+        }
         make_directory(&config.data)?;
         let (health, meters) = (Arc::<Health>::default(), Arc::<Meters>::default());
         health.trouble(Trouble::Servers, "it has just started");
-        let keep = Arc::new(Keep::open(&config, &kinds, &health, &meters, disk)?);
+        let judged: Vec<_> = kinds.iter().cloned().zip(verdicts.0).collect();
+        let keep = Arc::new(Keep::open(&config, &judged, &health, &meters, disk)?);
+        let asked: Vec<_> = requests.clone();
         let (mut keyed, mut asks) = (Vec::new(), Vec::new());
         for kind in requests {
             let key = Key::open(keep.vault(), &kind.config.name).await;
@@ -233,7 +312,7 @@ impl Server {
             keep: Arc::clone(&keep),
             meters: Arc::clone(&meters),
             teller: together.teller(),
-            kinds,
+            kinds: kinds.clone(),
             requests: asks,
             clients: config.clients.clone(),
             name: name_of(&roster, config.me),
@@ -285,6 +364,7 @@ impl Server {
             operation,
             sweeper,
             desk,
+            judged: (policy, kinds, asked),
             keep,
             health,
             meters,
@@ -329,9 +409,11 @@ impl Server {
     /// Takes the clients of a service's file that was changed, for those who come from now on.
     ///
     /// # Errors
-    /// [`ServeError`]: a file that cannot be used; then all stays as it is.
+    /// [`ServeError`]: a file that cannot be used, or whose clients the policy does not allow; then all stays as it is.
     pub fn reload(&self, file: &Path) -> Result<(), ServeError> {
         let config = Config::load(file)?;
+        let (policy, kinds, requests) = &self.judged;
+        allowed(&verdicts(policy.as_ref(), kinds, requests, &config.clients))?;
         self.desk.reload(config.clients);
         Ok(())
     }

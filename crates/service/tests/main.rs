@@ -7,6 +7,7 @@ mod common;
 mod fair;
 mod jobs;
 mod kills;
+mod policy;
 #[path = "../../vault/tests/power.rs"]
 #[allow(
     dead_code,

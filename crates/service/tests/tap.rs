@@ -348,6 +348,7 @@ fn told(
             format!("{kinds:?} {requests:?} {} bytes", all.memory)
         }
         Note::Leaving(_) => "it leaves".to_owned(),
+        Note::Refusal(of) => format!("{}: it refuses batches: {}", of.kind, of.reason),
     }
 }
 

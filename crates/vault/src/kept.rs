@@ -142,12 +142,11 @@ impl Vault {
     /// Writes a small note under a name, or takes it away.
     ///
     /// # Errors
-    /// Name or note are too long: [`MAX_NAME`] and [`PIECE_BYTES`].
+    /// Name or note are too long: twice [`MAX_NAME`], and [`PIECE_BYTES`].
     pub fn note(&self, name: &str, value: Option<Vec<u8>>) -> Pending<()> {
         let value = value.map(Zeroizing::new);
         let bytes = value.as_ref().map_or(0, |value| value.len());
-        let named = length("name of a note", name.len() as u64, 1, MAX_NAME as u64);
-        if let Err(error) = named.and(length("note", bytes as u64, 0, PIECE_BYTES as u64)) {
+        if let Err(error) = fits_note(name, bytes) {
             return self.refused(error);
         }
         let name = name.to_owned();
@@ -169,10 +168,16 @@ impl Vault {
     /// # Errors
     /// The note of this name is no counter.
     pub fn count(&self, name: &str, amount: u64, most: u64) -> Pending<Option<u64>> {
-        if let Err(error) = length("name of a note", name.len() as u64, 1, MAX_NAME as u64) {
+        if let Err(error) = fits_note(name, 8) {
             return self.refused(error);
         }
         let name = name.to_owned();
         self.run(0, move |t| t.count(&name, amount, most))
     }
+}
+
+/// Checks the lengths of a note and its name, which may be that of a kind with words before it.
+pub(crate) fn fits_note(name: &str, bytes: usize) -> Result<()> {
+    length("name of a note", name.len() as u64, 1, 2 * MAX_NAME as u64)?;
+    length("note", bytes as u64, 0, PIECE_BYTES as u64)
 }

@@ -13,6 +13,7 @@ use crate::agreement::{Event, Record, Restored};
 use crate::error::{Result, VaultError};
 use crate::folder::sync_folder;
 use crate::group::{Group, What, Work};
+use crate::kept::fits_note;
 use crate::key::VaultKey;
 use crate::limits::{Limits, Usage};
 use crate::pending::{Pending, Promise};
@@ -237,13 +238,32 @@ impl Vault {
     /// # Errors
     /// [`VaultError::Contradiction`], which the machine hears as [`NotWritten`](crate::agreement::Event::NotWritten).
     pub fn write(&self, kind: &str, record: Record, now: u64) -> Pending<Vec<Id>> {
-        let bytes = match &record {
-            Record::Bar { ids } | Record::Expire { ids } => 32 * ids.len(),
-            Record::Prepare { ids, .. } => 32 * ids.len(),
-            _ => 0,
-        };
+        let bytes = record.bytes();
         let kind = kind.to_owned();
         self.run(bytes, move |t| t.record(&kind, record, now))
+    }
+
+    /// Writes a record of the agreement of a kind, and a note with it: both are on disk, or neither.
+    ///
+    /// # Errors
+    /// Errors of [`write`](Self::write) and of [`note`](Self::note).
+    pub fn write_noting(
+        &self,
+        kind: &str,
+        record: Record,
+        (name, value): (String, Vec<u8>),
+        now: u64,
+    ) -> Pending<Vec<Id>> {
+        if let Err(error) = fits_note(&name, value.len()) {
+            return self.refused(error);
+        }
+        let bytes = record.bytes() + value.len();
+        let kind = kind.to_owned();
+        self.run(bytes, move |t| {
+            let done = t.record(&kind, record, now)?;
+            t.note(&name, Some(&value))?;
+            Ok(done)
+        })
     }
 
     /// Event that a machine hears of a record that it had written with this token.

@@ -250,3 +250,37 @@ fn what_is_old_goes_away() {
     assert_eq!((used.submissions, used.remembered), (0, 0));
     assert_eq!(used.bytes, 0);
 }
+
+/// A note that goes with a record is on disk exactly if the record is.
+#[test]
+fn notes_go_with_their_records() {
+    let disk = Disk::default();
+    let first = vault(&disk);
+    let whole = body(0, 20);
+    let _ = first
+        .submit(submission(0, &whole), whole, 0)
+        .wait()
+        .unwrap();
+    let note = |value: &[u8]| ("spent".repeat(25), value.to_vec());
+    let prepare = |n| Record::Prepare {
+        n,
+        ids: [id(0)].into(),
+        refused: None,
+    };
+    let write = |n, value| first.write_noting(KIND, prepare(n), note(value), 1).wait();
+    assert!(matches!(
+        write(2, &b"no"[..]),
+        Err(VaultError::Contradiction { .. })
+    ));
+    assert_eq!(first.noted(&note(b"").0).unwrap(), None);
+    write(1, b"yes").unwrap();
+    assert!(write(1, b"twice").is_err());
+    drop(first);
+    let second = vault(&disk);
+    let noted = second.noted(&note(b"").0).unwrap().unwrap();
+    assert_eq!(&noted[..], b"yes");
+    assert_eq!(second.restored(KIND).unwrap().open.unwrap().n, 1);
+    let long = ("x".repeat(129), Vec::new());
+    let refused = second.write_noting(KIND, prepare(2), long, 1).wait();
+    assert!(matches!(refused, Err(VaultError::Length { .. })));
+}

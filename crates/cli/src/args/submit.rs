@@ -56,6 +56,15 @@ pub struct Submit {
     #[arg(long, value_name = "BATCH", requires = "job", conflicts_with_all = ["inputs", "from", "each", "receipt"])]
     pub after: Option<u64>,
 
+    /// File for the servers' receipts of the job: what was computed of how many submissions, and for whom. Anybody who has the list of servers can
+    /// check them with --check-receipt; waits for the job
+    #[arg(long, value_name = "FILE", conflicts_with = "each", value_hint = ValueHint::FilePath)]
+    pub job_receipt: Option<PathBuf>,
+
+    /// Check the servers' signatures in a file that --receipt or --job-receipt wrote, say what they have signed, and connect to nobody
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["job", "from", "token_lines", "job_receipt", "receipt"], value_hint = ValueHint::FilePath)]
+    pub check_receipt: Option<PathBuf>,
+
     /// Print the lines for the servers' files by which each knows our token, and connect to nobody
     #[arg(long, conflicts_with_all = ["job", "from"])]
     pub token_lines: bool,

@@ -1,5 +1,7 @@
 //! `submit`: a client's values for the servers of a service, and its results.
 
+mod receipts;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,8 +11,8 @@ use madrigal_app::progress::say;
 use madrigal_core::Digest256;
 use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{
-    ClientError, ConfigError, Kind, Outputs, ServiceClient, ServiceConfig, State, Submission,
-    Submit, Value, shape_in_words, token_digest,
+    ClientError, ConfigError, JobReceipts, Kind, Outputs, ServiceClient, ServiceConfig, State,
+    Submission, Submit, Value, shape_in_words, token_digest,
 };
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -117,6 +119,9 @@ pub fn run(flags: Flags) -> Result<()> {
     if flags.token_lines {
         return print(token_lines(&config, flags.client.as_deref())?.as_bytes());
     }
+    if let Some(path) = &flags.check_receipt {
+        return receipts::tell(flags.json, path, &config);
+    }
     if let Some(client) = &flags.client {
         config.client = config.client.or_else(|| Some(client.clone()));
     }
@@ -150,11 +155,11 @@ async fn serve(flags: &Flags, config: ServiceConfig) -> Result<()> {
     let name = (flags.client.clone()).or_else(|| config.client.clone());
     let service = ServiceClient::connect(config).await;
     let service = service.map_err(Unsubmitted::from)?;
-    let waits = flags.wait || !flags.outputs.is_empty();
+    let waits = flags.wait || !flags.outputs.is_empty() || flags.job_receipt.is_some();
     if let Some(path) = &flags.from {
         let submission = Submission::load(path).map_err(Unsubmitted::from)?;
         return match waits {
-            true => tell_job(flags, service.wait(&submission).await),
+            true => tell_job(flags, &service, service.wait(&submission).await),
             false => tell_states(flags, &service, &submission).await,
         };
     }
@@ -162,7 +167,7 @@ async fn serve(flags: &Flags, config: ServiceConfig) -> Result<()> {
         return print(listed(service.kinds()).as_bytes());
     };
     if let Some(after) = flags.after {
-        return tell_job(flags, service.wait_after(job, after).await);
+        return tell_job(flags, &service, service.wait_after(job, after).await);
     }
     let known = service.kinds().iter().find(|kind| kind.name == *job);
     let inputs = match known {
@@ -194,7 +199,7 @@ async fn serve(flags: &Flags, config: ServiceConfig) -> Result<()> {
                 submission.id
             ));
         }
-        return tell_job(flags, service.wait(&submission).await);
+        return tell_job(flags, &service, service.wait(&submission).await);
     }
     match (flags.json, flags.quiet) {
         (true, _) => print_json(&Report {
@@ -330,6 +335,7 @@ fn in_words(state: &State) -> String {
         State::Unknown => "unknown".to_owned(),
         State::Receiving { offset } => format!("{offset} bytes have come"),
         State::Accepted => "accepted, waits for a batch".to_owned(),
+        State::Held { reason } => format!("accepted, waits for a batch; {reason}"),
         State::InBatch { batch } => format!("in batch {batch}, at work"),
         State::Counted { batch } => format!("done, in batch {batch}"),
         State::Failed { batch, reason } => format!("batch {batch} failed: {reason}"),
@@ -338,8 +344,17 @@ fn in_words(state: &State) -> String {
 }
 
 /// Shows the outputs of a job, or writes them where the flags say.
-fn tell_job(flags: &Flags, outputs: std::result::Result<Outputs, ClientError>) -> Result<()> {
+fn tell_job(
+    flags: &Flags,
+    service: &ServiceClient,
+    outputs: std::result::Result<Outputs, ClientError>,
+) -> Result<()> {
     let outputs = outputs.map_err(Unsubmitted::from)?;
+    if let Some(path) = &flags.job_receipt {
+        let receipts = JobReceipts(outputs.receipts.clone());
+        let saved = receipts.save(path, service.roster());
+        saved.map_err(Unsubmitted::from)?;
+    }
     let job = &outputs.job;
     let mut arrays = Vec::new();
     for (header, shares) in &outputs.values {

@@ -326,7 +326,7 @@ pub struct State {
     /// Number of the batch from state 4 on, where there is one.
     #[prost(uint64, tag = "4")]
     pub batch: u64,
-    /// The reason of a failure, in words, up to 1024 bytes.
+    /// In words, up to 1024 bytes: the reason of a failure; in state 3 the reason for which a server's policy lets no batch begin now, if so.
     #[prost(string, tag = "5")]
     pub reason: ::prost::alloc::string::String,
 }

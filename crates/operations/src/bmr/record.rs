@@ -37,6 +37,7 @@ impl BmrTool {
             split: None,
             shares_anew: &[],
             sort: None,
+            joint: None,
             compose: Some(|width: Width, signed| Arc::new(ComposeKeys::new(width, signed))),
         }),
         numbers: None,

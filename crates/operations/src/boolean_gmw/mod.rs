@@ -18,6 +18,7 @@ use madrigal_protocols::gmw::{self, BitOts, BitVectors, BooleanGmw, InputSharing
 
 use crate::arena::Arena;
 use crate::circuit::Circuit;
+use crate::joint::Joint;
 use crate::netlist::{enter, leave};
 use crate::ots::{self, CommonOts};
 use crate::protocol::{Boolean, Protocol};
@@ -279,6 +280,23 @@ impl BooleanGmwTool {
             }
         }
         Ok(())
+    }
+}
+
+/// Each party draws its share by itself: the bits are the XOR of all shares, and unknown to whoever lacks one of them.
+impl Joint for BooleanGmwTool {
+    fn joint_bits(&mut self, sort: Sort) -> Result<Shares> {
+        let mut string = Zeroizing::new(vec![0; bits::bytes_for(string_bits(&[sort]))]);
+        self.gmw.fill_privately(&mut string);
+        let made = unpack([sort], &[&string]).pop();
+        Ok(made.unwrap_or_else(|| Shares::zeros(sort)))
+    }
+
+    fn joint_bits_bill(sort: Sort, bill: &mut Bill) {
+        let bytes = bits::bytes_for(string_bits(&[sort]));
+        for party in Party::all(bill.parties()) {
+            bill.aes(party, bytes.div_ceil(16) as u64);
+        }
     }
 }
 

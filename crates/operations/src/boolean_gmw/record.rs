@@ -7,6 +7,7 @@ use madrigal_engine::Sharing;
 
 use super::{BooleanGmwTool, PlaceTable, ShuffleTable, SortTable};
 use crate::backend::{Backend, Bits, CircuitSupply, Keeping, Of, RowSort};
+use crate::joint::JointBits;
 use crate::parts::Parts;
 
 impl BooleanGmwTool {
@@ -38,6 +39,7 @@ impl BooleanGmwTool {
                 place: || Arc::new(PlaceTable),
                 counts: true,
             }),
+            joint: Some(|bits, len| Arc::new(JointBits::<Self>::new(bits, len))),
             compose: None,
         }),
         numbers: None,

@@ -22,6 +22,7 @@ use madrigal_protocols::replicated::{
 use crate::arena::Arena;
 use crate::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use crate::circuit::Circuit;
+use crate::joint::Joint;
 use crate::netlist::{enter, leave};
 use crate::protocol::{Boolean, Protocol};
 use crate::shared::sorts_of;
@@ -175,6 +176,20 @@ pub(super) fn tally(bill: &mut Bill, work: impl Fn(&mut Tally)) {
     work(&mut tally);
     after.join(tally.clock());
     *bill.clock() = after;
+}
+
+/// Each pair of parties draws the component that it alone has.
+impl Joint for ReplicatedTool {
+    fn joint_bits(&mut self, sort: Sort) -> Result<Shares> {
+        let drawn = self.rings()?.random_bit_rows(1, string_bits(&[sort]));
+        let [first, second] = drawn.components();
+        let made = unpack([sort], &[first, second]).pop();
+        Ok(made.unwrap_or_else(|| Shares::zeros(sort)))
+    }
+
+    fn joint_bits_bill(sort: Sort, bill: &mut Bill) {
+        tally(bill, |tally| tally.random_bit_rows(1, string_bits(&[sort])));
+    }
 }
 
 impl Protocol for ReplicatedTool {

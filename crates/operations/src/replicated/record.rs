@@ -11,6 +11,7 @@ use super::{
 use crate::backend::{
     Backend, Bits, CircuitSupply, DynOperation, Keeping, Numbers, Of, RowSort, SortRounds,
 };
+use crate::joint::JointBits;
 use crate::parts::Parts;
 
 impl ReplicatedTool {
@@ -48,6 +49,7 @@ impl ReplicatedTool {
                 place: || Arc::new(PlaceRows),
                 counts: false,
             }),
+            joint: Some(|bits, len| Arc::new(JointBits::<Self>::new(bits, len))),
             compose: None,
         }),
         numbers: Some(Numbers {

@@ -45,6 +45,7 @@ impl<G: Garbling> YaoTool<G> {
             }),
             shares_anew: &[Sharing::A],
             sort: None,
+            joint: None,
             compose: Some(|width: Width, signed| Arc::new(ComposeLabels::<G>::new(width, signed))),
         }),
         numbers: None,

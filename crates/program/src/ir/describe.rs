@@ -54,6 +54,7 @@ impl fmt::Display for Op {
                 write!(f, "sort by keys, {}", keys.collect::<Vec<_>>().join(" "))
             }
             Self::Shuffle => f.write_str("shuffle"),
+            Self::Random(element, shape) => write!(f, "random {element}{shape}"),
             Self::Numbered(count) => write!(f, "numbers of {count} rows"),
             Self::MoveRows => f.write_str("rows at places"),
             Self::MatMul => f.write_str("matrix product"),

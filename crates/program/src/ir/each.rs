@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Builder, Netlist, Rows, Wire};
 use madrigal_core::Digest256;
+use madrigal_noise::Noise;
 
 use crate::element::Type;
 
@@ -58,6 +59,13 @@ pub enum EachForm {
         from: Type,
         /// Type of the numbers that its results are meant as.
         to: Type,
+    },
+    /// Noise, made of random bits.
+    Noise {
+        /// The noise.
+        noise: Noise,
+        /// Type of the numbers.
+        element: Type,
     },
     /// A circuit.
     Circuit {

@@ -215,6 +215,8 @@ pub enum Op {
     /// All inputs along the last axis in an order that nobody knows, the same for all; each list in front of that axis in one of its
     /// own. In the clear they stay as they are.
     Shuffle,
+    /// Random bits that nobody knows, as elements of an unsigned type, a tensor of this shape. In the clear they are zeros.
+    Random(Type, Shape),
     /// The public numbers 0 to n - 1, as [`Type::PLACE`]s: the order in which rows stand.
     Numbered(usize),
     /// The other inputs along the last axis, each element at the place that the first input says, a [`Type::PLACE`]: a permutation of

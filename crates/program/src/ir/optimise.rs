@@ -276,11 +276,12 @@ impl Op {
         matches!(self, Op::Binary(Add | And | Or | Xor | Equal | Min | Max))
     }
 
-    /// Whether it shuffles: done twice it gives two orders that have nothing to do with each other, so that two must not become one.
+    /// Whether it shuffles or draws: done twice it gives two orders, or numbers, that have nothing to do with each other, so that two must not
+    /// become one.
     pub(super) fn shuffles(&self) -> bool {
         let inside = |body: &Arc<Graph>| body.nodes().iter().any(|node| node.op.shuffles());
         match self {
-            Op::Shuffle => true,
+            Op::Shuffle | Op::Random(..) => true,
             Op::Repeat { body, .. } | Op::Map { body, .. } => inside(body),
             Op::Choose(branches) => branches.iter().any(inside),
             _ => false,

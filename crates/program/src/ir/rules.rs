@@ -160,6 +160,12 @@ impl Op {
                 }
                 Ok(inputs.iter().map(|&input| input.clone()).collect())
             }
+            (Op::Random(element, shape), []) => {
+                if element.is_signed() || element.is_bool() || element.fraction() > 0 {
+                    return Err(wrong());
+                }
+                one(*element, shape.clone())
+            }
             (Op::Numbered(count), []) => {
                 if u32::try_from(*count).is_err() {
                     return Err(self.lengths("there are less than 2^32 rows".into()));

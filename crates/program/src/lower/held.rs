@@ -52,6 +52,9 @@ impl Lowering<'_> {
         {
             return (able, true);
         }
+        if let (Op::Random(..), Some(able)) = (&node.op, self.mix.with_joint_bits()) {
+            return (able, true);
+        }
         let said = explicit.filter(|&sharing| Domain::of(sharing, self.mix) == Domain::Bits);
         if let Some(said) = said {
             return (said, true);

@@ -6,15 +6,15 @@ use madrigal_core::Party;
 use madrigal_engine::{Sharing, Sort};
 use madrigal_operations::Backend;
 
-use super::Manner;
 use super::choose;
 use super::domain::Domain;
 use super::draft::KnownCircuits;
 use super::state::{Lowering, Native, Result};
 use super::steps::{Action, Body, Slot};
 use super::units::{Unit, units};
+use super::{Manner, Mix};
 use crate::computation::Computation;
-use crate::error::Fault;
+use crate::error::{Fault, Words as Listed};
 use crate::ir::{Binary, Graph, Node, Op, OwnOperation, Unary, Value};
 
 /// Values that may be made of each other, one by one, when they are asked for. A model may have
@@ -138,6 +138,7 @@ impl<'a> Lowering<'a> {
             Op::Operation(own) => self.own_operation(number, node, own)?,
             Op::SortBy(keys) => self.sort_by(number, node, keys)?,
             Op::Shuffle => self.shuffle(number, node)?,
+            Op::Random(..) => self.random(number, node)?,
             Op::MoveRows => self.move_rows(number, node)?,
             Op::Choose(_) => {
                 let (domain, slots) = match self.ring_branches(node)? {
@@ -168,6 +169,23 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Lowers random bits, which the parties draw together in a sharing of bits that can.
+    fn random(&mut self, number: usize, node: &Node) -> Result<()> {
+        let joint = self.backend(Domain::Bits).bits().joint;
+        let joint = joint.ok_or_else(|| {
+            self.fault(Fault::NoJointBits {
+                mix: self.mix.to_string(),
+                have: Listed(Mix::that_draw()),
+            })
+        })?;
+        let typed = &node.outputs[0];
+        let drawn = joint(typed.element.bits() as usize, typed.shape.elements());
+        self.note_bits();
+        let drawn = self.operation(drawn, &[])?;
+        self.forms[number][0].set(Domain::Bits, drawn);
         Ok(())
     }
 

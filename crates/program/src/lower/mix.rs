@@ -184,6 +184,18 @@ impl Mix {
         })
     }
 
+    /// The sharing of bits in which parties draw random bits together, if one is there.
+    pub(crate) fn with_joint_bits(self) -> Option<Sharing> {
+        self.all_bits()
+            .find(|&bits| Backend::of(bits).bits().joint.is_some())
+    }
+
+    /// The mixes in which parties draw random bits together.
+    pub(crate) fn that_draw() -> Vec<String> {
+        let able = Self::all().filter(|mix| mix.with_joint_bits().is_some());
+        able.map(|mix| mix.to_string()).collect()
+    }
+
     /// The mixes in which rows are shuffled, with how many parties can.
     pub(crate) fn that_shuffle() -> Vec<String> {
         let named = |mix: Self| {

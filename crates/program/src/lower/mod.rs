@@ -63,8 +63,9 @@ pub use madrigal_engine::Sharing;
 pub use madrigal_operations::SortRounds;
 pub(crate) use manner::{Manner, OneOperation};
 pub use mix::{Mix, MixError};
+pub(crate) use ranges::{Range, ranges_of};
 #[cfg(feature = "generator")]
-pub(crate) use ranges::{Range, all, of_outputs, ranges_of};
+pub(crate) use ranges::{all, of_outputs};
 pub use steps::{Action, Body, Lowered, Places, Slot, Step};
 pub(crate) use units::Unit;
 pub use ways::{Conditional, Way, Why};

@@ -33,8 +33,7 @@ impl Ranges {
     }
 }
 
-/// The ranges of all values of a graph, for tests.
-#[cfg(feature = "generator")]
+/// The ranges of all values of a graph.
 pub(crate) fn ranges_of(graph: &Graph) -> Vec<Vec<Range>> {
     Ranges::new(graph).0
 }

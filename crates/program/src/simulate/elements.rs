@@ -34,6 +34,12 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[TensorType]) -> Ve
         }
         // No test could tell one order from another.
         (Op::Shuffle, _) => inputs.iter().map(|input| input.words().clone()).collect(),
+        (Op::Random(element, shape), []) => {
+            vec![Words::collect(
+                *element,
+                std::iter::repeat_n(0, shape.elements()),
+            )]
+        }
         (Op::SortBy(descending), _) => tensors::sort_by(descending, inputs),
         (Op::Numbered(count), []) => vec![Words::collect(Type::PLACE, 0..*count as u128)],
         (Op::MoveRows, [places, columns @ ..]) => tensors::move_rows(places, columns),

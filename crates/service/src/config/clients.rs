@@ -15,15 +15,15 @@ pub struct ClientConfig {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct ClientText {
-    pub(super) name: String,
+pub(crate) struct ClientText {
+    pub(crate) name: String,
     key: Option<String>,
     token_sha256: Option<String>,
 }
 
 impl ClientText {
     /// The client with its name, or the field that is wrong and how.
-    pub(super) fn checked(self) -> Result<(String, ClientConfig), (String, String)> {
+    pub(crate) fn checked(self) -> Result<(String, ClientConfig), (String, String)> {
         let at = |field: &str| format!("clients.{}{field}", self.name);
         if !is_name(&self.name) {
             let problem = "a client's name has 1 to 64 letters, digits, `-`, `_` and `.`";

@@ -79,6 +79,20 @@ pub enum Function {
     Aes128,
 }
 
+impl Function {
+    /// The name by which files have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Aes128 => "aes-128",
+        }
+    }
+
+    /// The function of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        (name == Self::Aes128.name()).then_some(Self::Aes128)
+    }
+}
+
 /// A kind of either sort.
 pub(super) enum Checked {
     Jobs(Box<KindConfig>),
@@ -189,12 +203,9 @@ impl KindText {
             let problem = "it is of kinds with a `program`, and this one takes requests";
             return wrong(&format!(".{field}"), problem.to_owned());
         }
-        let function = match self.requests.as_deref() {
-            Some("aes-128") => Function::Aes128,
-            other => {
-                let other = other.unwrap_or_default();
-                return wrong(".requests", format!("`{other}`: write \"aes-128\""));
-            }
+        let asked = self.requests.as_deref().unwrap_or_default();
+        let Some(function) = Function::of_name(asked) else {
+            return wrong(".requests", format!("`{asked}`: write \"aes-128\""));
         };
         let submit = match submitters(self.submit, known) {
             Ok(submit) => submit,

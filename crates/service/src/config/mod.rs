@@ -16,7 +16,7 @@ use madrigal_net::roster::{Roster, RosterError};
 use serde::Deserialize;
 
 pub use clients::ClientConfig;
-use clients::ClientText;
+pub(crate) use clients::ClientText;
 use kinds::Checked;
 pub use kinds::{Function, KindConfig, RequestConfig, Submitters};
 pub use units::{Bytes, Span};
@@ -51,6 +51,8 @@ pub struct Config {
     pub memory: u64,
     /// Threads that this server computes with.
     pub threads: usize,
+    /// File of the server's policy, if it has one.
+    pub policy: Option<PathBuf>,
     /// Limits on what clients may take up.
     pub limits: Limits,
     /// Known clients, by name.
@@ -120,6 +122,7 @@ struct Text {
     memory: Option<Bytes>,
     threads: Option<usize>,
     operation: Option<String>,
+    policy: Option<PathBuf>,
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
@@ -143,7 +146,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The file is too long.
-    #[error("{}: it has {got} bytes, and a service's file has at most {MAX_FILE}", file.display())]
+    #[error("{}: it has {got} bytes, and a file of a service has at most {MAX_FILE}", file.display())]
     Long {
         /// The file.
         file: PathBuf,
@@ -179,23 +182,27 @@ pub enum ConfigError {
     },
 }
 
+/// Reads the text of a file, with a bound.
+pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
+    let read = |source| ConfigError::Read {
+        file: file.to_owned(),
+        source,
+    };
+    let length = fs::metadata(file).map_err(read)?.len();
+    if length > MAX_FILE {
+        let file = file.to_owned();
+        return Err(ConfigError::Long { file, got: length });
+    }
+    fs::read_to_string(file).map_err(read)
+}
+
 impl Config {
     /// Reads a file.
     ///
     /// # Errors
     /// [`ConfigError`].
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
-        let read = |source| ConfigError::Read {
-            file: file.to_owned(),
-            source,
-        };
-        let length = fs::metadata(file).map_err(read)?.len();
-        if length > MAX_FILE {
-            let file = file.to_owned();
-            return Err(ConfigError::Long { file, got: length });
-        }
-        let text = fs::read_to_string(file).map_err(read)?;
-        Self::parse(&text, file)
+        Self::parse(&read_text(file)?, file)
     }
 
     /// Reads the text of a file that lies, or would lie, at `file`.
@@ -282,6 +289,7 @@ impl Config {
             data,
             memory: text.memory.map_or(2 << 30, |memory| memory.0),
             threads,
+            policy: text.policy.map(|policy| path(&policy)),
             limits: text.limits,
             clients,
             kinds,

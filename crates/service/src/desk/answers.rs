@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use madrigal_clients::Preamble;
 use madrigal_core::Digest256;
 use madrigal_intake::{
-    Asked, Code, Fetch, Finished, JobOutput, JobReceipt, Of, OutputPiece, Refused,
+    Asked, Code, Fetch, Finished, JobOutput, JobPrivacy, JobReceipt, Of, OutputPiece, Refused,
     ServerConnection, Signed, State, batch_digest, limits::PIECE,
 };
 use madrigal_vault::VaultError;
@@ -186,10 +186,15 @@ impl Desk {
     /// The state of a submission.
     fn state(&self, id: &Digest256) -> Result<State, VaultError> {
         use madrigal_vault::State as Kept;
-        Ok(match self.keep.status(&id.0)?.map(|status| status.state) {
+        let status = self.keep.status(&id.0)?;
+        let kind = status.as_ref().map(|status| status.kind.clone());
+        Ok(match status.map(|status| status.state) {
             None => State::Unknown,
             Some(Kept::Receiving { offset }) => State::Receiving { offset },
-            Some(Kept::Accepted) => State::Accepted,
+            Some(Kept::Accepted) => match kind.and_then(|kind| self.keep.held(&kind)) {
+                None => State::Accepted,
+                Some(reason) => State::Held { reason },
+            },
             Some(Kept::InBatch { n }) => State::InBatch { batch: n },
             Some(Kept::Counted { n, .. }) => State::Counted { batch: n },
             Some(Kept::Failed { n, reason }) => State::Failed { batch: n, reason },
@@ -355,6 +360,10 @@ impl Desk {
             batch_digest: batch_digest(members.iter()),
             recipients: recipients.collect(),
             outputs,
+            privacy: (kind.privacy.as_ref().ok()).map(|privacy| JobPrivacy {
+                epsilon: privacy.epsilon.units(),
+                delta: privacy.delta.units(),
+            }),
             time: facts.info.ended.as_ref().map_or(0, |(_, time)| *time),
         };
         receipt.sign(&self.identity).map_err(|error| failed(&error))

@@ -1,5 +1,7 @@
 //! Meters, in the format of OpenMetrics.
 
+use std::sync::atomic::AtomicU64;
+
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
@@ -55,6 +57,10 @@ pub struct Meters {
     pub accepted: Family<KindLabel, Counter>,
     /// Submissions that wait for a batch.
     pub waiting: Family<KindLabel, Gauge>,
+    /// Batches that may begin by the server's policy, until time goes on.
+    pub batches_left: Family<KindLabel, Gauge>,
+    /// Epsilon that may yet be spent by the server's policy.
+    pub epsilon_left: Family<KindLabel, Gauge<f64, AtomicU64>>,
     /// Batches that have ended.
     pub batches: Family<EndLabel, Counter>,
     /// Submissions of batches that have ended.
@@ -98,6 +104,8 @@ impl Meters {
             sessions: Counter::default(),
             accepted: Family::default(),
             waiting: Family::default(),
+            batches_left: Family::default(),
+            epsilon_left: Family::default(),
             batches: Family::default(),
             counted: Family::default(),
             broken_runs: Family::default(),
@@ -132,6 +140,16 @@ impl Meters {
             "submissions_waiting",
             "Submissions that wait for a batch",
             made.waiting.clone(),
+        );
+        r.register(
+            "batches_left",
+            "Batches that may begin now by the server's policy",
+            made.batches_left.clone(),
+        );
+        r.register(
+            "epsilon_left",
+            "Epsilon that may yet be spent by the server's policy",
+            made.epsilon_left.clone(),
         );
         r.register("batches", "Batches that have ended", made.batches.clone());
         r.register(

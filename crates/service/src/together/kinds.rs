@@ -68,6 +68,8 @@ pub(crate) enum KindEvent {
     Down,
     /// A frame of another server.
     Frame { from: Party, frame: Bytes },
+    /// Word of another server whether its policy lets batches begin.
+    Refusal { from: Party, reason: Option<String> },
     /// The number of a run's job.
     JobNumber(JobNumber),
     /// A job is at work no more, of which the machine hears otherwise.
@@ -150,6 +152,8 @@ pub(crate) struct KindTask {
     next_expiry: Instant,
     /// Whether an operator has to look before the kind goes on.
     stopped: bool,
+    /// The other servers' last word of ours in this session, whether our policy lets batches begin.
+    told: Option<String>,
 }
 
 struct Running {
@@ -194,6 +198,7 @@ impl KindTask {
             pause: SHORTEST,
             next_expiry: Instant::now(),
             stopped: false,
+            told: None,
             kind: Arc::clone(&kind),
         };
         let events = door;
@@ -218,6 +223,8 @@ impl KindTask {
                 self.frames.clear();
                 self.numbers.clear();
                 self.session = Some(session);
+                self.told = None;
+                self.tell_refusal();
                 if self.is_open() && !self.admitted {
                     // It was begun in an earlier session, and goes on whatever else is at work.
                     self.common.admission.admit_again(self.kind.memory);
@@ -227,6 +234,9 @@ impl KindTask {
             }
             KindEvent::Down => {
                 self.session = None;
+                self.common
+                    .keep
+                    .forget_refusals(&self.kind.config.name, self.common.me);
                 self.handle(Event::SessionDown);
                 self.common.admission.withdraw(&self.kind.config.name);
                 if !self.is_open() {
@@ -234,6 +244,7 @@ impl KindTask {
                 }
             }
             KindEvent::Frame { from, frame } => self.frame(from, &frame),
+            KindEvent::Refusal { from, reason } => self.refused(from, reason),
             KindEvent::JobNumber(job) => {
                 // The leader alone numbers jobs, and tells one before each run.
                 if self.common.me.index() != 0 {
@@ -248,8 +259,34 @@ impl KindTask {
                 self.handle(event);
             }
             KindEvent::JobGone { n, run } => drop(self.end_job(n, run)),
-            KindEvent::Look => self.look(),
+            KindEvent::Look => {
+                self.tell_refusal();
+                self.look();
+            }
         }
+    }
+
+    /// Tells the other servers when the policy begins to let no batch begin, and when it does again.
+    fn tell_refusal(&mut self) {
+        let reason = self.common.keep.refusal(self.name());
+        let Some(InSession { lines, .. }) = self.session.as_ref().filter(|_| reason != self.told)
+        else {
+            return;
+        };
+        let (kind, told) = (self.name().to_owned(), reason.clone());
+        lines.send_all(&Note::Refusal { kind, reason: told });
+        self.told.clone_from(&reason);
+        self.refused(self.common.me, reason);
+    }
+
+    /// Notes a server's word whether its policy lets batches begin.
+    fn refused(&self, from: Party, reason: Option<String>) {
+        let kind = self.name();
+        match &reason {
+            Some(reason) => warn!(kind, party = %from, reason, "no batch begins"),
+            None => info!(kind, party = %from, "batches may begin again"),
+        }
+        self.common.keep.note_refusal(kind, from, reason);
     }
 
     /// Whether a batch of the kind is under way at the leader.
@@ -501,6 +538,11 @@ impl KindTask {
         let enough = waiting >= config.most
             || waiting >= config.least && now.duration_since(first) >= config.after;
         let there = || self.common.keep.are_waiting(&config.name);
+        // Where a policy refuses, none is asked for.
+        if self.common.keep.held(&config.name).is_some() {
+            self.common.admission.withdraw(&config.name);
+            return;
+        }
         if !(enough && there()) {
             return;
         }

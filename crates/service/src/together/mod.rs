@@ -41,7 +41,7 @@ use crate::requests::{Key, Pool, RequestKind};
 /// Pause between two looks whether batches can begin.
 const TICK: Duration = Duration::from_millis(50);
 /// Version of the notes, which servers compare.
-const NOTES: &str = "2";
+const NOTES: &str = "3";
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
@@ -376,6 +376,10 @@ impl Servers<'_> {
                 }
                 Note::JobNumber(job) if reader.from == Party::new(0) => {
                     (job.kind.clone(), KindEvent::JobNumber(job))
+                }
+                Note::Refusal { kind, reason } => {
+                    let from = reader.from;
+                    (kind, KindEvent::Refusal { from, reason })
                 }
                 Note::JobNumber(_) => {
                     return Err(reader.refuse("the number of a job, which party 0 tells"));

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use madrigal_core::Digest256;
 use madrigal_net::roster::is_name;
+use madrigal_vault::agreement::MAX_REASON;
 use prost::Message as _;
 
 use generated as schema;
@@ -35,6 +36,11 @@ pub(crate) enum Note {
     JobNumber(JobNumber),
     /// The server takes leave.
     Leaving,
+    /// The reason for which the server's policy lets no batch of a kind begin; nothing if batches may.
+    Refusal {
+        kind: String,
+        reason: Option<String>,
+    },
     /// A note about a kind of requests.
     Requests { kind: String, note: RequestNote },
 }
@@ -111,6 +117,10 @@ impl Note {
                 number: job.number,
             }),
             Self::Leaving => Of::Leaving(schema::Leaving {}),
+            Self::Refusal { kind, reason } => Of::Refusal(schema::Refusal {
+                kind,
+                reason: reason.unwrap_or_default(),
+            }),
             Self::Requests { kind, note } => note.sent(kind),
         };
         schema::Note { note: Some(note) }.encode_to_vec().into()
@@ -156,6 +166,16 @@ impl Note {
                 number: job.number,
             }),
             Of::Leaving(_) => Self::Leaving,
+            Of::Refusal(of) => Self::Refusal {
+                kind: name(of.kind)?,
+                reason: match of.reason {
+                    reason if reason.is_empty() => None,
+                    reason if reason.len() > MAX_REASON || reason.contains(char::is_control) => {
+                        return Err("a reason that is too long or cannot be shown");
+                    }
+                    reason => Some(reason),
+                },
+            },
             Of::RequestKey(of) => {
                 let number = of.number;
                 about(of.kind, RequestNote::Key { number })?

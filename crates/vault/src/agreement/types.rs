@@ -57,6 +57,17 @@ pub enum Record {
     },
 }
 
+impl Record {
+    /// Bytes of the ids that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Bar { ids } | Self::Expire { ids } => 32 * ids.len(),
+            Self::Prepare { ids, .. } => 32 * ids.len(),
+            Self::Run { .. } | Self::RunDone { .. } | Self::End { .. } => 0,
+        }
+    }
+}
+
 /// Events of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {

@@ -36,6 +36,7 @@ impl BetaTool {
             split: None,
             shares_anew: &[],
             sort: None,
+            joint: None,
             compose: None,
         }),
         numbers: None,
