@@ -8,7 +8,7 @@ use crate::config::Config;
 const RECEIVING: u64 = 86_400;
 /// Time for which what became of a submission is remembered, in seconds.
 const REMEMBERED: u64 = 90 * 86_400;
-/// The same where there are many, if no kind's submissions wait for longer: no client goes on trying for so long.
+/// Time for which it is remembered where there are many, if no kind's submissions wait for longer: no client goes on trying until then.
 const PROMISED: u64 = 30 * 86_400;
 /// Bytes of `storage` for each submission that has ended and is remembered.
 const REMEMBERED_FOR_EACH: u64 = 1024;

@@ -107,7 +107,7 @@ impl Host for View<'_> {
     fn refuses(&self, n: u64, ids: &[Id]) -> Option<String> {
         let refuses = self.policy.refuses(n, ids);
         refuses.or_else(|| {
-            // Of honest servers the leader has seen to it.
+            // An honest leader has seen to it.
             let groups = self.groups(ids).into_iter().zip(self.policy.awaited());
             let missing = groups.filter(|(group, _)| group.is_empty());
             let missing: Vec<&str> = missing.map(|(_, account)| account).collect();

@@ -104,7 +104,7 @@ fn one_client_fills_neither_a_kind_nor_the_storage() {
         submit(&vault, (0, 9), KIND, "ann").unwrap(),
         Begun::Accepted { at: 1 }
     );
-    // The same after a restart, from what is on disk.
+    // A restart changes nothing of it: all is on disk.
     drop(vault);
     let vault = Vault::open_on(disk.clone(), &key(), limits.clone()).unwrap();
     refused(submit(&vault, (3, 1), KIND, "ann"), "client ann", waits, 5);
@@ -140,7 +140,7 @@ fn one_client_fills_neither_a_kind_nor_the_storage() {
     submit(&vault, (14, 4), KIND, "").unwrap();
     let used = vault.usage_of_account(KIND, "ann");
     assert_eq!((used.submissions, used.remembered), (2, 2));
-    // What counts in no account any more leaves no row.
+    // An account in which nothing counts any more has no row.
     let ages = Ages {
         receiving: 0,
         ended: 0,
@@ -401,7 +401,7 @@ fn results_are_kept_for_the_time_of_their_kind() {
     assert_eq!(vault.next_done(KIND, u64::MAX).unwrap(), None);
 }
 
-/// What came in pieces can be looked at before it is accepted, and no batch can have it until then.
+/// A body that came in pieces can be looked at before it is accepted, and no batch can have it until then.
 #[test]
 fn a_body_is_looked_at_before_it_is_accepted() {
     let vault = Vault::open_on(Disk::default(), &key(), Limits::default()).unwrap();

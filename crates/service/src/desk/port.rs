@@ -22,7 +22,7 @@ use crate::config::Limits;
 /// Connections that have not shown yet who is there, in all and of one address.
 const NEW: usize = 2048;
 const NEW_OF_ONE: usize = 256;
-/// The same from the other servers' addresses, beside those: strangers cannot take them.
+/// Such connections from the other servers' addresses, beside those: strangers cannot take their places.
 const NEW_OF_SERVERS: usize = 256;
 const NEW_OF_A_SERVER: usize = 64;
 /// Pause between two looks where the other servers are.

@@ -35,7 +35,7 @@ pub(super) struct Queue {
     stuck: bool,
     /// Ids that a follower lacked, by their order, with the proposal from which on they are due.
     lacking: BTreeMap<u64, (Asked, u64)>,
-    /// The same, by when they are due and order.
+    /// Lacking ids by when they are due, and by their order.
     due: BTreeSet<(u64, u64)>,
     /// Whether ids were forgotten, because there were too many.
     forgot: bool,

@@ -14,13 +14,13 @@ pub struct Ages {
     /// Memory of a submission that has ended, counted from its end: until then the same submission is known again, so this is
     /// longer than any client goes on trying.
     pub ended: u64,
-    /// The same where more than `many` are remembered. No submission is forgotten earlier.
+    /// Age at which a submission that has ended is forgotten where more than `many` are remembered. None is forgotten earlier.
     pub promised: u64,
     /// Number of submissions that have ended and are remembered from which on the oldest are forgotten early.
     pub many: u64,
     /// A batch that has ended, with its results. The last batch of a kind stays, without its results.
     pub results: u64,
-    /// The same for certain kinds.
+    /// Ages of batches of certain kinds, in the place of `results`.
     pub results_of: BTreeMap<String, u64>,
 }
 

@@ -103,7 +103,7 @@ impl Disk {
         })
     }
 
-    /// What waits, in the order in which it was accepted.
+    /// Submissions that wait, in the order in which they were accepted.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
         let waiting = self.ids.iter().filter_map(|(id, state)| match *state {
             State::Accepted { at, order } => Some(Waiting { id: *id, order, at }),
