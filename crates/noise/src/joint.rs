@@ -91,7 +91,7 @@ impl Noise {
         }
         // The exponent is a whole number of times ln 2, and a rest.
         let exponent = (of << 71) / per;
-        let (halvings, rest) = (exponent / LN2, exponent % LN2 >> (71 - FINE));
+        let (halvings, rest) = (exponent / LN2, (exponent % LN2) >> (71 - FINE));
         let (mut term, mut power) = (1_u128 << FINE, 0_i128);
         let mut number = 0;
         while term > 0 {
@@ -101,7 +101,7 @@ impl Noise {
                 -(term as i128)
             };
             number += 1;
-            term = (term * rest >> FINE) / number;
+            term = ((term * rest) >> FINE) / number;
         }
         let power = power.unsigned_abs() >> halvings;
         let chance = (power << FINE) / ((1 << FINE) + power);

@@ -13,6 +13,8 @@ use super::{Allowed, Budget, Verdict, in_words};
 
 /// Version of the note.
 const VERSION: u8 = 1;
+/// The last second of the year 9999.
+const LAST: u64 = 253_402_300_799;
 
 /// A kind's limit, and what was taken of it.
 #[derive(Debug)]
@@ -114,12 +116,12 @@ impl Spending {
         }
         let mut text =
             format!("the limit of batches of kind `{kind}` in its policy is used up ({limit})");
-        if let Some(at) = limit.per.and_then(|per| spent.free_at(limit.most, per)) {
-            let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
-            if let Some(at) = at {
-                let at = humantime::format_rfc3339_seconds(at);
-                text.push_str(&format!("; the next may begin at {at}"));
-            }
+        let free = limit.per.and_then(|per| spent.free_at(limit.most, per));
+        // Later times have no date that could be written.
+        if let Some(at) = free.filter(|at| *at <= LAST) {
+            let at = SystemTime::UNIX_EPOCH + Duration::from_secs(at);
+            let at = humantime::format_rfc3339_seconds(at);
+            text.push_str(&format!("; the next may begin at {at}"));
         }
         Some(text)
     }

@@ -148,6 +148,23 @@ fn a_budget_is_spent_to_the_last_billionth() {
     }
 }
 
+/// Times that no calendar has are left out of the reason.
+#[test]
+fn limits_for_longer_than_the_calendar_are_told() {
+    for (per, dated) in [
+        (Duration::from_secs(60), true),
+        (Duration::from_secs(LAST - 7), true),
+        (Duration::from_secs(LAST - 6), false),
+        (Duration::MAX, false),
+    ] {
+        let per = Some(per);
+        let spending = spending(Some(Batches { most: 1, per }), None);
+        spending.spend(7);
+        let reason = spending.refusal(8).unwrap();
+        assert_eq!(reason.contains("may begin at"), dated, "{reason}");
+    }
+}
+
 #[test]
 fn other_notes_are_refused() {
     let good = spending(None, None).spend(7);
