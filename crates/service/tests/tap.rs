@@ -2,7 +2,7 @@
 //! is to be equal whatever clients bring, and its bits, which are to have one distribution.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Context as TaskContext;
 
 use madrigal_core::Party;
@@ -54,6 +54,7 @@ struct Tap {
     inner: Box<dyn Transport>,
     me: Party,
     taps: Taps,
+    inbox: OnceLock<Inbox>,
 }
 
 impl Taps {
@@ -62,7 +63,12 @@ impl Taps {
         let taps = self.clone();
         Box::new(move |inner| {
             let taps = taps.clone();
-            Box::new(Tap { inner, me, taps })
+            Box::new(Tap {
+                inner,
+                me,
+                taps,
+                inbox: OnceLock::new(),
+            })
         })
     }
 
@@ -80,6 +86,7 @@ impl Taps {
 
 impl Transport for Tap {
     fn attach(&self, inbox: Inbox) {
+        let _ = self.inbox.set(inbox.clone());
         self.inner.attach(inbox);
     }
 
@@ -91,7 +98,10 @@ impl Transport for Tap {
         };
         // Nothing is locked here: others hear of it at once, and send.
         if !passes {
-            return self.inner.close();
+            self.inner.close();
+            // Whoever closes its own lines knows.
+            let inbox = self.inbox.get().unwrap();
+            return inbox.lost(to, "the test has closed the lines");
         }
         let frames = packet.frames.iter().cloned();
         let frames = frames.map(|frame| Passed {

@@ -287,7 +287,7 @@ fn counts(kind: &Kind, to: Party, who: Party, ends: bool, seed: u64) -> Counts {
         let batches = submitted(kind, 3, ends, (seed, &mut random));
         let (transcript, transports) = Transcript::of(to, mesh(3));
         let (taps, mut sent) = (Taps::default(), 0);
-        let most = 12 + run % 8;
+        let most = 3 + run % 8;
         taps.change(Box::new(move |from, _, frame| {
             sent += u64::from(from == who && frame.header.kind == FrameKind::Data);
             from != who || sent <= most
