@@ -86,7 +86,7 @@ impl EachForm {
     pub fn each(self) -> Option<Each> {
         let operation: Arc<dyn Elementwise> = match self {
             Self::Function { name, from, to } => Arc::new(Function::named(&name, from, to)?),
-            Self::Noise { noise, element } => return crate::noise::draw(noise, element).ok(),
+            Self::Noise { noise, element } => return crate::draw::draw(noise, element).ok(),
             Self::Circuit { netlist, outputs } => Arc::new(OwnCircuit::new(netlist, outputs)),
         };
         Some(Each::new(operation))

@@ -50,6 +50,7 @@ mod array;
 mod clear;
 mod computation;
 mod dealing;
+mod draw;
 mod element;
 mod error;
 mod front;

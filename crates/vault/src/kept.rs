@@ -6,7 +6,7 @@ use madrigal_core::{Digest256, Zeroizing};
 use crate::agreement::Outcome;
 use crate::error::{Result, VaultError};
 use crate::pending::Pending;
-use crate::submission::{Id, MAX_NAME, length};
+use crate::submission::{Id, MAX_NAME, fits_note, length};
 use crate::vault::Vault;
 
 /// A batch of a kind.
@@ -174,10 +174,4 @@ impl Vault {
         let name = name.to_owned();
         self.run(0, move |t| t.count(&name, amount, most))
     }
-}
-
-/// Checks the lengths of a note and its name, which may be that of a kind with words before it.
-pub(crate) fn fits_note(name: &str, bytes: usize) -> Result<()> {
-    length("name of a note", name.len() as u64, 1, 2 * MAX_NAME as u64)?;
-    length("note", bytes as u64, 0, PIECE_BYTES as u64)
 }

@@ -141,3 +141,9 @@ pub enum Begun {
         at: u64,
     },
 }
+
+/// Checks the lengths of a note and its name, which may be that of a kind with words before it.
+pub(crate) fn fits_note(name: &str, bytes: usize) -> Result<()> {
+    length("name of a note", name.len() as u64, 1, 2 * MAX_NAME as u64)?;
+    length("note", bytes as u64, 0, PIECE_BYTES as u64)
+}

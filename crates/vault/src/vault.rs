@@ -13,12 +13,11 @@ use crate::agreement::{Event, Record, Restored};
 use crate::error::{Result, VaultError};
 use crate::folder::sync_folder;
 use crate::group::{Group, What, Work};
-use crate::kept::fits_note;
 use crate::key::VaultKey;
 use crate::limits::{Limits, Usage};
 use crate::pending::{Pending, Promise};
 use crate::store::{self, Ages, Reading, Swept, Transaction};
-use crate::submission::{Begun, Content, Id, Status, Submission, length};
+use crate::submission::{Begun, Content, Id, Status, Submission, fits_note, length};
 use crate::writer::{self, Shared};
 
 /// Bytes that an operation counts beside what it holds.

@@ -34,7 +34,7 @@ pub enum TunnelError {
     )]
     Status(StatusCode),
     /// A server that does not name the subprotocol.
-    #[error("it answers as a WebSocket, but not for `{}`", crate::PROTOCOL)]
+    #[error("it answers as a WebSocket, but not for the subprotocol `madrigal`")]
     Protocol,
     /// Anything else that is no handshake.
     #[error("the handshake came to nothing: {0}")]

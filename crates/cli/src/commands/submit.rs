@@ -1,18 +1,18 @@
 //! `submit`: a client's values for the servers of a service, and its results.
 
+mod error;
 mod receipts;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use madrigal_app::failure::Fault;
 use madrigal_app::figures::{print, print_json};
 use madrigal_app::progress::say;
 use madrigal_core::Digest256;
 use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{
-    ClientError, ConfigError, JobReceipts, Kind, Outputs, ServiceClient, ServiceConfig, State,
-    Submission, Submit, Value, shape_in_words, token_digest,
+    ClientError, JobReceipts, Kind, Outputs, ServiceClient, ServiceConfig, State, Submission,
+    Submit, Value, shape_in_words, token_digest,
 };
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -20,72 +20,14 @@ use serde_json::{Map, Value as Json};
 use crate::args::{NamedFile, Submit as Flags};
 use crate::arrays::{file_of, table};
 use crate::commands::share::read_array;
-use crate::exit::{Failure, Result, Status};
+use crate::exit::{Failure, Result};
 use crate::files::write_result;
+
+use self::error::Unsubmitted;
+pub use self::error::of_client;
 
 /// Name of a client that gives none.
 const ANONYMOUS: &str = "anonymous";
-
-/// Reasons why a client of a service gets nothing.
-#[derive(Debug, thiserror::Error)]
-enum Unsubmitted {
-    #[error("{}: {source}", path.display())]
-    Config { path: PathBuf, source: ConfigError },
-    #[error("{0}")]
-    Client(#[from] ClientError),
-    #[error(
-        "--token-lines needs a token: name a file with 16 random bytes or more as `token-file` in service-client.toml, as `openssl rand -hex 32` makes them"
-    )]
-    NoToken,
-    #[error("--input {name}: kind `{kind}` has no such input; it has {there}")]
-    Input {
-        name: String,
-        kind: String,
-        there: String,
-    },
-    #[error("--output {name}: the job has no such output for us; it has {there}")]
-    Output { name: String, there: String },
-    #[error("kind `{kind}`: its type `{found}` is none that this program knows: use the version that the servers use", found = found.escape_debug())]
-    Type { kind: String, found: String },
-    #[error("--each: {failed} of {all} submissions were not accepted; the first: {first}")]
-    Each {
-        failed: u64,
-        all: usize,
-        first: String,
-    },
-    #[error(
-        "--each: the inputs have {lengths:?} places along their first axes: give as many to all"
-    )]
-    Lengths { lengths: Vec<usize> },
-}
-
-impl Fault for Unsubmitted {
-    fn status(&self) -> Status {
-        match self {
-            Self::Config { .. } | Self::NoToken => Status::File,
-            Self::Client(error) => of_client(error),
-            Self::Type { .. } => Status::Peer,
-            Self::Each { .. } => Status::Network,
-            Self::Input { .. } | Self::Output { .. } | Self::Lengths { .. } => Status::Usage,
-        }
-    }
-}
-
-/// The exit status that a failure of a service's client ends with.
-pub fn of_client(error: &ClientError) -> Status {
-    match error {
-        ClientError::Dial { .. } | ClientError::Lost { .. } => Status::Network,
-        ClientError::NoKind { .. }
-        | ClientError::Sort { .. }
-        | ClientError::Inputs { .. }
-        | ClientError::Value { .. }
-        | ClientError::Requests { .. } => Status::Usage,
-        ClientError::File { .. } | ClientError::Io { .. } | ClientError::Bytes { .. } => {
-            Status::File
-        }
-        _ => Status::Peer,
-    }
-}
 
 /// Report of a submission, or of where it stands.
 #[derive(Serialize)]

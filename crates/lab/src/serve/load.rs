@@ -12,7 +12,7 @@ use madrigal_service_client::{
 };
 use madrigal_vault::{Limits, Vault, VaultKey};
 
-use super::Loaded;
+use super::loaded::Loaded;
 
 /// Blocks that are asked for, again and again. Their answers were learnt, twice, before the time begins.
 const BLOCKS: usize = 1024;

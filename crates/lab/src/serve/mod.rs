@@ -2,6 +2,7 @@
 
 mod flood;
 mod load;
+mod loaded;
 mod servers;
 mod soak;
 mod sums;
@@ -17,10 +18,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::flood::{Attackers, Done};
 use self::load::Load;
+use self::loaded::Loaded;
 use self::servers::{Servers, Taken};
 use self::soak::Watched;
 use self::sums::Sums;
-use self::times::Times;
 use crate::args::{Attack, BenchServe};
 use crate::exit::{Failure, Result};
 use crate::measured::{self, Rows, Watch, is_wanted, select};
@@ -40,29 +41,6 @@ const SUBMISSIONS: usize = 16;
 const CALM: usize = 8;
 /// Time that attackers have to build up.
 const BUILD_UP: Duration = Duration::from_secs(20);
-
-/// Results of a load.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// Requests that were answered rightly, or submissions that all servers have accepted.
-    pub answered: u64,
-    /// Requests or submissions that were refused, not answered, or not counted.
-    pub lost: u64,
-    /// Answers that are not the right ones, or whose copies differ; totals that differ.
-    pub wrong: u64,
-    pub seconds: f64,
-    /// Times from a request to its answer.
-    pub times: Times,
-}
-
-impl Loaded {
-    fn add(&mut self, other: Self) {
-        self.answered += other.answered;
-        self.lost += other.lost;
-        self.wrong += other.wrong;
-        self.times.append(other.times);
-    }
-}
 
 /// A measurement of one row.
 struct Measured {

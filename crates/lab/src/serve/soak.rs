@@ -14,8 +14,9 @@ use madrigal_program_file::{ProgramFile, choices, general};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Submit, Value, token_digest};
 use tokio::time::timeout;
 
+use super::load;
+use super::loaded::Loaded;
 use super::servers::{Servers, Taken};
-use super::{Loaded, load};
 use crate::exit::{Failure, Result};
 
 /// A client with a token, who brings values and gets results.

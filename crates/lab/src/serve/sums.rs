@@ -9,7 +9,7 @@ use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Submit, Value};
 use tokio::time::{sleep, timeout};
 
-use super::Loaded;
+use super::loaded::Loaded;
 
 /// Upper edges of the demo's ranges of ages.
 const EDGES: [u32; 4] = [20, 40, 60, 80];

@@ -3,6 +3,7 @@
 mod arrivals;
 mod batches;
 mod book;
+mod counting;
 mod entry;
 mod fields;
 mod read;

@@ -8,7 +8,7 @@ use madrigal_app::figures::{print, print_json};
 use madrigal_service_client::{ServiceConfig, Verified};
 use serde::Serialize;
 
-use super::Unsubmitted;
+use super::error::Unsubmitted;
 use crate::exit::Result;
 
 /// The last second that is shown as a date: the end of the year 9999.
