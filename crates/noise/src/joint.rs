@@ -26,7 +26,8 @@ const UNITS: u128 = 1_000_000_000;
 /// Error of a chance as it is computed, and more.
 const ERROR: f64 = 1.0 / (1_u64 << 57) as f64;
 
-/// Noise as coins: the difference of two numbers of as many digits, each digit of which is 1 if so many random bits are, as a number, below its chance.
+/// Noise as coins: the difference of two numbers with the same number of digits. Each digit has `precision` random bits of its own, and is 1 if they are, as a
+/// number, below the digit's chance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coins {
     noise: Noise,

@@ -60,6 +60,10 @@ pub async fn accept<S>(stream: S) -> Result<Tunnel<S>, TunnelError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    #[allow(
+        clippy::result_large_err,
+        reason = "the handshake takes refusals as responses"
+    )]
     let judge = |request: &Request, mut response: Response| {
         let asked = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
         let mut names = asked.iter().filter_map(|value| value.to_str().ok());

@@ -166,7 +166,7 @@ impl Desk {
                 self.accepted(number, &upload, accepted)
             }
             Err((number, Code::Header, problem)) => {
-                // Its bytes make room for others, and it never is accepted.
+                // The bytes make room for others, and the submission never is accepted.
                 let kind = &self.kinds[upload.kind].config.name;
                 let ids = vec![upload.id.0];
                 let dropped = self.keep.write(kind, Record::Bar { ids }).await;

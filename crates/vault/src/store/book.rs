@@ -8,7 +8,7 @@ use super::fields::{Fields, Read};
 use crate::error::{Result, VaultError};
 use crate::limits::{Limits, Usage};
 
-/// Whose use it is: a kind, and an account in it.
+/// A kind, and an account in it.
 pub(super) type Whose = (String, String);
 
 /// Use of an account in a kind, and the number by which its row is found: names of accounts are sealed.
