@@ -15,9 +15,9 @@ class ServerState:
 
     Attributes:
         server: Name of the server.
-        state: ``"unknown"``, ``"receiving"``, ``"accepted"`` (it waits for a batch), ``"running"``, ``"counted"``, ``"failed"`` or ``"expired"``.
+        state: ``"unknown"``, ``"receiving"``, ``"accepted"`` (it waits for a batch), ``"held"`` (a server's policy lets no batch begin now), ``"running"``, ``"counted"``, ``"failed"`` or ``"expired"``.
         batch: Number of its batch, once it is in one.
-        reason: Reason of a failure.
+        reason: Reason of a failure, or of a policy that holds it.
     """
 
     server: str

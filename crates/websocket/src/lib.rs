@@ -125,7 +125,7 @@ fn trusted() -> Result<ClientConfig, TunnelError> {
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+        .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| TunnelError::Tls(std::io::Error::other(error)))?;
     let mut config = builder.with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

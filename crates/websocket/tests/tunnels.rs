@@ -32,7 +32,7 @@ async fn bytes_arrive_as_they_were_sent_both_ways() {
         let (mut server, mut client) = (server.unwrap(), client.unwrap());
         // Longer than a message; and nothing at all.
         for length in [0_usize, 1, 65_536, 65_537, 3_000_000] {
-            let bytes: Vec<u8> = (0..length).map(|at| (at * 31 >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..length).map(|at| ((at * 31) >> 3) as u8).collect();
             let send = async {
                 client.write_all(&bytes).await.unwrap();
                 client.flush().await.unwrap();

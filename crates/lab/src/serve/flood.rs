@@ -65,7 +65,7 @@ pub fn add_bulk(folder: &Path, servers: usize) -> Result<()> {
     let of = |members: usize| -> std::result::Result<Computation, ProgramError> {
         let mut program = Program::new(servers);
         let x = program.input_named::<u64>("value", &member, [members, BULK_ELEMENTS]);
-        program.open_named("sum", &x.sum(0).sum(0), &Client::new(ANALYST));
+        program.open_named("sum", &x.sum(0).sum(0), Client::new(ANALYST));
         program.finish()
     };
     let samples = SAMPLES.map(|members| {

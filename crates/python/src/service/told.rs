@@ -107,12 +107,13 @@ pub fn arrays(outputs: &Outputs) -> Result<Vec<(String, Array)>, Reason> {
     arrays.collect()
 }
 
-/// A state's name, its batch, and the reason of a failure.
+/// A state's name, its batch, and the reason of a failure or of a wait.
 pub fn state(state: &State) -> (&'static str, Option<u64>, Option<String>) {
     match state {
         State::Unknown => ("unknown", None, None),
         State::Receiving { .. } => ("receiving", None, None),
         State::Accepted => ("accepted", None, None),
+        State::Held { reason } => ("held", None, Some(reason.clone())),
         State::InBatch { batch } => ("running", Some(*batch), None),
         State::Counted { batch } => ("counted", Some(*batch), None),
         State::Failed { batch, reason } => ("failed", Some(*batch), Some(reason.clone())),
