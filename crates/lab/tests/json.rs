@@ -48,10 +48,7 @@ fn every_field_is_documented_and_no_other() {
         &told("tables --rows 50 --repeat 1 --only groupby/r3 --json"),
     );
     check(
-        &[
-            "The lines of `madrigal-lab serve --json`",
-            "Use of a machine by a server",
-        ],
+        &["The lines of `madrigal-lab serve --json`"],
         &told("serve --only soak --jobs 100 --json"),
     );
     check(

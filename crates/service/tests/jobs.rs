@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use madrigal_core::chain::Chain;
 use madrigal_intake::{Code, FromServer, Of};
+use tokio::time::{sleep, timeout};
 
 use crate::common::{Client, Line, Service, statistics};
 
@@ -113,5 +117,25 @@ fn wrong_shares_are_refused_before_they_do_harm() {
         let sum = ann.fetch(mine.id, 0).await;
         assert_eq!(sum.component::<u32>(0), [75]);
         service.stop_all().await;
+    });
+}
+
+/// Servers that are all told to leave at the same time hear of each other's end while they do, and none waits for others that are gone.
+#[test]
+fn servers_that_leave_at_once_end() {
+    let (within, soon) = (Duration::from_secs(60), Duration::from_secs(30));
+    runtime().block_on(async {
+        let mut service = Service::new(3, &statistics(3, 3, "1h"));
+        for trial in 0..5 {
+            service.start_all().await;
+            let servers = || service.servers.iter().flatten();
+            while !servers().all(|server| server.health().is_ready()) {
+                sleep(Duration::from_millis(10)).await;
+            }
+            let all = service.servers.iter_mut().filter_map(Option::take);
+            let leave = join_all(all.map(|server| server.leave(within)));
+            let left = timeout(soon, leave).await;
+            assert!(left.is_ok(), "trial {trial}: a server waits for others");
+        }
     });
 }

@@ -164,7 +164,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             all.values().for_each(|door| door.tell(KindEvent::Look));
         }
     });
-    let (mut leave, mut generation) = (None, 0);
+    let mut generation = 0;
     let servers = Servers {
         common: &common,
         doors: &doors,
@@ -173,15 +173,17 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         memory,
         lines: RefCell::default(),
         left: Cell::default(),
+        told: Cell::default(),
     };
-    while leave.is_none() {
+    while !servers.told.get() {
         let session = tokio::select! {
             session = meet.next(&mut handed) => session,
-            within = servers.hear(&mut asks) => {
-                leave = Some(within);
-                continue;
-            }
+            () = servers.hear(&mut asks) => continue,
         };
+        if servers.told.get() {
+            session.close().await;
+            break;
+        }
         generation += 1;
         common.next_job.set(lines::NOTES_JOB + 1);
         common.leaving.set(false);
@@ -190,10 +192,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         info!(generation, "in session with all servers");
         let ended = tokio::select! {
             ended = servers.in_session(&session, generation) => Some(ended),
-            within = servers.hear(&mut asks) => {
-                leave = Some(within);
-                None
-            }
+            () = servers.hear(&mut asks) => None,
         };
         meters.in_session.set(0);
         servers.lines.take();
@@ -226,6 +225,9 @@ struct Servers<'a> {
     lines: RefCell<Option<Lines>>,
     /// A server that has said that it takes leave.
     left: Cell<Option<Party>>,
+    /// Whether this server was told to take leave. Hearing that is given up halfway where the session ends or comes meanwhile, as it does when all are
+    /// told at once.
+    told: Cell<bool>,
 }
 
 impl Servers<'_> {
@@ -242,6 +244,7 @@ impl Servers<'_> {
                 None => break Duration::ZERO,
             }
         };
+        self.told.set(true);
         let why = "it was told to; jobs that are at work are finished first";
         self.health.trouble(Trouble::Leaving, why);
         self.common.leaving.set(true);
