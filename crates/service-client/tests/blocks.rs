@@ -80,7 +80,7 @@ fn wrong_kinds_and_answers_are_told() {
         let asked = client.ask_blocks("halves", &[[7; 16]], |_| ()).await;
         assert!(matches!(asked, Err(ClientError::Block { .. })));
         service.faults(0).other_block = true;
-        // Its part fails the comparison, though it is behind many right ones; nobody waits for those that were not sent.
+        // The wrong part fails the comparison, though it is behind many right ones; nobody waits for parts that were not sent.
         let asked = client.ask_blocks("blocks", &[[7; 16]; 3000], |_| ()).await;
         let error = asked.unwrap_err().to_string();
         assert!(error.contains("servers 0 and 1"), "{error}");

@@ -181,7 +181,7 @@ impl Asking {
             assert!(Instant::now() < until, "a job without an end");
             tokio::time::sleep(Duration::from_millis(1)).await;
         };
-        // Its first job is told as job 2, whatever was before.
+        // A view tells the first job of a round as job 2, whatever number it had.
         let jobs = self.last.saturating_sub(1);
         self.last = finished(&passed, SERVERS).unwrap();
         let requests = numbers.start - 1;
