@@ -14,6 +14,7 @@ use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{KindConfig, Submitters};
+use crate::plans::Plans;
 
 /// Memory of a share file beside its shares, in bytes: its header, and what the allocator rounds up.
 const FILE_BYTES: u64 = 1024;
@@ -37,6 +38,7 @@ pub struct Kind {
     pub shares_memory: u64,
     bytes: Vec<u8>,
     threads: usize,
+    pub(crate) plans: Plans,
 }
 
 /// An input, as one submission brings it.
@@ -171,6 +173,7 @@ impl Kind {
             shares_memory: 0,
             bytes,
             threads,
+            plans: Plans::default(),
             config,
         };
         let (one, two) = match kind.config.dimension {

@@ -9,6 +9,7 @@ mod keep;
 mod kind;
 pub mod local;
 pub mod operation;
+mod plans;
 pub mod policy;
 mod quotas;
 mod requests;

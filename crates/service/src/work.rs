@@ -10,6 +10,7 @@ use madrigal_program::{Client, InputError, InputShare, Inputs};
 use sha2::{Digest as _, Sha256};
 
 use crate::kind::{Kind, KindFault, Receivers};
+use crate::plans::Ready;
 
 /// The share files of a submission at this server: one for each input, in the program's order.
 pub type Submitted = Vec<ShareFile>;
@@ -77,17 +78,17 @@ impl Kind {
     ) -> Result<Done, WorkError> {
         let Place { session, job, run } = place;
         let size = batch.len();
-        let program = self.bound(size)?;
-        let threads = session.common_threads(program.parties());
+        let threads = session.common_threads(session.parties());
         let threads = threads.map_err(RunError::from)?;
-        let planned = self.planned(&program, threads)?;
+        let ready = self.ready(size, threads)?;
+        let Ready { program, planned } = &*ready;
         let mut inputs = Inputs::new();
         for at in 0..program.inputs().len() {
             inputs = inputs.with_share_at(program.inputs(), at, input(&batch, at));
         }
         // Shares are in the inputs now, and are large.
         drop(batch);
-        let given = planned.given(&program, &inputs, session.me())?;
+        let given = planned.given(program, &inputs, session.me())?;
         drop(inputs);
         let ended = planned.run(session, job, given, Some(deadline), observe);
         let ended = ended.await?;

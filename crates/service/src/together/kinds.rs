@@ -17,7 +17,7 @@ use madrigal_vault::agreement::{
 };
 use madrigal_vault::{Id, Vault, VaultError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{JoinHandle, spawn_local};
+use tokio::task::{JoinHandle, spawn_blocking, spawn_local};
 use tracing::{debug, error, info, warn};
 
 use super::admission::Admission;
@@ -567,7 +567,14 @@ async fn job(
     (n, run, name): (u64, u32, Digest256),
     ids: &Arc<[Id]>,
 ) -> Result<u64, String> {
+    let threads = session.common_threads(session.parties());
+    let threads = threads.map_err(|error| error.to_string())?;
+    // Planned beside this thread's tasks, which other servers wait for.
+    let (of, size) = (Arc::clone(kind), ids.len());
+    let ready = spawn_blocking(move || of.ready(size, threads).map(drop));
     let batch = common.keep.batch(kind, common.me, ids).await?;
+    let ready = ready.await.map_err(|error| error.to_string())?;
+    ready.map_err(|error| error.to_string())?;
     let place = Place {
         session,
         job: number,
