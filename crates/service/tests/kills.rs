@@ -2,17 +2,20 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::fs;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use madrigal_program::{Array, Shape, Type};
+use madrigal_net::roster::RosterEntry;
 use madrigal_service::config::LogConfig;
 use madrigal_service::operation::start_log;
 use madrigal_service::{Checked, Server};
-use madrigal_service_client::{ServiceClient, ServiceConfig, Value};
+use madrigal_service_client::{ServiceClient, ServiceConfig};
 use madrigal_testkit::seed;
 use madrigal_vault::Vault;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::bringers::Way;
 use crate::common::{ANN, Service};
 use crate::power::Disk;
 use crate::random::Random;
@@ -73,12 +76,6 @@ fn kind(least: u64) -> String {
     )
 }
 
-fn scalar(age: u32) -> Value {
-    let shape = Shape::checked(&[1]).unwrap();
-    let typed: Type = "u32".parse().unwrap();
-    Value::from(Array::from_codes(typed, &shape, [u128::from(age)].into_iter()).unwrap())
-}
-
 #[test]
 fn each_accepted_submission_counts_once() {
     let (kills, clients) = (number("MADRIGAL_KILLS", 8), number("MADRIGAL_CLIENTS", 400));
@@ -99,33 +96,23 @@ fn each_accepted_submission_counts_once() {
     let mut config = ServiceConfig::new((*service.roster).clone());
     config.patience = Duration::from_secs(600);
     let ages: Vec<u32> = (0..clients).map(|_| random.below(100) as u32).collect();
-    let submitting = {
-        let (ages, config) = (ages.clone(), config.clone());
-        // Slow enough that servers die in the middle of it.
-        let pause = Duration::from_millis(number("MADRIGAL_PAUSE", 5));
-        // The future cannot go to another thread, so it is made there.
-        std::thread::spawn(move || {
-            let runtime = Builder::new_current_thread().enable_all().build();
-            runtime.unwrap().block_on(async {
-                let client = ServiceClient::connect(config).await.unwrap();
-                let all = ages.iter().enumerate();
-                let all = all.map(|(at, &age)| {
-                    std::thread::sleep(pause);
-                    (
-                        format!("member-{at}"),
-                        vec![("age".to_owned(), scalar(age))],
-                    )
-                });
-                let done = client.many("ages", all, 1000, |at, result, _| {
-                    assert!(result.is_ok(), "submission {at}: {}", result.unwrap_err());
-                    true
-                });
-                done.await.unwrap().accepted
-            })
+    // Slow enough that servers die in the middle of it.
+    let pause = Duration::from_millis(number("MADRIGAL_PAUSE", 5));
+    let file = service.folder.path().join("clients.toml");
+    let list = service.roster.parties().iter();
+    let list: String = list.map(RosterEntry::to_toml).collect();
+    fs::write(&file, list.replace("[[party]]", "[[servers]]")).unwrap();
+    let ways = Way::all();
+    let submitting: Vec<_> = ages
+        .chunks(ages.len().div_ceil(ways.len()))
+        .zip(ways)
+        .map(|(ages, way)| {
+            let (ages, config, file) = (ages.to_vec(), config.clone(), file.clone());
+            std::thread::spawn(move || way.bring(&config, &file, &ages, pause))
         })
-    };
+        .collect();
     let mut killed = 0;
-    while killed < kills || !submitting.is_finished() {
+    while killed < kills || !submitting.iter().all(JoinHandle::is_finished) {
         std::thread::sleep(Duration::from_millis(random.below(300) as u64));
         if killed < kills {
             let at = random.below(3);
@@ -138,7 +125,8 @@ fn each_accepted_submission_counts_once() {
             killed += 1;
         }
     }
-    assert_eq!(submitting.join().unwrap(), clients);
+    let accepted = submitting.into_iter().map(|one| one.join().unwrap());
+    assert_eq!(accepted.sum::<u64>(), clients);
     // All batches, one after the other, add up to what was brought.
     config.token = Some(b"secret of ann".to_vec().into());
     let (count, sum, below) = runtime.block_on(async {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on fails; seeds are told
 
 mod batch_views;
+mod bringers;
 mod common;
 mod fair;
 mod jobs;
