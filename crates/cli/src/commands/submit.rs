@@ -29,6 +29,13 @@ pub use self::error::of_client;
 /// Name of a client that gives none.
 const ANONYMOUS: &str = "anonymous";
 
+/// Outcome of many submissions, as JSON.
+#[derive(Serialize)]
+struct Accepted {
+    /// Submissions that all servers have accepted.
+    accepted: u64,
+}
+
 /// Report of a submission, or of where it stands.
 #[derive(Serialize)]
 struct Report {
@@ -211,9 +218,19 @@ async fn each(
     if lengths.iter().any(|&length| length != all) {
         return Err(Unsubmitted::Lengths { lengths }.into());
     }
+    let kind = service.kinds().iter().find(|kind| kind.name == job);
+    let shape = |name: &str| {
+        let mut inputs = kind?.inputs.iter();
+        let axes = &inputs.find(|input| input.name == name)?.shape;
+        Shape::checked(&axes.iter().copied().collect::<Option<Vec<_>>>()?)
+    };
+    let shapes: Vec<_> = inputs.iter().map(|(name, _)| shape(name)).collect();
     let one = |place: usize| {
-        let row = |(name, array): &(String, Array)| (name.clone(), row(array, place).into());
-        let inputs: Vec<(String, Value)> = inputs.iter().map(row).collect();
+        let row = |((name, array), shape): (&(String, Array), &Option<Shape>)| {
+            let row = shaped(row(array, place), shape.as_ref());
+            (name.clone(), row.into())
+        };
+        let inputs: Vec<(String, Value)> = inputs.iter().zip(&shapes).map(row).collect();
         (format!("{name}-{place}"), inputs)
     };
     let mut first = None;
@@ -233,12 +250,21 @@ async fn each(
         let failed = done.failed;
         return Err(Unsubmitted::Each { failed, all, first }.into());
     }
-    match flags.quiet {
-        true => Ok(()),
-        false => {
-            print(format!("{} submissions accepted by all servers\n", done.accepted).as_bytes())
+    let accepted = done.accepted;
+    match (flags.json, flags.quiet) {
+        (true, _) => print_json(&Accepted { accepted }),
+        (false, true) => Ok(()),
+        (false, false) => {
+            print(format!("{accepted} submissions accepted by all servers\n").as_bytes())
         }
     }
+}
+
+/// A place in the shape of the input, if it has as many elements: a line of a table is one value, or as many as the input has.
+fn shaped(row: Array, shape: Option<&Shape>) -> Array {
+    let fits = shape.filter(|shape| shape.elements() == row.shape().elements());
+    let shaped = fits.and_then(|shape| Array::from_codes(row.element(), shape, row.codes()));
+    shaped.unwrap_or(row)
 }
 
 /// One place along the first axis, which stays, of length 1.
