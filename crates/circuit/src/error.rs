@@ -75,13 +75,13 @@ pub enum AbyError {
     NoOutput,
 }
 
-/// Widths of input values that are not those of a circuit.
+/// Widths of values that are not those of a circuit.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "the widths add up to {found} bits, and the circuit's inputs have {expected}; give as many"
+    "the widths add up to {found} bits, and the circuit's values have {expected}; give as many"
 )]
 pub struct WidthsError {
-    /// Bits of all the circuit's input values.
+    /// Bits of all the circuit's inputs, or of all its outputs.
     pub expected: u64,
     /// The widths' sum.
     pub found: u64,

@@ -208,6 +208,20 @@ impl Netlist {
         Ok(self)
     }
 
+    /// Makes the same circuit with its output bits in values of these widths, in order.
+    ///
+    /// # Errors
+    /// [`WidthsError`] if the widths have another sum than those of the circuit.
+    pub fn with_outputs(mut self, widths: &[u32]) -> Result<Self, WidthsError> {
+        let found = widths.iter().map(|&width| u64::from(width)).sum();
+        let expected = u64::from(self.output_bits());
+        if found != expected {
+            return Err(WidthsError { expected, found });
+        }
+        self.outputs = widths.to_vec();
+        Ok(self)
+    }
+
     /// The gates in topological order.
     pub fn gates(&self) -> &[Gate] {
         &self.gates

@@ -33,7 +33,7 @@ pub use madrigal_matching::args::Psi;
 pub use madrigal_models::args::{Infer, Model};
 pub use madrigal_service::args::Serve;
 pub use party::{Dealer, Doctor, Keygen};
-pub use program::{Length, OfFile, Program};
+pub use program::{Holding, Length, OfCircuit, OfFile, Program};
 pub use run::{ComputationFlags, Explain, RunFlags};
 pub use stats::{Names, Stats, told};
 pub use store::{Precompute, StoreCommand, StoreStatus};

@@ -267,3 +267,75 @@ fn the_fields_of_programs_from_files_are_documented() {
         &told(&format!("program simulate gap.mad {given}")),
     );
 }
+
+/// An adder of two values of four bits, with a bit of carry.
+fn adder() -> String {
+    let mut b = madrigal_circuit::Builder::new("adder");
+    let (x, y) = (b.input(4), b.input(4));
+    let zero = b.constant(false);
+    let [x, y] = [x, y].map(|bits| [&bits[..], &[zero]].concat());
+    let sum = b.add(&x, &y);
+    b.output(&sum);
+    let text = b
+        .finish()
+        .write_as(madrigal_circuit::Format::BristolFashion);
+    String::from_utf8(text.unwrap()).unwrap()
+}
+
+#[test]
+fn a_circuit_is_made_a_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    write(path, "adder.txt", &adder());
+    let make = |words: &str| madrigal(path, &format!("program circuit adder.txt {words}"));
+    let made = make("--parties 2 --input x=0 --input y=1 --output sum=0,1 --save one.mad");
+    assert_eq!(made.status, 0, "{}", made.stderr);
+    let told = &made.stdout;
+    assert!(told.contains("takes x: bool[4] of party 0"), "{told}");
+    assert!(told.contains("gives sum to party 0, party 1"), "{told}");
+    let run = madrigal(
+        path,
+        "program run one.mad --local --input x=1,1,0,1 --input y=1,1,1,0",
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    // 11 + 7 = 18, lowest bits first.
+    let digits: String = run.stdout.replace("true", "1").replace("false", "0");
+    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    assert!(digits.contains("01001"), "{}", run.stdout);
+    // At each place of an axis, for clients.
+    let made = make(
+        "--parties 3 --input x=member --input y=member --output sum=office --each members --save each.mad",
+    );
+    assert_eq!(made.status, 0, "{}", made.stderr);
+    let told = &made.stdout;
+    assert!(told.contains("dimensions: members"), "{told}");
+    assert!(
+        told.contains("takes x: bool[members, 4] of client member"),
+        "{told}"
+    );
+    let refused = [
+        (
+            "--parties 2 --input x=0 --output sum=0",
+            "has 2 inputs, and 1 have a name",
+        ),
+        (
+            "--parties 2 --input x=0 --input y=2 --output sum=0",
+            "--input y=2: it is neither the number of a party, 0 to 1",
+        ),
+        (
+            "--parties 2 --input x=0 --input y=a,b --output sum=0",
+            "--input y=a,b",
+        ),
+        ("--parties 1 --input x=0 --output sum=0", "--parties 1"),
+        (
+            "--parties 2 --input x=0 --input y=1 --output sum=0 --widths 4,5",
+            "9 bits",
+        ),
+    ];
+    for (words, why) in refused {
+        let error = make(&format!("{words} --save none.mad"));
+        assert_eq!(error.status, 2, "{}", error.stderr);
+        assert!(error.stderr.contains(why), "{words}: {}", error.stderr);
+        assert!(!path.join("none.mad").exists());
+    }
+}

@@ -41,6 +41,11 @@ impl Client {
         Self(name.into())
     }
 
+    /// A client by its name, if that can be one.
+    pub fn checked(name: &str) -> Option<Self> {
+        Some(Self::new(name)).filter(Self::is_named_well)
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.0

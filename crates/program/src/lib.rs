@@ -62,6 +62,7 @@ pub mod ir;
 mod local;
 pub mod lower;
 mod noise;
+mod of_circuit;
 mod opening;
 mod pieces;
 mod planned;
@@ -91,6 +92,7 @@ pub use lower::{Executable, ExecuteError};
 pub use madrigal_core::Party;
 #[doc(no_inline)]
 pub use madrigal_operations::CombineError;
+pub use of_circuit::{OfCircuit, OfCircuitError};
 pub use opening::{Everyone, Open, Opener, Receivers};
 pub use pieces::ArrayPieces;
 pub use planned::{Considered, Ended, Held, Planned};

@@ -12,6 +12,7 @@ mod lowering;
 mod mixes;
 mod noise;
 mod numpy;
+mod of_circuit;
 mod operators;
 mod optimise;
 mod own;

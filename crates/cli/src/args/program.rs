@@ -39,6 +39,65 @@ pub enum Program {
         #[arg(long)]
         json: bool,
     },
+    /// Make a program of a circuit, for clients of a service and for parties
+    #[command(after_help = EXIT_STATUS)]
+    Circuit(OfCircuit),
+}
+
+/// A circuit, and who has its values.
+#[derive(Args, Debug)]
+pub struct OfCircuit {
+    /// The circuit: in Bristol format, Bristol Fashion, ABY's or with branches
+    #[arg(value_name = "CIRCUIT", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    /// Number of parties that compute
+    #[arg(long, value_name = "N")]
+    pub parties: u8,
+
+    /// Name of an input of the circuit and who brings it, a client or the number of a party; one for each input, in order
+    #[arg(long = "input", value_name = "NAME=OWNER", required = true)]
+    pub inputs: Vec<Holding>,
+
+    /// Name of an output of the circuit and who learns it, clients or numbers of parties; one for each output, in order
+    #[arg(long = "output", value_name = "NAME=OWNER,...", required = true)]
+    pub outputs: Vec<Holding>,
+
+    /// Widths of the circuit's inputs in bits, where its file has those of several owners as one
+    #[arg(long, value_name = "BITS", value_delimiter = ',')]
+    pub widths: Option<Vec<u32>>,
+
+    /// Compute the circuit at each place of an axis of this name, whose length is given when the program is computed: in a service, at one
+    /// for each submission
+    #[arg(long, value_name = "NAME")]
+    pub each: Option<String>,
+
+    /// File for the program
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub save: PathBuf,
+}
+
+/// `--input NAME=OWNER`, `--output NAME=OWNER,...`
+#[derive(Debug, Clone)]
+pub struct Holding {
+    pub name: String,
+    pub holders: Vec<String>,
+}
+
+impl FromStr for Holding {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text
+            .split_once('=')
+            .filter(|(name, who)| !name.is_empty() && !who.is_empty());
+        let (name, who) = parts
+            .ok_or("expected NAME=OWNER, as in key=alice for a client or key=0 for a party")?;
+        Ok(Self {
+            name: name.to_owned(),
+            holders: who.split(',').map(str::to_owned).collect(),
+        })
+    }
 }
 
 /// A program with all that it takes.

@@ -1,5 +1,7 @@
 //! `program`: programs from files.
 
+mod circuit;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -62,6 +64,7 @@ pub fn run(command: Program) -> Result<()> {
             lengths,
             json,
         } => info(&file, &lengths, json)?,
+        Program::Circuit(of) => circuit::make(&of)?,
         Program::Run(mut of) => with_outputs(&mut of, |program, of, sink| {
             program.run(&mut of.flags, sink)
         })?,
