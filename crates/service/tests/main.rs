@@ -5,6 +5,7 @@
 mod batch_views;
 mod common;
 mod fair;
+mod held;
 mod jobs;
 mod kills;
 mod policy;
