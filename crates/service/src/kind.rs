@@ -196,6 +196,10 @@ impl Kind {
         }
         if let Some(role) = kind.config.holds.clone() {
             kind.take_held_inputs(&role, &one, &two)?;
+            kind.privacy = Err(Exposed {
+                output: "a load".to_owned(),
+                why: "it opens nothing, and spends nothing".to_owned(),
+            });
             // The share that was sent, as bytes and as shares, and the pieces that wait for the disk.
             kind.shares_memory = 3 * kind.bytes_read(1)[0];
             kind.memory = kind.shares_memory;
@@ -353,7 +357,7 @@ impl Kind {
             if self.config.dimension.is_some() && !rows(shape, other.tensor_type.shape.axes()) {
                 let dimension = self.config.dimension.clone().unwrap_or_default();
                 return Err(KindFault::Unfit(format!(
-                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row"
+                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row, and what is the same for all batches another kind holds (`held`)"
                 )));
             }
             self.sources.push(Source::Submissions(self.inputs.len()));

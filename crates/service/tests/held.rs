@@ -8,6 +8,8 @@ use madrigal_core::Party;
 use madrigal_intake::State;
 use madrigal_program::{Array, Client as Role, Program, Shape, Type};
 use madrigal_program_file::{ProgramFile, choices, general};
+use madrigal_service::config::LogConfig;
+use madrigal_service::operation::start_log;
 use madrigal_service::{Checked, ServeError, Server};
 use madrigal_service_client::{
     ClientError, Outputs, ServiceClient, ServiceConfig, Submission, Submit, Value,
@@ -242,6 +244,9 @@ fn a_model_may_be_replaced_at_any_time() {
 #[test]
 fn what_is_held_survives_a_loss_of_power() {
     let mut random = Random::new(seed());
+    // `RUST_LOG=info` shows what the servers do.
+    let log = std::env::var("RUST_LOG").is_ok();
+    let _ = log.then(|| start_log(&LogConfig::default()));
     let service = service(3, "R");
     let mut hosts: Vec<Option<Host>> = (0..3)
         .map(|at| Some(Host::start(&service, at, Disk::default())))
@@ -350,7 +355,7 @@ fn kinds_that_do_not_fit_are_refused() {
     let service = service(3, "R");
     let reject = |kinds: &[&str], expected: &str| {
         let head = "parties = \"parties.toml\"\nparty = \"server0\"\ndata = \"data0\"\n";
-        let digest = "0".repeat(64);
+        let digest = format!("sha256:{}", "0".repeat(64));
         let text = head.to_owned() + &file("R", kinds);
         let text = text.replace(ANN, &digest).replace(BOB, &digest);
         std::fs::write(service.file(0), text).unwrap();
@@ -359,8 +364,8 @@ fn kinds_that_do_not_fit_are_refused() {
     };
     let with = |kind: &str, from: &str, to: &str| kind.replace(from, to);
     reject(&[DOT], "`held.owner`: there is no kind `model`");
-    let alone = with(MODEL, "holds = \"owner\"\n", "");
-    reject(&[&alone], "inputs are of");
+    let plain = with(MODEL, "holds = \"owner\"\n", "lengths = { rows = 3 }\n");
+    reject(&[&plain], "inputs are of");
     reject(
         &[&with(MODEL, "\"owner\"", "\"nobody\""), DOT],
         "`holds` is `nobody`, and the program has no input",
@@ -371,11 +376,11 @@ fn kinds_that_do_not_fit_are_refused() {
     );
     reject(
         &[MODEL, &with(DOT, "owner =", "member =")],
-        "the shape of input `x` depends on a length",
+        "the first axis of input `weights` is not `rows`",
     );
     reject(
         &[MODEL, &with(DOT, "{ owner = \"model\" }", "{ owner = \"model\", other = \"model\" }")],
-        "kinds.dot.held.other",
+        "kinds.dot.held.owner",
     );
     reject(
         &[MODEL, &with(DOT, "{ owner = \"model\" }", "{ owner = \"dot\" }")],
@@ -392,7 +397,7 @@ fn kinds_that_do_not_fit_are_refused() {
     // Other sharings, and another program of the same shapes.
     let text = file("R", &[MODEL]) + &file("A+B", &[DOT])[clients().len()..];
     let head = "parties = \"parties.toml\"\nparty = \"server0\"\ndata = \"data0\"\n";
-    let digest = "0".repeat(64);
+    let digest = format!("sha256:{}", "0".repeat(64));
     let text = head.to_owned() + &text.replace(ANN, &digest).replace(BOB, &digest);
     std::fs::write(service.file(0), text).unwrap();
     let told = Checked::load(&service.file(0)).unwrap_err().to_string();

@@ -225,6 +225,9 @@ impl KindTask {
                 self.numbers.clear();
                 self.session = Some(session);
                 self.told = None;
+                // A reason that went away while there was no session would stay for ever: nobody is told of what they do not know.
+                let (name, me) = (&self.kind.config.name, self.common.me);
+                self.common.keep.note_refusal(name, me, None);
                 self.tell_refusal();
                 if self.is_open() && !self.admitted {
                     // It was begun in an earlier session, and goes on whatever else is at work.
