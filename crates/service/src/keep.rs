@@ -295,7 +295,11 @@ impl Keep {
 
     /// Tells operators which kinds wait for held inputs.
     fn tell_waiting(&self) {
-        for (name, kept) in self.kinds.iter().filter(|(_, kept)| !kept.rules.holders.is_empty()) {
+        for (name, kept) in self
+            .kinds
+            .iter()
+            .filter(|(_, kept)| !kept.rules.holders.is_empty())
+        {
             let trouble = Trouble::Waits(name.clone());
             match self.held.missing(&kept.rules.holders) {
                 Some(why) => self.health.trouble(trouble, why),

@@ -42,7 +42,8 @@ pub(crate) fn program(servers: usize) -> ProgramFile {
     general(&["rows".to_owned()], &samples).unwrap()
 }
 
-const MODEL: &str = "name = \"model\"\nprogram = \"dot.madrigal\"\nholds = \"owner\"\nsubmit = [\"ann\"]\n";
+const MODEL: &str =
+    "name = \"model\"\nprogram = \"dot.madrigal\"\nholds = \"owner\"\nsubmit = [\"ann\"]\n";
 const DOT: &str = "name = \"dot\"\nprogram = \"dot.madrigal\"\nheld = { owner = \"model\" }\nsubmit = [\"bob\"]\nruns = 50\n\
      batch = { dimension = \"rows\", least = 1, most = 8, after = \"10ms\" }\n";
 
@@ -160,7 +161,10 @@ fn jobs_compute_with_what_was_loaded() {
         run(async {
             let mut service = service(servers, mix);
             service.start_all().await;
-            let (ann, bob) = (connect(&service, "ann").await, connect(&service, "bob").await);
+            let (ann, bob) = (
+                connect(&service, "ann").await,
+                connect(&service, "bob").await,
+            );
             let x = [7, u32::MAX];
             let early = bring(&bob, x).await;
             let states = bob.status(&early).await.unwrap();
@@ -180,7 +184,10 @@ fn jobs_compute_with_what_was_loaded() {
             }
             let first = loaded(&ann, [3, 5]).await;
             must_be_of(&done(&bob, &early).await.unwrap(), x, [3, 5], &first);
-            until("all are ready", || (0..servers).all(|at| health(at).is_ready())).await;
+            until("all are ready", || {
+                (0..servers).all(|at| health(at).is_ready())
+            })
+            .await;
             let second = loaded(&ann, [11, 13]).await;
             assert!(second.1 > first.1);
             let late = bring(&bob, x).await;
@@ -253,7 +260,10 @@ fn what_is_held_survives_a_loss_of_power() {
         .collect();
     let runtime = crate::jobs::runtime();
     let (ann, bob) = runtime.block_on(async {
-        (connect(&service, "ann").await, connect(&service, "bob").await)
+        (
+            connect(&service, "ann").await,
+            connect(&service, "bob").await,
+        )
     });
     for at in [1, 0, 2, 0] {
         let weights = [random.below(1 << 20) as u32, random.below(1 << 20) as u32];
@@ -286,7 +296,10 @@ fn no_batch_begins_while_a_server_lacks_the_load() {
     run(async {
         let mut service = service(3, "R");
         service.start_all().await;
-        let (ann, bob) = (connect(&service, "ann").await, connect(&service, "bob").await);
+        let (ann, bob) = (
+            connect(&service, "ann").await,
+            connect(&service, "bob").await,
+        );
         loaded(&ann, [3, 5]).await;
         let server = service.servers[1].take().unwrap();
         server.leave(Duration::from_secs(5)).await;
@@ -336,7 +349,10 @@ fn a_run_with_another_load_comes_to_nothing() {
             }
             true
         }));
-        let (ann, bob) = (connect(&service, "ann").await, connect(&service, "bob").await);
+        let (ann, bob) = (
+            connect(&service, "ann").await,
+            connect(&service, "bob").await,
+        );
         let of = loaded(&ann, [3, 5]).await;
         let brought = bring(&bob, [1, 2]).await;
         must_be_of(&done(&bob, &brought).await.unwrap(), [1, 2], [3, 5], &of);
@@ -379,20 +395,29 @@ fn kinds_that_do_not_fit_are_refused() {
         "the first axis of input `weights` is not `rows`",
     );
     reject(
-        &[MODEL, &with(DOT, "{ owner = \"model\" }", "{ owner = \"model\", other = \"model\" }")],
+        &[
+            MODEL,
+            &with(
+                DOT,
+                "{ owner = \"model\" }",
+                "{ owner = \"model\", other = \"model\" }",
+            ),
+        ],
         "kinds.dot.held.owner",
     );
     reject(
-        &[MODEL, &with(DOT, "{ owner = \"model\" }", "{ owner = \"dot\" }")],
+        &[
+            MODEL,
+            &with(DOT, "{ owner = \"model\" }", "{ owner = \"dot\" }"),
+        ],
         "a kind does not hold its own inputs",
     );
     let anyone = with(MODEL, "[\"ann\"]", "\"anyone\"");
     reject(&[&anyone, DOT], "kinds.model.submit");
     let kept = format!("{MODEL}kept = \"1 day\"\n");
     reject(&[&kept, DOT], "kinds.model.kept");
-    let batch = format!(
-        "{MODEL}batch = {{ dimension = \"rows\", least = 1, most = 2, after = \"1s\" }}\n"
-    );
+    let batch =
+        format!("{MODEL}batch = {{ dimension = \"rows\", least = 1, most = 2, after = \"1s\" }}\n");
     reject(&[&batch, DOT], "kinds.model.batch");
     // Other sharings, and another program of the same shapes.
     let text = file("R", &[MODEL]) + &file("A+B", &[DOT])[clients().len()..];
@@ -463,7 +488,10 @@ fn policies_cover_what_is_held() {
         panic!("two kinds are refused");
     };
     assert_eq!((&*dot.0, &*model.0), ("dot", "model"));
-    assert!(dot.2.contains("# It computes with what these kinds hold: model."));
+    assert!(
+        dot.2
+            .contains("# It computes with what these kinds hold: model.")
+    );
     assert!(model.2.contains("submitters = [\"ann\"]"), "{}", model.2);
     let both = format!("{}\n{}", dot.2, model.2);
     assert_eq!(refused(&both), []);
@@ -472,7 +500,10 @@ fn policies_cover_what_is_held() {
         panic!("the holding kind alone is refused");
     };
     assert_eq!(kind, "model");
-    assert!(why.contains("those who submit load what later jobs compute with"), "{why}");
+    assert!(
+        why.contains("those who submit load what later jobs compute with"),
+        "{why}"
+    );
     let other = both.replace("submitters = [\"ann\"]", "submitters = [\"bob\"]");
     assert!(refused(&other)[0].1.contains("client `ann` may submit"));
 }

@@ -340,7 +340,10 @@ fn newest_results_stay() {
     assert_eq!((sweep(true, 141), held(3)), (1, Some(3)));
     assert_eq!(vault.batch(KIND, 4).unwrap(), None);
     assert_eq!(vault.restored(KIND).unwrap().closed.unwrap().n, 5);
-    assert_eq!((vault.newest_done(KIND).unwrap(), held(3)), (Some(3), Some(3)));
+    assert_eq!(
+        (vault.newest_done(KIND).unwrap(), held(3)),
+        (Some(3), Some(3))
+    );
     assert_eq!(vault.usage(KIND).results, 9);
     // Of other kinds they go with time.
     assert_eq!((sweep(false, 1_000_000), held(3)), (1, None));

@@ -85,7 +85,10 @@ fn known(weights: &[(&'static str, Array)]) -> Result<Known, String> {
     let told = told.map_err(|error| error.to_string())?;
     let scores = told.arrays().next().flatten().ok_or("no scores")?;
     let scores: Vec<u32> = scores.codes().map(|code| code as u32).collect();
-    let image = |at: usize| all.rows(at..at + 1).ok_or_else(|| "no such image".to_owned());
+    let image = |at: usize| {
+        all.rows(at..at + 1)
+            .ok_or_else(|| "no such image".to_owned())
+    };
     Ok(Known {
         images: (0..IMAGES).map(image).collect::<Result<_, _>>()?,
         scores: scores.chunks(classes).map(<[u32]>::to_vec).collect(),
@@ -180,9 +183,8 @@ async fn ask(
             continue;
         };
         let scores = outputs.values.first();
-        let right = scores.is_some_and(|(_, scores)| {
-            scores.component::<u32>(0) == known.scores[at].as_slice()
-        });
+        let right = scores
+            .is_some_and(|(_, scores)| scores.component::<u32>(0) == known.scores[at].as_slice());
         loaded.wrong += u64::from(!right);
         loaded.answered += 1;
         loaded.times.add(begun.elapsed().as_secs_f64());

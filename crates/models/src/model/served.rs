@@ -15,7 +15,7 @@ use madrigal_program_file::{ProgramFile, choices, general, proto};
 
 use super::Told;
 use super::onnx::{model, wrong};
-use crate::args::{ServedModel, NumberArg};
+use crate::args::{NumberArg, ServedModel};
 
 /// The dimension of the program: the number of inputs that are computed at once.
 const DIMENSION: &str = "inputs";

@@ -281,7 +281,10 @@ impl KindText {
             }
         }
         if self.held.len() > MOST_HELD {
-            let problem = format!("{} are named, and {MOST_HELD} are the most", self.held.len());
+            let problem = format!(
+                "{} are named, and {MOST_HELD} are the most",
+                self.held.len()
+            );
             return wrong(".held", problem);
         }
         let mut holders = BTreeSet::new();

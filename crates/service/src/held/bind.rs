@@ -44,7 +44,11 @@ impl Kind {
         let mix = self.mix(one);
         for (place, (port, other)) in one.inputs().iter().zip(two.inputs()).enumerate() {
             let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            if port.owner.client().is_none_or(|client| client.name() != role) {
+            if port
+                .owner
+                .client()
+                .is_none_or(|client| client.name() != role)
+            {
                 continue;
             }
             let shape = port.tensor_type.shape.axes();

@@ -107,7 +107,8 @@ impl Held {
 
     /// Whether a later load has taken the place of a batch of this kind.
     pub(crate) fn is_replaced(&self, kind: &str, batch: u64) -> bool {
-        self.now(kind).is_some_and(|(loaded, _)| loaded.batch > batch)
+        self.now(kind)
+            .is_some_and(|(loaded, _)| loaded.batch > batch)
     }
 
     /// The newest loads of these kinds, without those that hold nothing.
@@ -231,12 +232,7 @@ impl Keep {
     }
 
     /// The shares of a load, from memory or the vault.
-    fn read_held(
-        &self,
-        kind: &Kind,
-        me: Party,
-        loaded: &Loaded,
-    ) -> Result<Arc<Submitted>, String> {
+    fn read_held(&self, kind: &Kind, me: Party, loaded: &Loaded) -> Result<Arc<Submitted>, String> {
         let Loaded {
             kind: holder,
             batch,

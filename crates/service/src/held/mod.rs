@@ -6,6 +6,6 @@
 mod bind;
 mod loads;
 
-pub(crate) use bind::{bind, open_shape};
 pub use bind::{HeldInput, Source};
+pub(crate) use bind::{bind, open_shape};
 pub(crate) use loads::{Held, Loaded};
