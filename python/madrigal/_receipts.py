@@ -15,9 +15,9 @@ class ServerState:
 
     Attributes:
         server: Name of the server.
-        state: ``"unknown"``, ``"receiving"``, ``"accepted"`` (it waits for a batch), ``"held"`` (a server's policy lets no batch begin now), ``"running"``, ``"counted"``, ``"failed"`` or ``"expired"``.
+        state: ``"unknown"``, ``"receiving"``, ``"accepted"`` (it waits for a batch), ``"held"`` (no batch begins now: a server's policy lets none, or inputs that another kind is to hold are not there), ``"running"``, ``"counted"``, ``"failed"`` or ``"expired"``.
         batch: Number of its batch, once it is in one.
-        reason: Reason of a failure, or of a policy that holds it.
+        reason: Reason of a failure, or why no batch begins.
     """
 
     server: str
@@ -38,6 +38,8 @@ class JobReceipt:
         recipients: Those who get outputs, in words.
         time: End of the job at server 0, in seconds since 1970.
         signed: Of each server its name, the bytes that it has signed, and its signature.
+        held: Submissions that the servers held and that the job computed with: of each the kind that holds it, the number of that kind's batch,
+            and the submission's name.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class JobReceipt:
     recipients: tuple[str, ...]
     time: int
     signed: tuple[tuple[str, bytes, bytes], ...] = field(repr=False)
+    held: tuple[tuple[str, int, str], ...] = ()
 
 
 class Outputs(dict[str, Any]):
@@ -93,6 +96,6 @@ class Submitted:
 
 
 def finished(told: tuple[Any, ...]) -> Outputs:
-    outputs, (kind, program, batch, submissions, recipients, ended, signed) = told
-    receipt = JobReceipt(kind, program, batch, submissions, tuple(recipients), ended, tuple(signed))
+    outputs, (kind, program, batch, submissions, recipients, ended, signed, held) = told
+    receipt = JobReceipt(kind, program, batch, submissions, tuple(recipients), ended, tuple(signed), tuple(held))
     return Outputs({name: _array(parts) for name, parts in outputs}, receipt)

@@ -11,7 +11,7 @@ import pytest
 
 from pages import PROGRAM, ROOT, Reader, blocks
 
-GUIDE = [*sorted((ROOT / "docs/guide").glob("*.md")), ROOT / "docs/SERVICE.md", ROOT / "docs/site/index.md"]
+GUIDE = [*sorted((ROOT / "docs/guide").glob("*.md")), ROOT / "docs/SERVICE.md", ROOT / "docs/INFERENCE.md", ROOT / "docs/site/index.md"]
 #: Pages that `cargo xtask readme` and rustdoc run.
 RUST = {"rust.md"}
 

@@ -119,3 +119,50 @@ fn check_passes_nothing_that_infer_refuses() {
     let cube = format!("{}/model.onnx", trial("conv3d"));
     madrigal(path, &format!("model check {cube}")).bad(3, &["one or two axes"]);
 }
+
+/// A network as a program for servers that hold its weights: with the weights that were written beside it, it says what the network does.
+#[test]
+fn a_program_of_a_model_says_what_the_model_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let digits = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits");
+    let digits = digits.canonicalize().unwrap();
+    let model = digits.join("minionn_mnist.onnx");
+    std::fs::create_dir(path.join("weights")).unwrap();
+    let line = format!(
+        "model program {} --numbers 32.12 --owner lab --data member --weights weights -o digits.mad",
+        model.display()
+    );
+    let told = madrigal(path, &line).good();
+    for part in [
+        "3 servers",
+        "input: Fixed<i32, 12> [1, 1, 28, 28] of client member",
+        "w1: Fixed<i32, 12> [16, 1, 5, 5] of client lab",
+    ] {
+        assert!(told.stdout.contains(part), "{part}: {told}");
+    }
+    let weights = (1..=8).map(|at| format!(" --input w{at}=weights/w{at}.npy"));
+    let line = format!(
+        "program simulate digits.mad --dim inputs=6 --input input={}{} --output logits=logits.csv",
+        digits.join("digits.npy").display(),
+        weights.collect::<String>()
+    );
+    madrigal(path, &line).good();
+    let logits = std::fs::read_to_string(path.join("logits.csv")).unwrap();
+    let rows = logits.lines().map(|line| {
+        let numbers = line.split(',').map(|number| number.parse::<f64>().unwrap());
+        let best = numbers
+            .enumerate()
+            .max_by(|one, other| one.1.total_cmp(&other.1));
+        best.unwrap().0
+    });
+    assert_eq!(rows.collect::<Vec<_>>(), [7, 2, 1, 0, 4, 3]);
+    // Nothing of what the owner brings is in the program: the file of a model without weights gives the same.
+    let stripped = format!("model strip {} -o stripped.onnx", model.display());
+    madrigal(path, &stripped).good();
+    let line = "model program stripped.onnx --numbers 32.12 --owner lab -o again.mad";
+    madrigal(path, line).good();
+    let [first, again] =
+        ["digits.mad", "again.mad"].map(|name| std::fs::read(path.join(name)).unwrap());
+    assert!(first == again, "the program depends on weights");
+}

@@ -241,6 +241,8 @@ registry! {
     Sha256 SERVICE_TOKEN = b"madrigal service's token v1";
     /// A kind's program, lengths, sharings and receivers give the digest that servers compare (collision resistance).
     Sha256 SERVICE_KIND = b"madrigal service's kind v1";
+    /// The digest of a kind that uses held inputs, and those of the kinds that hold them, give the digest that servers compare (collision resistance).
+    Sha256 SERVICE_HELD = b"madrigal service's held inputs v1";
     /// The names of a batch's submissions, in order, give the name of what a job computes on (collision resistance).
     Sha256 SERVICE_BATCH = b"madrigal service's batch v1";
     /// A server's part of the key that a kind of requests is answered under gives the digest by which all servers know it (hiding, as the part is

@@ -71,6 +71,11 @@ impl Reader<'_> {
         fits.then(|| text.to_owned()).ok_or(ReceiptError::Encoding)
     }
 
+    /// Whether all was read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Nothing follows.
     pub(crate) fn end(&self) -> Result<(), ReceiptError> {
         self.0

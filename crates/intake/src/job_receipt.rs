@@ -8,7 +8,7 @@ use madrigal_net::roster::{MAX_NAME, Roster};
 use sha2::{Digest, Sha256};
 
 use crate::canonical::{Reader, Writer};
-use crate::limits::{MAX_RANK, MAX_RECIPIENTS, MAX_VALUES};
+use crate::limits::{MAX_HELD, MAX_RANK, MAX_RECIPIENTS, MAX_VALUES};
 use crate::receipt_error::ReceiptError;
 use crate::signed::Signed;
 
@@ -37,6 +37,19 @@ pub struct JobReceipt {
     pub privacy: Option<JobPrivacy>,
     /// Time of the job's end at this server, in seconds since 1970.
     pub time: u64,
+    /// Submissions that servers hold and that the job computed with beside the batch: up to 16, in the order of their kinds' names.
+    pub held: Vec<HeldSubmission>,
+}
+
+/// A submission that servers hold for the jobs of other kinds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldSubmission {
+    /// Name of the kind that holds it.
+    pub kind: String,
+    /// Number of that kind's batch in which it was loaded.
+    pub batch: u64,
+    /// Name of the submission.
+    pub submission: Digest256,
 }
 
 /// Bounds of what a job's outputs tell of one submission: they are (epsilon, delta)-differentially private, against another one in its place.
@@ -96,6 +109,15 @@ impl JobReceipt {
             to.number(delta);
         }
         to.number(self.time);
+        // A job without held inputs has the receipt that it always had.
+        if !self.held.is_empty() {
+            to.count(self.held.len());
+        }
+        for held in &self.held {
+            to.text(&held.kind);
+            to.number(held.batch);
+            to.bytes(&held.submission.0);
+        }
         to.0
     }
 
@@ -133,6 +155,10 @@ impl JobReceipt {
                 }),
             },
             time: from.number()?,
+            held: match from.is_at_end() {
+                true => Vec::new(),
+                false => held(&mut from)?,
+            },
         };
         from.end().map(|()| receipt)
     }
@@ -180,11 +206,29 @@ impl JobReceipt {
                 ("list of recipients", format!("{:?}", one.recipients)),
                 ("list of outputs", format!("{:?}", one.outputs)),
                 ("privacy", format!("{:?}", one.privacy)),
+                ("held inputs", format!("{:?}", one.held)),
             ]
         };
         let mut pairs = fields(self).into_iter().zip(fields(other));
         let apart = pairs.find(|((_, one), (_, other))| one != other);
         apart.map(|((field, one), (_, other))| (field, one, other))
+    }
+}
+
+/// Held submissions, of which there is one at least, each of another kind.
+fn held(from: &mut Reader<'_>) -> Result<Vec<HeldSubmission>, ReceiptError> {
+    let count = from.count(MAX_HELD)?;
+    let all = (0..count).map(|_| {
+        Ok(HeldSubmission {
+            kind: from.text(MAX_NAME)?,
+            batch: from.number()?,
+            submission: from.digest()?,
+        })
+    });
+    let all: Vec<_> = all.collect::<Result<_, ReceiptError>>()?;
+    match !all.is_empty() && all.is_sorted_by(|one, next| one.kind < next.kind) {
+        true => Ok(all),
+        false => Err(ReceiptError::Encoding),
     }
 }
 

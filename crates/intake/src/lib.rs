@@ -46,7 +46,7 @@ pub use from_server::{Answers, Finished, FromServer, OutputPiece, Refused, Welco
 #[doc(hidden)]
 pub use fuzzing::{fuzz_client, fuzz_server};
 pub use headers::{HeadersError, body_length, pack, submission_name, unpack};
-pub use job_receipt::{JobOutput, JobPrivacy, JobReceipt, batch_digest, check};
+pub use job_receipt::{HeldSubmission, JobOutput, JobPrivacy, JobReceipt, batch_digest, check};
 pub use kind::{Input, Kind, Output, Shape, What, shape_in_words};
 pub use madrigal_core::chain::Chain;
 pub use payload::Payload;

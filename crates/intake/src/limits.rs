@@ -63,5 +63,8 @@ pub const MAX_OUTPUT: usize = 256 << 10;
 /// The most recipients in a job receipt.
 pub const MAX_RECIPIENTS: usize = 64;
 
+/// The most held submissions in a job receipt.
+pub const MAX_HELD: usize = 16;
+
 /// The longest receipt, in bytes.
 pub const MAX_RECEIPT: usize = 64 << 10;

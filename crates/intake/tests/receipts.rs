@@ -52,6 +52,7 @@ fn job(server: Fingerprint) -> JobReceipt {
             delta: 1_000_000,
         }),
         time: 1_800_000_009,
+        held: Vec::new(),
     }
 }
 
@@ -139,6 +140,30 @@ fn one_reading_only() {
     }
     assert!(Receipt::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
     assert!(JobReceipt::from_bytes(&[&job_bytes[..], &[0]].concat()).is_err());
+    // Held submissions stand behind all else, in one order, and a receipt without any has no byte for them.
+    let held = |kind: &str| HeldSubmission {
+        kind: kind.into(),
+        batch: 3,
+        submission: Digest256([7; 32]),
+    };
+    let with = |held: Vec<HeldSubmission>| JobReceipt {
+        held,
+        ..ours.clone()
+    };
+    let two = with(vec![held("digits"), held("prices")]);
+    let held_bytes = two.to_bytes();
+    assert_eq!(held_bytes[..job_bytes.len()], job_bytes);
+    assert_eq!(JobReceipt::from_bytes(&held_bytes), Ok(two.clone()));
+    for length in job_bytes.len() + 1..held_bytes.len() {
+        assert!(JobReceipt::from_bytes(&held_bytes[..length]).is_err());
+    }
+    for wrong in [
+        vec![held("prices"), held("digits")],
+        vec![held("digits"); 2],
+        (0..17).map(|at| held(&format!("kind-{at:02}"))).collect(),
+    ] {
+        assert_eq!(with(wrong).sign(server), Err(ReceiptError::Encoding));
+    }
     // What would not be read back is not signed.
     let nameless = JobReceipt {
         kind: String::new(),

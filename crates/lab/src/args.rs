@@ -54,7 +54,7 @@ pub enum Bench {
     /// A process of `psi`, which starts it.
     #[command(hide = true, after_help = EXIT_STATUS)]
     PsiParty,
-    /// A service of three servers under load: requests to a key server, and values that are summed
+    /// A service of three servers under load: requests to a key server, values that are summed, images for a network that the servers hold
     Serve(BenchServe),
     /// A server of `serve`, which starts it.
     #[command(hide = true, after_help = EXIT_STATUS)]
@@ -616,7 +616,8 @@ impl std::fmt::Display for Attack {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct BenchServe {
-    /// Measure only what has this text in its name: logins (requests to a key server), sums (values of many clients), soak (jobs of
+    /// Measure only what has this text in its name: logins (requests to a key server), sums (values of many clients), inference (images for a network
+    /// that the servers hold), soak (jobs of
     /// several kinds), calm (a few clients), and these clients under an attack: under-idle, under-slow, under-strangers,
     /// under-endless; several are separated by commas
     #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]

@@ -924,3 +924,16 @@ fn scaling_is_drawn_and_works_over_each_transport() {
     lab(path, "scaling --only nothing").bad(2, &["cifar/A+B", "matmul1000/A"]);
     lab(path, "scaling --threads 0").bad(2, &["--threads"]);
 }
+
+/// Images for a network that servers hold: each is answered, with the scores that the network gives in the clear.
+#[test]
+fn inference_is_right() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "serve --only inference --connections 3 --submissions 40 --json";
+    let told = lab(directory.path(), line).good();
+    let row: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(row["name"], "inference");
+    assert_eq!((row["lost"].as_u64(), row["wrong"].as_u64()), (Some(0), Some(0)));
+    let answered = row["per_second"].as_f64().unwrap() * row["seconds"].as_f64().unwrap();
+    assert_eq!(answered.round(), 40.0, "{told}");
+}

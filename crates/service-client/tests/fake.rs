@@ -533,6 +533,7 @@ impl Server {
             }],
             privacy: None,
             time: NOW + self.terms.place.index() as u64,
+            held: Vec::new(),
         };
         if let Some(change) = self.faults.lock().unwrap().other_job {
             change(&mut job);

@@ -41,4 +41,8 @@ pub enum DemoArg {
     Statistics,
     /// A key server of three: blocks of clients are encrypted under a key that no server has (docs/KEYSERVER.md)
     Keys,
+    /// Sealed bids: an auctioneer alone learns the paddle of the highest one and the price, which is the second highest
+    Auction,
+    /// A network for digits whose weights an owner loads once, and images of a member, who learns the scores of each
+    Inference,
 }

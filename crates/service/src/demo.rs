@@ -1,7 +1,13 @@
 //! Programs that show what a service is for.
 
+pub(crate) mod auction;
+pub(crate) mod inference;
+
 use madrigal_program::{Client, Computation, Program, ProgramError};
 use madrigal_program_file::{GeneralError, ProgramFile, SaveError, choices, general};
+
+pub use auction::auction;
+pub use inference::{LAYERS, Number, inference};
 
 /// Upper edges of the demo's histogram.
 const EDGES: [u32; 4] = [20, 40, 60, 80];
@@ -41,17 +47,22 @@ impl From<GeneralError> for DemoError {
 /// # Errors
 /// [`DemoError`].
 pub fn statistics(servers: usize) -> Result<ProgramFile, DemoError> {
+    in_general(DIMENSION, |members| of_members(servers, members))
+}
+
+/// A program for any number of submissions, from what it is for some.
+fn in_general(
+    dimension: &str,
+    of: impl Fn(usize) -> Result<Computation, ProgramError>,
+) -> Result<ProgramFile, DemoError> {
     debug_assert_eq!(
         SAMPLES.len(),
         choices(1),
         "as many samples as one dimension needs"
     );
-    let samples = SAMPLES.map(|members| {
-        let file = ProgramFile::of(&of_members(servers, members)?)?;
-        Ok((vec![members], file))
-    });
+    let samples = SAMPLES.map(|number| Ok((vec![number], ProgramFile::of(&of(number)?)?)));
     let samples: Result<Vec<_>, DemoError> = samples.into_iter().collect();
-    Ok(general(&[DIMENSION.to_owned()], &samples?)?)
+    Ok(general(&[dimension.to_owned()], &samples?)?)
 }
 
 fn of_members(servers: usize, members: usize) -> Result<Computation, ProgramError> {

@@ -15,6 +15,7 @@ use tracing::{error, warn};
 
 use crate::clock::{Expiry, now};
 use crate::config::Config;
+use crate::held::Held;
 use crate::kind::Kind;
 use crate::operation::{Health, KindLabel, Meters, Trouble};
 use crate::policy::{Spending, Verdict};
@@ -49,6 +50,8 @@ pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> +
 pub(crate) struct Keep {
     vault: Vault,
     kinds: BTreeMap<String, Kept>,
+    /// Inputs that kinds hold for others.
+    held: Arc<Held>,
     health: Arc<Health>,
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
@@ -76,12 +79,23 @@ struct Rules {
     expires: u64,
     waits_for: BTreeSet<String>,
     spending: Spending,
+    /// Kinds that hold inputs for this one.
+    holders: Vec<String>,
+    held: Arc<Held>,
+}
+
+impl Rules {
+    /// Reason for which no batch begins now, if so.
+    fn refusal(&self) -> Option<String> {
+        let waits = || self.held.missing(&self.holders);
+        self.spending.refusal(now()).or_else(waits)
+    }
 }
 
 impl Policy for Rules {
     fn least(&self) -> u64 {
         // Submissions stay where there is no batch; one that is formed and then refused would end them.
-        match self.spending.refusal(now()) {
+        match self.refusal() {
             None => self.least,
             Some(_) => u64::MAX,
         }
@@ -158,6 +172,7 @@ impl Keep {
         let noted = vault.noted(CLOCK)?;
         let noted = noted.and_then(|note| note.as_slice().try_into().ok());
         let expiry = Expiry::from(noted.map(u64::from_le_bytes));
+        let held = Arc::new(Held::open(&vault, kinds.iter().map(|(kind, _)| &**kind))?);
         let kept = kinds.iter().map(|(kind, verdict)| {
             let (name, config) = (kind.config.name.clone(), &kind.config);
             let each = kind.privacy.as_ref().copied().unwrap_or_default();
@@ -172,6 +187,8 @@ impl Keep {
                     expires: config.expires.as_secs(),
                     waits_for: config.waits_for.clone(),
                     spending,
+                    holders: config.held.values().cloned().collect(),
+                    held: Arc::clone(&held),
                 },
                 refusals: Mutex::default(),
                 ended: watch::Sender::new(0),
@@ -183,6 +200,7 @@ impl Keep {
         let keep = Self {
             vault,
             kinds: kept,
+            held,
             health: Arc::clone(health),
             meters: Arc::clone(meters),
             facts: Mutex::default(),
@@ -191,6 +209,7 @@ impl Keep {
             ages: ages(config),
         };
         keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
+        keep.tell_waiting();
         let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
@@ -240,7 +259,7 @@ impl Keep {
             let gauge = self.meters.epsilon_left.get_or_create(&kept.label);
             gauge.set(left);
         }
-        kept.rules.spending.refusal(now)
+        kept.rules.refusal()
     }
 
     /// Notes a server's word whether its policy lets batches of a kind begin.
@@ -257,11 +276,36 @@ impl Keep {
         lock(&self.kept(kind).refusals).retain(|from, _| *from == me);
     }
 
-    /// Reason for which no batch of a kind begins, with the server whose policy it is; the first one, if there are several.
-    pub(crate) fn held(&self, kind: &str) -> Option<String> {
-        let refusals = lock(&self.kinds.get(kind)?.refusals);
+    /// Reason for which no batch of a kind begins: held inputs that are missing, or a policy, with the server whose it is; the first one, if there are
+    /// several.
+    pub(crate) fn hindrance(&self, kind: &str) -> Option<String> {
+        let kept = self.kinds.get(kind)?;
+        if let Some(waits) = self.held.missing(&kept.rules.holders) {
+            return Some(waits);
+        }
+        let refusals = lock(&kept.refusals);
         let first = refusals.first_key_value();
         first.map(|(from, reason)| format!("{from} refuses: {reason}"))
+    }
+
+    /// Inputs that kinds hold for others.
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// Tells operators which kinds wait for held inputs.
+    fn tell_waiting(&self) {
+        for (name, kept) in self
+            .kinds
+            .iter()
+            .filter(|(_, kept)| !kept.rules.holders.is_empty())
+        {
+            let trouble = Trouble::Waits(name.clone());
+            match self.held.missing(&kept.rules.holders) {
+                Some(why) => self.health.trouble(trouble, why),
+                None => self.health.over(&trouble),
+            }
+        }
     }
 
     /// Number of a kind's submissions that wait for a batch.
@@ -284,6 +328,11 @@ impl Keep {
     /// Notes that a batch has ended, and tells those who wait for it.
     pub(crate) fn batch_ended(&self, kind: &str) {
         self.meter_waiting(kind);
+        match self.held.look(&self.vault, kind) {
+            Ok(true) => self.tell_waiting(),
+            Ok(false) => {}
+            Err(error) => self.trouble(&error),
+        }
         self.kept(kind).ended.send_modify(|number| *number += 1);
     }
 
@@ -384,24 +433,38 @@ impl Keep {
         run: u32,
         outputs: Vec<Output>,
     ) -> Result<(), String> {
-        let name = &kind.config.name;
         for output in outputs {
             let of = output_name(output.place);
-            let mut offset = 0;
-            let mut pieces = output.files.chunks(madrigal_vault::PIECE_BYTES);
-            let first = pieces.next().unwrap_or_default();
-            for piece in std::iter::once(first).chain(pieces) {
-                let written = self
-                    .vault
-                    .result(name, (n, run), &of, offset, piece.to_vec());
-                offset = written.await.map_err(|error| error.to_string())?;
-            }
+            self.result(kind, (n, run), &of, &output.files).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a result of a run under a name.
+    pub(crate) async fn result(
+        &self,
+        kind: &Kind,
+        of: (u64, u32),
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(), String> {
+        let mut offset = 0;
+        let mut pieces = bytes.chunks(madrigal_vault::PIECE_BYTES);
+        let first = pieces.next().unwrap_or_default();
+        for piece in std::iter::once(first).chain(pieces) {
+            let kind = &kind.config.name;
+            let written = self.vault.result(kind, of, name, offset, piece.to_vec());
+            offset = written.await.map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 
     /// Facts about a batch that has ended well.
     pub(crate) fn facts(&self, kind: &str, n: u64) -> Result<Option<Arc<Facts>>, VaultError> {
+        if self.held.is_replaced(kind, n) {
+            // Another load has taken its place.
+            return Ok(None);
+        }
         let key = (kind.to_owned(), n);
         if let Some(facts) = lock(&self.facts).get(&key) {
             return Ok(Some(Arc::clone(facts)));
@@ -419,7 +482,7 @@ impl Keep {
                 lengths.insert(place, output.length);
             }
         }
-        if lengths.is_empty() {
+        if lengths.is_empty() && !self.held.has(kind) {
             return Ok(None);
         }
         let facts = Arc::new(Facts {
@@ -483,7 +546,7 @@ impl Keep {
         }
     }
 
-    async fn sweep(&self) -> Result<(), VaultError> {
+    pub(crate) async fn sweep(&self) -> Result<(), VaultError> {
         let now = self.expiry.now();
         let note = Some(now.to_le_bytes().to_vec());
         self.vault.note(CLOCK, note).await?;

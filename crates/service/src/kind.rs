@@ -14,6 +14,7 @@ use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{KindConfig, Submitters};
+use crate::held::{HeldInput, Source, open_shape};
 use crate::plans::Plans;
 
 /// Memory of a share file beside its shares, in bytes: its header, and what the allocator rounds up.
@@ -28,6 +29,10 @@ pub struct Kind {
     pub digest: [u8; 32],
     /// Inputs of one submission.
     pub inputs: Vec<KindInput>,
+    /// Inputs that other kinds hold, in the program's order; none in most kinds.
+    pub held: Vec<HeldInput>,
+    /// Where a job takes each input of the program from, in the program's order.
+    pub sources: Vec<Source>,
     /// Outputs of a batch.
     pub outputs: Vec<KindOutput>,
     /// Privacy of each submission in what is told of one batch, or why it has none.
@@ -168,6 +173,8 @@ impl Kind {
             privacy: Ok(Privacy::default()),
             digest: digest(&config, &bytes),
             inputs: Vec::new(),
+            held: Vec::new(),
+            sources: Vec::new(),
             outputs: Vec::new(),
             memory: 0,
             shares_memory: 0,
@@ -176,9 +183,10 @@ impl Kind {
             plans: Plans::default(),
             config,
         };
-        let (one, two) = match kind.config.dimension {
-            Some(_) => (kind.bound(1)?, kind.bound(2)?),
-            None => (kind.bound(1)?, kind.bound(1)?),
+        let (one, two) = match (&kind.config.dimension, &kind.config.holds) {
+            // A holding kind leaves the dimension of batches open, which it has no part in.
+            (Some(_), _) | (_, Some(_)) => (kind.bound(1)?, kind.bound(2)?),
+            (None, None) => (kind.bound(1)?, kind.bound(1)?),
         };
         if one.parties() != servers {
             let got = one.parties();
@@ -188,6 +196,17 @@ impl Kind {
             return Err(KindFault::Unfit(
                 "it requires something of its inputs, and one client's value that does not meet that would end the jobs of all: leave such values out by a condition instead".to_owned(),
             ));
+        }
+        if let Some(role) = kind.config.holds.clone() {
+            kind.take_held_inputs(&role, &one, &two)?;
+            kind.privacy = Err(Exposed {
+                output: "a load".to_owned(),
+                why: "it opens nothing, and spends nothing".to_owned(),
+            });
+            // The share that was sent, as bytes and as shares, and the pieces that wait for the disk.
+            kind.shares_memory = 3 * kind.bytes_read(1)[0];
+            kind.memory = kind.shares_memory;
+            return kind.within(memory, 0);
         }
         let submitter = kind.take_inputs(&one, &two)?;
         kind.take_outputs(&one, &two, &submitter)?;
@@ -208,17 +227,22 @@ impl Kind {
         kind.shares_memory = files + together;
         // The share files go before the plan takes its memory; what is put together of them stays until the plan's values are made.
         kind.memory = plan.max(files) + together;
-        let allowed = kind.config.memory.unwrap_or(memory).min(memory);
-        if kind.memory > allowed {
-            return Err(KindFault::Memory {
-                submissions: most,
-                needs: kind.memory,
+        kind.within(memory, plan)
+    }
+
+    /// The kind, if its job takes no more memory than it may; `plan` is the part of it by the plan.
+    fn within(self, memory: u64, plan: u64) -> Result<Self, KindFault> {
+        let allowed = self.config.memory.unwrap_or(memory).min(memory);
+        match self.memory <= allowed {
+            true => Ok(self),
+            false => Err(KindFault::Memory {
+                submissions: self.config.most,
+                needs: self.memory,
                 plan,
-                shares: kind.shares_memory,
+                shares: self.shares_memory,
                 allowed,
-            });
+            }),
         }
-        Ok(kind)
     }
 
     /// Sharings of the kind's values.
@@ -238,7 +262,17 @@ impl Kind {
         if let Some(dimension) = &self.config.dimension {
             lengths.push((dimension, submissions));
         }
+        if self.config.holds.is_some() {
+            let given = |name: &String| self.config.lengths.contains_key(name);
+            let open = file.dimensions().iter().filter(|name| !given(name));
+            lengths.extend(open.map(|name| (&**name, submissions)));
+        }
         Ok(file.bind(&lengths)?)
+    }
+
+    /// The program's file, as it was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The plan of a batch's program.
@@ -266,7 +300,7 @@ impl Kind {
         self.threads
     }
 
-    /// Memory of a batch's share files, and of what is put together of them, in bytes.
+    /// Memory of a batch's share files, and of what is put together of them and of held inputs, in bytes.
     fn bytes_read(&self, submissions: usize) -> [u64; 2] {
         let bytes = |input: &KindInput, rows: usize| {
             let elements = input.shape.iter().product::<usize>().saturating_mul(rows);
@@ -276,7 +310,9 @@ impl Kind {
         let one = |input| rows * (bytes(input, 1) + FILE_BYTES);
         let files = self.inputs.iter().map(one).sum();
         let together = self.inputs.iter().map(|input| bytes(input, submissions));
-        [files, together.sum()]
+        // What is held stays in memory between jobs, as each job's own copy does in one.
+        let held = self.held.iter().map(|held| 2 * bytes(&held.input, 1));
+        [files, together.sum::<u64>() + held.sum::<u64>()]
     }
 
     /// The most bytes that a submission's share may have, header and all, at one server.
@@ -301,25 +337,41 @@ impl Kind {
                     "input `{name}` is of {owner}, and a service computes on what clients bring: make it a client's"
                 )));
             };
-            if let Some(first) = submitter.as_ref().filter(|first| *first != client) {
-                return Err(KindFault::Unfit(format!(
-                    "inputs are of {first} and of {client}: all inputs of a kind are of one client, who stands for each submitter"
-                )));
-            }
-            submitter = Some(client.clone());
             let shape = port.tensor_type.shape.axes();
-            if self.config.dimension.is_some() && !rows(shape, other.tensor_type.shape.axes()) {
-                let dimension = self.config.dimension.clone().unwrap_or_default();
-                return Err(KindFault::Unfit(format!(
-                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row"
-                )));
-            }
-            self.inputs.push(KindInput {
-                name,
+            let input = KindInput {
+                name: name.clone(),
                 element_type: port.tensor_type.element.to_string(),
                 shape: shape.to_vec(),
                 form: mix.kept_form(port.tensor_type.element),
-            });
+            };
+            if let Some(holder) = self.config.held.get(client.name()).cloned() {
+                if shape != other.tensor_type.shape.axes() {
+                    return Err(open_shape(&name));
+                }
+                self.take_held_input(&holder, input);
+                continue;
+            }
+            if let Some(first) = submitter.as_ref().filter(|first| *first != client) {
+                return Err(KindFault::Unfit(format!(
+                    "inputs are of {first} and of {client}: all inputs of a kind are of one client, who stands for each submitter, but for those that another kind holds (`held`)"
+                )));
+            }
+            submitter = Some(client.clone());
+            if self.config.dimension.is_some() && !rows(shape, other.tensor_type.shape.axes()) {
+                let dimension = self.config.dimension.clone().unwrap_or_default();
+                return Err(KindFault::Unfit(format!(
+                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row, and what is the same for all batches another kind holds (`held`)"
+                )));
+            }
+            self.sources.push(Source::Submissions(self.inputs.len()));
+            self.inputs.push(input);
+        }
+        let mut roles = self.config.held.iter();
+        let unused = roles.find(|(_, holder)| self.held.iter().all(|held| held.holder != **holder));
+        if let Some((role, _)) = unused {
+            return Err(KindFault::Unfit(format!(
+                "`held` names `{role}`, and the program has no input of that client"
+            )));
         }
         submitter.ok_or_else(|| KindFault::Unfit("it has no inputs".to_owned()))
     }
@@ -417,6 +469,11 @@ fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
         put(b"waits for");
         let names = config.waits_for.iter();
         names.for_each(|name| put(name.as_bytes()));
+    }
+    // The same holds for those that hold nothing. What a kind uses is added when all kinds are there.
+    if let Some(role) = &config.holds {
+        put(b"holds");
+        put(role.as_bytes());
     }
     hash.finalize().into()
 }

@@ -5,6 +5,7 @@ mod clock;
 pub mod config;
 pub mod demo;
 mod desk;
+mod held;
 mod keep;
 mod kind;
 pub mod local;
@@ -18,6 +19,7 @@ mod server;
 mod together;
 mod work;
 
+pub use held::{HeldInput, Source};
 pub use keep::{Disk, KeepError};
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;

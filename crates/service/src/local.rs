@@ -12,22 +12,31 @@ use madrigal_app::stop;
 use madrigal_intake::token_digest;
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::RosterEntry;
+use madrigal_program_file::ProgramFile;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::args::DemoArg;
 use crate::config::ConfigError;
+use crate::demo::auction::{AUCTIONEER, BIDDERS};
+use crate::demo::inference::{IMAGES, MEMBER, OWNER};
 use crate::demo::{self, ANALYST, DIMENSION};
 use crate::server::ServeError;
 
 /// The list of servers.
 const PARTIES: &str = "parties.toml";
-/// The analyst's secret token.
-const TOKEN: &str = "analyst.token";
 /// The kind of jobs of the statistics.
 pub const AGES: &str = "ages";
 /// The kind of requests of a key server.
 pub const LOGIN: &str = "login";
+/// The kind of jobs of the auction.
+pub const AUCTION: &str = "auction";
+/// The kind of jobs of the inference.
+pub const DIGITS: &str = "digits";
+/// The kind that holds the weights of the inference.
+pub const DIGITS_MODEL: &str = "digits-model";
+/// The most images of a batch of the inference.
+const MOST_IMAGES: usize = 256;
 /// Servers of a key server.
 const KEY_SERVERS: usize = 3;
 /// Days for which the servers' certificates are valid.
@@ -69,6 +78,14 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
         DemoArg::Statistics => format!(
             "bring a value:   madrigal submit --service {shown}/member.toml --job ages --input age=FILE\n\
              get the results: madrigal submit --service {shown}/analyst.toml --job ages --after 0"
+        ),
+        DemoArg::Auction => format!(
+            "bring a bid:     madrigal submit --service {shown}/member.toml --job {AUCTION} --input bid=FILE --input paddle=FILE\n\
+             get the winner:  madrigal submit --service {shown}/{AUCTIONEER}.toml --job {AUCTION} --after 0"
+        ),
+        DemoArg::Inference => format!(
+            "load weights:    madrigal submit --service {shown}/{OWNER}.toml --job {DIGITS_MODEL} --input w1=FILE --input b1=FILE --input w2=FILE --input b2=FILE --wait\n\
+             bring an image:  madrigal submit --service {shown}/{MEMBER}.toml --job {DIGITS} --input image=FILE --wait"
         ),
         DemoArg::Keys => format!(
             "ask for blocks under the servers' key with the library madrigal-service-client, kind `{LOGIN}` and {shown}/member.toml (docs/KEYSERVER.md)"
@@ -155,8 +172,73 @@ fn tell_to_end(child: &Child) {
     let _ = kill.stderr(Stdio::null()).status();
 }
 
-/// Makes keys, the list of servers, a file for each (`server0.toml` and so on), and files for clients (`member.toml` for all, `analyst.toml` for who learns
-/// results). Each server computes with `threads` threads.
+/// A demo's service, beside servers and clients.
+struct Service {
+    /// Kinds, as the servers' files have them.
+    kinds: String,
+    /// The program, with its file's name.
+    program: Option<(&'static str, ProgramFile)>,
+    /// Clients that have a token.
+    clients: &'static [&'static str],
+}
+
+impl Service {
+    fn of(demo: DemoArg, servers: usize) -> Result<Self> {
+        // Networks are fastest in replicated sharing, which is for three.
+        let mix = match servers {
+            3 => "mix = \"R\"\n",
+            _ => "",
+        };
+        Ok(match demo {
+            DemoArg::Statistics => Self {
+                kinds: format!(
+                    "[[kinds]]\nname = \"{AGES}\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\n\
+                     receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
+                     batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
+                ),
+                program: Some((
+                    "ages.madrigal",
+                    demo::statistics(servers).map_err(Failure::bug)?,
+                )),
+                clients: &[ANALYST],
+            },
+            DemoArg::Keys => Self {
+                kinds: format!(
+                    "[[kinds]]\nname = \"{LOGIN}\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\n"
+                ),
+                program: None,
+                clients: &[ANALYST],
+            },
+            DemoArg::Auction => Self {
+                kinds: format!(
+                    "[[kinds]]\nname = \"{AUCTION}\"\nprogram = \"auction.madrigal\"\nsubmit = \"anyone\"\n\
+                     receive = {{ {AUCTIONEER} = [\"{AUCTIONEER}\"] }}\n\
+                     batch = {{ dimension = \"{BIDDERS}\", least = 3, most = 1000, after = \"10s\" }}\n"
+                ),
+                program: Some((
+                    "auction.madrigal",
+                    demo::auction(servers).map_err(Failure::bug)?,
+                )),
+                clients: &[AUCTIONEER],
+            },
+            DemoArg::Inference => Self {
+                kinds: format!(
+                    "[[kinds]]\nname = \"{DIGITS_MODEL}\"\nprogram = \"digits.madrigal\"\nholds = \"{OWNER}\"\n{mix}submit = [\"{OWNER}\"]\n\n\
+                     [[kinds]]\nname = \"{DIGITS}\"\nprogram = \"digits.madrigal\"\nheld = {{ {OWNER} = \"{DIGITS_MODEL}\" }}\n{mix}submit = [\"{MEMBER}\"]\n\
+                     batch = {{ dimension = \"{IMAGES}\", least = 1, most = {MOST_IMAGES}, after = \"20 ms\" }}\n"
+                ),
+                program: Some((
+                    "digits.madrigal",
+                    demo::inference(servers).map_err(Failure::bug)?,
+                )),
+                clients: &[OWNER, MEMBER],
+            },
+        })
+    }
+}
+
+/// Makes keys, the list of servers, a file for each (`server0.toml` and so on), and files for clients: `member.toml` for all, and one for each client that
+/// the demo knows by a token, as `analyst.toml` for who learns results. Each server computes with `threads` threads.
 ///
 /// # Errors
 /// [`Failure`]: files that cannot be written; a demo that is for another number of servers.
@@ -192,45 +274,42 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
             sealing: None,
         });
     }
-    let mut token = [0; 32];
-    getrandom::fill(&mut token).map_err(Failure::bug)?;
-    let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
-    let (kind, program) = match demo {
-        DemoArg::Statistics => (
-            format!(
-                "[[kinds]]\nname = \"{AGES}\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\n\
-                 receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
-                 batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
-            ),
-            Some(demo::statistics(servers).map_err(Failure::bug)?),
-        ),
-        DemoArg::Keys => (
-            format!("[[kinds]]\nname = \"{LOGIN}\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\n"),
-            None,
-        ),
-    };
-    if let Some(program) = program {
-        program
-            .save(folder.join("ages.madrigal"))
-            .map_err(Failure::bug)?;
+    let service = Service::of(demo, servers)?;
+    if let Some((name, program)) = &service.program {
+        program.save(folder.join(name)).map_err(Failure::bug)?;
     }
+    let tokens: Vec<(&str, String)> = (service.clients.iter())
+        .map(|client| Ok((*client, token()?)))
+        .collect::<Result<_>>()?;
     let list: String = entries.iter().map(RosterEntry::to_toml).collect();
     for (server, entry) in entries.iter().enumerate() {
-        let digest = token_digest(token.as_bytes(), &entry.key);
+        let known = tokens.iter().map(|(client, token)| {
+            let digest = token_digest(token.as_bytes(), &entry.key);
+            format!("[[clients]]\nname = \"{client}\"\ntoken-sha256 = \"{digest}\"\n\n")
+        });
+        let (known, kinds) = (known.collect::<String>(), &service.kinds);
         let text = format!(
             "# One server of a service on this machine.\n\
-             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\nthreads = {threads}\n\n\
-             [[clients]]\nname = \"{ANALYST}\"\ntoken-sha256 = \"{digest}\"\n\n{kind}"
+             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\nthreads = {threads}\n\n{known}{kinds}"
         );
         write(&format!("server{server}.toml"), text.as_bytes())?;
     }
     let servers: String = list.replace("[[party]]", "[[servers]]");
     write("member.toml", servers.as_bytes())?;
-    let analyst = format!("token-file = \"{TOKEN}\"\n\n{servers}");
-    write("analyst.toml", analyst.as_bytes())?;
-    write_private(&folder.join(TOKEN), token.as_bytes())?;
+    for (client, token) in &tokens {
+        let text = format!("token-file = \"{client}.token\"\nclient = \"{client}\"\n\n{servers}");
+        write(&format!("{client}.toml"), text.as_bytes())?;
+        write_private(&folder.join(format!("{client}.token")), token.as_bytes())?;
+    }
     // The last file says that all are there.
     write(PARTIES, list.as_bytes())
+}
+
+/// A client's secret token: 64 digits.
+fn token() -> Result<String> {
+    let mut token = [0; 32];
+    getrandom::fill(&mut token).map_err(Failure::bug)?;
+    Ok(token.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn write_private(path: &PathBuf, text: &[u8]) -> Result<()> {

@@ -67,7 +67,12 @@ pub(crate) fn ages(config: &Config) -> Ages {
         many: remembered(config) / 8 * 7,
         results: REMEMBERED,
         results_of: kinds
+            .clone()
             .map(|kind| (kind.name.clone(), kind.kept.as_secs()))
+            .collect(),
+        newest_of: kinds
+            .filter(|kind| kind.holds.is_some())
+            .map(|kind| kind.name.clone())
             .collect(),
     }
 }

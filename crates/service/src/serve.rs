@@ -16,7 +16,7 @@ use tracing::{error, info};
 
 use crate::args::Serve;
 use crate::config::ConfigError;
-use crate::kind::Kind;
+use crate::kind::{Kind, KindInput};
 use crate::local;
 use crate::operation::start_log;
 use crate::policy::{Verdict, in_words};
@@ -119,6 +119,12 @@ struct KindReport {
     inputs: Vec<String>,
     /// Outputs of a batch and who receives them, in words.
     outputs: Vec<String>,
+    /// The program's client whose inputs this kind holds for others; of holding kinds alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<String>,
+    /// Inputs that other kinds hold for this one, each with the kind, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held: Vec<String>,
     /// The fewest submissions of a batch.
     least: usize,
     /// The most submissions of a batch.
@@ -138,13 +144,16 @@ impl From<(&Arc<Kind>, &Verdict)> for KindReport {
             let axes = axes.map(|axis| axis.map_or("_".to_owned(), |axis| axis.to_string()));
             axes.collect::<Vec<_>>().join(", ")
         };
-        let inputs = kind.inputs.iter().map(|input| {
+        let input_in_words = |input: &KindInput| {
             let shape = shape(&mut input.shape.iter().copied().map(Some));
             format!(
                 "{}: {} [{shape}] in {}",
                 input.name, input.element_type, input.form.0
             )
-        });
+        };
+        let inputs = kind.inputs.iter().map(input_in_words);
+        let held = kind.held.iter();
+        let held = held.map(|held| format!("{} by {}", input_in_words(&held.input), held.holder));
         let outputs = kind.outputs.iter().map(|output| {
             let shape = shape(&mut output.shape.iter().copied());
             format!(
@@ -157,6 +166,8 @@ impl From<(&Arc<Kind>, &Verdict)> for KindReport {
             digest: Digest256(kind.digest).to_string(),
             inputs: inputs.collect(),
             outputs: outputs.collect(),
+            holds: kind.config.holds.clone(),
+            held: held.collect(),
             least: kind.config.least,
             most: kind.config.most,
             memory: kind.memory,
@@ -178,11 +189,17 @@ fn told(checked: &Checked, kinds: &[KindReport], requests: &[Verdict]) -> String
     );
     for kind in kinds {
         let KindReport { least, most, .. } = kind;
-        let _ = writeln!(
-            text,
-            "kind {}, {least} to {most} submissions a batch",
-            kind.kind
-        );
+        let _ = match &kind.holds {
+            None => writeln!(
+                text,
+                "kind {}, {least} to {most} submissions a batch",
+                kind.kind
+            ),
+            Some(role) => writeln!(text, "kind {}, holds inputs of {role}", kind.kind),
+        };
+        kind.held
+            .iter()
+            .for_each(|one| _ = writeln!(text, "  held {one}"));
         kind.inputs
             .iter()
             .for_each(|one| _ = writeln!(text, "  in   {one}"));

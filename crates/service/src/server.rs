@@ -20,6 +20,7 @@ use tracing::{info, warn};
 
 use crate::config::{ClientConfig, Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
+use crate::held;
 use crate::keep::{Disk, Keep, KeepError};
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
@@ -117,13 +118,17 @@ impl Checked {
         let (mut kinds, mut wrong) = (Vec::new(), Vec::new());
         for kind in config.kinds.values() {
             match Kind::load(kind.clone(), servers, threads, config.memory) {
-                Ok(kind) => kinds.push(Arc::new(kind)),
+                Ok(kind) => kinds.push(kind),
                 Err(error) => wrong.push(error),
             }
+        }
+        if wrong.is_empty() {
+            wrong = held::bind(&mut kinds);
         }
         if !wrong.is_empty() {
             return Err(ServeError::Kinds(wrong));
         }
+        let kinds: Vec<_> = kinds.into_iter().map(Arc::new).collect();
         let mut requests = Vec::new();
         for kind in config.requests.values() {
             let loaded = RequestKind::load(kind.clone(), threads);

@@ -1,5 +1,6 @@
 //! A job: the shares of a batch's submissions go into the kind's program, and shares of its outputs come out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_clients::{Named, ShareFault, ShareFile};
@@ -9,6 +10,7 @@ use madrigal_net::Session;
 use madrigal_program::{Client, InputError, InputShare, Inputs};
 use sha2::{Digest as _, Sha256};
 
+use crate::held::Source;
 use crate::kind::{Kind, KindFault, Receivers};
 use crate::plans::Ready;
 
@@ -76,6 +78,21 @@ impl Kind {
         deadline: Duration,
         observe: &dyn Fn(Progress),
     ) -> Result<Done, WorkError> {
+        self.work_with(place, batch, &[], deadline, observe).await
+    }
+
+    /// Computes as [`work`](Self::work) does, with what other kinds hold: what each of [`holders`](Self::holders) does, in their order.
+    ///
+    /// # Errors
+    /// [`WorkError`] in the same cases; what is held of fewer kinds, or other values than the kind's, are a fault of the run.
+    pub async fn work_with(
+        &self,
+        place: Place<'_>,
+        batch: Vec<Submitted>,
+        held: &[Arc<Submitted>],
+        deadline: Duration,
+        observe: &dyn Fn(Progress),
+    ) -> Result<Done, WorkError> {
         let Place { session, job, run } = place;
         let size = batch.len();
         let threads = session.common_threads(session.parties());
@@ -83,8 +100,19 @@ impl Kind {
         let ready = self.ready(size, threads)?;
         let Ready { program, planned } = &*ready;
         let mut inputs = Inputs::new();
-        for at in 0..program.inputs().len() {
-            inputs = inputs.with_share_at(program.inputs(), at, input(&batch, at));
+        for (at, source) in self.sources.iter().enumerate() {
+            let share = match *source {
+                Source::Submissions(place) => input(&batch, place),
+                Source::Held(holder, place) => {
+                    let of = held.get(holder).filter(|held| place < held.len());
+                    let of = of.ok_or_else(|| RunError::Values {
+                        party: session.me(),
+                        problem: format!("what input {at} is taken from is not held here"),
+                    })?;
+                    input(std::slice::from_ref(&**of), place)
+                }
+            };
+            inputs = inputs.with_share_at(program.inputs(), at, share);
         }
         // Shares are in the inputs now, and are large.
         drop(batch);

@@ -28,6 +28,8 @@ use tokio::time::timeout;
 
 /// Stands for the digest of Ann's token at each server.
 pub(crate) const ANN: &str = "DIGEST-OF-ANN";
+/// Stands for the digest of Bob's token at each server.
+pub(crate) const BOB: &str = "DIGEST-OF-BOB";
 /// Time within which anything happens.
 const SOON: Duration = Duration::from_secs(30);
 
@@ -82,7 +84,8 @@ impl Service {
                 "parties = \"parties.toml\"\nparty = \"server{at}\"\ndata = \"data{at}\"\n"
             );
             let ann = token_digest(b"secret of ann", &entry.key).to_string();
-            let text = text.replace(ANN, &ann);
+            let bob = token_digest(b"secret of bob", &entry.key).to_string();
+            let text = text.replace(ANN, &ann).replace(BOB, &bob);
             fs::write(folder.path().join(format!("{at}.toml")), head + &text).unwrap();
         }
         Self {

@@ -21,14 +21,14 @@ use crate::power::Disk;
 use crate::random::Random;
 
 /// A server in a runtime of its own, which goes with it.
-struct Host {
+pub(crate) struct Host {
     runtime: Runtime,
-    server: Server,
+    pub(crate) server: Server,
     disk: Disk,
 }
 
 impl Host {
-    fn start(service: &Service, at: usize, disk: Disk) -> Self {
+    pub(crate) fn start(service: &Service, at: usize, disk: Disk) -> Self {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -55,7 +55,7 @@ impl Host {
     }
 
     /// Takes the power away: nothing that is not synced is written any more. Gives the disk as it is when the power is back.
-    fn kill(self, random: &mut Random) -> Disk {
+    pub(crate) fn kill(self, random: &mut Random) -> Disk {
         self.disk.lose_after(0);
         self.runtime.shutdown_background();
         self.disk.after(random)

@@ -6,6 +6,7 @@ mod batch_views;
 mod bringers;
 mod common;
 mod fair;
+mod held;
 mod jobs;
 mod kills;
 mod policy;

@@ -311,8 +311,11 @@ fn told(
         }
         Note::JobNumber(one) => {
             let batch = one.batch - before.batches;
+            let held = one.held.iter();
+            let held = held.map(|held| format!(" with {} {}", held.kind, labels.of(&held.name)));
+            let held: String = held.collect();
             format!(
-                "{}: batch {batch} run {} is job {}",
+                "{}: batch {batch} run {} is job {}{held}",
                 one.kind,
                 one.run,
                 job(one.number)
@@ -441,6 +444,23 @@ pub(crate) fn change_message(frame: &mut Frame, change: impl FnOnce(&mut Message
     let changed = servers::Note { note }.encode_to_vec();
     assert_eq!(changed.len(), frame.payload.len());
     frame.payload = changed.into();
+}
+
+/// Changes the name of the load that a run computes with in a frame with the number of a job, if the frame is one; gives whether it was.
+pub(crate) fn change_load(frame: &mut Frame) -> bool {
+    let is_note = frame.header.job == NOTES && frame.header.kind == FrameKind::Data;
+    let note = servers::Note::decode(&frame.payload[..]);
+    let note = note.ok().filter(|_| is_note).and_then(|note| note.note);
+    let Some(servers::note::Note::JobNumber(mut job)) = note else {
+        return false;
+    };
+    let Some(held) = job.held.first_mut() else {
+        return false;
+    };
+    held.name[0] ^= 1;
+    let note = Some(servers::note::Note::JobNumber(job));
+    frame.payload = servers::Note { note }.encode_to_vec().into();
+    true
 }
 
 /// Followers that have said of a batch that it has ended there.

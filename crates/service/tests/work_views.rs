@@ -13,12 +13,12 @@ use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_program::{Client, Program};
 use madrigal_program_file::ProgramFile;
-use madrigal_service::{Checked, Kind, Place, Submitted};
+use madrigal_service::{Checked, Kind, KindInput, Place, Submitted};
 use madrigal_testkit::places::{self, Counts, add};
 use madrigal_testkit::transcripts::{RUNS, count, difference, must_see_a_leak};
 use madrigal_testkit::{Change, Deviating, Deviation, Transcript, World, seed};
 
-use crate::common::Service;
+use crate::common::{ANN, Service};
 use crate::tap::{Before, Taps, view};
 
 /// Number of the job: the first one is that of servers' notes.
@@ -56,16 +56,42 @@ fn kind(servers: usize, mix: &str) -> Kind {
     Arc::into_inner(checked.kinds.into_iter().next().unwrap()).unwrap()
 }
 
+/// Products of a client's numbers with numbers that servers hold, and the greatest of them, for the client: all by a kind of one submission.
+fn kind_with_held(servers: usize, mix: &str) -> Kind {
+    let (owner, member) = (Client::new("owner"), Client::new("member"));
+    let mut program = Program::new(servers);
+    let weights = program.input_named::<u16>("weights", &owner, [2]);
+    let mask = program.input_named::<bool>("mask", &owner, [2]);
+    let x = program.input_named::<u16>("x", &member, [2]);
+    let products = &x * &weights;
+    program.open_named("greatest", &products.greatest(0), &member);
+    program.open_named("chosen", &mask.select(&products, 0), &member);
+    let program_file = "program = \"small.madrigal\"\n";
+    let text = format!(
+        "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{ANN}\"\n\
+         [[kinds]]\nname = \"model\"\n{program_file}mix = \"{mix}\"\nholds = \"owner\"\nsubmit = [\"ann\"]\n\
+         [[kinds]]\nname = \"small\"\n{program_file}mix = \"{mix}\"\nheld = {{ owner = \"model\" }}\nsubmit = [\"ann\"]\n"
+    );
+    let service = Service::new(servers, &text);
+    let file = ProgramFile::of(&program.finish().unwrap()).unwrap();
+    file.save(service.folder.path().join("small.madrigal"))
+        .unwrap();
+    let checked = Checked::load(&service.file(0)).unwrap();
+    let mut kinds = checked.kinds.into_iter();
+    let kind = kinds.find(|kind| kind.config.name == "small").unwrap();
+    Arc::into_inner(kind).unwrap()
+}
+
 /// A submission, as each server has it. In A and B its name follows from the seed alone.
-fn submitted(
-    kind: &Kind,
+fn submitted<'a>(
+    inputs: impl Iterator<Item = &'a KindInput>,
     servers: usize,
     ends: bool,
     (seed, random): (u64, &mut Prg),
 ) -> Vec<Submitted> {
     let nonce = nonce(&mut Prg::new(Block::new(seed, 20)));
     let mut all: Vec<Submitted> = vec![Vec::new(); servers];
-    for input in &kind.inputs {
+    for input in inputs {
         let (len, form) = (input.shape.iter().product(), input.form);
         let value = match form.1 {
             Element::Bits(bits) => {
@@ -141,9 +167,13 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
         wrong,
     } = setting;
     let mut random = Prg::new(Block::new(seed, 21));
-    let mut batches = submitted(kind, servers, ends, (seed, &mut random));
+    let mut batches = submitted(kind.inputs.iter(), servers, ends, (seed, &mut random));
+    // What is held has other values, too.
+    let inputs = kind.held.iter().map(|held| &held.input);
+    let held = submitted(inputs, servers, ends, (!seed, &mut random));
     let mut bytes: Vec<u8> = batches[to.index()]
         .iter()
+        .chain(&held[to.index()])
         .flat_map(|file| bytes_of(file.shares()))
         .collect();
     let deviator = wrong.map_or(Party::new(0), |(who, _)| who);
@@ -166,7 +196,7 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
         Some((who, Wrong::Shares)) => {
             // Shares of the same form, of other values.
             let mut random = Prg::new(Block::new(seed, 22));
-            let other = submitted(kind, servers, !ends, (seed, &mut random));
+            let other = submitted(kind.inputs.iter(), servers, !ends, (seed, &mut random));
             batches[who.index()] = other.into_iter().nth(who.index()).unwrap();
         }
         Some((who, Wrong::Tells)) => {
@@ -186,8 +216,8 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
     let transports = Deviating::all(transports, deviator, deviation, &seen);
     let world = World::light(servers, seed);
     std::thread::scope(|scope| {
-        let threads = Party::all(servers).zip(transports).zip(batches);
-        for ((me, transport), batch) in threads {
+        let threads = Party::all(servers).zip(transports).zip(batches).zip(held);
+        for (((me, transport), batch), held) in threads {
             let config = world.config(me);
             scope.spawn(move || {
                 block_on(async {
@@ -198,7 +228,12 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
                         job: JOB,
                         run: [0; 32],
                     };
-                    let done = kind.work(place, vec![batch], Duration::from_secs(60), &|_| {});
+                    let held = match kind.holders().len() {
+                        0 => Vec::new(),
+                        _ => vec![Arc::new(held)],
+                    };
+                    let limit = Duration::from_secs(60);
+                    let done = kind.work_with(place, vec![batch], &held, limit, &|_| {});
                     let done = done.await;
                     assert!(done.is_ok(), "{me}: {done:?}, MADRIGAL_SEED={seed}");
                     session.close().await;
@@ -247,6 +282,22 @@ fn no_server_learns_of_clients_inputs_from_a_job() {
 }
 
 #[test]
+fn no_server_learns_of_held_inputs_from_a_job() {
+    let seed = seed();
+    for (mix, servers) in [("R", 3), ("A+B", 2)] {
+        let kind = &kind_with_held(servers, mix);
+        let setting = |wrong| Setting {
+            kind,
+            servers,
+            to: Party::new(seed as usize % servers),
+            wrong,
+        };
+        let told = compared(setting(None), seed);
+        assert!(told.is_none(), "{told:?}: {mix}, {servers} servers");
+    }
+}
+
+#[test]
 fn nor_while_another_server_misbehaves() {
     let seed = seed();
     let (in_r, in_a_and_b) = (kind(3, "R"), kind(2, "A+B"));
@@ -284,7 +335,7 @@ fn counts(kind: &Kind, to: Party, who: Party, ends: bool, seed: u64) -> Counts {
     for run in 0..FAULTY {
         let seed = seed.wrapping_add(run);
         let mut random = Prg::new(Block::new(seed, 21));
-        let batches = submitted(kind, 3, ends, (seed, &mut random));
+        let batches = submitted(kind.inputs.iter(), 3, ends, (seed, &mut random));
         let (transcript, transports) = Transcript::of(to, mesh(3));
         let (taps, mut sent) = (Taps::default(), 0);
         let most = 3 + run % 8;

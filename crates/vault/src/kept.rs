@@ -56,6 +56,14 @@ impl Vault {
         self.reading(|reading| reading.next_done(kind, after))
     }
 
+    /// Number of the newest batch of a kind that has results which count and are kept.
+    ///
+    /// # Errors
+    /// The vault is damaged or has stopped.
+    pub fn newest_done(&self, kind: &str) -> Result<Option<u64>> {
+        self.reading(|reading| reading.newest_done(kind))
+    }
+
     /// Submissions of a batch, in order; none if it is not known.
     ///
     /// # Errors

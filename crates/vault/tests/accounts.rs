@@ -148,6 +148,7 @@ fn one_client_fills_neither_a_kind_nor_the_storage() {
         many: 0,
         results: 0,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     let ids = vec![id(2), id(3)];
     vault.write(KIND, Record::Expire { ids }, 5).wait().unwrap();
@@ -181,6 +182,7 @@ fn what_has_ended_is_remembered_as_promised() {
         many: 4,
         results: u64::MAX,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     let sweep = |now| vault.sweep(&ages, now).wait().unwrap().ended;
     // A quarter of them are of one account, and half of those who have none.
@@ -249,6 +251,7 @@ fn results_that_fill_the_disk_keep_submissions_out() {
         many: u64::MAX,
         results: 10,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     let _ = vault.sweep(&ages, 20).wait().unwrap();
     submit(&vault, (3, 20), KIND, "ann").unwrap();
@@ -387,6 +390,7 @@ fn results_are_kept_for_the_time_of_their_kind() {
         many: u64::MAX,
         results: 5,
         results_of: [(OTHER.to_owned(), 100)].into(),
+        newest_of: Default::default(),
     };
     assert_eq!(vault.sweep(&ages, 7).wait().unwrap().batches, 2);
     let rest = [Some(3), Some(3), Some(3), Some(4), None, None];

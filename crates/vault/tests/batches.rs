@@ -146,6 +146,7 @@ fn batches_take_and_end_submissions() {
         many: u64::MAX,
         results: 10,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     assert_eq!(vault.sweep(&ages, 60).wait().unwrap().batches, 1);
     assert_eq!(vault.batch(KIND, 1).unwrap(), None);
@@ -234,6 +235,7 @@ fn what_is_old_goes_away() {
         many: u64::MAX,
         results: 1000,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     let sweep = |now| vault.sweep(&ages, now).wait().unwrap();
     assert_eq!((sweep(149).receiving, sweep(149).ended), (0, 0));
@@ -283,4 +285,67 @@ fn notes_go_with_their_records() {
     let long = ("x".repeat(129), Vec::new());
     let refused = second.write_noting(KIND, prepare(2), long, 1).wait();
     assert!(matches!(refused, Err(VaultError::Length { .. })));
+}
+
+/// Of a kind that keeps its newest results, each batch before them goes at once, and they stay for good: also where later batches failed or are open.
+#[test]
+fn newest_results_stay() {
+    let vault = vault(&Disk::default());
+    let batch = |n: u64, ok: bool| {
+        let whole = body(n, 20);
+        let _ = vault
+            .submit(submission(n, &whole), whole, n)
+            .wait()
+            .unwrap();
+        let write = |record| vault.write(KIND, record, 10 * n).wait().unwrap();
+        let (ids, refused) = ([id(n)].into(), None);
+        write(Record::Prepare { n, ids, refused });
+        let (run, broken) = (1, 0);
+        write(Record::Run { n, run, broken });
+        let written = vault.result(KIND, (n, 1), "held", 0, vec![n as u8; 9]);
+        let _ = written.wait().unwrap();
+        write(Record::RunDone { n, run });
+        let outcome = match ok {
+            true => Outcome::Final { run },
+            false => Outcome::Failed {
+                reason: "no line".to_owned(),
+            },
+        };
+        write(Record::End { n, outcome });
+    };
+    let ages = |newest: bool| Ages {
+        receiving: u64::MAX,
+        ended: u64::MAX,
+        promised: u64::MAX,
+        many: u64::MAX,
+        results: 100,
+        results_of: Default::default(),
+        newest_of: newest.then(|| KIND.to_owned()).into_iter().collect(),
+    };
+    let sweep = |newest, now| vault.sweep(&ages(newest), now).wait().unwrap().batches;
+    let held = |n| vault.output(KIND, n, "held", 0).ok().map(|held| held[0]);
+    assert_eq!(vault.newest_done(KIND).unwrap(), None);
+    batch(1, true);
+    assert_eq!((sweep(true, 1_000_000), held(1)), (0, Some(1)));
+    batch(2, false);
+    assert_eq!(vault.newest_done(KIND).unwrap(), Some(1));
+    assert_eq!((sweep(true, 1_000_000), held(1)), (0, Some(1)));
+    batch(3, true);
+    // Nothing is old yet, and all before the newest goes all the same.
+    assert_eq!(sweep(false, 31), 0);
+    assert_eq!((sweep(true, 31), held(1), held(3)), (2, None, Some(3)));
+    batch(4, false);
+    batch(5, false);
+    // A batch that failed after it goes by its age, and the last one stays for the agreement.
+    assert_eq!((sweep(true, 141), held(3)), (1, Some(3)));
+    assert_eq!(vault.batch(KIND, 4).unwrap(), None);
+    assert_eq!(vault.restored(KIND).unwrap().closed.unwrap().n, 5);
+    assert_eq!(
+        (vault.newest_done(KIND).unwrap(), held(3)),
+        (Some(3), Some(3))
+    );
+    assert_eq!(vault.usage(KIND).results, 9);
+    // Of other kinds they go with time.
+    assert_eq!((sweep(false, 1_000_000), held(3)), (1, None));
+    assert_eq!(vault.newest_done(KIND).unwrap(), None);
 }

@@ -47,6 +47,7 @@ fn ten_thousand_jobs_leave_the_file_as_it_was() {
         many: u64::MAX,
         results: 100,
         results_of: Default::default(),
+        newest_of: Default::default(),
     };
     let mut sizes = Vec::new();
     for n in 1..=10_000 {
@@ -72,6 +73,7 @@ fn ten_thousand_jobs_leave_the_file_as_it_was() {
             many: u64::MAX,
             results: 0,
             results_of: Default::default(),
+            newest_of: Default::default(),
         };
         let _ = vault.sweep(&all, 20_000).wait().unwrap();
     }

@@ -1,6 +1,7 @@
 //! `madrigal-lab serve`: a service of three servers, each a process as `madrigal serve` is, and clients that load it, over TLS on this machine.
 
 mod flood;
+mod inference;
 mod load;
 mod loaded;
 mod servers;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use self::flood::{Attackers, Done};
+use self::inference::Images;
 use self::load::Load;
 use self::loaded::Loaded;
 use self::servers::{Servers, Taken};
@@ -37,6 +39,8 @@ const SERVERS: usize = 3;
 const CLIENT_THREADS: usize = 1;
 /// Submissions of each connection under way at once.
 const SUBMISSIONS: usize = 16;
+/// Images of each connection under way at once.
+const IMAGES: usize = 4;
 /// Clients that mean well while others attack, each with one submission under way.
 const CALM: usize = 8;
 /// Time that attackers have to build up.
@@ -57,15 +61,17 @@ struct Measured {
 enum Name {
     Logins,
     Sums,
+    Inference,
     Soak,
     Calm,
     Under(Attack),
 }
 
 /// The names of rows.
-const NAMES: [(&str, Name); 8] = [
+const NAMES: [(&str, Name); 9] = [
     ("logins", Name::Logins),
     ("sums", Name::Sums),
+    ("inference", Name::Inference),
     ("soak", Name::Soak),
     ("calm", Name::Calm),
     ("under-idle", Name::Under(Attack::Idle)),
@@ -106,6 +112,7 @@ fn measure(args: &BenchServe, name: Name, folder: &Path, threads: usize) -> Resu
     match name {
         Name::Logins => logins(args, folder, threads),
         Name::Sums => sums(args, folder, threads),
+        Name::Inference => inference(args, folder, threads),
         Name::Soak => soak(args, folder, threads),
         Name::Calm => calm(args, None, folder, threads),
         Name::Under(attack) => calm(args, Some(attack), folder, threads),
@@ -156,6 +163,26 @@ fn sums(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
         most: args.submissions.unwrap_or(u64::MAX),
     };
     let loaded = clients()?.block_on(sums::run(folder, local::AGES, sums));
+    let loaded = loaded.map_err(|why| Failure::bug(why + &servers.last_words()))?;
+    Ok(Measured {
+        loaded,
+        taken: servers.taken(),
+        watched: None,
+        done: None,
+    })
+}
+
+/// Images of many clients, for a network that the servers hold.
+fn inference(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
+    local::make(folder, SERVERS, DemoArg::Inference, threads)?;
+    let servers = Servers::start(folder, SERVERS)?;
+    let images = Images {
+        seconds: f64::from(args.seconds),
+        connections: args.connections as usize,
+        in_flight: IMAGES,
+        most: args.submissions.unwrap_or(u64::MAX),
+    };
+    let loaded = clients()?.block_on(inference::run(folder, images));
     let loaded = loaded.map_err(|why| Failure::bug(why + &servers.last_words()))?;
     Ok(Measured {
         loaded,
@@ -257,6 +284,7 @@ impl ServeRow {
         let (connections, in_flight) = match name {
             Name::Logins => (args.connections, args.in_flight),
             Name::Sums => (args.connections, SUBMISSIONS as u32),
+            Name::Inference => (args.connections, IMAGES as u32),
             Name::Soak => (1, soak::SIDE_BY_SIDE as u32),
             Name::Calm | Name::Under(_) => (CALM as u32, 1),
         };

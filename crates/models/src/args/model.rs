@@ -38,6 +38,39 @@ pub enum Model {
     /// model, so that `infer` takes them. Nothing is sent
     #[command(after_help = EXIT_STATUS)]
     Calibrate(Calibrate),
+    /// Write a program for a service whose servers hold the weights (docs/INFERENCE.md): the weights are inputs of one client, the data is of
+    /// another one, who learns the results, for any number of inputs at once
+    #[command(after_help = EXIT_STATUS)]
+    Program(ServedModel),
+}
+
+/// A model that becomes a program of two clients.
+#[derive(Args, Debug)]
+pub struct ServedModel {
+    /// Model in ONNX format
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) sizes: Sizes,
+    /// Number of servers
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub(crate) parties: u8,
+    /// Name of the client that owns the weights
+    #[arg(long, value_name = "CLIENT", default_value = "owner", value_parser = client)]
+    pub(crate) owner: String,
+    /// Name of the client that brings the data and learns the results
+    #[arg(long, value_name = "CLIENT", default_value = "member", value_parser = client)]
+    pub(crate) data: String,
+    /// How numbers are kept: bits, and how many of them are after the point [default: what the model says, or else
+    /// 64.16]
+    #[arg(long, value_name = "BITS.FRACTION")]
+    pub(crate) numbers: Option<NumberArg>,
+    /// Where to write the program
+    #[arg(long, short, value_name = "FILE.mad", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// Folder for the weights, which is there: an array (.npy) for each input of their owner
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) weights: Option<PathBuf>,
 }
 
 /// A model, and how it is looked at.

@@ -5,6 +5,7 @@ mod compare;
 mod explain;
 mod onnx;
 mod plot;
+mod served;
 mod told;
 
 use std::collections::BTreeMap;
@@ -84,7 +85,7 @@ struct Layer {
 pub fn run(command: &Model) -> Result<()> {
     let json = match command {
         Model::Check(args) => args.json,
-        Model::Strip(_) => false,
+        Model::Strip(_) | Model::Program(_) => false,
         Model::Compare(args) => args.sample.json,
         Model::Explain(args) => args.json,
         Model::Calibrate(args) => args.sample.json,
@@ -107,6 +108,7 @@ pub fn answer(command: &Model, given: Option<Vec<Tensor>>) -> Result<Told> {
             Told::new(info.text(), &info)
         }
         Model::Strip(args) => strip(args),
+        Model::Program(args) => served::write(args),
         Model::Compare(args) => compare::compare(args, given),
         Model::Explain(args) => explain::explain(args),
         Model::Calibrate(args) => calibrate::calibrate(args, given),

@@ -29,7 +29,19 @@ pub type KindParts = (
 type Signed = (String, Cow<'static, [u8]>, Cow<'static, [u8]>);
 
 /// A job: kind, digest of the program, number of the batch, submissions, recipients, seconds since 1970, receipts of the servers.
-pub type Job = (String, String, u64, u64, Vec<String>, u64, Vec<Signed>);
+pub type Job = (
+    String,
+    String,
+    u64,
+    u64,
+    Vec<String>,
+    u64,
+    Vec<Signed>,
+    Vec<Held>,
+);
+
+/// A held submission: the kind that holds it, the number of its batch, its name.
+pub type Held = (String, u64, String);
 
 pub fn kind(kind: &Kind) -> KindParts {
     let requests = match kind.what {
@@ -79,6 +91,10 @@ pub fn job(client: &ServiceClient, outputs: &Outputs) -> Job {
         job.recipients.clone(),
         job.time,
         signed.collect(),
+        job.held
+            .iter()
+            .map(|held| (held.kind.clone(), held.batch, held.submission.to_string()))
+            .collect(),
     )
 }
 

@@ -16,6 +16,9 @@ const MOST: usize = 1_000_000;
 /// The most submissions of one client that wait, where the file says nothing and four batches have fewer.
 const EACH: usize = 10_000;
 
+/// The most kinds that hold inputs for one kind.
+const MOST_HELD: usize = madrigal_intake::limits::MAX_HELD;
+
 /// A kind of jobs, as the file has it.
 #[derive(Debug, Clone)]
 pub struct KindConfig {
@@ -53,6 +56,10 @@ pub struct KindConfig {
     pub kept: Duration,
     /// The most submissions of one known client that wait or are in a batch.
     pub each: usize,
+    /// The program's client whose inputs this kind holds for others, if it is a holding kind.
+    pub holds: Option<String>,
+    /// Kinds that hold inputs for this one, by the program's clients whose inputs these are.
+    pub held: BTreeMap<String, String>,
 }
 
 /// A kind of requests, as the file has it.
@@ -143,6 +150,9 @@ pub(super) struct KindText {
     expires: Option<Span>,
     kept: Option<Span>,
     each: Option<usize>,
+    holds: Option<String>,
+    #[serde(default)]
+    held: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -198,6 +208,8 @@ impl KindText {
             ("expires", self.expires.is_some()),
             ("kept", self.kept.is_some()),
             ("each", self.each.is_some()),
+            ("holds", self.holds.is_some()),
+            ("held", !self.held.is_empty()),
         ];
         if let Some((field, _)) = of_jobs.iter().find(|(_, given)| *given) {
             let problem = "it is of kinds with a `program`, and this one takes requests";
@@ -252,6 +264,38 @@ impl KindText {
             let problem = "it is of kinds of `requests`; batches of a program have `batch`";
             return wrong(&format!(".{field}"), problem.to_owned());
         }
+        if self.holds.is_some() {
+            let of_batches = [
+                ("batch", self.batch.is_some()),
+                ("receive", !self.receive.is_empty()),
+                ("held", !self.held.is_empty()),
+                ("kept", self.kept.is_some()),
+            ];
+            if let Some((field, _)) = of_batches.iter().find(|(_, given)| *given) {
+                let problem = "it is of kinds that compute, and this one `holds` inputs for others: each submission is taken by itself, nobody fetches it, and it stays until another one takes its place";
+                return wrong(&format!(".{field}"), problem.to_owned());
+            }
+            if !matches!(self.submit, SubmitText::Names(_)) {
+                let problem = "name the clients that may load what this kind `holds`, as in submit = [\"owner\"]: who loads decides what all later jobs compute with";
+                return wrong(".submit", problem.to_owned());
+            }
+        }
+        if self.held.len() > MOST_HELD {
+            let problem = format!(
+                "{} are named, and {MOST_HELD} are the most",
+                self.held.len()
+            );
+            return wrong(".held", problem);
+        }
+        let mut holders = BTreeSet::new();
+        for (role, holder) in &self.held {
+            let problem = match (holder == &name, holders.insert(holder)) {
+                (true, _) => "a kind does not hold its own inputs: name another kind",
+                (_, false) => "this kind stands for another client already: give each its own",
+                _ => continue,
+            };
+            return wrong(&format!(".held.{role}"), problem.to_owned());
+        }
         let missing = |names: &BTreeSet<String>| missing(names, known);
         let submit = match submitters(self.submit, known) {
             Ok(submit) => submit,
@@ -299,6 +343,8 @@ impl KindText {
         }
         Ok(KindConfig {
             each,
+            holds: self.holds,
+            held: self.held,
             program: folder.join(self.program.unwrap_or_default()),
             lengths: self.lengths,
             dimension: batch.map(|batch| batch.dimension.clone()),

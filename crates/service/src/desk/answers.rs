@@ -191,7 +191,7 @@ impl Desk {
         Ok(match status.map(|status| status.state) {
             None => State::Unknown,
             Some(Kept::Receiving { offset }) => State::Receiving { offset },
-            Some(Kept::Accepted) => match kind.and_then(|kind| self.keep.held(&kind)) {
+            Some(Kept::Accepted) => match kind.and_then(|kind| self.keep.hindrance(&kind)) {
                 None => State::Accepted,
                 Some(reason) => State::Held { reason },
             },
@@ -322,7 +322,10 @@ impl Desk {
         let facts = self.keep.facts(name, batch);
         let failed = |error: VaultError| (number, Code::Server, error.to_string());
         facts.map_err(failed)?.ok_or_else(|| {
-            let text = format!("results of batch {batch} of kind `{name}` are no longer kept");
+            let text = match kind.config.holds {
+                Some(_) => format!("batch {batch} of kind `{name}` is held no longer: a later one has taken its place"),
+                None => format!("results of batch {batch} of kind `{name}` are no longer kept"),
+            };
             (number, Code::NotFound, text)
         })
     }
@@ -365,6 +368,7 @@ impl Desk {
                 delta: privacy.delta.units(),
             }),
             time: facts.info.ended.as_ref().map_or(0, |(_, time)| *time),
+            held: (self.keep.used(kind, facts.n)).map_err(|error| failed(&error))?,
         };
         receipt.sign(&self.identity).map_err(|error| failed(&error))
     }

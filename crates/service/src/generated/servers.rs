@@ -72,7 +72,7 @@ pub struct OfKind {
     pub frame: ::prost::alloc::vec::Vec<u8>,
 }
 /// The number in the session of the job that a run of a batch is. The leader sends it before the run.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct JobNumber {
     #[prost(string, tag = "1")]
     pub kind: ::prost::alloc::string::String,
@@ -82,6 +82,23 @@ pub struct JobNumber {
     pub run: u32,
     #[prost(uint32, tag = "4")]
     pub number: u32,
+    /// Held inputs that the run computes with, at all servers the same: one for each kind that holds some for this one, in the order of their
+    /// names; 16 at most.
+    #[prost(message, repeated, tag = "5")]
+    pub held: ::prost::alloc::vec::Vec<Held>,
+}
+/// The load of a kind that holds inputs for others.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Held {
+    /// The kind that holds them.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Number of its batch.
+    #[prost(uint64, tag = "2")]
+    pub batch: u64,
+    /// 32 bytes: name of the run that counted, which follows from the kind, the batch's number and its submission.
+    #[prost(bytes = "vec", tag = "3")]
+    pub name: ::prost::alloc::vec::Vec<u8>,
 }
 /// The server takes leave: it takes nothing on, and goes when nothing is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

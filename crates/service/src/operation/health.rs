@@ -10,6 +10,8 @@ pub enum Trouble {
     Servers,
     /// A kind of jobs cannot be done in this session.
     Kind(String),
+    /// A kind of jobs waits for inputs that another kind holds, and nothing is loaded.
+    Waits(String),
     /// A kind of jobs has stopped until an operator has looked.
     Stopped(String),
     /// The server takes leave, and takes nothing on.
@@ -48,7 +50,9 @@ impl Health {
         }
         let line = |(trouble, why): (&Trouble, &String)| match trouble {
             Trouble::Servers => format!("servers: {why}\n"),
-            Trouble::Kind(kind) | Trouble::Stopped(kind) => format!("kind {kind}: {why}\n"),
+            Trouble::Kind(kind) | Trouble::Waits(kind) | Trouble::Stopped(kind) => {
+                format!("kind {kind}: {why}\n")
+            }
             Trouble::Leaving => format!("leaving: {why}\n"),
             Trouble::Vault => format!("vault: {why}\n"),
         };

@@ -69,8 +69,11 @@ struct Asked<'a> {
     subject: Subject,
     /// Clients that get outputs, each with one of those outputs.
     recipients: BTreeMap<&'a str, &'a str>,
-    /// Whether those who submit get outputs or answers.
+    /// Whether those who submit get outputs or answers, or load what later jobs compute with.
     to_submitters: bool,
+    /// Kinds that hold inputs for this one, or nothing; whether this one holds some.
+    holders: Vec<&'a str>,
+    holds: bool,
     submit: &'a Submitters,
     /// The fewest and the most submissions of a batch.
     sizes: (usize, usize),
@@ -94,7 +97,10 @@ impl Policy {
             kind: &kind.config.name,
             subject: Subject::Kind(Digest256(kind.digest)),
             recipients,
-            to_submitters: kind.outputs.iter().any(|output| own(&output.to)),
+            to_submitters: kind.config.holds.is_some()
+                || kind.outputs.iter().any(|output| own(&output.to)),
+            holders: kind.holders(),
+            holds: kind.config.holds.is_some(),
             submit: &kind.config.submit,
             sizes: (kind.config.least, kind.config.most),
             privacy: kind.privacy.as_ref().copied(),
@@ -113,6 +119,8 @@ impl Policy {
             subject: Subject::Function(kind.config.function),
             recipients: BTreeMap::new(),
             to_submitters: true,
+            holders: Vec::new(),
+            holds: false,
             submit: &kind.config.submit,
             sizes: (1, 1),
             // No rule for requests has a budget.
@@ -159,6 +167,12 @@ impl Policy {
         }
         let mut names: BTreeSet<&str> = asked.recipients.keys().copied().collect();
         match (&rule.submitters, asked.submit) {
+            (None, _) if asked.holds => {
+                return Some(
+                    "those who submit load what later jobs compute with, and `submitters` does not name them"
+                        .to_owned(),
+                );
+            }
             (None, _) if asked.to_submitters => {
                 return Some(
                     "those who submit get outputs or answers, and `submitters` is not there"
@@ -240,6 +254,16 @@ impl Policy {
             text.push('\n');
         }
         let _ = writeln!(text, "# kind {}", asked.kind);
+        if !asked.holders.is_empty() {
+            let holders = asked.holders.join(", ");
+            let _ = writeln!(text, "# It computes with what these kinds hold: {holders}.");
+        }
+        if asked.holds {
+            let _ = writeln!(
+                text,
+                "# Submitters load what other kinds of this program compute with."
+            );
+        }
         let _ = writeln!(text, "[[allow]]\nprogram = \"{}\"", asked.subject);
         if !asked.recipients.is_empty() {
             let recipients = list(asked.recipients.keys().copied());

@@ -140,7 +140,8 @@ pub(crate) struct KindTask {
     door: UnboundedSender<KindEvent>,
     session: Option<InSession>,
     frames: BTreeMap<Party, Assembler>,
-    numbers: BTreeMap<(u64, u32), u32>,
+    /// What the leader has told of runs that have not begun here.
+    numbers: BTreeMap<(u64, u32), JobNumber>,
     job: Option<Running>,
     /// Memory that the leader holds for a batch, from the look for it to its end.
     admitted: bool,
@@ -224,6 +225,9 @@ impl KindTask {
                 self.numbers.clear();
                 self.session = Some(session);
                 self.told = None;
+                // A reason that went away while there was no session would stay for ever: nobody is told of what they do not know.
+                let (name, me) = (&self.kind.config.name, self.common.me);
+                self.common.keep.note_refusal(name, me, None);
                 self.tell_refusal();
                 if self.is_open() && !self.admitted {
                     // It was begun in an earlier session, and goes on whatever else is at work.
@@ -249,7 +253,7 @@ impl KindTask {
                 // The leader alone numbers jobs, and tells one before each run.
                 if self.common.me.index() != 0 {
                     self.numbers.clear();
-                    self.numbers.insert((job.batch, job.run), job.number);
+                    self.numbers.insert((job.batch, job.run), job);
                 }
             }
             KindEvent::Machine(event) => {
@@ -362,18 +366,20 @@ impl KindTask {
         };
         let kind = self.name().to_owned();
         if let Message::Run { n, run } = *message {
-            let number = *self.numbers.entry((n, run)).or_insert_with(|| {
-                let number = self.common.next_job.get();
-                self.common.next_job.set(number + 1);
-                number
+            let (common, holders) = (&self.common, self.kind.holders());
+            let job = self.numbers.entry((n, run)).or_insert_with(|| {
+                let number = common.next_job.get();
+                common.next_job.set(number + 1);
+                JobNumber {
+                    kind: kind.clone(),
+                    batch: n,
+                    run,
+                    number,
+                    // One choice for all servers: shares of two loads do not go together.
+                    held: common.keep.held().all_now(&holders),
+                }
             });
-            let job = JobNumber {
-                kind: kind.clone(),
-                batch: n,
-                run,
-                number,
-            };
-            lines.send(to, Note::JobNumber(job));
+            lines.send(to, Note::JobNumber(job.clone()));
         }
         for frame in frames(message) {
             let (kind, frame) = (kind.clone(), frame.into());
@@ -382,8 +388,8 @@ impl KindTask {
     }
 
     fn start(&mut self, n: u64, run: u32, name: Digest256, ids: &Arc<[Id]>) {
-        let number = self.numbers.remove(&(n, run));
-        let (Some(InSession { session, .. }), Some(number)) = (self.session.clone(), number) else {
+        let told = self.numbers.remove(&(n, run));
+        let (Some(InSession { session, .. }), Some(told)) = (self.session.clone(), told) else {
             let reason = "no job's number was told for this run".to_owned();
             return self.handle(Event::JobBroken { n, run, reason });
         };
@@ -402,7 +408,7 @@ impl KindTask {
         let ids = Arc::clone(ids);
         let task = spawn_local(async move {
             let begun = Instant::now();
-            let done = job(&kind, &common, &session, number, (n, run, name), &ids);
+            let done = job(&kind, &common, &session, &told, name, &ids);
             let done = AssertUnwindSafe(done).catch_unwind().await;
             let done =
                 done.unwrap_or_else(|_| Err("a fault of madrigal: the job panicked".to_owned()));
@@ -477,6 +483,15 @@ impl KindTask {
         let label = EndLabel { kind, end };
         self.common.meters.batches.get_or_create(&label).inc();
         self.common.keep.batch_ended(self.name());
+        if self.kind.config.holds.is_some() {
+            // What was held before goes away.
+            let keep = Arc::clone(&self.common.keep);
+            spawn_local(async move {
+                if let Err(error) = keep.sweep().await {
+                    keep.trouble(&error);
+                }
+            });
+        }
         self.first = None;
         self.pause = SHORTEST;
         self.look();
@@ -538,8 +553,8 @@ impl KindTask {
         let enough = waiting >= config.most
             || waiting >= config.least && now.duration_since(first) >= config.after;
         let there = || self.common.keep.are_waiting(&config.name);
-        // Where a policy refuses, none is asked for.
-        if self.common.keep.held(&config.name).is_some() {
+        // Where a policy refuses, or held inputs are missing, none is asked for.
+        if self.common.keep.hindrance(&config.name).is_some() {
             self.common.admission.withdraw(&config.name);
             return;
         }
@@ -563,26 +578,34 @@ async fn job(
     kind: &Arc<Kind>,
     common: &Common,
     session: &Session,
-    number: u32,
-    (n, run, name): (u64, u32, Digest256),
+    told: &JobNumber,
+    name: Digest256,
     ids: &Arc<[Id]>,
 ) -> Result<u64, String> {
+    let (n, run) = (told.batch, told.run);
+    if kind.config.holds.is_some() {
+        common.keep.hold(kind, common.me, (n, run), ids).await?;
+        return Ok(0);
+    }
     let threads = session.common_threads(session.parties());
     let threads = threads.map_err(|error| error.to_string())?;
     // Planned beside this thread's tasks, which other servers wait for.
     let (of, size) = (Arc::clone(kind), ids.len());
     let ready = spawn_blocking(move || of.ready(size, threads).map(drop));
+    let held = common.keep.held_shares(kind, common.me, &told.held).await?;
     let batch = common.keep.batch(kind, common.me, ids).await?;
     let ready = ready.await.map_err(|error| error.to_string())?;
     ready.map_err(|error| error.to_string())?;
     let place = Place {
         session,
-        job: number,
+        job: told.number,
         run: name.0,
     };
     let deadline = kind.config.deadline;
-    let done = kind.work(place, batch, deadline, &|_| {}).await;
-    let done = done.map_err(|error| error.to_string())?;
+    let shares: Vec<_> = held.iter().map(|held| Arc::clone(&held.shares)).collect();
+    let done = kind.work_with(place, batch, &shares, deadline, &|_| {});
+    let done = done.await.map_err(|error| error.to_string())?;
+    common.keep.note_held(kind, (n, run), &held).await?;
     common.keep.results(kind, n, run, done.outputs).await?;
     Ok(done.bytes_sent)
 }

@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use madrigal_core::Digest256;
+use madrigal_intake::limits::MAX_HELD;
 use madrigal_net::roster::is_name;
 use madrigal_vault::agreement::MAX_REASON;
 use prost::Message as _;
 
 use generated as schema;
 
+use crate::held::Loaded;
 use crate::requests::{KeyTold, Lanes, Run};
 
 /// Bytes of a note's length.
@@ -76,6 +78,8 @@ pub(crate) struct JobNumber {
     pub(crate) batch: u64,
     pub(crate) run: u32,
     pub(crate) number: u32,
+    /// Loads of other kinds that the run computes with.
+    pub(crate) held: Vec<Loaded>,
 }
 
 impl Note {
@@ -115,6 +119,7 @@ impl Note {
                 batch: job.batch,
                 run: job.run,
                 number: job.number,
+                held: job.held.into_iter().map(held_sent).collect(),
             }),
             Self::Leaving => Of::Leaving(schema::Leaving {}),
             Self::Refusal { kind, reason } => Of::Refusal(schema::Refusal {
@@ -164,6 +169,7 @@ impl Note {
                 batch: job.batch,
                 run: job.run,
                 number: job.number,
+                held: held(job.held)?,
             }),
             Of::Leaving(_) => Self::Leaving,
             Of::Refusal(of) => Self::Refusal {
@@ -257,6 +263,28 @@ fn run(run: schema::RequestRun) -> Result<Run, &'static str> {
 fn lanes(lanes: Vec<schema::RequestLanes>) -> Vec<Lanes> {
     let one = |schema::RequestLanes { first, count }| Lanes { first, count };
     lanes.into_iter().map(one).collect()
+}
+
+fn held_sent(loaded: Loaded) -> schema::Held {
+    schema::Held {
+        kind: loaded.kind,
+        batch: loaded.batch,
+        name: loaded.name.0.to_vec(),
+    }
+}
+
+fn held(all: Vec<schema::Held>) -> Result<Vec<Loaded>, &'static str> {
+    if all.len() > MAX_HELD {
+        return Err("a job with held inputs of more than 16 kinds");
+    }
+    let one = |held: schema::Held| {
+        Ok(Loaded {
+            kind: name(held.kind)?,
+            batch: held.batch,
+            name: digest(held.name)?,
+        })
+    };
+    all.into_iter().map(one).collect()
 }
 
 fn digest(bytes: Vec<u8>) -> Result<Digest256, &'static str> {

@@ -346,6 +346,16 @@ impl<'a> Reading<'a> {
             .and_then(|row| tables::order_of(row.0.value())))
     }
 
+    /// Number of the newest batch of a kind that has results.
+    pub(crate) fn newest_done(&self, kind: &str) -> Result<Option<u64>> {
+        let prefix = tables::of_kind(kind);
+        let after = tables::after(&prefix);
+        let rows = self.rows(tables::DONE)?;
+        let newest = ReadableTable::range(&rows, &prefix[..]..&after[..])?.next_back();
+        let newest = newest.transpose()?;
+        Ok(newest.and_then(|row| tables::order_of(row.0.value())))
+    }
+
     /// Ids of a batch, in order.
     pub(crate) fn members(&self, kind: &str, n: u64) -> Result<Vec<Id>> {
         let prefix = tables::of_batch(kind, n);

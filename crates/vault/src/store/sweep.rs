@@ -1,6 +1,8 @@
 //! Sweeps: rows that go away with time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use redb::ReadableTable;
 
 use super::{Transaction, tables};
 use crate::error::Result;
@@ -22,6 +24,8 @@ pub struct Ages {
     pub results: u64,
     /// Ages of batches of certain kinds, in the place of `results`.
     pub results_of: BTreeMap<String, u64>,
+    /// Kinds of which the newest batch with results stays for good, and each one before it goes at once, whatever their ages are.
+    pub newest_of: BTreeSet<String>,
 }
 
 /// Numbers of things that a sweep took away.
@@ -106,18 +110,30 @@ impl Transaction<'_> {
             let prefix = tables::of_kind(&kind);
             let after = tables::after(&prefix);
             kind_from = after.clone();
-            let age = ages.results_of.get(&kind).unwrap_or(&ages.results);
-            let Some(until) = now.checked_sub(*age) else {
-                continue;
+            let newest = match ages.newest_of.contains(&kind) {
+                true => self.newest_done(&kind)?,
+                false => None,
             };
+            let age = ages.results_of.get(&kind).unwrap_or(&ages.results);
+            let until = now.checked_sub(*age);
+            if until.is_none() && newest.is_none() {
+                continue;
+            }
             let keys = self.batches.keys(&first, &after, MOST + 1)?;
             for (i, key) in keys.iter().enumerate() {
                 let Some(value) = self.batches.get(self.sealer, key, &kind)? else {
                     continue;
                 };
                 let row = super::batches::BatchRow::decode(&value);
-                let old = row.is_some_and(|row| row.outcome.is_some() && row.ended <= until);
                 let n = key.last_chunk().copied().map_or(0, u64::from_be_bytes);
+                if newest == Some(n) {
+                    continue;
+                }
+                let ended = row.filter(|row| row.outcome.is_some());
+                let old = ended.is_some_and(|row| {
+                    newest.is_some_and(|newest| n < newest)
+                        || until.is_some_and(|until| row.ended <= until)
+                });
                 if !old || swept.batches as usize == MOST {
                     break;
                 }
@@ -132,5 +148,14 @@ impl Transaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Number of the newest batch of a kind that has results.
+    fn newest_done(&self, kind: &str) -> Result<Option<u64>> {
+        let prefix = tables::of_kind(kind);
+        let after = tables::after(&prefix);
+        let mut rows = self.done.rows.range(&prefix[..]..&after[..])?;
+        let newest = rows.next_back().transpose()?;
+        Ok(newest.and_then(|row| tables::order_of(row.0.value())))
     }
 }

@@ -50,8 +50,22 @@ struct JobFacts {
     /// Delta that goes with it, in units of 1e-15; of jobs with noise alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta_units: Option<u64>,
+    /// Submissions that servers held and that the job computed with; of jobs with held inputs alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held: Vec<HeldFacts>,
     /// Time of the job's end at the first server, in seconds since 1970.
     time: u64,
+}
+
+/// A submission that servers held.
+#[derive(Serialize)]
+struct HeldFacts {
+    /// Name of the kind that holds it.
+    kind: String,
+    /// Number of that kind's batch in which it was loaded.
+    batch: u64,
+    /// Name of the submission.
+    submission: String,
 }
 
 /// Checks a file of receipts against the list of servers, and tells what they have signed.
@@ -82,6 +96,13 @@ pub(super) fn tell(json: bool, path: &Path, config: &ServiceConfig) -> Result<()
                 recipients: job.recipients,
                 epsilon_billionths: job.privacy.map(|privacy| privacy.epsilon),
                 delta_units: job.privacy.map(|privacy| privacy.delta),
+                held: (job.held.into_iter())
+                    .map(|held| HeldFacts {
+                        kind: held.kind,
+                        batch: held.batch,
+                        submission: held.submission.to_string(),
+                    })
+                    .collect(),
                 time: job.time,
             }),
         },
@@ -117,6 +138,17 @@ pub(super) fn tell(json: bool, path: &Path, config: &ServiceConfig) -> Result<()
             let _ = writeln!(
                 text,
                 "epsilon {epsilon}, delta {delta:e}, by noise of the servers"
+            );
+        }
+        for held in &job.held {
+            let HeldFacts {
+                kind,
+                batch,
+                submission,
+            } = held;
+            let _ = writeln!(
+                text,
+                "with submission {submission}, held by kind {kind} since its batch {batch}"
             );
         }
         for recipient in &job.recipients {

@@ -1,0 +1,337 @@
+//! What is held now, from the vault.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use madrigal_core::{Digest256, Party, Zeroizing};
+use madrigal_intake::HeldSubmission;
+use madrigal_vault::agreement::{Outcome, run_name};
+use madrigal_vault::{Id, PIECE_BYTES, Vault, VaultError};
+use tokio::time::{Instant, timeout_at};
+
+use crate::keep::Keep;
+use crate::kind::Kind;
+use crate::work::Submitted;
+
+/// Names of the results of a holding kind.
+const HEADER: &str = "held header";
+const BODY: &str = "held body";
+/// Name of the result of a using kind that says what it was computed with.
+const USED: &str = "held inputs";
+/// Time that a server waits for a load that the leader has and that has not ended here.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A load of a holding kind, as servers name it to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Loaded {
+    /// The kind.
+    pub(crate) kind: String,
+    /// Number of its batch.
+    pub(crate) batch: u64,
+    /// Name of the run that counted, which no other load has.
+    pub(crate) name: Digest256,
+}
+
+/// A load that a job computes with.
+#[derive(Debug)]
+pub(crate) struct InUse {
+    loaded: Loaded,
+    submission: Id,
+    /// This server's shares.
+    pub(crate) shares: Arc<Submitted>,
+}
+
+/// All holding kinds of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    kinds: BTreeMap<String, Mutex<Holding>>,
+}
+
+/// A holding kind.
+#[derive(Debug, Default)]
+struct Holding {
+    newest: Option<(Loaded, Id)>,
+    /// Shares of the newest load, once a job has asked for them. They are wiped when neither this nor a job has them.
+    shares: Option<Arc<Submitted>>,
+}
+
+impl Held {
+    /// Looks up what is held by these of a server's kinds.
+    pub(crate) fn open<'a>(
+        vault: &Vault,
+        kinds: impl Iterator<Item = &'a Kind>,
+    ) -> Result<Self, VaultError> {
+        let holding = kinds.filter(|kind| kind.config.holds.is_some());
+        let names = holding.map(|kind| (kind.config.name.clone(), Mutex::default()));
+        let held = Self {
+            kinds: names.collect(),
+        };
+        for kind in held.kinds.keys() {
+            held.look(vault, kind)?;
+        }
+        Ok(held)
+    }
+
+    /// Whether a kind holds inputs.
+    pub(crate) fn has(&self, kind: &str) -> bool {
+        self.kinds.contains_key(kind)
+    }
+
+    fn of(&self, kind: &str) -> Option<MutexGuard<'_, Holding>> {
+        let holding = self.kinds.get(kind)?.lock();
+        Some(holding.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks what a kind holds after one of its batches has ended; gives whether the kind holds inputs at all.
+    pub(crate) fn look(&self, vault: &Vault, kind: &str) -> Result<bool, VaultError> {
+        if !self.has(kind) {
+            return Ok(false);
+        }
+        let newest = newest(vault, kind)?;
+        if let Some(mut holding) = self.of(kind)
+            && holding.newest != newest
+        {
+            *holding = Holding {
+                newest,
+                shares: None,
+            };
+        }
+        Ok(true)
+    }
+
+    /// The newest load of a kind, with its submission.
+    fn now(&self, kind: &str) -> Option<(Loaded, Id)> {
+        self.of(kind)?.newest.clone()
+    }
+
+    /// Whether a later load has taken the place of a batch of this kind.
+    pub(crate) fn is_replaced(&self, kind: &str, batch: u64) -> bool {
+        self.now(kind)
+            .is_some_and(|(loaded, _)| loaded.batch > batch)
+    }
+
+    /// The newest loads of these kinds, without those that hold nothing.
+    pub(crate) fn all_now(&self, kinds: &[&str]) -> Vec<Loaded> {
+        let now = kinds.iter().filter_map(|kind| self.now(kind));
+        now.map(|(loaded, _)| loaded).collect()
+    }
+
+    /// In words, which one of these kinds holds nothing, if one does.
+    pub(crate) fn missing(&self, kinds: &[String]) -> Option<String> {
+        let missing = kinds.iter().find(|kind| self.now(kind).is_none())?;
+        Some(format!(
+            "it waits for inputs that kind `{missing}` is to hold: nothing is loaded there yet"
+        ))
+    }
+}
+
+/// The newest load of a kind in the vault.
+fn newest(vault: &Vault, kind: &str) -> Result<Option<(Loaded, Id)>, VaultError> {
+    let Some(batch) = vault.newest_done(kind)? else {
+        return Ok(None);
+    };
+    let info = vault.batch(kind, batch)?;
+    let ended = info.and_then(|info| Some((info.digest, info.ended?.0)));
+    let id = vault.members(kind, batch)?.first().copied();
+    let (Some((digest, Outcome::Final { run })), Some(id)) = (ended, id) else {
+        return Ok(None);
+    };
+    let loaded = Loaded {
+        kind: kind.to_owned(),
+        batch,
+        name: run_name(&digest, run),
+    };
+    Ok(Some((loaded, id)))
+}
+
+impl Keep {
+    /// Does the job of a holding kind: this server's share of the submission becomes a result of the run, which is held once the batch counts.
+    pub(crate) async fn hold(
+        &self,
+        kind: &Kind,
+        me: Party,
+        (n, run): (u64, u32),
+        ids: &[Id],
+    ) -> Result<(), String> {
+        let [id] = ids else {
+            return Err(format!("a load of {} submissions", ids.len()));
+        };
+        let wrong = |error: VaultError| error.to_string();
+        let header = self.vault().header(id).map_err(wrong)?;
+        let body = self.vault().body(id).map_err(wrong)?;
+        // They were looked at when they came; a disk that has changed them since is noticed here, and not by each job.
+        kind.shares(me, &header, &body)?;
+        self.result(kind, (n, run), HEADER, &header).await?;
+        self.result(kind, (n, run), BODY, &body).await
+    }
+
+    /// The shares of what the leader says that a job of this kind computes with, once they are here.
+    ///
+    /// # Errors
+    /// Another load than the one that the leader names, or none, in words.
+    pub(crate) async fn held_shares(
+        self: &Arc<Self>,
+        kind: &Arc<Kind>,
+        me: Party,
+        told: &[Loaded],
+    ) -> Result<Vec<InUse>, String> {
+        let holders = kind.holders();
+        if !holders.iter().eq(told.iter().map(|loaded| &loaded.kind)) {
+            let told: Vec<&str> = told.iter().map(|loaded| &*loaded.kind).collect();
+            return Err(format!(
+                "party 0 says that the job computes with what [{}] hold, and this kind uses what [{}] hold",
+                told.join(", "),
+                holders.join(", ")
+            ));
+        }
+        let mut all = Vec::new();
+        for loaded in told {
+            let submission = self.wait_for(loaded).await?;
+            let (keep, kind, of) = (Arc::clone(self), Arc::clone(kind), loaded.clone());
+            let read = move || keep.read_held(&kind, me, &of);
+            let read = tokio::task::spawn_blocking(read).await;
+            all.push(InUse {
+                loaded: loaded.clone(),
+                submission,
+                shares: read.map_err(|error| error.to_string())??,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Waits until a load is the newest one here, as the leader may be a moment ahead; gives its submission.
+    async fn wait_for(&self, wanted: &Loaded) -> Result<Id, String> {
+        let Loaded { kind, batch, .. } = wanted;
+        let mut ends = self.ends(kind);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            ends.borrow_and_update();
+            let now = self.held().now(kind);
+            match &now {
+                Some((now, id)) if now == wanted => return Ok(*id),
+                Some((now, _)) if now.batch >= *batch => {
+                    return Err(format!(
+                        "the job is to compute with batch {batch} of kind `{kind}`, and this server holds {} of it",
+                        match now.batch == *batch {
+                            true => "another submission".to_owned(),
+                            false => format!("batch {}", now.batch),
+                        }
+                    ));
+                }
+                _ => {}
+            }
+            if !matches!(timeout_at(until, ends.changed()).await, Ok(Ok(()))) {
+                let held = now.map(|(now, _)| format!("batch {}", now.batch));
+                let held = held.unwrap_or_else(|| "nothing".to_owned());
+                return Err(format!(
+                    "the job is to compute with batch {batch} of kind `{kind}`, and this server holds {held} of it"
+                ));
+            }
+        }
+    }
+
+    /// The shares of a load, from memory or the vault.
+    fn read_held(&self, kind: &Kind, me: Party, loaded: &Loaded) -> Result<Arc<Submitted>, String> {
+        let Loaded {
+            kind: holder,
+            batch,
+            ..
+        } = loaded;
+        let is_newest = |holding: &Holding| {
+            let newest = holding.newest.as_ref();
+            newest.is_some_and(|(newest, _)| newest == loaded)
+        };
+        if let Some(holding) = self.held().of(holder)
+            && is_newest(&holding)
+            && let Some(shares) = &holding.shares
+        {
+            return Ok(Arc::clone(shares));
+        }
+        let wrong = |problem: &dyn std::fmt::Display| {
+            format!("what kind `{holder}` holds since its batch {batch}: {problem}")
+        };
+        let read = |name| self.whole_result(holder, *batch, name);
+        let header = read(HEADER).map_err(|error| wrong(&error))?;
+        let body = read(BODY).map_err(|error| wrong(&error))?;
+        let shares = kind.shares(me, &header, &body);
+        let shares = Arc::new(shares.map_err(|problem| wrong(&problem))?);
+        // A load that was replaced meanwhile is not kept.
+        if let Some(mut holding) = self.held().of(holder)
+            && is_newest(&holding)
+        {
+            holding.shares = Some(Arc::clone(&shares));
+        }
+        Ok(shares)
+    }
+
+    fn whole_result(
+        &self,
+        kind: &str,
+        n: u64,
+        name: &str,
+    ) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let mut bytes = Zeroizing::new(Vec::new());
+        loop {
+            let piece = self.vault().output(kind, n, name, bytes.len() as u64)?;
+            bytes.extend_from_slice(&piece);
+            if piece.len() < PIECE_BYTES {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// Writes down what a run was computed with, for its receipt.
+    pub(crate) async fn note_held(
+        &self,
+        kind: &Kind,
+        (n, run): (u64, u32),
+        used: &[InUse],
+    ) -> Result<(), String> {
+        if used.is_empty() {
+            return Ok(());
+        }
+        let mut note = Vec::new();
+        for InUse {
+            loaded, submission, ..
+        } in used
+        {
+            note.push(loaded.kind.len() as u8);
+            note.extend(loaded.kind.as_bytes());
+            note.extend(loaded.batch.to_le_bytes());
+            note.extend(submission);
+        }
+        self.result(kind, (n, run), USED, &note).await
+    }
+
+    /// Held submissions that a batch was computed with.
+    pub(crate) fn used(&self, kind: &Kind, n: u64) -> Result<Vec<HeldSubmission>, VaultError> {
+        if kind.config.held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let name = &kind.config.name;
+        let note = self.whole_result(name, n, USED)?;
+        used(&note).ok_or_else(|| VaultError::NoResult {
+            kind: name.clone(),
+            n,
+            name: USED.to_owned(),
+        })
+    }
+}
+
+/// Reads what [`Keep::note_held`] wrote.
+fn used(mut note: &[u8]) -> Option<Vec<HeldSubmission>> {
+    let mut all = Vec::new();
+    while let Some((&length, rest)) = note.split_first() {
+        let (kind, rest) = rest.split_at_checked(length.into())?;
+        let (batch, rest) = rest.split_first_chunk()?;
+        let (id, rest) = rest.split_first_chunk()?;
+        all.push(HeldSubmission {
+            kind: std::str::from_utf8(kind).ok()?.to_owned(),
+            batch: u64::from_le_bytes(*batch),
+            submission: Digest256(*id),
+        });
+        note = rest;
+    }
+    Some(all)
+}
