@@ -20,6 +20,8 @@ mod work;
 pub use keep::{Disk, KeepError};
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;
+#[doc(hidden)]
+pub use server::Trial;
 pub use server::{Checked, LEAVE, ServeError, Server};
 pub use together::Between;
 pub use work::{Done, Output, Place, Submitted, WorkError};

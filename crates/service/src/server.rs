@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_core::Party;
+use madrigal_engine::PROTOCOLS;
 use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
@@ -25,7 +26,7 @@ use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::policy::{Policy, Refusal, Verdict};
 use crate::requests::{Key, Pool, RequestKind};
-use crate::together::{Between, Meet, Setup, Together};
+use crate::together::{Between, Meet, SPOKEN, Setup, Together, speaks};
 
 /// Time that jobs have to end once a server is told to stop.
 pub const LEAVE: Duration = Duration::from_secs(30);
@@ -198,6 +199,18 @@ fn allowed((jobs, requests): &(Vec<Verdict>, Vec<Verdict>)) -> Result<(), ServeE
     }
 }
 
+/// Things of a test's in a server.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Trial {
+    /// The server's disk.
+    pub disk: Option<Disk>,
+    /// Whoever stands between the server and its lines to the others.
+    pub between: Option<Between>,
+    /// Whether the server speaks as servers did before they told each other ranges of versions: the old version of notes alone.
+    pub old: bool,
+}
+
 /// A server at work. It ends when it is told to [leave](Self::leave).
 pub struct Server {
     together: Together,
@@ -247,6 +260,21 @@ impl Server {
         disk: Option<Disk>,
         between: Option<Between>,
     ) -> Result<Self, ServeError> {
+        let trial = Trial {
+            disk,
+            between,
+            ..Trial::default()
+        };
+        Self::start_trial(checked, trial).await
+    }
+
+    /// Starts a server with things of a test's in it.
+    ///
+    /// # Errors
+    /// [`ServeError`] in the same cases as [`start`](Self::start).
+    #[doc(hidden)]
+    pub async fn start_trial(checked: Checked, trial: Trial) -> Result<Self, ServeError> {
+        let Trial { disk, between, old } = trial;
         let verdicts = checked.verdicts();
         allowed(&verdicts)?;
         let Checked {
@@ -293,6 +321,10 @@ impl Server {
             names: entries.iter().map(|one| one.name.clone()).collect(),
             security: Security::Tls(tls),
             threads: config.threads,
+            speaks: match old {
+                true => Vec::new(),
+                false => vec![speaks(SPOKEN), PROTOCOLS],
+            },
             health: Arc::clone(&health),
             between,
         };

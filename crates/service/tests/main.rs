@@ -21,4 +21,5 @@ mod request_views;
 mod requests;
 mod tap;
 mod tunnels;
+mod upgrades;
 mod work_views;

@@ -53,6 +53,8 @@ pub struct Meters {
     pub in_session: Gauge,
     /// Sessions so far.
     pub sessions: Counter,
+    /// Version of the servers' notes that all speak in the last session; 0 before the first.
+    pub notes_version: Gauge,
     /// Submissions that were accepted.
     pub accepted: Family<KindLabel, Counter>,
     /// Submissions that wait for a batch.
@@ -102,6 +104,7 @@ impl Meters {
         let made = Self {
             in_session: Gauge::default(),
             sessions: Counter::default(),
+            notes_version: Gauge::default(),
             accepted: Family::default(),
             waiting: Family::default(),
             batches_left: Family::default(),
@@ -130,6 +133,11 @@ impl Meters {
             "sessions",
             "Sessions with all servers so far",
             made.sessions.clone(),
+        );
+        r.register(
+            "notes_version",
+            "Version of the servers' notes that all servers of the last session speak",
+            made.notes_version.clone(),
         );
         r.register(
             "submissions_accepted",

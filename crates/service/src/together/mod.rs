@@ -6,6 +6,7 @@ mod lines;
 mod meet;
 mod notes;
 mod requests;
+mod versions;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -31,8 +32,10 @@ use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
 pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
+pub(crate) use self::versions::{SPOKEN, speaks};
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
+use self::versions::Notes;
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
@@ -40,8 +43,6 @@ use crate::requests::{Key, Pool, RequestKind};
 
 /// Pause between two looks whether batches can begin.
 const TICK: Duration = Duration::from_millis(50);
-/// Version of the notes, which servers compare.
-const NOTES: &str = "3";
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
@@ -170,6 +171,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         doors: &doors,
         requests: &request_doors,
         health: &health,
+        names: meet.names.clone(),
         memory,
         lines: RefCell::default(),
         left: Cell::default(),
@@ -189,7 +191,11 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         common.leaving.set(false);
         meters.sessions.inc();
         meters.in_session.set(1);
-        info!(generation, "in session with all servers");
+        info!(
+            generation,
+            notes = %Notes::of(&session, &meet.names),
+            "in session with all servers"
+        );
         let ended = tokio::select! {
             ended = servers.in_session(&session, generation) => Some(ended),
             () = servers.hear(&mut asks) => None,
@@ -220,6 +226,7 @@ struct Servers<'a> {
     doors: &'a BTreeMap<String, KindDoor>,
     requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
+    names: Vec<String>,
     memory: u64,
     /// Lines to the others, while there are some.
     lines: RefCell<Option<Lines>>,
@@ -272,8 +279,10 @@ impl Servers<'_> {
     }
 
     async fn try_in_session(&self, session: &Session, generation: u64) -> Result<(), Error> {
-        let facts: [Fact; 1] = [("version of servers' notes".to_owned(), NOTES.to_owned())];
-        let (lines, ends) = Lines::open(session, &facts).await?;
+        let notes = Notes::of(session, &self.names);
+        let facts: [Fact; 1] = [notes.settled().fact()];
+        self.common.meters.notes_version.set(notes.settled().number());
+        let (lines, ends) = Lines::open(session, &facts, notes).await?;
         let Ends {
             job,
             writers,
