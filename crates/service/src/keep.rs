@@ -1,23 +1,23 @@
 //! All that a server keeps on its disk, as its kinds and its clients use it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Status, Vault, VaultError, VaultKey, View,
+    Ages, BatchInfo, Id, Limits, Pending, Status, Vault, VaultError, VaultKey, View,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
 
 use crate::clock::{Expiry, now};
 use crate::config::Config;
+use crate::kept::{Judged, Kept, spent_note};
 use crate::kind::Kind;
-use crate::operation::{Health, KindLabel, Meters, Trouble};
-use crate::policy::{Spending, Verdict};
+use crate::operation::{Health, Meters, Trouble};
 use crate::quotas::{ages, limits};
 use crate::work::{Output, Submitted};
 
@@ -48,64 +48,16 @@ pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> +
 /// All that a server keeps.
 pub(crate) struct Keep {
     vault: Vault,
-    kinds: BTreeMap<String, Kept>,
+    /// All kinds that the server has had since it was started: what waits for one that was taken out expires.
+    kinds: RwLock<BTreeMap<String, Arc<Kept>>>,
     health: Arc<Health>,
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
-    ages: Ages,
+    ages: Mutex<Ages>,
     /// The time by which submissions and results grow old.
     expiry: Expiry,
     /// Reason why the vault has stopped, once it has.
     failed: watch::Sender<Option<String>>,
-}
-
-/// A kind, as it is kept.
-struct Kept {
-    rules: Rules,
-    /// Servers whose policies let no batch begin now, and why.
-    refusals: Mutex<BTreeMap<Party, String>>,
-    /// Number of batches that have ended in this process, for those who wait.
-    ended: watch::Sender<u64>,
-    label: KindLabel,
-}
-
-/// Rules of a kind, as the agreement asks for them.
-struct Rules {
-    least: u64,
-    most: u64,
-    expires: u64,
-    waits_for: BTreeSet<String>,
-    spending: Spending,
-}
-
-impl Policy for Rules {
-    fn least(&self) -> u64 {
-        // Submissions stay where there is no batch; one that is formed and then refused would end them.
-        match self.spending.refusal(now()) {
-            None => self.least,
-            Some(_) => u64::MAX,
-        }
-    }
-
-    fn overdue(&self) -> u64 {
-        self.expires
-    }
-
-    fn awaited(&self) -> Vec<&str> {
-        self.waits_for.iter().map(String::as_str).collect()
-    }
-
-    fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
-        let (least, most, got) = (self.least, self.most, ids.len() as u64);
-        if let Some(reason) = self.spending.refusal(now()) {
-            return Some(reason);
-        }
-        let fits = (least..=most).contains(&got);
-        // The leader knows the least of all servers, so a batch of another size is its fault.
-        (!fits).then(|| {
-            format!("a batch of {got} submissions, where this server computes {least} to {most}")
-        })
-    }
 }
 
 /// Facts about a batch that has ended well.
@@ -124,7 +76,7 @@ pub(crate) struct Facts {
 
 impl std::fmt::Debug for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Keep({} kinds)", self.kinds.len())
+        write!(f, "Keep({} kinds)", self.all().len())
     }
 }
 
@@ -136,7 +88,7 @@ impl Keep {
     /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
         config: &Config,
-        kinds: &[(Arc<Kind>, Verdict)],
+        kinds: &[Judged],
         health: &Arc<Health>,
         meters: &Arc<Meters>,
         disk: Option<Disk>,
@@ -158,39 +110,22 @@ impl Keep {
         let noted = vault.noted(CLOCK)?;
         let noted = noted.and_then(|note| note.as_slice().try_into().ok());
         let expiry = Expiry::from(noted.map(u64::from_le_bytes));
-        let kept = kinds.iter().map(|(kind, verdict)| {
-            let (name, config) = (kind.config.name.clone(), &kind.config);
-            let each = kind.privacy.as_ref().copied().unwrap_or_default();
-            let spent = vault.noted(&spent_note(&name))?;
-            let spent = spent.as_ref().map(|note| &note[..]);
-            let spending =
-                Spending::new(&name, verdict, each, spent).map_err(KeepError::Changed)?;
-            let kept = Kept {
-                rules: Rules {
-                    least: spending.least(config.least) as u64,
-                    most: config.most as u64,
-                    expires: config.expires.as_secs(),
-                    waits_for: config.waits_for.clone(),
-                    spending,
-                },
-                refusals: Mutex::default(),
-                ended: watch::Sender::new(0),
-                label: KindLabel::from(&*name),
-            };
-            Ok((name, kept))
+        let kept = kinds.iter().map(|judged| {
+            let name = judged.0.config.name.clone();
+            Ok((name, Arc::new(Kept::new(&vault, judged)?)))
         });
         let kept = kept.collect::<Result<_, KeepError>>()?;
         let keep = Self {
             vault,
-            kinds: kept,
+            kinds: RwLock::new(kept),
             health: Arc::clone(health),
             meters: Arc::clone(meters),
             facts: Mutex::default(),
             failed: watch::Sender::new(None),
             expiry,
-            ages: ages(config),
+            ages: Mutex::new(ages(config)),
         };
-        keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
+        keep.all().keys().for_each(|kind| keep.meter_waiting(kind));
         let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
@@ -201,15 +136,56 @@ impl Keep {
         &self.vault
     }
 
-    fn kept(&self, kind: &str) -> &Kept {
-        self.kinds
-            .get(kind)
-            .expect("kinds are those of the service's file")
+    /// Takes the kinds of a file that was read again: those that are there keep what they have spent and whoever waits for them, others begin, and those
+    /// that are missing begin no batch any more.
+    ///
+    /// # Errors
+    /// [`KeepError`]: a kind was changed that clients have brought submissions for; then all stays as it was.
+    pub(crate) fn reload(&self, config: &Config, kinds: &[Judged]) -> Result<(), KeepError> {
+        let bound = kinds.iter().try_for_each(|(kind, _)| self.bind(kind));
+        bound.map_err(KeepError::Changed)?;
+        let before = self.all().clone();
+        let mut kept = BTreeMap::new();
+        for judged in kinds {
+            let name = judged.0.config.name.clone();
+            let same = before.get(&name);
+            let same = same.filter(|before| before.digest == judged.0.digest);
+            let one = match same {
+                Some(before) => before.anew(judged),
+                None => Kept::new(&self.vault, judged)?,
+            };
+            kept.insert(name, Arc::new(one));
+        }
+        for (name, before) in before {
+            let closed = || Arc::new(before.closed());
+            kept.entry(name).or_insert_with(closed);
+        }
+        self.vault.set_limits(limits(config));
+        *lock(&self.ages) = ages(config);
+        *self.kinds.write().unwrap_or_else(PoisonError::into_inner) = kept;
+        self.all().keys().for_each(|kind| self.meter_waiting(kind));
+        Ok(())
     }
 
-    /// The kind's submissions as the agreement sees them now.
-    pub(crate) fn view<'a>(&'a self, kind: &'a str) -> View<'a> {
-        View::new(&self.vault, kind, &self.kept(kind).rules, self.expiry.now())
+    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<Kept>>> {
+        self.kinds.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self, kind: &str) -> Arc<Kept> {
+        let all = self.all();
+        let kept = all.get(kind);
+        Arc::clone(kept.expect("kinds are those of the service's file"))
+    }
+
+    /// Does something with the kind's submissions as the agreement sees them now.
+    pub(crate) fn with_view<T>(&self, kind: &str, with: impl FnOnce(&View<'_>) -> T) -> T {
+        let kept = self.kept(kind);
+        with(&View::new(&self.vault, kind, &kept.rules, self.expiry.now()))
+    }
+
+    /// Whether a kind was taken out of the service's file.
+    pub(crate) fn is_closed(&self, kind: &str) -> bool {
+        self.kept(kind).rules.closed
     }
 
     /// Where the agreement about a kind goes on.
@@ -240,12 +216,13 @@ impl Keep {
             let gauge = self.meters.epsilon_left.get_or_create(&kept.label);
             gauge.set(left);
         }
-        kept.rules.spending.refusal(now)
+        kept.rules.refusal(now)
     }
 
     /// Notes a server's word whether its policy lets batches of a kind begin.
     pub(crate) fn note_refusal(&self, kind: &str, from: Party, reason: Option<String>) {
-        let mut refusals = lock(&self.kept(kind).refusals);
+        let kept = self.kept(kind);
+        let mut refusals = lock(&kept.refusals);
         match reason {
             Some(reason) => drop(refusals.insert(from, reason)),
             None => drop(refusals.remove(&from)),
@@ -259,7 +236,8 @@ impl Keep {
 
     /// Reason for which no batch of a kind begins, with the server whose policy it is; the first one, if there are several.
     pub(crate) fn held(&self, kind: &str) -> Option<String> {
-        let refusals = lock(&self.kinds.get(kind)?.refusals);
+        let kept = self.all().get(kind).cloned()?;
+        let refusals = lock(&kept.refusals);
         let first = refusals.first_key_value();
         first.map(|(from, reason)| format!("{from} refuses: {reason}"))
     }
@@ -276,8 +254,8 @@ impl Keep {
 
     /// Notes that a submission is on the disk.
     pub(crate) fn accepted(&self, kind: &str) {
-        let label = &self.kept(kind).label;
-        self.meters.accepted.get_or_create(label).inc();
+        let kept = self.kept(kind);
+        self.meters.accepted.get_or_create(&kept.label).inc();
         self.meter_waiting(kind);
     }
 
@@ -294,7 +272,8 @@ impl Keep {
 
     /// Whether submissions wait here of all clients that the kind waits for.
     pub(crate) fn are_waiting(&self, kind: &str) -> bool {
-        let mut awaited = self.kept(kind).rules.waits_for.iter();
+        let kept = self.kept(kind);
+        let mut awaited = kept.rules.waits_for.iter();
         awaited.all(|client| self.vault.usage_of_account(kind, client).waiting > 0)
     }
 
@@ -477,7 +456,7 @@ impl Keep {
             if let Err(error) = self.sweep().await {
                 self.trouble(&error);
             }
-            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
+            self.all().keys().for_each(|kind| self.meter_waiting(kind));
             let used = self.vault.usage_of_all();
             self.meters.stored.set((used.bytes + used.results) as i64);
         }
@@ -487,14 +466,10 @@ impl Keep {
         let now = self.expiry.now();
         let note = Some(now.to_le_bytes().to_vec());
         self.vault.note(CLOCK, note).await?;
-        while self.vault.sweep(&self.ages, now).await?.more {}
+        let ages = lock(&self.ages).clone();
+        while self.vault.sweep(&ages, now).await?.more {}
         Ok(())
     }
-}
-
-/// Name of the note of how often a kind was computed.
-fn spent_note(kind: &str) -> String {
-    format!("spent {kind}")
 }
 
 /// Name of an output in the vault.

@@ -6,6 +6,7 @@ pub mod config;
 pub mod demo;
 mod desk;
 mod keep;
+mod kept;
 mod kind;
 pub mod local;
 pub mod operation;

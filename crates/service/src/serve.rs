@@ -12,7 +12,7 @@ use sd_notify::NotifyState;
 use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::args::Serve;
 use crate::config::ConfigError;
@@ -96,9 +96,11 @@ async fn stay(checked: Checked, file: &Path) -> Result<()> {
             error = server.failed() => return Err(error.into()),
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => match server.reload(file) {
-                Ok(()) => info!("the service's file was read again: its clients hold from now on, its kinds after a restart"),
-                Err(error) => error!(%error, "the service's file was not taken; all stays as it was"),
+            _ = hangup.recv() => tokio::select! {
+                read = server.reload(file) => told_again(read),
+                // Reading takes as long as planning the programs does.
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
             },
         }
     }
@@ -106,6 +108,20 @@ async fn stay(checked: Checked, file: &Path) -> Result<()> {
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     server.leave(LEAVE).await;
     Ok(())
+}
+
+/// Says in the log what came of reading the service's file again.
+fn told_again(read: std::result::Result<Vec<String>, ServeError>) {
+    match read {
+        Err(error) => error!(%error, "the service's file was not taken; all stays as it was"),
+        Ok(changed) if changed.is_empty() => {
+            info!("the service's file was read again, and holds from now on");
+        }
+        Ok(changed) => warn!(
+            fields = changed.join(", "),
+            "the service's file was read again: these fields hold after a restart, all else from now on"
+        ),
+    }
 }
 
 /// A kind, for scripts.

@@ -247,11 +247,11 @@ fn a_file_that_is_read_again_is_held_against_the_policy() {
         service.start(0).await;
         let server = service.servers[0].as_ref().unwrap();
         let file = service.file(0);
-        server.reload(&file).unwrap();
+        server.reload(&file).await.unwrap();
         let good = fs::read_to_string(&file).unwrap();
         let other = format!("key = \"sha256:{}\"\ntoken-sha256", "ab".repeat(32));
         fs::write(&file, good.replace("token-sha256", &other)).unwrap();
-        let refused = server.reload(&file);
+        let refused = server.reload(&file).await;
         assert!(
             matches!(refused, Err(ServeError::Refused(_))),
             "{refused:?}"
@@ -262,7 +262,7 @@ fn a_file_that_is_read_again_is_held_against_the_policy() {
             "cd".repeat(32)
         );
         fs::write(&file, good.replace("[[kinds]]", &eve)).unwrap();
-        server.reload(&file).unwrap();
+        server.reload(&file).await.unwrap();
         service.stop_all().await;
     });
 }

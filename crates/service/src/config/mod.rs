@@ -4,6 +4,7 @@
 
 mod clients;
 mod kinds;
+mod renewed;
 mod units;
 
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ pub struct Config {
 }
 
 /// Limits on what clients may take up.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
     /// Connections of clients at once.
@@ -99,7 +100,7 @@ impl Default for Limits {
 }
 
 /// Form of the log.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogConfig {
     /// Whether each line is a JSON object.

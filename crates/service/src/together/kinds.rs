@@ -58,6 +58,8 @@ pub(crate) struct InSession {
     pub(crate) generation: u64,
     pub(crate) session: Session,
     pub(crate) lines: Lines,
+    /// Whether the kind's notes are still of this beginning: others are not sent.
+    pub(crate) open: Rc<Cell<bool>>,
 }
 
 /// Events of a kind.
@@ -78,6 +80,10 @@ pub(crate) enum KindEvent {
     Machine(Event),
     /// A look whether a batch can begin.
     Look,
+    /// The kind as the service's file has it, which was read again.
+    Renewed(Arc<Kind>),
+    /// The kind is another one now.
+    Gone,
 }
 
 /// Sends events to a kind.
@@ -88,6 +94,12 @@ pub(crate) struct KindDoor {
 }
 
 impl KindDoor {
+    /// Takes the kind as a file has it that was read again.
+    pub(crate) fn renew(&mut self, kind: Arc<Kind>) {
+        self.kind = Arc::clone(&kind);
+        self.tell(KindEvent::Renewed(kind));
+    }
+
     pub(crate) fn tell(&self, event: KindEvent) {
         // Nobody hears where the server has ended.
         let _ = self.events.send(event);
@@ -208,6 +220,9 @@ impl KindTask {
     /// Handles events until the server ends.
     pub(crate) async fn work(mut self) {
         while let Some(event) = self.events.recv().await {
+            if matches!(event, KindEvent::Gone) {
+                break;
+            }
             self.take(event);
         }
     }
@@ -263,6 +278,12 @@ impl KindTask {
                 self.tell_refusal();
                 self.look();
             }
+            KindEvent::Renewed(kind) => {
+                self.kind = kind;
+                self.tell_refusal();
+                self.look();
+            }
+            KindEvent::Gone => {}
         }
     }
 
@@ -314,10 +335,12 @@ impl KindTask {
     }
 
     fn handle(&mut self, event: Event) {
-        let view = self.common.keep.view(&self.kind.config.name);
-        let actions = self.machine.handle(event, &view);
-        if let Some(error) = view.error() {
-            self.common.keep.trouble(&error);
+        let (keep, machine) = (&self.common.keep, &mut self.machine);
+        let (actions, error) = keep.with_view(&self.kind.config.name, |view| {
+            (machine.handle(event, view), view.error())
+        });
+        if let Some(error) = error {
+            keep.trouble(&error);
         }
         actions.into_iter().for_each(|action| self.perform(action));
     }
@@ -357,7 +380,8 @@ impl KindTask {
     }
 
     fn send(&mut self, to: Party, message: &Message) {
-        let Some(InSession { lines, .. }) = &self.session else {
+        let session = self.session.as_ref();
+        let Some(InSession { lines, .. }) = session.filter(|session| session.open.get()) else {
             return;
         };
         let kind = self.name().to_owned();

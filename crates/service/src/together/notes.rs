@@ -6,7 +6,7 @@ mod generated {
     include!("../generated/servers.rs");
 }
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use madrigal_core::Digest256;
@@ -41,15 +41,25 @@ pub(crate) enum Note {
         kind: String,
         reason: Option<String>,
     },
+    /// A kind begins, or begins anew, by the leader. From version 4 on.
+    Begin {
+        kind: String,
+        digest: Digest256,
+        number: u32,
+    },
+    /// A follower has begun. From version 4 on.
+    Begun { kind: String, number: u32 },
     /// A note about a kind of requests.
     Requests { kind: String, note: RequestNote },
 }
 
-/// The first note of a server.
+/// The first note of a server, which comes again from version 4 on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kinds {
     /// Kinds of jobs, with their digests.
     pub(crate) kinds: BTreeMap<String, Digest256>,
+    /// Those of them that were taken out of the server's file.
+    pub(crate) closed: BTreeSet<String>,
     /// Kinds of requests, with their digests and what is told of their keys.
     pub(crate) requests: BTreeMap<String, (Digest256, KeyTold)>,
     /// Memory that the server's jobs may take.
@@ -85,6 +95,7 @@ impl Note {
         let note = match self {
             Self::Kinds(Kinds {
                 kinds,
+                closed,
                 requests,
                 memory,
             }) => Of::Kinds(schema::Kinds {
@@ -100,6 +111,7 @@ impl Note {
                 kinds: kinds
                     .into_iter()
                     .map(|(name, digest)| schema::Kind {
+                        closed: closed.contains(&name),
                         name,
                         digest: digest.0.to_vec(),
                     })
@@ -121,6 +133,16 @@ impl Note {
                 kind,
                 reason: reason.unwrap_or_default(),
             }),
+            Self::Begin {
+                kind,
+                digest,
+                number,
+            } => Of::Begin(schema::Begin {
+                kind,
+                digest: digest.0.to_vec(),
+                number,
+            }),
+            Self::Begun { kind, number } => Of::Begun(schema::Begun { kind, number }),
             Self::Requests { kind, note } => note.sent(kind),
         };
         schema::Note { note: Some(note) }.encode_to_vec().into()
@@ -135,9 +157,13 @@ impl Note {
                 if all.kinds.len() + all.requests.len() > MAX_KINDS {
                     return Err("more than 256 kinds");
                 }
-                let mut kinds = BTreeMap::new();
+                let (mut kinds, mut closed) = (BTreeMap::new(), BTreeSet::new());
                 for kind in all.kinds {
-                    kinds.insert(name(kind.name)?, digest(kind.digest)?);
+                    let name = name(kind.name)?;
+                    if kind.closed {
+                        closed.insert(name.clone());
+                    }
+                    kinds.insert(name, digest(kind.digest)?);
                 }
                 let mut requests = BTreeMap::new();
                 for kind in all.requests {
@@ -151,6 +177,7 @@ impl Note {
                 let memory = all.memory;
                 Self::Kinds(Kinds {
                     kinds,
+                    closed,
                     requests,
                     memory,
                 })
@@ -175,6 +202,15 @@ impl Note {
                     }
                     reason => Some(reason),
                 },
+            },
+            Of::Begin(of) => Self::Begin {
+                kind: name(of.kind)?,
+                digest: digest(of.digest)?,
+                number: of.number,
+            },
+            Of::Begun(of) => Self::Begun {
+                kind: name(of.kind)?,
+                number: of.number,
             },
             Of::RequestKey(of) => {
                 let number = of.number;

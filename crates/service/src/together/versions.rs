@@ -8,6 +8,8 @@ use std::fmt;
 use madrigal_core::Party;
 use madrigal_net::{Session, Speaks, Versions};
 
+use crate::kind::Kind;
+
 /// Name of the protocol, as servers' greetings and errors say it.
 const NAME: &str = "the servers' notes";
 /// Versions that this program speaks: the newest, and the one before it.
@@ -37,6 +39,11 @@ impl NotesVersion {
     pub(crate) fn fact(self) -> (String, String) {
         ("version of servers' notes".to_owned(), self.0.to_string())
     }
+}
+
+/// The version of the notes that a kind needs at all servers.
+pub(crate) fn needed(_: &Kind) -> NotesVersion {
+    NotesVersion::OLDEST
 }
 
 /// Versions of the servers of a session.
