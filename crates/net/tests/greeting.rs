@@ -235,7 +235,10 @@ fn a_range_that_is_none_is_refused() {
             true => assert_eq!(session.spoken("notes"), Some(4), "{greeted:?}"),
             false => {
                 let error = greeted.unwrap_err();
-                assert!(error.to_string().contains("older than the oldest"), "{error}");
+                assert!(
+                    error.to_string().contains("older than the oldest"),
+                    "{error}"
+                );
             }
         }
     }

@@ -180,7 +180,12 @@ impl Keep {
     /// Does something with the kind's submissions as the agreement sees them now.
     pub(crate) fn with_view<T>(&self, kind: &str, with: impl FnOnce(&View<'_>) -> T) -> T {
         let kept = self.kept(kind);
-        with(&View::new(&self.vault, kind, &kept.rules, self.expiry.now()))
+        with(&View::new(
+            &self.vault,
+            kind,
+            &kept.rules,
+            self.expiry.now(),
+        ))
     }
 
     /// Whether a kind was taken out of the service's file.

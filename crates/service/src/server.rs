@@ -458,7 +458,9 @@ impl Server {
             checked.allowed()?;
             Ok::<_, ServeError>((checked, changed))
         });
-        let read = read.await.map_err(|error| ServeError::Failed(error.to_string()))?;
+        let read = read
+            .await
+            .map_err(|error| ServeError::Failed(error.to_string()))?;
         let (checked, changed) = read?;
         let (verdicts, _) = checked.verdicts();
         let judged: Vec<_> = checked.kinds.iter().cloned().zip(verdicts).collect();

@@ -17,6 +17,7 @@ mod policy;
 mod power;
 #[path = "../../vault/tests/random.rs"]
 mod random;
+mod reloads;
 mod request_views;
 mod requests;
 mod tap;

@@ -56,7 +56,9 @@ pub(crate) async fn all_ready(service: &Service) {
 /// Versions of the notes that the servers have settled on.
 fn versions(service: &Service) -> Vec<i64> {
     let servers = service.servers.iter().flatten();
-    servers.map(|server| server.meters().notes_version.get()).collect()
+    servers
+        .map(|server| server.meters().notes_version.get())
+        .collect()
 }
 
 /// Brings three ages and gives their sum.
@@ -105,7 +107,7 @@ fn new_servers_speak_the_new_version() {
     });
 }
 
-fn scalar(age: u32) -> Value {
+pub(crate) fn scalar(age: u32) -> Value {
     let shape = Shape::checked(&[1]).unwrap();
     let typed: Type = "u32".parse().unwrap();
     Value::from(Array::from_codes(typed, &shape, [u128::from(age)].into_iter()).unwrap())
@@ -164,7 +166,10 @@ fn a_rolling_upgrade_loses_nothing() {
     });
     done.store(true, Relaxed);
     let accepted = submitting.join().unwrap();
-    assert!(accepted > 100, "{accepted} submissions are too few to show anything");
+    assert!(
+        accepted > 100,
+        "{accepted} submissions are too few to show anything"
+    );
     config.token = Some(b"secret of ann".to_vec().into());
     runtime.block_on(async {
         let client = ServiceClient::connect(config).await.unwrap();

@@ -47,7 +47,12 @@ impl Config {
             let field = |field: &str| format!("kinds.{name}.{field}");
             stays(&field("window"), &mut kind.window, &before.window, all);
             stays(&field("most"), &mut kind.most, &before.most, all);
-            stays(&field("deadline"), &mut kind.deadline, &before.deadline, all);
+            stays(
+                &field("deadline"),
+                &mut kind.deadline,
+                &before.deadline,
+                all,
+            );
         }
         let names = |config: &Self| config.requests.keys().cloned().collect::<Vec<_>>();
         let (now, then) = (names(self), names(before));

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use madrigal_intake::{Code, ServerConnection};
 use madrigal_intake::limits::MAX_OUTPUT;
+use madrigal_intake::{Code, ServerConnection};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
 use tokio::io::{AsyncRead, AsyncWrite};

@@ -168,12 +168,7 @@ impl Desk {
     }
 
     /// The kind of jobs at a place of the terms that a client was told, as the kind is now.
-    pub(super) fn jobs(
-        &self,
-        number: u64,
-        place: u32,
-        visitor: &Visitor,
-    ) -> Result<Arc<Kind>, No> {
+    pub(super) fn jobs(&self, number: u64, place: u32, visitor: &Visitor) -> Result<Arc<Kind>, No> {
         let no_such = || (number, Code::NotFound, "no such kind of jobs".to_owned());
         let told = visitor.offer().kind(place).ok_or_else(no_such)?;
         let name = &told.config.name;
@@ -283,11 +278,7 @@ pub(crate) fn check_welcome(
 }
 
 /// Whether a client may submit to a kind.
-fn may_submit(
-    submit: &Submitters,
-    kind: &str,
-    visitor: &Visitor,
-) -> Result<(), (Code, String)> {
+fn may_submit(submit: &Submitters, kind: &str, visitor: &Visitor) -> Result<(), (Code, String)> {
     let allowed = match (submit, visitor.client()) {
         (Submitters::Anyone, _) | (Submitters::Known, Some(_)) => true,
         (Submitters::Named(names), Some(client)) => names.contains(client),

@@ -33,11 +33,11 @@ use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
 pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
-pub(crate) use self::versions::{SPOKEN, speaks};
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
 use self::sitting::Sitting;
 use self::versions::Notes;
+pub(crate) use self::versions::{SPOKEN, speaks};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
@@ -288,7 +288,10 @@ impl Servers<'_> {
     async fn try_in_session(&self, session: &Session) -> Result<(), Error> {
         let notes = Notes::of(session, &self.names);
         let facts: [Fact; 1] = [notes.settled().fact()];
-        self.common.meters.notes_version.set(notes.settled().number());
+        self.common
+            .meters
+            .notes_version
+            .set(notes.settled().number());
         let (lines, ends) = Lines::open(session, &facts, notes).await?;
         let Ends {
             job,
@@ -404,7 +407,9 @@ impl Servers<'_> {
                 None => return Err(reader.refuse("a note about a kind that is not here")),
             },
             Note::Kinds(_) | Note::Begin { .. } | Note::Begun { .. } if !self.tells_anew() => {
-                return Err(reader.refuse("a note of a newer version than the servers have in common"));
+                return Err(
+                    reader.refuse("a note of a newer version than the servers have in common")
+                );
             }
             Note::Kinds(kinds) => {
                 self.told_kinds(from, kinds);

@@ -177,7 +177,10 @@ impl Servers<'_> {
         let door = doors.get(name).filter(|door| door.kind.digest == digest.0);
         let (Some(door), Some(sitting)) = (door, &mut *sitting) else {
             // The leader hears of our kinds anew, and then begins another time if they fit.
-            debug!(kind = name, "a kind begins that is not here as the leader knows it");
+            debug!(
+                kind = name,
+                "a kind begins that is not here as the leader knows it"
+            );
             return;
         };
         let kind = name.to_owned();
@@ -254,7 +257,9 @@ impl Servers<'_> {
             drop(sitting);
             self.settle();
         } else if changed {
-            info!("the servers meet again, as not all of them speak a version in which kinds are told anew");
+            info!(
+                "the servers meet again, as not all of them speak a version in which kinds are told anew"
+            );
             self.meet_again(session.clone());
         }
     }

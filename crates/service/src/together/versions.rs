@@ -67,12 +67,14 @@ pub(crate) fn speaks(versions: Versions) -> Speaks {
 impl Notes {
     /// Versions of a session's servers, which have greeted each other. `names` are theirs, in their order.
     pub(crate) fn of(session: &Session, names: &[String]) -> Self {
-        let newest = Party::all(session.parties()).zip(names).map(|(party, name)| {
-            // A server that names no versions itself is held to the old one.
-            let spoken = session.spoken_by(party, NAME);
-            let newest = spoken.map_or(UNTOLD, |versions| versions.newest);
-            (name.clone(), NotesVersion(newest))
-        });
+        let newest = Party::all(session.parties())
+            .zip(names)
+            .map(|(party, name)| {
+                // A server that names no versions itself is held to the old one.
+                let spoken = session.spoken_by(party, NAME);
+                let newest = spoken.map_or(UNTOLD, |versions| versions.newest);
+                (name.clone(), NotesVersion(newest))
+            });
         Self {
             settled: NotesVersion(session.spoken(NAME).unwrap_or(UNTOLD)),
             newest: newest.collect(),
@@ -95,7 +97,8 @@ impl Notes {
             return None;
         }
         let old = self.newest.iter().filter(|(_, newest)| *newest < needed);
-        let told = old.map(|(name, newest)| format!("`{name}` speaks version {} of {NAME}", newest.0));
+        let told =
+            old.map(|(name, newest)| format!("`{name}` speaks version {} of {NAME}", newest.0));
         let told: Vec<String> = told.collect();
         Some(format!(
             "{}, and kind `{kind}` needs version {}: upgrade {}",
