@@ -14,11 +14,11 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
 
-use crate::args::Serve;
-use crate::config::ConfigError;
+use crate::args::{HealthArg, Serve};
+use crate::config::{self, ConfigError};
 use crate::kind::Kind;
 use crate::local;
-use crate::operation::start_log;
+use crate::operation::{AskError, Question, ask, start_log};
 use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
 
@@ -36,7 +36,8 @@ impl Fault for ServeError {
             | Self::Kinds(_)
             | Self::Welcome(_)
             | Self::Requests { .. }
-            | Self::Refused(_) => Status::Usage,
+            | Self::Refused(_)
+            | Self::Usage(_) => Status::Usage,
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
         }
@@ -54,6 +55,12 @@ pub fn run(args: &Serve) -> Result<()> {
     stop::leave_signals_to_the_command();
     let file = args.config.as_deref();
     let file = file.ok_or_else(|| Failure::bug("a service without a file"))?;
+    if let Some(asked) = args.health {
+        return health(file, asked, args.json);
+    }
+    if args.json && !args.check {
+        return Err(ServeError::Usage("--json goes with --check or --health").into());
+    }
     let checked = Checked::load(file)?;
     if args.check {
         let (jobs, requests) = checked.verdicts();
@@ -80,6 +87,69 @@ pub fn run(args: &Serve) -> Result<()> {
         .build()
         .map_err(Failure::system("cannot start the runtime"))?;
     runtime.block_on(stay(checked, file))
+}
+
+/// Reason why a health check fails.
+#[derive(Debug, thiserror::Error)]
+enum Unwell {
+    #[error("the server is not ready; the reasons are above")]
+    NotReady,
+    #[error(transparent)]
+    Unasked(#[from] AskError),
+}
+
+impl Fault for Unwell {
+    fn status(&self) -> Status {
+        // Health checks of containers know 0 and 1.
+        Status::Internal
+    }
+}
+
+/// An answer about a server's health, for scripts.
+#[derive(Debug, Serialize)]
+struct HealthReport {
+    /// Whether it is as was asked.
+    healthy: bool,
+    /// Reasons why not.
+    reasons: Vec<String>,
+}
+
+/// Asks the server of a file for its health, and prints what it says.
+fn health(file: &Path, asked: HealthArg, json: bool) -> Result<()> {
+    let address = config::operation(file).map_err(ServeError::from)?;
+    let question = match asked {
+        HealthArg::Alive => Question::Alive,
+        HealthArg::Ready => Question::Ready,
+    };
+    let answer = ask(&address, question);
+    if json {
+        print_json(&match &answer {
+            Ok(answer) => HealthReport {
+                healthy: answer.yes,
+                reasons: match answer.yes {
+                    true => Vec::new(),
+                    false => answer.lines.clone(),
+                },
+            },
+            Err(error) => HealthReport {
+                healthy: false,
+                reasons: vec![error.to_string()],
+            },
+        })?;
+    }
+    let answer = answer.map_err(Unwell::from)?;
+    if !json {
+        let lines: String = answer
+            .lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        print(lines.as_bytes())?;
+    }
+    match answer.yes {
+        true => Ok(()),
+        false => Err(Unwell::NotReady.into()),
+    }
 }
 
 /// Serves until a signal says that it is enough.

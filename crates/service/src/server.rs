@@ -66,6 +66,9 @@ pub enum ServeError {
     /// The vault, or what it has.
     #[error(transparent)]
     Keep(#[from] KeepError),
+    /// Flags that do not go together.
+    #[error("{0}")]
+    Usage(&'static str),
     /// The disk has failed while the server was at work.
     #[error("{0}")]
     Failed(String),

@@ -197,6 +197,29 @@ pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
     fs::read_to_string(file).map_err(read)
 }
 
+/// The one field that is needed to ask a server for its health.
+#[derive(Deserialize)]
+struct OperationText {
+    operation: Option<String>,
+}
+
+/// The address of metrics and health that a file has, whatever else it says: a server is asked for its health while its file is being changed.
+///
+/// # Errors
+/// [`ConfigError`]: the file cannot be read, is no TOML, or has no `operation`.
+pub fn operation(file: &Path) -> Result<String, ConfigError> {
+    let text: OperationText =
+        toml::from_str(&read_text(file)?).map_err(|error| ConfigError::Text {
+            file: file.to_owned(),
+            problem: error.to_string(),
+        })?;
+    text.operation.ok_or_else(|| ConfigError::Field {
+        file: file.to_owned(),
+        field: "operation".to_owned(),
+        problem: "the server tells nobody how it is without this field: write an address, as in operation = \"127.0.0.1:9100\", and start the server again".to_owned(),
+    })
+}
+
 impl Config {
     /// Reads a file.
     ///
