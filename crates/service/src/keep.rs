@@ -239,12 +239,15 @@ impl Keep {
         lock(&self.kept(kind).refusals).retain(|from, _| *from == me);
     }
 
-    /// Reason for which no batch of a kind begins, with the server whose policy it is; the first one, if there are several.
+    /// Reasons for which no batch of a kind begins, each with the server whose policy it is.
     pub(crate) fn held(&self, kind: &str) -> Option<String> {
         let kept = self.all().get(kind).cloned()?;
         let refusals = lock(&kept.refusals);
-        let first = refusals.first_key_value();
-        first.map(|(from, reason)| format!("{from} refuses: {reason}"))
+        let each = refusals.iter();
+        let each: Vec<String> = each
+            .map(|(from, reason)| format!("{from} refuses: {reason}"))
+            .collect();
+        (!each.is_empty()).then(|| each.join("; "))
     }
 
     /// Number of a kind's submissions that wait for a batch.
@@ -285,6 +288,15 @@ impl Keep {
     /// Notes that a kind has stopped until an operator has looked.
     pub(crate) fn stopped(&self, kind: &str, why: String) {
         self.health.trouble(Trouble::Stopped(kind.to_owned()), why);
+    }
+
+    /// Notes why a kind stands still, or that it does no more.
+    pub(crate) fn stalled(&self, kind: &str, why: Option<String>) {
+        let trouble = Trouble::Stalled(kind.to_owned());
+        match why {
+            Some(why) => self.health.trouble(trouble, why),
+            None => self.health.over(&trouble),
+        }
     }
 
     /// Binds a kind to its program: submissions are for the program that their clients knew.

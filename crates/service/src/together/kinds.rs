@@ -23,6 +23,7 @@ use tracing::{debug, error, info, warn};
 use super::admission::Admission;
 use super::lines::Lines;
 use super::notes::{JobNumber, Note};
+use super::stall::Stall;
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
@@ -166,6 +167,8 @@ pub(crate) struct KindTask {
     stopped: bool,
     /// The other servers' last word of ours in this session, whether our policy lets batches begin.
     told: Option<String>,
+    /// Whoever lacks what waits here, at the leader.
+    stall: Stall,
 }
 
 struct Running {
@@ -211,6 +214,7 @@ impl KindTask {
             next_expiry: Instant::now(),
             stopped: false,
             told: None,
+            stall: Stall::default(),
             kind: Arc::clone(&kind),
         };
         let events = door;
@@ -322,11 +326,18 @@ impl KindTask {
         let generation = session.generation;
         match self.frames.entry(from).or_default().frame(frame) {
             Ok(None) => {}
-            Ok(Some(message)) => self.handle(Event::Message {
-                from,
-                generation,
-                message,
-            }),
+            Ok(Some(message)) => {
+                if let Message::Have { have, .. } = &message {
+                    let lacks = self.stall.answered(from, have);
+                    let name = &self.kind.config.name;
+                    self.common.meters.lacks(name, from.index(), lacks);
+                }
+                self.handle(Event::Message {
+                    from,
+                    generation,
+                    message,
+                });
+            }
             Err(problem) => {
                 let reason = format!("{from} about kind `{}`: {problem}", self.name());
                 session.session.fail(madrigal_net::Error::Ended { reason });
@@ -363,7 +374,10 @@ impl KindTask {
                     }
                 });
             }
-            Action::StartJob { n, run, name, ids } => self.start(n, run, name, &ids),
+            Action::StartJob { n, run, name, ids } => {
+                self.moves();
+                self.start(n, run, name, &ids);
+            }
             Action::StopJob { n, run } => {
                 if let Some(job) = self.end_job(n, run) {
                     job.task.abort();
@@ -372,6 +386,7 @@ impl KindTask {
             Action::Ended { n, outcome } => self.ended(n, &outcome),
             Action::NoBatch { common, least } => {
                 debug!(kind = self.name(), common, least, "no batch yet");
+                self.no_batch(least);
                 self.release();
                 self.look_later();
             }
@@ -524,6 +539,33 @@ impl KindTask {
         self.release();
     }
 
+    /// Takes note that no batch came of what waits, and tells who lacks it if that goes on. Where a policy refuses, `least` is more than can be.
+    fn no_batch(&mut self, least: u64) {
+        let waiting = self.common.keep.waiting(self.name()) as u64;
+        if waiting < least {
+            return self.moves();
+        }
+        let Some(still) = self.stall.none(Instant::now()) else {
+            return;
+        };
+        let (kind, who) = (self.name(), still.who);
+        warn!(
+            kind,
+            who, "no batch begins: submissions that wait here are not at all servers"
+        );
+        if still.is_trouble {
+            let who = format!("no batch begins: {who}");
+            self.common.keep.stalled(kind, Some(who));
+        }
+    }
+
+    /// Takes note that batches begin, or that none has to.
+    fn moves(&mut self) {
+        if self.stall.over() {
+            self.common.keep.stalled(self.name(), None);
+        }
+    }
+
     /// Has a look made after a pause.
     fn look_later(&mut self) {
         let (pause, door) = (self.pause, self.door.clone());
@@ -551,9 +593,11 @@ impl KindTask {
             self.next_expiry = now + EXPIRY;
             return self.handle(Event::Overdue);
         }
-        let config = &self.kind.config;
+        let kind = Arc::clone(&self.kind);
+        let config = &kind.config;
         let waiting = self.common.keep.waiting(&config.name);
         if waiting == 0 {
+            self.moves();
             self.first = None;
             self.common.admission.withdraw(&config.name);
             return;

@@ -7,6 +7,7 @@ mod meet;
 mod notes;
 mod requests;
 mod sitting;
+mod stall;
 mod versions;
 
 use std::cell::{Cell, RefCell};
