@@ -7,15 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use madrigal_core::Party;
 use madrigal_intake::{Code, FromServer, State};
-use madrigal_service::ServeError;
+use madrigal_service::{Checked, ServeError, Server, Trial};
 use madrigal_service_client::{ServiceClient, ServiceConfig};
 use madrigal_testkit::seed;
+use madrigal_vault::agreement::Message;
 use tokio::time::{sleep, timeout};
 
 use crate::common::{Client, Line, Prepared, Service, statistics};
 use crate::jobs::runtime;
 use crate::random::Random;
+use crate::tap::{Taps, change_message};
 use crate::upgrades::{all_ready, scalar, start};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -369,6 +372,116 @@ fn fields_that_need_a_restart_are_named() {
         all_ready(&service).await;
         service.stop_all().await;
     });
+}
+
+/// Has a server stop in the middle of sending, as long as the test likes: before the first message that is meant.
+struct Stopped {
+    reached: Arc<AtomicBool>,
+    go_on: std::sync::mpsc::Sender<()>,
+}
+
+impl Stopped {
+    fn at(taps: &Taps, to: usize, meant: impl Fn(&Message) -> bool + Send + 'static) -> Self {
+        let reached = Arc::new(AtomicBool::new(false));
+        let (go_on, wait) = std::sync::mpsc::channel();
+        let seen = Arc::clone(&reached);
+        taps.change(Box::new(move |_, at, frame| {
+            if at.index() == to && !seen.load(Relaxed) {
+                let mut is_meant = false;
+                change_message(frame, |message| is_meant = meant(message));
+                if is_meant {
+                    seen.store(true, Relaxed);
+                    let _ = wait.recv_timeout(SOON);
+                }
+            }
+            true
+        }));
+        Self { reached, go_on }
+    }
+
+    async fn reached(&self) {
+        let reached = async {
+            while !self.reached.load(Relaxed) {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(SOON, reached).await.unwrap();
+    }
+
+    fn go_on(&self) {
+        self.go_on.send(()).unwrap();
+    }
+}
+
+/// Starts a server with a tap on its lines.
+async fn start_tapped(service: &mut Service, at: usize, taps: &Taps) {
+    let trial = Trial {
+        between: Some(taps.at(Party::new(at))),
+        ..Trial::default()
+    };
+    let checked = Checked::load(&service.file(at)).unwrap();
+    service.servers[at] = Some(Server::start_trial(checked, trial).await.unwrap());
+}
+
+/// The leader's kind becomes another one and then the first again, while a follower's word of the first beginning is on its way: it is not taken for one of
+/// the second.
+#[test]
+fn what_was_on_its_way_before_a_kind_began_anew_is_dropped() {
+    runtime().block_on(async {
+        let mut service = Service::new(3, &statistics(2, 2, "1h"));
+        let taps = Taps::default();
+        let stopped = Stopped::at(&taps, 0, |message| matches!(message, Message::Hello(_)));
+        service.start(0).await;
+        start_tapped(&mut service, 1, &taps).await;
+        service.start(2).await;
+        stopped.reached().await;
+        edit(&service, 0, "submit =", "mix = \"R\"\nsubmit =");
+        reload(&service, 0).await.unwrap();
+        says(&service, 0, "has another program").await;
+        edit(&service, 0, "mix = \"R\"\nsubmit =", "submit =");
+        reload(&service, 0).await.unwrap();
+        while health(&service, 0).contains("another program") {
+            sleep(Duration::from_millis(5)).await;
+        }
+        stopped.go_on();
+        all_ready(&service).await;
+        assert_eq!(sum(&service, "ages", &[31, 44]).await, 75);
+        assert_eq!(health(&service, 0), "ready\n");
+        assert_eq!(sessions(&service), [1; 3]);
+        service.stop_all().await;
+    });
+}
+
+/// A batch that the leader has formed by what a server told is computed there, whatever the server's file has become meanwhile.
+#[test]
+fn a_batch_that_is_formed_is_computed() {
+    for (from, to) in [
+        ("least = 2", "least = 3"),
+        ("name = \"ages\"", "name = \"else\""),
+    ] {
+        runtime().block_on(async {
+            let mut service = Service::new(3, &statistics(2, 3, "0s"));
+            let taps = Taps::default();
+            let is_prepare = |message: &Message| matches!(message, Message::Prepare { .. });
+            let stopped = Stopped::at(&taps, 1, is_prepare);
+            start_tapped(&mut service, 0, &taps).await;
+            service.start(1).await;
+            service.start(2).await;
+            all_ready(&service).await;
+            let mut clients = Client::dial(&service, None).await;
+            let first = clients.prepare("bob", 31);
+            clients.submit(&first).await;
+            let other = clients.prepare("carol", 17);
+            clients.submit(&other).await;
+            stopped.reached().await;
+            edit(&service, 1, from, to);
+            reload(&service, 1).await.unwrap();
+            stopped.go_on();
+            let (receipt, _) = clients.wait(first.id).await;
+            assert_eq!(receipt.submissions, 2, "{to}");
+            service.stop_all().await;
+        });
+    }
 }
 
 /// Servers take a kind out and put it back again and again while clients submit: each submission that was accepted counts once.
