@@ -15,6 +15,7 @@ mod policy;
     reason = "a disk of tests, of which these use a part"
 )]
 mod power;
+mod protocols;
 #[path = "../../vault/tests/random.rs"]
 mod random;
 mod reloads;

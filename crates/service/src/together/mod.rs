@@ -216,9 +216,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
                 health.trouble(Trouble::Servers, error.to_string());
             }
         }
-        let doors = servers.doors.borrow();
-        doors.values().for_each(|door| door.tell(KindEvent::Down));
-        drop(doors);
+        servers.tell_all(|| KindEvent::Down);
         let requests = request_doors.values();
         requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
@@ -427,6 +425,12 @@ impl Servers<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tells all kinds of jobs something.
+    fn tell_all(&self, event: impl Fn() -> KindEvent) {
+        let doors = self.doors.borrow();
+        doors.values().for_each(|door| door.tell(event()));
     }
 
     /// Begins to serve a kind.
