@@ -15,7 +15,7 @@ use tracing::{error, warn};
 
 use crate::clock::{Expiry, now};
 use crate::config::Config;
-use crate::kept::{Judged, Kept, spent_note};
+use crate::kept::{Judged, KeepError, Kept, spent_note};
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
 use crate::quotas::{ages, limits};
@@ -29,18 +29,6 @@ const FILE: &str = "server.vault";
 const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
-
-/// Reason why what is kept cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeepError {
-    /// The vault.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// A kind was changed that clients have brought submissions for.
-    #[error("{0}")]
-    Changed(String),
-}
 
 /// A way to open a vault on a disk of the caller's.
 pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;

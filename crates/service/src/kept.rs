@@ -5,14 +5,25 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use madrigal_core::Party;
-use madrigal_vault::{Id, Policy, Vault};
+use madrigal_vault::{Id, Policy, Vault, VaultError};
 use tokio::sync::watch;
 
 use crate::clock::now;
-use crate::keep::KeepError;
 use crate::kind::Kind;
 use crate::operation::KindLabel;
 use crate::policy::{Spending, Verdict};
+
+/// Reason why what is kept cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The vault.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// A kind was changed that clients have brought submissions for.
+    #[error("{0}")]
+    Changed(String),
+}
 
 /// Reason for which no batch of a kind begins that was taken out.
 const TAKEN_OUT: &str = "the kind was taken out of the service's file there";

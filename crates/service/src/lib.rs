@@ -18,7 +18,8 @@ mod server;
 mod together;
 mod work;
 
-pub use keep::{Disk, KeepError};
+pub use keep::Disk;
+pub use kept::KeepError;
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;
 #[doc(hidden)]

@@ -21,7 +21,8 @@ use tracing::{info, warn};
 
 use crate::config::{ClientConfig, Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
-use crate::keep::{Disk, Keep, KeepError};
+use crate::keep::{Disk, Keep};
+use crate::kept::KeepError;
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::policy::{Policy, Refusal, Verdict};

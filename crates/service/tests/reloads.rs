@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_intake::{Code, FromServer, State};
+use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 use madrigal_service::{Checked, ServeError, Server, Trial};
 use madrigal_service_client::{ServiceClient, ServiceConfig};
 use madrigal_testkit::seed;
@@ -442,6 +443,99 @@ fn what_was_on_its_way_before_a_kind_began_anew_is_dropped() {
         all_ready(&service).await;
         assert_eq!(sum(&service, "ages", &[31, 44]).await, 75);
         assert_eq!(health(&service, 0), "ready\n");
+        assert_eq!(sessions(&service), [1; 3]);
+        service.stop_all().await;
+    });
+}
+
+/// A line to one server, on which a test holds back what is sent.
+#[derive(Clone, Default)]
+struct Held(Arc<Mutex<Holding>>);
+
+#[derive(Default)]
+struct Holding {
+    to: Option<Party>,
+    packets: Vec<Packet>,
+    inner: Option<Arc<dyn Transport>>,
+}
+
+impl Held {
+    fn hold(&self, to: Party) {
+        self.0.lock().unwrap().to = Some(to);
+    }
+
+    fn let_go(&self) {
+        let mut holding = self.0.lock().unwrap();
+        let to = holding.to.take().unwrap();
+        let (packets, inner) = (std::mem::take(&mut holding.packets), holding.inner.clone());
+        let inner = inner.unwrap();
+        packets
+            .into_iter()
+            .for_each(|packet| inner.send(to, packet));
+    }
+}
+
+struct OneLine(Arc<dyn Transport>, Held);
+
+impl Transport for OneLine {
+    fn attach(&self, inbox: Inbox) {
+        self.0.attach(inbox);
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        let mut holding = self.1.0.lock().unwrap();
+        match holding.to == Some(to) {
+            true => holding.packets.push(packet),
+            false => self.0.send(to, packet),
+        }
+    }
+
+    fn meeting(&self, with: Party) -> Option<String> {
+        self.0.meeting(with)
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+
+    fn closing(&self, task: &mut std::task::Context<'_>) -> Closing {
+        self.0.closing(task)
+    }
+}
+
+/// A follower's kind becomes another one and then the first again, which the other follower hears after the leader has begun the kind anew: what it hears late
+/// ends nothing.
+#[test]
+fn late_word_of_a_follower_ends_nothing() {
+    runtime().block_on(async {
+        let mut service = Service::new(3, &statistics(2, 2, "1h"));
+        let held = Held::default();
+        let line = held.clone();
+        let trial = Trial {
+            between: Some(Box::new(move |inner| {
+                let inner: Arc<dyn Transport> = Arc::from(inner);
+                line.0.lock().unwrap().inner = Some(Arc::clone(&inner));
+                Box::new(OneLine(inner, line.clone()))
+            })),
+            ..Trial::default()
+        };
+        service.start(0).await;
+        service.start(2).await;
+        let checked = Checked::load(&service.file(1)).unwrap();
+        service.servers[1] = Some(Server::start_trial(checked, trial).await.unwrap());
+        all_ready(&service).await;
+        held.hold(Party::new(2));
+        edit(&service, 1, "submit =", "mix = \"R\"\nsubmit =");
+        reload(&service, 1).await.unwrap();
+        says(&service, 0, "party 1 has another program").await;
+        edit(&service, 1, "mix = \"R\"\nsubmit =", "submit =");
+        reload(&service, 1).await.unwrap();
+        says(&service, 0, "ready").await;
+        sleep(Duration::from_millis(200)).await;
+        held.let_go();
+        sleep(Duration::from_millis(200)).await;
+        all_ready(&service).await;
+        assert_eq!(sum(&service, "ages", &[31, 44]).await, 75);
         assert_eq!(sessions(&service), [1; 3]);
         service.stop_all().await;
     });

@@ -14,13 +14,11 @@ use madrigal_vault::VaultError;
 use madrigal_vault::agreement::run_name;
 
 use super::office::Desk;
-use super::reply::{Pending, Reply};
+use super::reply::{No, Pending, Reply};
 use super::visitor::Visitor;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};
 
-/// A refusal of a message: its number, the reason for programs and for people.
-pub(super) type No = (u64, Code, String);
 pub(super) type Answer = BoxFuture<'static, Vec<Reply>>;
 
 impl Desk {

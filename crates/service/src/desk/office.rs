@@ -9,13 +9,14 @@ use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
 use tokio::sync::{Semaphore, watch};
 
-use super::answers::No;
+use super::offer::{Asks, Offer};
+use super::reply::No;
 use super::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::Meters;
-use crate::requests::{Pool, RequestKind};
+use crate::requests::RequestKind;
 use crate::together::Teller;
 
 /// Bytes of bodies that a client may send ahead of the disk.
@@ -38,44 +39,6 @@ pub(crate) struct Desk {
     offer: watch::Sender<Arc<Offer>>,
     /// Places for reads from the disk.
     pub(super) reads: Semaphore,
-}
-
-/// A kind of requests, and where they wait.
-pub(crate) type Asks = (Arc<RequestKind>, Arc<Pool>);
-
-/// What a server offers to whom, by its service's file.
-pub(crate) struct Offer {
-    /// The kinds of jobs, in the order of the terms, where they come first.
-    kinds: Vec<Arc<Kind>>,
-    /// The kinds of requests, in the order of the terms.
-    requests: Vec<Asks>,
-    /// Kinds of jobs that were taken out of the file since the server was started: they take no submissions, and their results are there.
-    gone: Vec<Arc<Kind>>,
-    clients: BTreeMap<String, ClientConfig>,
-    terms: Arc<Terms>,
-}
-
-impl Offer {
-    /// The terms, as clients are told them.
-    pub(crate) fn terms(&self) -> Arc<Terms> {
-        Arc::clone(&self.terms)
-    }
-
-    /// The clients that are known.
-    pub(crate) fn clients(&self) -> &BTreeMap<String, ClientConfig> {
-        &self.clients
-    }
-
-    /// The kind of jobs at a place of the terms.
-    pub(super) fn kind(&self, place: u32) -> Option<&Arc<Kind>> {
-        self.kinds.get(place as usize)
-    }
-
-    /// A kind of jobs with its name, also one that was taken out.
-    pub(super) fn named(&self, name: &str) -> Option<&Arc<Kind>> {
-        let mut all = self.kinds.iter().chain(&self.gone);
-        all.find(|kind| kind.config.name == name)
-    }
 }
 
 /// Parts of a desk.

@@ -10,9 +10,9 @@ use madrigal_intake::{Begin, Code, Receipt, Whole};
 use madrigal_vault::agreement::Record;
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::answers::{Answer, No, refused};
+use super::answers::{Answer, refused};
 use super::office::Desk;
-use super::reply::Reply;
+use super::reply::{No, Reply};
 use super::visitor::{Upload, Visitor};
 use crate::clock::now;
 use crate::kind::Kind;

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::office::Offer;
+use super::offer::Offer;
 use super::reply::Reply;
 use crate::config::ClientConfig;
 use crate::kind::Kind;

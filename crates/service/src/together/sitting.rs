@@ -134,10 +134,14 @@ impl Servers<'_> {
             let digest = Digest256(door.kind.digest);
             let begun = sitting.begun.get(name);
             let same = begun.is_some_and(|begun| begun.digest == digest);
+            // Followers go by the leader's word alone: another follower's may come to them later than to the leader, and be about what is over.
+            if !begins {
+                continue;
+            }
             if differs.is_some() && begun.is_some() {
                 sitting.end(name);
                 door.tell(KindEvent::Down);
-            } else if differs.is_none() && begins && !same {
+            } else if differs.is_none() && !same {
                 sitting.last += 1;
                 let number = sitting.last;
                 if sitting.is_anew() {
@@ -242,6 +246,9 @@ impl Servers<'_> {
                     changed = true;
                     if let Some(before) = before {
                         before.tell(KindEvent::Gone);
+                        if let Some(sitting) = &mut *self.sitting.borrow_mut() {
+                            sitting.end(&kind.config.name);
+                        }
                     }
                     drop(doors);
                     self.add(kind);
