@@ -9,7 +9,7 @@ use madrigal_core::time::Link;
 use madrigal_net::transport::{
     ConnectConfig, Meeting, Profile, Security, Shaped, Transport, connect,
 };
-use madrigal_net::{Error, Session, SessionConfig};
+use madrigal_net::{Error, Session, SessionConfig, Versions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -262,7 +262,7 @@ fn open(
     config.silence = patience.silence_timeout;
     config.stall = patience.stall_timeout;
     if let Some(version) = patience.test_protocol_version {
-        config.protocol_version = version;
+        config.protocol = Versions::only(version);
     }
     greet(Session::new(config, transport))
 }

@@ -40,6 +40,7 @@ mod stream;
 mod time;
 mod trace;
 mod trial;
+mod versions;
 
 pub use bill::Bill;
 pub use carry_out::{Given, evaluate_program, run_program};
@@ -64,6 +65,7 @@ pub use stages::{KeptShares, StageOutcome, Stages};
 pub use stores::{Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
 pub use trial::{Trial, TrialTimes};
+pub use versions::PROTOCOLS;
 
 #[doc(hidden)]
 pub use madrigal_correlations::with_ring;

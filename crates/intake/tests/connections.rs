@@ -618,6 +618,9 @@ fn versions_are_compared() {
         (2, 9, Some(Code::Version)),
         (0, 0, Some(Code::Version)),
         (0, 9, None),
+        // A client that knows one version more than the server, and one that knows ours as its newest.
+        (1, 2, None),
+        (0, 1, None),
     ] {
         let mut pair = Pair::new(Hello {
             least,
@@ -626,6 +629,33 @@ fn versions_are_compared() {
         });
         assert_eq!(pair.serve().len(), usize::from(code.is_none()));
         assert_eq!(pair.end(), code);
+    }
+}
+
+/// A client goes on with a version of its range, and with no other.
+#[test]
+fn clients_take_a_version_that_they_have_offered() {
+    for (least, most, fits) in [(1, 2, true), (0, 1, true), (0, 0, false), (2, 9, false)] {
+        let mut client = ClientConnection::new(Hello {
+            least,
+            most,
+            ..hello()
+        });
+        let mut pair = Pair::new(hello());
+        // The server welcomes a client of today, in version 1.
+        pair.serve();
+        assert!(pair.server.welcome(None, 0));
+        let said = pair.server.output().split();
+        client.receive(&said);
+        let told = client.told();
+        match fits {
+            true => assert!(matches!(told, Ok(Some(FromServer::Welcome(_)))), "{told:?}"),
+            false => {
+                let refused =
+                    matches!(told, Err(ServerFault::Unasked(why)) if why.contains("version"));
+                assert!(refused, "{least} to {most}");
+            }
+        }
     }
 }
 

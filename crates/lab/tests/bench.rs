@@ -933,7 +933,10 @@ fn inference_is_right() {
     let told = lab(directory.path(), line).good();
     let row: Value = serde_json::from_str(&told.stdout).unwrap();
     assert_eq!(row["name"], "inference");
-    assert_eq!((row["lost"].as_u64(), row["wrong"].as_u64()), (Some(0), Some(0)));
+    assert_eq!(
+        (row["lost"].as_u64(), row["wrong"].as_u64()),
+        (Some(0), Some(0))
+    );
     let answered = row["per_second"].as_f64().unwrap() * row["seconds"].as_f64().unwrap();
     assert_eq!(answered.round(), 40.0, "{told}");
 }

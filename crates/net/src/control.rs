@@ -11,6 +11,8 @@ pub(crate) use generated::control::Message;
 pub(crate) use generated::{Abort, Alive, Control, Fact, FinishJob, Hello, Leave, OpenJob};
 use madrigal_core::{Digest256, domains};
 use prost::Message as _;
+
+use crate::versions::Speaks;
 use sha2::{Digest, Sha256};
 
 /// The most facts a job may have, and the most bytes of each text: a peer's announcement is checked
@@ -21,6 +23,17 @@ const MAX_TEXT: usize = 1024;
 pub(crate) const MAX_ADDRESS: usize = 300;
 /// The most threads that a party tells: more than any machine has.
 pub(crate) const MAX_TOLD_THREADS: u32 = 1 << 16;
+/// The most protocols above the session's that a party names.
+const MAX_SPEAKS: usize = 16;
+
+/// A protocol above the session's, as a greeting tells it.
+pub(crate) fn speaks(one: &Speaks) -> generated::Speaks {
+    generated::Speaks {
+        name: one.name.to_owned(),
+        oldest: one.versions.oldest,
+        newest: one.versions.newest,
+    }
+}
 
 impl Control {
     pub(crate) fn new(message: Message) -> Self {
@@ -55,6 +68,22 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
             }
             if hello.threads > MAX_TOLD_THREADS {
                 return Err("more than 65536 threads");
+            }
+            if hello.newest_version != 0 && hello.newest_version < hello.protocol_version {
+                return Err("a newest version that is older than the oldest");
+            }
+            if hello.speaks.len() > MAX_SPEAKS {
+                return Err("more than 16 protocols above the session's");
+            }
+            hello.speaks.shrink_to_fit();
+            for one in &mut hello.speaks {
+                if one.name.len() > 64 {
+                    return Err("a name of more than 64 bytes");
+                }
+                if one.newest < one.oldest {
+                    return Err("a newest version that is older than the oldest");
+                }
+                fit(&mut one.name);
             }
             fit(&mut hello.session);
             fit(&mut hello.software);

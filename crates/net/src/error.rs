@@ -6,6 +6,7 @@ use std::time::Duration;
 use madrigal_core::Party;
 
 use crate::frame::FrameError;
+use crate::versions::Versions;
 
 /// Outcome of everything that waits for another party.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -143,17 +144,20 @@ pub enum Error {
         /// The permitted number of bytes.
         allowed: u64,
     },
-    /// The session protocols differ.
+    /// Two parties speak no version of a protocol in common.
     #[error(
-        "{peer} speaks session protocol version {theirs} ({software}), we speak version {ours}: install the same version of madrigal at both"
+        "{peer} speaks {theirs} of {what} ({software}), we speak {ours}: install a newer version of madrigal at {}",
+        who_is_old(peer, ours, theirs)
     )]
     Version {
         /// The other side.
         peer: Party,
-        /// Our version.
-        ours: u32,
-        /// Version of the peer.
-        theirs: u32,
+        /// Name of the protocol, in words.
+        what: String,
+        /// Versions that we speak.
+        ours: Versions,
+        /// Versions that the peer speaks.
+        theirs: Versions,
         /// The program it says it runs.
         software: String,
     },
@@ -371,6 +375,14 @@ impl Error {
             Self::Run { .. } | Self::Mixed { .. } => None,
             other => other.peer(),
         }
+    }
+}
+
+/// Whoever has to be upgraded where two parties speak no version in common.
+fn who_is_old(peer: &Party, ours: &Versions, theirs: &Versions) -> String {
+    match theirs.newest < ours.oldest {
+        true => peer.to_string(),
+        false => "this party".to_owned(),
     }
 }
 

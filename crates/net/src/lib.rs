@@ -32,6 +32,7 @@ mod threads;
 #[cfg(feature = "sockets")]
 pub mod tls;
 pub mod transport;
+mod versions;
 mod warning;
 mod window;
 
@@ -51,5 +52,6 @@ pub use generator::Generator;
 pub use session::{Attended, Fact, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;
 pub use transport::Inbox;
+pub use versions::{Speaks, Versions};
 pub use warning::{Warning, on_warning};
 pub use window::MAX_WINDOW;

@@ -17,8 +17,13 @@ pub struct Serve {
     #[arg(long, requires = "config")]
     pub check: bool,
 
-    /// With --check: print as JSON
-    #[arg(long, requires = "check")]
+    /// Ask the server of this file, which runs on this machine, for its health, by the address that the file has as `operation`; end with status 0 if it is so and
+    /// with 1 if not, or if nobody answers within four seconds
+    #[arg(long, value_name = "WHAT", requires = "config", conflicts_with = "check", num_args = 0..=1, require_equals = true, default_missing_value = "ready")]
+    pub health: Option<HealthArg>,
+
+    /// With --check or --health: print as JSON
+    #[arg(long, requires = "config")]
     pub json: bool,
 
     /// Run a service of this many servers on this machine, each a process, with keys and files made for it
@@ -32,6 +37,15 @@ pub struct Serve {
     /// Directory of the service that --local runs; one that was made before goes on [default: a directory that is removed in the end]
     #[arg(long, value_name = "DIR", requires = "local", value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
+}
+
+/// Questions about a server's health.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HealthArg {
+    /// The server can do all that it is there for; else each reason why not is printed. Often the reason is another server
+    Ready,
+    /// The server listens: one that does not may be started again
+    Alive,
 }
 
 /// Services that `--local` can run.

@@ -1,14 +1,14 @@
 //! All that a server keeps on its disk, as its kinds and its clients use it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
-    Ages, BatchInfo, Id, Limits, Pending, Policy, Status, Vault, VaultError, VaultKey, View,
+    Ages, BatchInfo, Id, Limits, Pending, Status, Vault, VaultError, VaultKey, View,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
@@ -16,9 +16,9 @@ use tracing::{error, warn};
 use crate::clock::{Expiry, now};
 use crate::config::Config;
 use crate::held::Held;
+use crate::kept::{Judged, KeepError, Kept, spent_note};
 use crate::kind::Kind;
-use crate::operation::{Health, KindLabel, Meters, Trouble};
-use crate::policy::{Spending, Verdict};
+use crate::operation::{Health, Meters, Trouble};
 use crate::quotas::{ages, limits};
 use crate::work::{Output, Submitted};
 
@@ -31,95 +31,24 @@ const SWEEP: Duration = Duration::from_secs(60);
 /// Jobs whose facts are kept in memory.
 const FACTS: usize = 32;
 
-/// Reason why what is kept cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeepError {
-    /// The vault.
-    #[error(transparent)]
-    Vault(#[from] VaultError),
-    /// A kind was changed that clients have brought submissions for.
-    #[error("{0}")]
-    Changed(String),
-}
-
 /// A way to open a vault on a disk of the caller's.
 pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> + Send>;
 
 /// All that a server keeps.
 pub(crate) struct Keep {
     vault: Vault,
-    kinds: BTreeMap<String, Kept>,
+    /// All kinds that the server has had since it was started: what waits for one that was taken out expires.
+    kinds: RwLock<BTreeMap<String, Arc<Kept>>>,
     /// Inputs that kinds hold for others.
     held: Arc<Held>,
     health: Arc<Health>,
     meters: Arc<Meters>,
     facts: Mutex<HashMap<(String, u64), Arc<Facts>>>,
-    ages: Ages,
+    ages: Mutex<Ages>,
     /// The time by which submissions and results grow old.
     expiry: Expiry,
     /// Reason why the vault has stopped, once it has.
     failed: watch::Sender<Option<String>>,
-}
-
-/// A kind, as it is kept.
-struct Kept {
-    rules: Rules,
-    /// Servers whose policies let no batch begin now, and why.
-    refusals: Mutex<BTreeMap<Party, String>>,
-    /// Number of batches that have ended in this process, for those who wait.
-    ended: watch::Sender<u64>,
-    label: KindLabel,
-}
-
-/// Rules of a kind, as the agreement asks for them.
-struct Rules {
-    least: u64,
-    most: u64,
-    expires: u64,
-    waits_for: BTreeSet<String>,
-    spending: Spending,
-    /// Kinds that hold inputs for this one.
-    holders: Vec<String>,
-    held: Arc<Held>,
-}
-
-impl Rules {
-    /// Reason for which no batch begins now, if so.
-    fn refusal(&self) -> Option<String> {
-        let waits = || self.held.missing(&self.holders);
-        self.spending.refusal(now()).or_else(waits)
-    }
-}
-
-impl Policy for Rules {
-    fn least(&self) -> u64 {
-        // Submissions stay where there is no batch; one that is formed and then refused would end them.
-        match self.refusal() {
-            None => self.least,
-            Some(_) => u64::MAX,
-        }
-    }
-
-    fn overdue(&self) -> u64 {
-        self.expires
-    }
-
-    fn awaited(&self) -> Vec<&str> {
-        self.waits_for.iter().map(String::as_str).collect()
-    }
-
-    fn refuses(&self, _: u64, ids: &[Id]) -> Option<String> {
-        let (least, most, got) = (self.least, self.most, ids.len() as u64);
-        if let Some(reason) = self.spending.refusal(now()) {
-            return Some(reason);
-        }
-        let fits = (least..=most).contains(&got);
-        // The leader knows the least of all servers, so a batch of another size is its fault.
-        (!fits).then(|| {
-            format!("a batch of {got} submissions, where this server computes {least} to {most}")
-        })
-    }
 }
 
 /// Facts about a batch that has ended well.
@@ -138,7 +67,7 @@ pub(crate) struct Facts {
 
 impl std::fmt::Debug for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Keep({} kinds)", self.kinds.len())
+        write!(f, "Keep({} kinds)", self.all().len())
     }
 }
 
@@ -150,7 +79,7 @@ impl Keep {
     /// Opens what is kept, in the file of the configuration or on `disk`; a server's first start makes it, and its key.
     pub(crate) fn open(
         config: &Config,
-        kinds: &[(Arc<Kind>, Verdict)],
+        kinds: &[Judged],
         health: &Arc<Health>,
         meters: &Arc<Meters>,
         disk: Option<Disk>,
@@ -173,42 +102,23 @@ impl Keep {
         let noted = noted.and_then(|note| note.as_slice().try_into().ok());
         let expiry = Expiry::from(noted.map(u64::from_le_bytes));
         let held = Arc::new(Held::open(&vault, kinds.iter().map(|(kind, _)| &**kind))?);
-        let kept = kinds.iter().map(|(kind, verdict)| {
-            let (name, config) = (kind.config.name.clone(), &kind.config);
-            let each = kind.privacy.as_ref().copied().unwrap_or_default();
-            let spent = vault.noted(&spent_note(&name))?;
-            let spent = spent.as_ref().map(|note| &note[..]);
-            let spending =
-                Spending::new(&name, verdict, each, spent).map_err(KeepError::Changed)?;
-            let kept = Kept {
-                rules: Rules {
-                    least: spending.least(config.least) as u64,
-                    most: config.most as u64,
-                    expires: config.expires.as_secs(),
-                    waits_for: config.waits_for.clone(),
-                    spending,
-                    holders: config.held.values().cloned().collect(),
-                    held: Arc::clone(&held),
-                },
-                refusals: Mutex::default(),
-                ended: watch::Sender::new(0),
-                label: KindLabel::from(&*name),
-            };
-            Ok((name, kept))
+        let kept = kinds.iter().map(|judged| {
+            let name = judged.0.config.name.clone();
+            Ok((name, Arc::new(Kept::new(&vault, &held, judged)?)))
         });
         let kept = kept.collect::<Result<_, KeepError>>()?;
         let keep = Self {
             vault,
-            kinds: kept,
+            kinds: RwLock::new(kept),
             held,
             health: Arc::clone(health),
             meters: Arc::clone(meters),
             facts: Mutex::default(),
             failed: watch::Sender::new(None),
             expiry,
-            ages: ages(config),
+            ages: Mutex::new(ages(config)),
         };
-        keep.kinds.keys().for_each(|kind| keep.meter_waiting(kind));
+        keep.all().keys().for_each(|kind| keep.meter_waiting(kind));
         keep.tell_waiting();
         let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
@@ -220,15 +130,64 @@ impl Keep {
         &self.vault
     }
 
-    fn kept(&self, kind: &str) -> &Kept {
-        self.kinds
-            .get(kind)
-            .expect("kinds are those of the service's file")
+    /// Takes the kinds of a file that was read again: those that are there keep what they have spent and whoever waits for them, others begin, and those
+    /// that are missing begin no batch any more.
+    ///
+    /// # Errors
+    /// [`KeepError`]: a kind was changed that clients have brought submissions for; then all stays as it was.
+    pub(crate) fn reload(&self, config: &Config, kinds: &[Judged]) -> Result<(), KeepError> {
+        let bound = kinds.iter().try_for_each(|(kind, _)| self.bind(kind));
+        bound.map_err(KeepError::Changed)?;
+        self.held
+            .add(&self.vault, kinds.iter().map(|(kind, _)| &**kind))?;
+        let before = self.all().clone();
+        let mut kept = BTreeMap::new();
+        for judged in kinds {
+            let name = judged.0.config.name.clone();
+            let same = before.get(&name);
+            let same = same.filter(|before| before.digest == judged.0.digest);
+            let one = match same {
+                Some(before) => before.anew(judged),
+                None => Kept::new(&self.vault, &self.held, judged)?,
+            };
+            kept.insert(name, Arc::new(one));
+        }
+        for (name, before) in before {
+            let closed = || Arc::new(before.closed());
+            kept.entry(name).or_insert_with(closed);
+        }
+        self.vault.set_limits(limits(config));
+        *lock(&self.ages) = ages(config);
+        *self.kinds.write().unwrap_or_else(PoisonError::into_inner) = kept;
+        self.all().keys().for_each(|kind| self.meter_waiting(kind));
+        self.tell_waiting();
+        Ok(())
     }
 
-    /// The kind's submissions as the agreement sees them now.
-    pub(crate) fn view<'a>(&'a self, kind: &'a str) -> View<'a> {
-        View::new(&self.vault, kind, &self.kept(kind).rules, self.expiry.now())
+    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<Kept>>> {
+        self.kinds.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self, kind: &str) -> Arc<Kept> {
+        let all = self.all();
+        let kept = all.get(kind);
+        Arc::clone(kept.expect("kinds are those of the service's file"))
+    }
+
+    /// Does something with the kind's submissions as the agreement sees them now.
+    pub(crate) fn with_view<T>(&self, kind: &str, with: impl FnOnce(&View<'_>) -> T) -> T {
+        let kept = self.kept(kind);
+        with(&View::new(
+            &self.vault,
+            kind,
+            &kept.rules,
+            self.expiry.now(),
+        ))
+    }
+
+    /// Whether a kind was taken out of the service's file.
+    pub(crate) fn is_closed(&self, kind: &str) -> bool {
+        self.kept(kind).rules.closed
     }
 
     /// Where the agreement about a kind goes on.
@@ -259,12 +218,13 @@ impl Keep {
             let gauge = self.meters.epsilon_left.get_or_create(&kept.label);
             gauge.set(left);
         }
-        kept.rules.refusal()
+        kept.rules.refusal(now)
     }
 
     /// Notes a server's word whether its policy lets batches of a kind begin.
     pub(crate) fn note_refusal(&self, kind: &str, from: Party, reason: Option<String>) {
-        let mut refusals = lock(&self.kept(kind).refusals);
+        let kept = self.kept(kind);
+        let mut refusals = lock(&kept.refusals);
         match reason {
             Some(reason) => drop(refusals.insert(from, reason)),
             None => drop(refusals.remove(&from)),
@@ -276,16 +236,18 @@ impl Keep {
         lock(&self.kept(kind).refusals).retain(|from, _| *from == me);
     }
 
-    /// Reason for which no batch of a kind begins: held inputs that are missing, or a policy, with the server whose it is; the first one, if there are
-    /// several.
+    /// Reasons for which no batch of a kind begins: held inputs that are missing, or policies, each with the server whose it is.
     pub(crate) fn hindrance(&self, kind: &str) -> Option<String> {
-        let kept = self.kinds.get(kind)?;
+        let kept = self.all().get(kind).cloned()?;
         if let Some(waits) = self.held.missing(&kept.rules.holders) {
             return Some(waits);
         }
         let refusals = lock(&kept.refusals);
-        let first = refusals.first_key_value();
-        first.map(|(from, reason)| format!("{from} refuses: {reason}"))
+        let each = refusals.iter();
+        let each: Vec<String> = each
+            .map(|(from, reason)| format!("{from} refuses: {reason}"))
+            .collect();
+        (!each.is_empty()).then(|| each.join("; "))
     }
 
     /// Inputs that kinds hold for others.
@@ -295,13 +257,15 @@ impl Keep {
 
     /// Tells operators which kinds wait for held inputs.
     fn tell_waiting(&self) {
-        for (name, kept) in self
-            .kinds
-            .iter()
-            .filter(|(_, kept)| !kept.rules.holders.is_empty())
-        {
+        let all = self.all().clone();
+        let uses = |kept: &Kept| !kept.rules.holders.is_empty();
+        for (name, kept) in all.iter().filter(|(_, kept)| uses(kept)) {
             let trouble = Trouble::Waits(name.clone());
-            match self.held.missing(&kept.rules.holders) {
+            match self
+                .held
+                .missing(&kept.rules.holders)
+                .filter(|_| !kept.rules.closed)
+            {
                 Some(why) => self.health.trouble(trouble, why),
                 None => self.health.over(&trouble),
             }
@@ -320,8 +284,8 @@ impl Keep {
 
     /// Notes that a submission is on the disk.
     pub(crate) fn accepted(&self, kind: &str) {
-        let label = &self.kept(kind).label;
-        self.meters.accepted.get_or_create(label).inc();
+        let kept = self.kept(kind);
+        self.meters.accepted.get_or_create(&kept.label).inc();
         self.meter_waiting(kind);
     }
 
@@ -343,13 +307,23 @@ impl Keep {
 
     /// Whether submissions wait here of all clients that the kind waits for.
     pub(crate) fn are_waiting(&self, kind: &str) -> bool {
-        let mut awaited = self.kept(kind).rules.waits_for.iter();
+        let kept = self.kept(kind);
+        let mut awaited = kept.rules.waits_for.iter();
         awaited.all(|client| self.vault.usage_of_account(kind, client).waiting > 0)
     }
 
     /// Notes that a kind has stopped until an operator has looked.
     pub(crate) fn stopped(&self, kind: &str, why: String) {
         self.health.trouble(Trouble::Stopped(kind.to_owned()), why);
+    }
+
+    /// Notes why a kind stands still, or that it does no more.
+    pub(crate) fn stalled(&self, kind: &str, why: Option<String>) {
+        let trouble = Trouble::Stalled(kind.to_owned());
+        match why {
+            Some(why) => self.health.trouble(trouble, why),
+            None => self.health.over(&trouble),
+        }
     }
 
     /// Binds a kind to its program: submissions are for the program that their clients knew.
@@ -540,7 +514,7 @@ impl Keep {
             if let Err(error) = self.sweep().await {
                 self.trouble(&error);
             }
-            self.kinds.keys().for_each(|kind| self.meter_waiting(kind));
+            self.all().keys().for_each(|kind| self.meter_waiting(kind));
             let used = self.vault.usage_of_all();
             self.meters.stored.set((used.bytes + used.results) as i64);
         }
@@ -550,14 +524,10 @@ impl Keep {
         let now = self.expiry.now();
         let note = Some(now.to_le_bytes().to_vec());
         self.vault.note(CLOCK, note).await?;
-        while self.vault.sweep(&self.ages, now).await?.more {}
+        let ages = lock(&self.ages).clone();
+        while self.vault.sweep(&ages, now).await?.more {}
         Ok(())
     }
-}
-
-/// Name of the note of how often a kind was computed.
-fn spent_note(kind: &str) -> String {
-    format!("spent {kind}")
 }
 
 /// Name of an output in the vault.

@@ -7,6 +7,7 @@ pub mod demo;
 mod desk;
 mod held;
 mod keep;
+mod kept;
 mod kind;
 pub mod local;
 pub mod operation;
@@ -20,9 +21,12 @@ mod together;
 mod work;
 
 pub use held::{HeldInput, Source};
-pub use keep::{Disk, KeepError};
+pub use keep::Disk;
+pub use kept::KeepError;
 pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
 pub use requests::RequestKind;
+#[doc(hidden)]
+pub use server::Trial;
 pub use server::{Checked, LEAVE, ServeError, Server};
 pub use together::Between;
 pub use work::{Done, Output, Place, Submitted, WorkError};

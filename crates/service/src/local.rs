@@ -255,15 +255,20 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
         fs::write(&path, text).map_err(Failure::file("write the file", &path))
     };
     fs::create_dir_all(folder).map_err(Failure::file("make the directory", folder))?;
-    let mut ports = Vec::new();
+    let (mut ports, mut operations) = (Vec::new(), Vec::new());
     let mut entries = Vec::new();
-    for server in 0..servers {
+    let mut free = || {
         let port = TcpListener::bind("127.0.0.1:0");
         let port = port.map_err(Failure::system("cannot find a free port"))?;
-        let address = port
-            .local_addr()
-            .map_err(Failure::system("cannot find a free port"))?;
+        let address = port.local_addr();
+        let address = address.map_err(Failure::system("cannot find a free port"))?;
+        // All are held until each has its own.
         ports.push(port);
+        Ok::<_, Failure>(address)
+    };
+    for server in 0..servers {
+        let address = free()?;
+        operations.push(free()?);
         let name = format!("server{server}");
         let identity = Identity::generate(Validity::days(DAYS)?)?;
         identity.save(&files(folder, &name))?;
@@ -282,7 +287,7 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
         .map(|client| Ok((*client, token()?)))
         .collect::<Result<_>>()?;
     let list: String = entries.iter().map(RosterEntry::to_toml).collect();
-    for (server, entry) in entries.iter().enumerate() {
+    for (server, (entry, operation)) in entries.iter().zip(operations).enumerate() {
         let known = tokens.iter().map(|(client, token)| {
             let digest = token_digest(token.as_bytes(), &entry.key);
             format!("[[clients]]\nname = \"{client}\"\ntoken-sha256 = \"{digest}\"\n\n")
@@ -290,7 +295,7 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
         let (known, kinds) = (known.collect::<String>(), &service.kinds);
         let text = format!(
             "# One server of a service on this machine.\n\
-             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\nthreads = {threads}\n\n{known}{kinds}"
+             parties = \"{PARTIES}\"\nparty = \"server{server}\"\ndata = \"data{server}\"\noperation = \"{operation}\"\nthreads = {threads}\n\n{known}{kinds}"
         );
         write(&format!("server{server}.toml"), text.as_bytes())?;
     }

@@ -12,13 +12,13 @@ use sd_notify::NotifyState;
 use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
-use crate::args::Serve;
-use crate::config::ConfigError;
+use crate::args::{HealthArg, Serve};
+use crate::config::{self, ConfigError};
 use crate::kind::{Kind, KindInput};
 use crate::local;
-use crate::operation::start_log;
+use crate::operation::{AskError, Question, ask, start_log};
 use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
 
@@ -36,7 +36,8 @@ impl Fault for ServeError {
             | Self::Kinds(_)
             | Self::Welcome(_)
             | Self::Requests { .. }
-            | Self::Refused(_) => Status::Usage,
+            | Self::Refused(_)
+            | Self::Usage(_) => Status::Usage,
             Self::Tls(_) => Status::File,
             Self::System { .. } => Status::Network,
         }
@@ -54,6 +55,12 @@ pub fn run(args: &Serve) -> Result<()> {
     stop::leave_signals_to_the_command();
     let file = args.config.as_deref();
     let file = file.ok_or_else(|| Failure::bug("a service without a file"))?;
+    if let Some(asked) = args.health {
+        return health(file, asked, args.json);
+    }
+    if args.json && !args.check {
+        return Err(ServeError::Usage("--json goes with --check or --health").into());
+    }
     let checked = Checked::load(file)?;
     if args.check {
         let (jobs, requests) = checked.verdicts();
@@ -82,6 +89,69 @@ pub fn run(args: &Serve) -> Result<()> {
     runtime.block_on(stay(checked, file))
 }
 
+/// Reason why a health check fails.
+#[derive(Debug, thiserror::Error)]
+enum Unwell {
+    #[error("the server is not ready; the reasons are above")]
+    NotReady,
+    #[error(transparent)]
+    Unasked(#[from] AskError),
+}
+
+impl Fault for Unwell {
+    fn status(&self) -> Status {
+        // Health checks of containers know 0 and 1.
+        Status::Internal
+    }
+}
+
+/// An answer about a server's health, for scripts.
+#[derive(Debug, Serialize)]
+struct HealthReport {
+    /// Whether it is as was asked.
+    healthy: bool,
+    /// Reasons why not.
+    reasons: Vec<String>,
+}
+
+/// Asks the server of a file for its health, and prints what it says.
+fn health(file: &Path, asked: HealthArg, json: bool) -> Result<()> {
+    let address = config::operation(file).map_err(ServeError::from)?;
+    let question = match asked {
+        HealthArg::Alive => Question::Alive,
+        HealthArg::Ready => Question::Ready,
+    };
+    let answer = ask(&address, question);
+    if json {
+        print_json(&match &answer {
+            Ok(answer) => HealthReport {
+                healthy: answer.yes,
+                reasons: match answer.yes {
+                    true => Vec::new(),
+                    false => answer.lines.clone(),
+                },
+            },
+            Err(error) => HealthReport {
+                healthy: false,
+                reasons: vec![error.to_string()],
+            },
+        })?;
+    }
+    let answer = answer.map_err(Unwell::from)?;
+    if !json {
+        let lines: String = answer
+            .lines
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        print(lines.as_bytes())?;
+    }
+    match answer.yes {
+        true => Ok(()),
+        false => Err(Unwell::NotReady.into()),
+    }
+}
+
 /// Serves until a signal says that it is enough.
 async fn stay(checked: Checked, file: &Path) -> Result<()> {
     let system = || Failure::system("cannot hear signals");
@@ -96,9 +166,11 @@ async fn stay(checked: Checked, file: &Path) -> Result<()> {
             error = server.failed() => return Err(error.into()),
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = hangup.recv() => match server.reload(file) {
-                Ok(()) => info!("the service's file was read again: its clients hold from now on, its kinds after a restart"),
-                Err(error) => error!(%error, "the service's file was not taken; all stays as it was"),
+            _ = hangup.recv() => tokio::select! {
+                read = server.reload(file) => told_again(read),
+                // Reading takes as long as planning the programs does.
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
             },
         }
     }
@@ -106,6 +178,20 @@ async fn stay(checked: Checked, file: &Path) -> Result<()> {
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     server.leave(LEAVE).await;
     Ok(())
+}
+
+/// Says in the log what came of reading the service's file again.
+fn told_again(read: std::result::Result<Vec<String>, ServeError>) {
+    match read {
+        Err(error) => error!(%error, "the service's file was not taken; all stays as it was"),
+        Ok(changed) if changed.is_empty() => {
+            info!("the service's file was read again, and holds from now on");
+        }
+        Ok(changed) => warn!(
+            fields = changed.join(", "),
+            "the service's file was read again: these fields hold after a restart, all else from now on"
+        ),
+    }
 }
 
 /// A kind, for scripts.

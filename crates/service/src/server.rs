@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use madrigal_core::Party;
+use madrigal_engine::PROTOCOLS;
 use madrigal_net::identity::{Identity, IdentityError, IdentityFiles};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::{ServerTls, TlsError, TlsParty};
@@ -21,12 +22,13 @@ use tracing::{info, warn};
 use crate::config::{ClientConfig, Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
 use crate::held;
-use crate::keep::{Disk, Keep, KeepError};
+use crate::keep::{Disk, Keep};
+use crate::kept::KeepError;
 use crate::kind::{Kind, KindError};
 use crate::operation::{Health, Meters, Trouble, serve_operation};
 use crate::policy::{Policy, Refusal, Verdict};
 use crate::requests::{Key, Pool, RequestKind};
-use crate::together::{Between, Meet, Setup, Together};
+use crate::together::{Between, Meet, SPOKEN, Setup, Together, speaks};
 
 /// Time that jobs have to end once a server is told to stop.
 pub const LEAVE: Duration = Duration::from_secs(30);
@@ -66,6 +68,9 @@ pub enum ServeError {
     /// The vault, or what it has.
     #[error(transparent)]
     Keep(#[from] KeepError),
+    /// Flags that do not go together.
+    #[error("{0}")]
+    Usage(&'static str),
     /// The disk has failed while the server was at work.
     #[error("{0}")]
     Failed(String),
@@ -109,7 +114,11 @@ impl Checked {
     /// # Errors
     /// [`ServeError`]; of kinds, all that are wrong.
     pub fn load(file: &Path) -> Result<Self, ServeError> {
-        let config = Config::load(file)?;
+        Self::of(Config::load(file)?)
+    }
+
+    /// Reads the key, and the program of each kind.
+    pub(crate) fn of(config: Config) -> Result<Self, ServeError> {
         let identity = Identity::load(&IdentityFiles {
             key: with_ending(&config.identity, ".key"),
             certificate: with_ending(&config.identity, ".crt"),
@@ -203,6 +212,18 @@ fn allowed((jobs, requests): &(Vec<Verdict>, Vec<Verdict>)) -> Result<(), ServeE
     }
 }
 
+/// Things of a test's in a server.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Trial {
+    /// The server's disk.
+    pub disk: Option<Disk>,
+    /// Whoever stands between the server and its lines to the others.
+    pub between: Option<Between>,
+    /// Whether the server speaks as servers did before they told each other ranges of versions: the old version of notes alone.
+    pub old: bool,
+}
+
 /// A server at work. It ends when it is told to [leave](Self::leave).
 pub struct Server {
     together: Together,
@@ -211,8 +232,8 @@ pub struct Server {
     operation: Option<JoinHandle<()>>,
     sweeper: JoinHandle<()>,
     desk: Arc<Desk>,
-    /// The policy, and the kinds that it has allowed.
-    judged: (Option<Policy>, Vec<Arc<Kind>>, Vec<Arc<RequestKind>>),
+    /// The service's file as it holds now.
+    config: Mutex<Config>,
     keep: Arc<Keep>,
     health: Arc<Health>,
     meters: Arc<Meters>,
@@ -252,6 +273,21 @@ impl Server {
         disk: Option<Disk>,
         between: Option<Between>,
     ) -> Result<Self, ServeError> {
+        let trial = Trial {
+            disk,
+            between,
+            ..Trial::default()
+        };
+        Self::start_trial(checked, trial).await
+    }
+
+    /// Starts a server with things of a test's in it.
+    ///
+    /// # Errors
+    /// [`ServeError`] in the same cases as [`start`](Self::start).
+    #[doc(hidden)]
+    pub async fn start_trial(checked: Checked, trial: Trial) -> Result<Self, ServeError> {
+        let Trial { disk, between, old } = trial;
         let verdicts = checked.verdicts();
         allowed(&verdicts)?;
         let Checked {
@@ -276,7 +312,6 @@ impl Server {
         health.trouble(Trouble::Servers, "it has just started");
         let judged: Vec<_> = kinds.iter().cloned().zip(verdicts.0).collect();
         let keep = Arc::new(Keep::open(&config, &judged, &health, &meters, disk)?);
-        let asked: Vec<_> = requests.clone();
         let (mut keyed, mut asks) = (Vec::new(), Vec::new());
         for kind in requests {
             let key = Key::open(keep.vault(), &kind.config.name).await;
@@ -298,6 +333,10 @@ impl Server {
             names: entries.iter().map(|one| one.name.clone()).collect(),
             security: Security::Tls(tls),
             threads: config.threads,
+            speaks: match old {
+                true => Vec::new(),
+                false => vec![speaks(SPOKEN), PROTOCOLS],
+            },
             health: Arc::clone(&health),
             between,
         };
@@ -369,7 +408,7 @@ impl Server {
             operation,
             sweeper,
             desk,
-            judged: (policy, kinds, asked),
+            config: Mutex::new(config),
             keep,
             health,
             meters,
@@ -411,16 +450,36 @@ impl Server {
         &self.meters
     }
 
-    /// Takes the clients of a service's file that was changed, for those who come from now on.
+    /// Reads the service's file again, with the policy and the programs, and takes what is new in it: clients and kinds of jobs hold from now on. Gives the
+    /// names of fields that were changed and hold after a restart alone. Batches that are under way go on.
     ///
     /// # Errors
-    /// [`ServeError`]: a file that cannot be used, or whose clients the policy does not allow; then all stays as it is.
-    pub fn reload(&self, file: &Path) -> Result<(), ServeError> {
-        let config = Config::load(file)?;
-        let (policy, kinds, requests) = &self.judged;
-        allowed(&verdicts(policy.as_ref(), kinds, requests, &config.clients))?;
-        self.desk.reload(config.clients);
-        Ok(())
+    /// [`ServeError`]: a file or a program that cannot be used, a kind that was changed while clients' submissions wait, or what the policy does not allow;
+    /// then all stays as it is.
+    pub async fn reload(&self, file: &Path) -> Result<Vec<String>, ServeError> {
+        let before = lock(&self.config).clone();
+        let file = file.to_owned();
+        // Programs are planned beside the threads that serve.
+        let read = tokio::task::spawn_blocking(move || {
+            let mut config = Config::load(&file)?;
+            let changed = config.renewed(&before);
+            let checked = Checked::of(config)?;
+            checked.allowed()?;
+            Ok::<_, ServeError>((checked, changed))
+        });
+        let read = read
+            .await
+            .map_err(|error| ServeError::Failed(error.to_string()))?;
+        let (checked, changed) = read?;
+        let (verdicts, _) = checked.verdicts();
+        let judged: Vec<_> = checked.kinds.iter().cloned().zip(verdicts).collect();
+        // From here on nothing waits for anything, so nothing is done by halves.
+        self.keep.reload(&checked.config, &judged)?;
+        self.together.reload(checked.kinds.clone());
+        let clients = checked.config.clients.clone();
+        self.desk.reload(checked.kinds, &checked.requests, clients);
+        *lock(&self.config) = checked.config;
+        Ok(changed)
     }
 
     /// Takes leave: takes nothing on, ends jobs that are at work, and tells the other servers.
@@ -437,6 +496,10 @@ impl Server {
             operation.abort();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn name_of(roster: &Roster, me: Party) -> String {

@@ -17,10 +17,13 @@ mod policy;
     reason = "a disk of tests, of which these use a part"
 )]
 mod power;
+mod protocols;
 #[path = "../../vault/tests/random.rs"]
 mod random;
+mod reloads;
 mod request_views;
 mod requests;
 mod tap;
 mod tunnels;
+mod upgrades;
 mod work_views;

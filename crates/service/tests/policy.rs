@@ -247,11 +247,11 @@ fn a_file_that_is_read_again_is_held_against_the_policy() {
         service.start(0).await;
         let server = service.servers[0].as_ref().unwrap();
         let file = service.file(0);
-        server.reload(&file).unwrap();
+        server.reload(&file).await.unwrap();
         let good = fs::read_to_string(&file).unwrap();
         let other = format!("key = \"sha256:{}\"\ntoken-sha256", "ab".repeat(32));
         fs::write(&file, good.replace("token-sha256", &other)).unwrap();
-        let refused = server.reload(&file);
+        let refused = server.reload(&file).await;
         assert!(
             matches!(refused, Err(ServeError::Refused(_))),
             "{refused:?}"
@@ -262,7 +262,61 @@ fn a_file_that_is_read_again_is_held_against_the_policy() {
             "cd".repeat(32)
         );
         fs::write(&file, good.replace("[[kinds]]", &eve)).unwrap();
-        server.reload(&file).unwrap();
+        server.reload(&file).await.unwrap();
+        service.stop_all().await;
+    });
+}
+
+/// A policy is read again with the file: what its rules have room for begins, what was spent stays spent, and all servers whose limits are used up are told.
+#[test]
+fn a_policy_is_read_again() {
+    runtime().block_on(async {
+        let mut service = Service::new(2, &statistics(2, 2, "1h"));
+        for at in 0..2 {
+            let rule = proposed(&service, at);
+            give_policy(&service, at, &format!("{rule}batches = 1\n"));
+        }
+        service.start_all().await;
+        let counted = |batch| move |state: &State| *state == State::Counted { batch };
+        let first = submit(&service, "first", &[31, 44]).await;
+        until(&service, 0, first, counted(1)).await;
+        let second = submit(&service, "second", &[10, 20]).await;
+        for at in 0..2 {
+            until(&service, at, second, |state| {
+                matches!(state, State::Held { reason } if reason.contains("party 0 refuses") && reason.contains("party 1 refuses"))
+            })
+            .await;
+        }
+        for at in 0..2 {
+            let policy = service.folder.path().join(format!("policy{at}.toml"));
+            let text = fs::read_to_string(&policy).unwrap();
+            fs::write(&policy, text.replace("batches = 1", "batches = 2")).unwrap();
+            let server = service.servers[at].as_ref().unwrap();
+            server.reload(&service.file(at)).await.unwrap();
+        }
+        until(&service, 1, second, counted(2)).await;
+        let third = submit(&service, "third", &[1, 2]).await;
+        until(&service, 1, third, |state| {
+            matches!(state, State::Held { reason } if reason.contains("2 in all"))
+        })
+        .await;
+        // A policy that allows nothing is refused, and nothing else of the file is taken; another file is none for a server that is at work.
+        let server = service.servers[1].as_ref().unwrap();
+        give_policy(&service, 1, "");
+        let refused = server.reload(&service.file(1)).await;
+        assert!(
+            matches!(refused, Err(ServeError::Refused(_))),
+            "{refused:?}"
+        );
+        let text = fs::read_to_string(service.file(1)).unwrap();
+        let without = text.replace("policy = \"policy1.toml\"\n", "");
+        assert_ne!(text, without);
+        fs::write(service.file(1), without).unwrap();
+        let refused = server.reload(&service.file(1)).await;
+        assert!(
+            matches!(refused, Err(ServeError::Refused(_))),
+            "{refused:?}"
+        );
         service.stop_all().await;
     });
 }

@@ -360,6 +360,8 @@ fn told(
             let requests: Vec<_> = requests.collect();
             format!("{kinds:?} {requests:?} {} bytes", all.memory)
         }
+        Note::Begin(of) => format!("{}: beginning {}", of.kind, of.number),
+        Note::Begun(of) => format!("{}: it has begun {}", of.kind, of.number),
         Note::Leaving(_) => "it leaves".to_owned(),
         Note::Refusal(of) => format!("{}: it refuses batches: {}", of.kind, of.reason),
     }

@@ -308,6 +308,11 @@ impl Vault {
         Pending::new(self.group.clone(), Work { bytes, what }, receipt)
     }
 
+    /// Sets other bounds for what is taken from now on. What is kept already stays, and how much waits and the cache stay as they were opened.
+    pub fn set_limits(&self, limits: Limits) {
+        self.shared.set_limits(limits);
+    }
+
     /// Use of a kind. With the empty name, submissions that never came and never may are remembered.
     pub fn usage(&self, kind: &str) -> Usage {
         self.shared.book().of(kind)

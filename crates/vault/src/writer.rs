@@ -16,7 +16,8 @@ pub(crate) struct Shared {
     /// Nobody reads while the file is compacted.
     database: RwLock<Database>,
     pub(crate) sealer: Sealer,
-    pub(crate) limits: Limits,
+    /// Bounds of what is kept, which may be set anew.
+    limits: RwLock<Arc<Limits>>,
     /// As of the last commit.
     book: Mutex<Book>,
 }
@@ -26,13 +27,24 @@ impl Shared {
         Self {
             database: RwLock::new(database),
             sealer,
-            limits,
+            limits: RwLock::new(Arc::new(limits)),
             book: Mutex::new(book),
         }
     }
 
     pub(crate) fn database(&self) -> RwLockReadGuard<'_, Database> {
         self.database.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn limits(&self) -> Arc<Limits> {
+        let limits = self.limits.read();
+        Arc::clone(&limits.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sets bounds for the operations that are done from now on.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        let mut known = self.limits.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Arc::new(limits);
     }
 
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
@@ -97,8 +109,8 @@ fn together(shared: &Shared, book: &mut Book, runs: Vec<Run>) -> Result<()> {
     let transaction = database.begin_write()?;
     let mut told = Vec::with_capacity(runs.len());
     {
-        let (sealer, limits) = (&shared.sealer, &shared.limits);
-        let mut open = Transaction::new(&transaction, sealer, limits, book)?;
+        let (sealer, limits) = (&shared.sealer, shared.limits());
+        let mut open = Transaction::new(&transaction, sealer, &limits, book)?;
         for run in runs {
             told.push(run(&mut open)?);
         }

@@ -23,10 +23,11 @@ pub mod control {
     }
 }
 /// The first message each way between two parties.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 #[prost(skip_debug)]
 pub struct Hello {
-    /// Version of this protocol; both sides must have the same.
+    /// The oldest version of this protocol that the sender speaks. A session has the least of its parties' newest versions; it
+    /// ends at once if a party speaks newer ones alone.
     #[prost(uint32, tag = "1")]
     pub protocol_version: u32,
     /// Number of the sender, counted from 0, and of the party that it believes it speaks to.
@@ -62,6 +63,24 @@ pub struct Hello {
     /// number of those that compute is the one that they plan their jobs for.
     #[prost(uint32, tag = "11")]
     pub threads: u32,
+    /// The newest version of this protocol that the sender speaks; 0 where it is the oldest.
+    #[prost(uint32, tag = "12")]
+    pub newest_version: u32,
+    /// Protocols above this one that the sender speaks; 16 at most.
+    #[prost(message, repeated, tag = "13")]
+    pub speaks: ::prost::alloc::vec::Vec<Speaks>,
+}
+/// A protocol above the session's, with the versions of it that a party speaks.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Speaks {
+    /// Up to 64 bytes.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "2")]
+    pub oldest: u32,
+    /// No less than the oldest.
+    #[prost(uint32, tag = "3")]
+    pub newest: u32,
 }
 /// A party is ready to run a job; all parties must announce equal facts, in the same order.
 #[derive(Clone, PartialEq, ::prost::Message)]

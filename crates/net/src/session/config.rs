@@ -6,6 +6,11 @@ use madrigal_core::Party;
 use madrigal_core::time::FIRST_WINDOW;
 
 use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
+use crate::versions::{Speaks, Versions};
+
+/// Versions of the session protocol that this program speaks. The layout of frames has the number of the oldest one: frames
+/// travel before the parties know each other's newest.
+const SESSION_PROTOCOL: Versions = Versions::only(WIRE_VERSION as u32);
 
 /// The facts and limits of one party's session. Name and number of parties must be the same at all
 /// parties; threads and limits are each party's own, but for the first window.
@@ -41,9 +46,12 @@ pub struct SessionConfig {
     pub silence: Duration,
     /// A peer that lives but does not send what a step waits for is given up after this long.
     pub stall: Duration,
-    /// Protocol version to announce; changed by tests alone.
+    /// Protocols above the session's that this party speaks, 16 at most: the others are told, and
+    /// [`Session::spoken`](crate::Session::spoken) is the version of each that all have in common.
+    pub speaks: Vec<Speaks>,
+    /// Versions of the session protocol to announce; changed by tests alone.
     #[doc(hidden)]
-    pub protocol_version: u32,
+    pub protocol: Versions,
     #[cfg(feature = "test-seeds")]
     #[doc(hidden)]
     pub test_seed: Option<u64>,
@@ -71,7 +79,8 @@ impl SessionConfig {
             patience: Duration::from_secs(10),
             silence: Duration::from_secs(10),
             stall: Duration::from_secs(120),
-            protocol_version: WIRE_VERSION.into(),
+            speaks: Vec::new(),
+            protocol: SESSION_PROTOCOL,
             #[cfg(feature = "test-seeds")]
             test_seed: None,
             #[cfg(feature = "test-seeds")]

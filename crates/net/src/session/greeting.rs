@@ -12,6 +12,7 @@ use super::config::SessionConfig;
 use super::shared::{Peer, Shared};
 use crate::control::{Hello, MAX_TOLD_THREADS, printable};
 use crate::error::{Error, Result};
+use crate::versions::{Speaks, Versions, common};
 
 impl Shared {
     /// Takes a peer's greeting, if it has come.
@@ -51,6 +52,27 @@ impl Shared {
         threads.min(MAX_TOLD_THREADS)
     }
 
+    /// Place of a protocol among those that this party speaks.
+    fn protocol(&self, name: &str) -> Option<usize> {
+        (self.config.speaks.iter()).position(|one| one.name == name)
+    }
+
+    /// Versions that a party speaks of a protocol that we speak too; nothing before its greeting.
+    pub(super) fn spoken_by(&self, party: Party, name: &str) -> Option<Versions> {
+        let place = self.protocol(name)?;
+        match party == self.me() {
+            true => Some(self.config.speaks[place].versions),
+            false => self.peer(party).spoken.get()?.get(place).copied(),
+        }
+    }
+
+    /// Version of a protocol that all parties have in common; nothing before the greeting.
+    pub(super) fn spoken(&self, name: &str) -> Option<u32> {
+        let all = Party::all(self.parties()).map(|party| self.spoken_by(party, name));
+        let all: Option<Vec<Versions>> = all.collect();
+        common(all?.into_iter())
+    }
+
     /// The least number of threads of the session's first `parties` parties.
     pub(super) fn common_threads(&self, parties: usize) -> Result<usize> {
         let mut least = self.told_threads();
@@ -70,15 +92,22 @@ impl Shared {
 
     /// Checks a peer's greeting and makes the pair's seed.
     fn welcome(&self, peer: &Peer, hello: &Hello) -> Result<()> {
-        let ours = self.config.protocol_version;
-        if hello.protocol_version != ours {
-            return Err(Error::Version {
+        let told = (hello.protocol_version, hello.newest_version);
+        let theirs = Versions {
+            oldest: told.0,
+            newest: told.1.max(told.0),
+        };
+        let fits = |what: &str, ours: Versions, theirs: Versions| match ours.meets(theirs) {
+            true => Ok(()),
+            false => Err(Error::Version {
                 peer: peer.party,
+                what: what.to_owned(),
                 ours,
-                theirs: hello.protocol_version,
+                theirs,
                 software: printable(&hello.software),
-            });
-        }
+            }),
+        };
+        fits("the session protocol", self.config.protocol, theirs)?;
         if self.config.name != hello.session {
             return Err(Error::Session {
                 peer: peer.party,
@@ -123,6 +152,12 @@ impl Shared {
                 theirs: known(&printable(&hello.meeting)),
             });
         }
+        let spoken = self.config.speaks.iter().map(|ours| {
+            let theirs = spoken_by(hello, ours);
+            fits(ours.name, ours.versions, theirs)?;
+            Ok(theirs)
+        });
+        let _ = peer.spoken.set(spoken.collect::<Result<_>>()?);
         let _ = peer.nonce.set(hello.nonce.clone());
         let _ = peer.threads.set(hello.threads);
         let _ = peer.seed.set(self.pair_seed(peer, hello));
@@ -206,6 +241,15 @@ impl Shared {
             .finalize()
             .into()
     }
+}
+
+/// Versions of a protocol that a peer speaks by its greeting.
+fn spoken_by(hello: &Hello, ours: &Speaks) -> Versions {
+    let told = hello.speaks.iter().find(|told| told.name == ours.name);
+    told.map_or(Versions::only(ours.untold), |told| Versions {
+        oldest: told.oldest,
+        newest: told.newest,
+    })
 }
 
 /// A session's name, for people.

@@ -29,6 +29,7 @@ use madrigal_kernels::marks;
 use crate::control::{self, Control, Hello, MAX_ADDRESS, Message, shorten};
 use crate::error::{Error, Result};
 use crate::transport::{Inbox, Transport};
+use crate::versions::Versions;
 use crate::window::{MAX_WINDOW, Room};
 
 pub use config::{MIN_WINDOW, SessionConfig};
@@ -101,6 +102,7 @@ impl Session {
                 },
                 clock_ahead: OnceLock::new(),
                 threads: OnceLock::new(),
+                spoken: OnceLock::new(),
                 left: AtomicBool::new(false),
                 round_trip: RoundTrip::default(),
                 heard: AtomicU64::new(0),
@@ -168,7 +170,13 @@ impl Session {
         let shared = &*self.shared;
         for peer in &shared.peers {
             let hello = Hello {
-                protocol_version: shared.config.protocol_version,
+                protocol_version: shared.config.protocol.oldest,
+                // Who speaks one version says what it always said.
+                newest_version: match shared.config.protocol {
+                    Versions { oldest, newest } if newest > oldest => newest,
+                    _ => 0,
+                },
+                speaks: shared.config.speaks.iter().map(control::speaks).collect(),
                 from: shared.me().index() as u32,
                 to: peer.party.index() as u32,
                 parties: shared.parties() as u32,
@@ -274,6 +282,19 @@ impl Session {
         };
         let session = Arc::clone(&self.shared);
         Box::pin(Job::open(session, id, facts, own, deadline))
+    }
+
+    /// Version of a protocol above the session's that all parties have in common: the newest that each of them speaks, by what
+    /// they [told](SessionConfig::speaks) in their greetings. It is the same at all of them. `None` before the greeting, and of a
+    /// protocol that this party does not speak.
+    pub fn spoken(&self, protocol: &str) -> Option<u32> {
+        self.shared.spoken(protocol)
+    }
+
+    /// Versions of a protocol above the session's that a party of the session speaks, as it told in its greeting: who has to be
+    /// upgraded before a newer one can be used. `None` in the same cases as of [`spoken`](Self::spoken).
+    pub fn spoken_by(&self, party: Party, protocol: &str) -> Option<Versions> {
+        self.shared.spoken_by(party, protocol)
     }
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
 use crate::transport::Transport;
+use crate::versions::Versions;
 use crate::window::Room;
 
 /// The most threads of a crew, whatever a configuration says: more than share a call with any gain.
@@ -70,6 +71,8 @@ pub(crate) struct Peer {
     pub(super) meeting: String,
     /// Clock of the peer minus ours, in seconds.
     pub(super) clock_ahead: OnceLock<i64>,
+    /// Versions that the peer speaks of each protocol that we [speak](SessionConfig::speaks), in our order, once it has greeted us.
+    pub(super) spoken: OnceLock<Vec<Versions>>,
     /// Threads that the peer computes with, as it tells: 0 if it computes nothing.
     pub(super) threads: OnceLock<u32>,
     pub(super) left: AtomicBool,

@@ -4,6 +4,7 @@
 
 mod clients;
 mod kinds;
+mod renewed;
 mod units;
 
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ pub struct Config {
 }
 
 /// Limits on what clients may take up.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Limits {
     /// Connections of clients at once.
@@ -99,7 +100,7 @@ impl Default for Limits {
 }
 
 /// Form of the log.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogConfig {
     /// Whether each line is a JSON object.
@@ -194,6 +195,29 @@ pub(crate) fn read_text(file: &Path) -> Result<String, ConfigError> {
         return Err(ConfigError::Long { file, got: length });
     }
     fs::read_to_string(file).map_err(read)
+}
+
+/// The one field that is needed to ask a server for its health.
+#[derive(Deserialize)]
+struct OperationText {
+    operation: Option<String>,
+}
+
+/// The address of metrics and health that a file has, whatever else it says: a server is asked for its health while its file is being changed.
+///
+/// # Errors
+/// [`ConfigError`]: the file cannot be read, is no TOML, or has no `operation`.
+pub fn operation(file: &Path) -> Result<String, ConfigError> {
+    let text: OperationText =
+        toml::from_str(&read_text(file)?).map_err(|error| ConfigError::Text {
+            file: file.to_owned(),
+            problem: error.to_string(),
+        })?;
+    text.operation.ok_or_else(|| ConfigError::Field {
+        file: file.to_owned(),
+        field: "operation".to_owned(),
+        problem: "the server tells nobody how it is without this field: write an address, as in operation = \"127.0.0.1:9100\", and start the server again".to_owned(),
+    })
 }
 
 impl Config {

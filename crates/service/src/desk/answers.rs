@@ -14,13 +14,11 @@ use madrigal_vault::VaultError;
 use madrigal_vault::agreement::run_name;
 
 use super::office::Desk;
-use super::reply::{Pending, Reply};
+use super::reply::{No, Pending, Reply};
 use super::visitor::Visitor;
 use crate::keep::Facts;
 use crate::kind::{Kind, Receivers};
 
-/// A refusal of a message: its number, the reason for programs and for people.
-pub(super) type No = (u64, Code, String);
 pub(super) type Answer = BoxFuture<'static, Vec<Reply>>;
 
 impl Desk {
@@ -33,7 +31,7 @@ impl Desk {
         pending: &mut Pending,
     ) {
         match asked {
-            Asked::Hello(hello) => match visitor.greet(&hello, &self.clients()) {
+            Asked::Hello(hello) => match visitor.greet(&hello, self.offer().clients()) {
                 Ok(client) => {
                     connection.welcome(client, crate::clock::now());
                 }
@@ -74,7 +72,7 @@ impl Desk {
             Asked::Begin(begin, headers) => return desk.begin(begin, &headers, visitor).map(Some),
             Asked::Piece(piece) => {
                 let number = piece.number;
-                let Some(upload) = visitor.uploads.get(&number).copied() else {
+                let Some(upload) = visitor.uploads.get(&number) else {
                     return Ok(None);
                 };
                 let length = piece.bytes.len() as u64;
@@ -96,6 +94,9 @@ impl Desk {
                 let Some(upload) = visitor.uploads.remove(&number) else {
                     return Ok(None);
                 };
+                // The file may have been read again since it was begun.
+                let may = desk.may_submit(&upload.kind, visitor);
+                may.map_err(|(code, text)| (number, code, text))?;
                 async move { vec![desk.end(number, upload).await] }.boxed()
             }
             Asked::Whole(whole, headers) => return desk.whole(whole, &headers, visitor).map(Some),
@@ -114,7 +115,7 @@ impl Desk {
                         vec![desk.wait(number, id, client).await]
                     }),
                     Of::Batch { kind, batch } => {
-                        let kind = desk.jobs(number, kind)?;
+                        let kind = desk.jobs(number, kind, visitor)?;
                         visitor.may_stop(number, async move {
                             vec![desk.wait_after(number, kind, batch, client).await]
                         })
@@ -124,10 +125,14 @@ impl Desk {
             Asked::Fetch(fetch) => {
                 let client = visitor.client().map(str::to_owned);
                 let number = fetch.number;
+                let batch = match fetch.of {
+                    Of::Submission(_) => None,
+                    Of::Batch { kind, batch } => Some((desk.jobs(number, kind, visitor)?, batch)),
+                };
                 visitor.may_stop(number, async move {
                     let read = desk
                         .clone()
-                        .reading(number, move || desk.fetch(fetch, client.as_deref()));
+                        .reading(number, move || desk.fetch(fetch, batch, client.as_deref()));
                     vec![read.await.unwrap_or_else(refused)]
                 })
             }
@@ -140,12 +145,6 @@ impl Desk {
                 return Err((number, Code::Cancelled, text));
             }
         }))
-    }
-
-    /// The kind of jobs at a place of the terms.
-    pub(super) fn jobs(&self, number: u64, kind: u32) -> Result<Arc<Kind>, No> {
-        let kind = self.kinds.get(kind as usize).cloned();
-        kind.ok_or_else(|| (number, Code::NotFound, "no such kind of jobs".to_owned()))
     }
 
     /// Reads from the disk, beside the tasks of connections, as one of a bounded number.
@@ -228,8 +227,7 @@ impl Desk {
         // Others hear that the job is done, and get nothing of it.
         let client = client.filter(|client| *client == owner);
         let kind = status.map(|status| status.kind).unwrap_or_default();
-        let kinds = self.kinds.iter();
-        let Some(kind) = kinds.clone().find(|one| one.config.name == kind) else {
+        let Some(kind) = self.offer().named(&kind).cloned() else {
             let state = State::Unknown;
             return Reply::State { number, state };
         };
@@ -239,7 +237,7 @@ impl Desk {
             match self.state(&id) {
                 Ok(State::Counted { batch }) => {
                     let desk = Arc::clone(&self);
-                    let kind = Arc::clone(kind);
+                    let kind = Arc::clone(&kind);
                     let finished = self.reading(number, move || {
                         desk.finished(number, &kind, batch, Some(&id), client.as_deref())
                     });
@@ -373,7 +371,12 @@ impl Desk {
         receipt.sign(&self.identity).map_err(|error| failed(&error))
     }
 
-    fn fetch(&self, fetch: Fetch, client: Option<&str>) -> Result<Reply, No> {
+    fn fetch(
+        &self,
+        fetch: Fetch,
+        batch: Option<(Arc<Kind>, u64)>,
+        client: Option<&str>,
+    ) -> Result<Reply, No> {
         let number = fetch.number;
         let failed = |error: VaultError| (number, Code::Server, error.to_string());
         let of_submission = |id: &Digest256| {
@@ -383,16 +386,15 @@ impl Desk {
             }
             Ok(status.and_then(|status| match status.state {
                 madrigal_vault::State::Counted { n, .. } => {
-                    let mut kinds = self.kinds.iter();
-                    let kind = kinds.find(|kind| kind.config.name == status.kind)?;
-                    Some((Arc::clone(kind), n))
+                    let kind = self.offer().named(&status.kind).cloned()?;
+                    Some((kind, n))
                 }
                 _ => None,
             }))
         };
         let (id, found) = match fetch.of {
             Of::Submission(id) => (Some(id), of_submission(&id)?),
-            Of::Batch { kind, batch } => (None, Some((self.jobs(number, kind)?, batch))),
+            Of::Batch { .. } => (None, batch),
         };
         let (kind, batch) = found.ok_or_else(|| {
             let text = "no job has counted this submission".to_owned();

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use madrigal_intake::ServerConnection;
 use madrigal_intake::limits::MAX_OUTPUT;
+use madrigal_intake::{Code, ServerConnection};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::tls::{Turn, Wire};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,9 +30,11 @@ pub(crate) async fn serve<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut connection = ServerConnection::new(desk.terms());
+    let mut changes = desk.changes();
+    let offer = Arc::clone(&changes.borrow_and_update());
+    let mut connection = ServerConnection::new(offer.terms());
     let mut pending = Pending::new();
-    let mut visitor = Visitor::new(key);
+    let mut visitor = Visitor::new(key, offer);
     let mut deadline = Box::pin(sleep_until(Instant::now() + introduction));
     loop {
         while let Some(asked) = connection.asked() {
@@ -52,6 +54,8 @@ pub(crate) async fn serve<S>(
                 Some(replies) = pending.next(), if room && !pending.is_empty() => Happened::Answered(replies),
                 Some(told) = told(&mut visitor.asking), if room => Happened::Told(told),
                 turn = wire.turn(&mut output, reads, &mut take) => Happened::Turned(turn),
+                // The desk outlives its connections.
+                Ok(()) = changes.changed() => Happened::Changed,
                 () = deadline.as_mut() => Happened::Late,
             }
         };
@@ -69,6 +73,15 @@ pub(crate) async fn serve<S>(
                 // All that are there go into one write.
                 while let Some(told) = visitor.asking.as_mut().and_then(Asking::told_now) {
                     pass_on(told, &mut connection);
+                }
+            }
+            Happened::Changed => {
+                let offer = Arc::clone(&changes.borrow_and_update());
+                if let Err(why) = visitor.is_still_known(offer.clients()) {
+                    // What was asked for is for somebody else now.
+                    pending.clear();
+                    visitor.asking = None;
+                    connection.reject(Code::Unknown, &why);
                 }
             }
             Happened::Turned(Ok(Turn::Came | Turn::Sent)) => {}
@@ -101,6 +114,8 @@ enum Happened {
     Told(Told),
     /// Bytes came or went.
     Turned(io::Result<Turn>),
+    /// The service's file was read again.
+    Changed,
     /// Nothing came for too long.
     Late,
 }

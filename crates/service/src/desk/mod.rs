@@ -2,6 +2,7 @@
 
 mod answers;
 mod connection;
+mod offer;
 mod office;
 mod port;
 mod reply;

@@ -1,20 +1,22 @@
 //! All that connections of clients have in common.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use madrigal_core::{Digest256, MAX_PARTIES, Party};
 use madrigal_intake::{Code, Input, Kind as Description, Output, Requests, Terms, What, WireError};
 use madrigal_net::fingerprint::Fingerprint;
 use madrigal_net::identity::Identity;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
+use super::offer::{Asks, Offer};
+use super::reply::No;
 use super::visitor::Visitor;
 use crate::config::{ClientConfig, Submitters};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::Meters;
-use crate::requests::{Pool, RequestKind};
+use crate::requests::RequestKind;
 use crate::together::Teller;
 
 /// Bytes of bodies that a client may send ahead of the disk.
@@ -30,18 +32,14 @@ pub(crate) struct Desk {
     pub(crate) keep: Arc<Keep>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) teller: Teller,
-    /// The kinds of jobs, in the order of the terms, where they come first.
-    pub(crate) kinds: Vec<Arc<Kind>>,
-    /// The kinds of requests, in the order of the terms.
-    requests: Vec<Asks>,
-    clients: RwLock<Arc<BTreeMap<String, ClientConfig>>>,
-    terms: Arc<Terms>,
+    name: String,
+    me: Party,
+    servers: usize,
+    /// What the server offers now. Connections hear when it changes.
+    offer: watch::Sender<Arc<Offer>>,
     /// Places for reads from the disk.
     pub(super) reads: Semaphore,
 }
-
-/// A kind of requests, and where they wait.
-pub(crate) type Asks = (Arc<RequestKind>, Arc<Pool>);
 
 /// Parts of a desk.
 pub(crate) struct DeskSetup {
@@ -60,39 +58,108 @@ pub(crate) struct DeskSetup {
 impl Desk {
     pub(crate) fn new(setup: DeskSetup) -> Self {
         let kinds = described_all(&setup.kinds, setup.requests.iter().map(|(kind, _)| kind));
-        let terms = terms(setup.name, setup.me, setup.servers, kinds);
+        let terms = terms(setup.name.clone(), setup.me, setup.servers, kinds);
+        let offer = Offer {
+            kinds: setup.kinds,
+            requests: setup.requests,
+            gone: Vec::new(),
+            clients: setup.clients,
+            terms: Arc::new(terms),
+        };
         Self {
             identity: setup.identity,
             keep: setup.keep,
             meters: setup.meters,
             teller: setup.teller,
-            kinds: setup.kinds,
-            requests: setup.requests,
-            clients: RwLock::new(Arc::new(setup.clients)),
-            terms: Arc::new(terms),
+            name: setup.name,
+            me: setup.me,
+            servers: setup.servers,
+            offer: watch::Sender::new(Arc::new(offer)),
             reads: Semaphore::new(READS),
         }
     }
 
-    pub(crate) fn terms(&self) -> Arc<Terms> {
-        Arc::clone(&self.terms)
+    /// Number of this server.
+    pub(super) fn me(&self) -> Party {
+        self.me
     }
 
-    /// The clients that are known now.
-    pub(crate) fn clients(&self) -> Arc<BTreeMap<String, ClientConfig>> {
-        let clients = self.clients.read();
-        Arc::clone(&clients.unwrap_or_else(PoisonError::into_inner))
+    /// What the server offers now.
+    pub(crate) fn offer(&self) -> Arc<Offer> {
+        Arc::clone(&self.offer.borrow())
     }
 
-    /// Takes another list of known clients, for those who come from now on.
-    pub(crate) fn reload(&self, clients: BTreeMap<String, ClientConfig>) {
-        let mut known = self.clients.write().unwrap_or_else(PoisonError::into_inner);
-        *known = Arc::new(clients);
+    /// Tells of changes of what the server offers.
+    pub(super) fn changes(&self) -> watch::Receiver<Arc<Offer>> {
+        self.offer.subscribe()
+    }
+
+    /// Takes what a file says that was read again. Kinds of requests are those that were there before.
+    pub(crate) fn reload(
+        &self,
+        kinds: Vec<Arc<Kind>>,
+        requests: &[Arc<RequestKind>],
+        clients: BTreeMap<String, ClientConfig>,
+    ) {
+        self.offer.send_modify(|offer| {
+            let requests = offer.requests.iter().map(|(before, pool)| {
+                let now = |kind: &&Arc<RequestKind>| kind.config.name == before.config.name;
+                let now = requests.iter().find(now).unwrap_or(before);
+                (Arc::clone(now), Arc::clone(pool))
+            });
+            let requests: Vec<Asks> = requests.collect();
+            let described = described_all(&kinds, requests.iter().map(|(kind, _)| kind));
+            let terms = terms(self.name.clone(), self.me, self.servers, described);
+            let before = offer.kinds.iter().chain(&offer.gone);
+            let gone = before.filter(|before| {
+                let name = &before.config.name;
+                kinds.iter().all(|kind| kind.config.name != *name)
+            });
+            *offer = Arc::new(Offer {
+                gone: gone.cloned().collect(),
+                kinds,
+                requests,
+                clients,
+                terms: Arc::new(terms),
+            });
+        });
     }
 
     /// Fingerprint of this server's key.
     pub(crate) fn key(&self) -> Fingerprint {
         self.identity.fingerprint()
+    }
+
+    /// The kind of jobs at a place of the terms that a client was told, as the kind is now.
+    pub(super) fn jobs(&self, number: u64, place: u32, visitor: &Visitor) -> Result<Arc<Kind>, No> {
+        let no_such = || (number, Code::NotFound, "no such kind of jobs".to_owned());
+        let told = visitor.offer().kind(place).ok_or_else(no_such)?;
+        let name = &told.config.name;
+        let now = self.offer().named(name).cloned().ok_or_else(no_such)?;
+        match now.digest == told.digest {
+            true => Ok(now),
+            false => {
+                let text = format!(
+                    "kind `{name}` is another one since the service's file was read again: connect anew"
+                );
+                Err((number, Code::NotFound, text))
+            }
+        }
+    }
+
+    /// Checks that a client may submit to a kind of jobs now.
+    pub(super) fn may_submit(&self, kind: &Kind, visitor: &Visitor) -> Result<(), (Code, String)> {
+        let (name, offer) = (&kind.config.name, self.offer());
+        let now = offer.kinds.iter().find(|kind| kind.config.name == *name);
+        match now {
+            Some(now) => may_submit(&now.config.submit, name, visitor),
+            None => {
+                let text = format!(
+                    "kind `{name}` was taken out of the service's file, and takes no submissions any more"
+                );
+                Err((Code::NotAllowed, text))
+            }
+        }
     }
 
     /// Takes requests, which are answered when their batch is.
@@ -101,10 +168,15 @@ impl Desk {
         requests: Requests,
         visitor: &mut Visitor,
     ) -> Result<(), (Code, String)> {
-        let place = (requests.kind as usize).checked_sub(self.kinds.len());
-        let found = place.and_then(|place| self.requests.get(place));
+        let told = visitor.offer();
+        let place = (requests.kind as usize).checked_sub(told.kinds.len());
+        let found = place.and_then(|place| told.requests.get(place));
         let no_such = || (Code::NotFound, "no such kind of requests".to_owned());
-        let (kind, pool) = found.ok_or_else(no_such)?;
+        let name = &found.ok_or_else(no_such)?.0.config.name;
+        let offer = self.offer();
+        let mut now = offer.requests.iter();
+        let now = now.find(|(kind, _)| kind.config.name == *name);
+        let (kind, pool) = now.ok_or_else(no_such)?;
         may_submit(&kind.config.submit, &kind.config.name, visitor)?;
         visitor.ask(pool, requests)
     }
@@ -169,11 +241,7 @@ pub(crate) fn check_welcome(
 }
 
 /// Whether a client may submit to a kind.
-pub(super) fn may_submit(
-    submit: &Submitters,
-    kind: &str,
-    visitor: &Visitor,
-) -> Result<(), (Code, String)> {
+fn may_submit(submit: &Submitters, kind: &str, visitor: &Visitor) -> Result<(), (Code, String)> {
     let allowed = match (submit, visitor.client()) {
         (Submitters::Anyone, _) | (Submitters::Known, Some(_)) => true,
         (Submitters::Named(names), Some(client)) => names.contains(client),

@@ -2,7 +2,10 @@
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use madrigal_intake::{Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+use madrigal_intake::{Code, Finished, OutputPiece, Refused, ServerConnection, Signed, State};
+
+/// A refusal of a message: its number, the reason for programs and for people.
+pub(super) type No = (u64, Code, String);
 
 /// Answers of the desk, which the connection's machine checks again.
 #[derive(Debug)]

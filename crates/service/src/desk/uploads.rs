@@ -10,9 +10,9 @@ use madrigal_intake::{Begin, Code, Receipt, Whole};
 use madrigal_vault::agreement::Record;
 use madrigal_vault::{Begun, Submission, VaultError};
 
-use super::answers::{Answer, No, refused};
-use super::office::{Desk, may_submit};
-use super::reply::Reply;
+use super::answers::{Answer, refused};
+use super::office::Desk;
+use super::reply::{No, Reply};
 use super::visitor::{Upload, Visitor};
 use crate::clock::now;
 use crate::kind::Kind;
@@ -25,11 +25,9 @@ impl Desk {
         kind: u32,
         headers: &[Header],
         visitor: &Visitor,
-    ) -> Result<(usize, Arc<Kind>, String), No> {
-        let place = kind as usize;
-        let kind = self.jobs(number, kind)?;
-        let config = &kind.config;
-        let may = may_submit(&config.submit, &config.name, visitor);
+    ) -> Result<(Arc<Kind>, String), No> {
+        let kind = self.jobs(number, kind, visitor)?;
+        let may = self.may_submit(&kind, visitor);
         may.map_err(|(code, text)| (number, code, text))?;
         let client = headers.first().map(|header| header.named().client.clone());
         let client = client.unwrap_or_default();
@@ -54,10 +52,10 @@ impl Desk {
             Some(known) if known != client => wrong(format!(
                 "an input of client `{client}`, and the connection is of client `{known}`"
             )),
-            None if self.clients().contains_key(&client) => wrong(format!(
+            None if self.offer().clients().contains_key(&client) => wrong(format!(
                 "client `{client}` is known here by a key or a token, which the connection does not have"
             )),
-            _ => Ok((place, kind, client)),
+            _ => Ok((kind, client)),
         }
     }
 
@@ -68,9 +66,9 @@ impl Desk {
         visitor: &mut Visitor,
     ) -> Result<Answer, No> {
         let number = begin.number;
-        let (place, kind, client) = self.may(number, begin.kind, headers, visitor)?;
+        let (kind, client) = self.may(number, begin.kind, headers, visitor)?;
         let upload = Upload {
-            kind: place,
+            kind: Arc::clone(&kind),
             id: begin.id,
             digest: begin.digest,
         };
@@ -83,7 +81,7 @@ impl Desk {
             length: begin.length,
             digest: begin.digest.0,
         };
-        visitor.uploads.insert(number, upload);
+        visitor.uploads.insert(number, upload.clone());
         let begun = self.keep.vault().begin(submission, now());
         Ok(async move {
             vec![match begun.await {
@@ -102,15 +100,15 @@ impl Desk {
         visitor: &Visitor,
     ) -> Result<Answer, No> {
         let number = whole.number;
-        let (place, kind, client) = self.may(number, whole.kind, headers, visitor)?;
+        let (kind, client) = self.may(number, whole.kind, headers, visitor)?;
         let upload = Upload {
-            kind: place,
+            kind: Arc::clone(&kind),
             id: whole.id,
             digest: whole.digest,
         };
         let length = whole.body.len() as u64;
         // One client's wrong shares would end the jobs of all.
-        let shares = kind.shares(self.terms().place, &whole.headers, &whole.body);
+        let shares = kind.shares(self.me(), &whole.headers, &whole.body);
         shares.map_err(|problem| (number, Code::Header, problem))?;
         let submission = Submission {
             id: whole.id.0,
@@ -147,7 +145,7 @@ impl Desk {
             Ok(Some(at)) => return self.accepted(number, &upload, Ok(at)),
             Err(error) => return self.refusal(number, &error),
         }
-        let (desk, kind) = (Arc::clone(&self), Arc::clone(&self.kinds[upload.kind]));
+        let (desk, kind) = (Arc::clone(&self), Arc::clone(&upload.kind));
         let checked = Arc::clone(&self).reading(number, move || {
             let read = desk.keep.vault().received(&upload.id.0);
             let read = read.map_err(|error| (number, Code::Server, error.to_string()))?;
@@ -157,7 +155,7 @@ impl Desk {
                 let text = "it came on another connection meanwhile: ask for its state";
                 (number, Code::Retry, text.to_owned())
             })?;
-            let shares = kind.shares(desk.terms().place, &header, &body);
+            let shares = kind.shares(desk.me(), &header, &body);
             shares.map_err(|problem| (number, Code::Header, problem))
         });
         match checked.await {
@@ -167,7 +165,7 @@ impl Desk {
             }
             Err((number, Code::Header, problem)) => {
                 // The bytes make room for others, and the submission never is accepted.
-                let kind = &self.kinds[upload.kind].config.name;
+                let kind = &upload.kind.config.name;
                 let ids = vec![upload.id.0];
                 let dropped = self.keep.write(kind, Record::Bar { ids }).await;
                 if let Err(error) = dropped {
@@ -184,7 +182,7 @@ impl Desk {
     fn accepted(&self, number: u64, upload: &Upload, at: Result<u64, VaultError>) -> Reply {
         match at {
             Ok(at) => {
-                let kind = &self.kinds[upload.kind].config.name;
+                let kind = &upload.kind.config.name;
                 self.keep.accepted(kind);
                 self.teller.accepted(kind);
                 self.receipt(number, upload, at)
@@ -194,7 +192,7 @@ impl Desk {
     }
 
     fn receipt(&self, number: u64, upload: &Upload, at: u64) -> Reply {
-        let kind = &self.kinds[upload.kind];
+        let kind = &upload.kind;
         let receipt = Receipt {
             server: self.key(),
             kind: kind.config.name.clone(),

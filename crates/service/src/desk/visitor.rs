@@ -13,17 +13,22 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::offer::Offer;
 use super::reply::Reply;
 use crate::config::ClientConfig;
+use crate::kind::Kind;
 use crate::requests::{Pool, SessionName, Told};
 
 /// A client on one connection.
-#[derive(Debug)]
 pub(crate) struct Visitor {
     /// Key that the connection has proved.
     key: Option<Fingerprint>,
     /// Name by which the client is known; nothing if it is anonymous.
     client: Option<String>,
+    /// Digest of the token that the client has shown.
+    token: Option<[u8; 32]>,
+    /// What the server offered when the client came: places of kinds are of these terms.
+    offer: Arc<Offer>,
     greeted: bool,
     /// Uploads that are open, by their numbers.
     pub(super) uploads: HashMap<u64, Upload>,
@@ -83,18 +88,19 @@ impl Drop for Asking {
 }
 
 /// An upload that is open.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Upload {
-    /// Place of the kind.
-    pub(super) kind: usize,
+    pub(super) kind: Arc<Kind>,
     pub(super) id: Digest256,
     pub(super) digest: Digest256,
 }
 
 impl Visitor {
-    pub(crate) fn new(key: Option<Fingerprint>) -> Self {
+    pub(crate) fn new(key: Option<Fingerprint>, offer: Arc<Offer>) -> Self {
         Self {
             key,
+            token: None,
+            offer,
             client: None,
             greeted: false,
             uploads: HashMap::new(),
@@ -124,6 +130,36 @@ impl Visitor {
             }
         });
         asking.push(pool, requests)
+    }
+
+    /// What the server offered when the client came.
+    pub(super) fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// Checks that the client is still known by what it has shown, where the list of clients may have changed since.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub(super) fn is_still_known(
+        &self,
+        known: &BTreeMap<String, ClientConfig>,
+    ) -> Result<(), String> {
+        let Some(name) = &self.client else {
+            return Ok(());
+        };
+        let shows = |client: &ClientConfig| {
+            let by_key = self.key.is_some() && client.key == self.key;
+            let token = self.token.zip(client.token);
+            let by_token = token.is_some_and(|(shown, known)| *known.as_bytes() == shown);
+            by_key || by_token
+        };
+        match known.get(name).is_some_and(shows) {
+            true => Ok(()),
+            false => Err(format!(
+                "client `{name}` is not known any more by the key or the token that it has shown: the service's file was read again"
+            )),
+        }
     }
 
     pub(crate) fn is_greeted(&self) -> bool {
@@ -184,6 +220,7 @@ impl Visitor {
         }
         if let Some(token) = &hello.token {
             let digest: [u8; 32] = Sha256::digest(&**token).into();
+            self.token = Some(digest);
             // All are looked at, so that time tells nothing of which fits.
             let mut by_token = None;
             for (name, client) in known {

@@ -1,7 +1,7 @@
 //! What is held now, from the vault.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use madrigal_core::{Digest256, Party, Zeroizing};
@@ -45,7 +45,7 @@ pub(crate) struct InUse {
 /// All holding kinds of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    kinds: BTreeMap<String, Mutex<Holding>>,
+    kinds: RwLock<BTreeMap<String, Arc<Mutex<Holding>>>>,
 }
 
 /// A holding kind.
@@ -62,25 +62,42 @@ impl Held {
         vault: &Vault,
         kinds: impl Iterator<Item = &'a Kind>,
     ) -> Result<Self, VaultError> {
-        let holding = kinds.filter(|kind| kind.config.holds.is_some());
-        let names = holding.map(|kind| (kind.config.name.clone(), Mutex::default()));
-        let held = Self {
-            kinds: names.collect(),
-        };
-        for kind in held.kinds.keys() {
-            held.look(vault, kind)?;
-        }
+        let held = Self::default();
+        held.add(vault, kinds)?;
         Ok(held)
+    }
+
+    /// Takes further kinds, of which those are known already that were there.
+    pub(crate) fn add<'a>(
+        &self,
+        vault: &Vault,
+        kinds: impl Iterator<Item = &'a Kind>,
+    ) -> Result<(), VaultError> {
+        for kind in kinds.filter(|kind| kind.config.holds.is_some()) {
+            let name = &kind.config.name;
+            let mut all = self.kinds.write().unwrap_or_else(PoisonError::into_inner);
+            all.entry(name.clone()).or_default();
+            drop(all);
+            self.look(vault, name)?;
+        }
+        Ok(())
     }
 
     /// Whether a kind holds inputs.
     pub(crate) fn has(&self, kind: &str) -> bool {
-        self.kinds.contains_key(kind)
+        self.holding(kind).is_some()
     }
 
-    fn of(&self, kind: &str) -> Option<MutexGuard<'_, Holding>> {
-        let holding = self.kinds.get(kind)?.lock();
-        Some(holding.unwrap_or_else(PoisonError::into_inner))
+    fn holding(&self, kind: &str) -> Option<Arc<Mutex<Holding>>> {
+        let all = self.kinds.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(kind).cloned()
+    }
+
+    /// Does something with what a kind holds.
+    fn with<T>(&self, kind: &str, with: impl FnOnce(&mut Holding) -> T) -> Option<T> {
+        let holding = self.holding(kind)?;
+        let mut holding = holding.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(with(&mut holding))
     }
 
     /// Looks what a kind holds after one of its batches has ended; gives whether the kind holds inputs at all.
@@ -89,20 +106,20 @@ impl Held {
             return Ok(false);
         }
         let newest = newest(vault, kind)?;
-        if let Some(mut holding) = self.of(kind)
-            && holding.newest != newest
-        {
-            *holding = Holding {
-                newest,
-                shares: None,
-            };
-        }
+        self.with(kind, |holding| {
+            if holding.newest != newest {
+                *holding = Holding {
+                    newest,
+                    shares: None,
+                };
+            }
+        });
         Ok(true)
     }
 
     /// The newest load of a kind, with its submission.
     fn now(&self, kind: &str) -> Option<(Loaded, Id)> {
-        self.of(kind)?.newest.clone()
+        self.with(kind, |holding| holding.newest.clone())?
     }
 
     /// Whether a later load has taken the place of a batch of this kind.
@@ -242,11 +259,12 @@ impl Keep {
             let newest = holding.newest.as_ref();
             newest.is_some_and(|(newest, _)| newest == loaded)
         };
-        if let Some(holding) = self.held().of(holder)
-            && is_newest(&holding)
-            && let Some(shares) = &holding.shares
-        {
-            return Ok(Arc::clone(shares));
+        let known = self.held().with(holder, |holding| {
+            let newest = is_newest(holding);
+            holding.shares.clone().filter(|_| newest)
+        });
+        if let Some(shares) = known.flatten() {
+            return Ok(shares);
         }
         let wrong = |problem: &dyn std::fmt::Display| {
             format!("what kind `{holder}` holds since its batch {batch}: {problem}")
@@ -257,11 +275,11 @@ impl Keep {
         let shares = kind.shares(me, &header, &body);
         let shares = Arc::new(shares.map_err(|problem| wrong(&problem))?);
         // A load that was replaced meanwhile is not kept.
-        if let Some(mut holding) = self.held().of(holder)
-            && is_newest(&holding)
-        {
-            holding.shares = Some(Arc::clone(&shares));
-        }
+        self.held().with(holder, |holding| {
+            if is_newest(holding) {
+                holding.shares = Some(Arc::clone(&shares));
+            }
+        });
         Ok(shares)
     }
 

@@ -14,6 +14,8 @@ pub enum Trouble {
     Waits(String),
     /// A kind of jobs has stopped until an operator has looked.
     Stopped(String),
+    /// No batch of a kind begins, as a server says that it lacks what waits here.
+    Stalled(String),
     /// The server takes leave, and takes nothing on.
     Leaving,
     /// The disk, or what is kept on it.
@@ -50,7 +52,10 @@ impl Health {
         }
         let line = |(trouble, why): (&Trouble, &String)| match trouble {
             Trouble::Servers => format!("servers: {why}\n"),
-            Trouble::Kind(kind) | Trouble::Waits(kind) | Trouble::Stopped(kind) => {
+            Trouble::Kind(kind)
+            | Trouble::Waits(kind)
+            | Trouble::Stopped(kind)
+            | Trouble::Stalled(kind) => {
                 format!("kind {kind}: {why}\n")
             }
             Trouble::Leaving => format!("leaving: {why}\n"),

@@ -20,6 +20,15 @@ pub struct KindLabel {
     pub kind: String,
 }
 
+/// A kind of jobs, and another server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct PartyLabel {
+    /// Name of the kind.
+    pub kind: String,
+    /// Number of the server.
+    pub party: u64,
+}
+
 /// How a batch ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct EndLabel {
@@ -53,10 +62,14 @@ pub struct Meters {
     pub in_session: Gauge,
     /// Sessions so far.
     pub sessions: Counter,
+    /// Version of the servers' notes that all speak in the last session; 0 before the first.
+    pub notes_version: Gauge,
     /// Submissions that were accepted.
     pub accepted: Family<KindLabel, Counter>,
     /// Submissions that wait for a batch.
     pub waiting: Family<KindLabel, Gauge>,
+    /// Submissions that a server lacked when it was asked last, at the leader.
+    pub lacked: Family<PartyLabel, Gauge>,
     /// Batches that may begin by the server's policy, until time goes on.
     pub batches_left: Family<KindLabel, Gauge>,
     /// Epsilon that may yet be spent by the server's policy.
@@ -102,8 +115,10 @@ impl Meters {
         let made = Self {
             in_session: Gauge::default(),
             sessions: Counter::default(),
+            notes_version: Gauge::default(),
             accepted: Family::default(),
             waiting: Family::default(),
+            lacked: Family::default(),
             batches_left: Family::default(),
             epsilon_left: Family::default(),
             batches: Family::default(),
@@ -132,6 +147,11 @@ impl Meters {
             made.sessions.clone(),
         );
         r.register(
+            "notes_version",
+            "Version of the servers' notes that all servers of the last session speak",
+            made.notes_version.clone(),
+        );
+        r.register(
             "submissions_accepted",
             "Submissions accepted",
             made.accepted.clone(),
@@ -140,6 +160,11 @@ impl Meters {
             "submissions_waiting",
             "Submissions that wait for a batch",
             made.waiting.clone(),
+        );
+        r.register(
+            "submissions_lacked",
+            "Submissions that a server lacked when it was asked last",
+            made.lacked.clone(),
         );
         r.register(
             "batches_left",
@@ -210,6 +235,15 @@ impl Meters {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
+    }
+
+    /// Notes how many submissions of a kind a server lacks.
+    pub fn lacks(&self, kind: &str, party: usize, lacks: usize) {
+        let label = PartyLabel {
+            kind: kind.to_owned(),
+            party: party as u64,
+        };
+        self.lacked.get_or_create(&label).set(lacks as i64);
     }
 
     /// Counts a refusal.

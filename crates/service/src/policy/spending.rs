@@ -2,7 +2,7 @@
 //!
 //! The count is a note in the vault, which is written with the record that a batch is prepared: nothing is computed that was not counted.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use madrigal_noise::{Delta, Epsilon};
@@ -17,13 +17,14 @@ const VERSION: u8 = 1;
 const LAST: u64 = 253_402_300_799;
 
 /// A kind's limit, and what was taken of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Spending {
     kind: String,
     allowed: Option<Allowed>,
     /// Spent by each batch, where the kind is private.
     each: Privacy,
-    spent: Mutex<Spent>,
+    /// The same for all limits that the kind had since the server was started.
+    spent: Arc<Mutex<Spent>>,
 }
 
 /// Batches that have begun.
@@ -59,12 +60,17 @@ impl Spending {
         Ok(Self {
             kind: kind.to_owned(),
             each,
-            allowed: match verdict {
-                Verdict::Allowed(allowed) => Some(allowed.clone()),
-                Verdict::NoPolicy | Verdict::Refused(_) => None,
-            },
-            spent: Mutex::new(spent),
+            allowed: verdict.allowed(),
+            spent: Arc::new(Mutex::new(spent)),
         })
+    }
+
+    /// The same spending under another verdict.
+    pub(crate) fn under(&self, verdict: &Verdict) -> Self {
+        Self {
+            allowed: verdict.allowed(),
+            ..self.clone()
+        }
     }
 
     /// The fewest submissions of a batch, where the service's file says `least`.

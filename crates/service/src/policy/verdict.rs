@@ -307,6 +307,16 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("[{}]", names.join(", "))
 }
 
+impl Verdict {
+    /// The rule that allows it, with its limits.
+    pub(crate) fn allowed(&self) -> Option<Allowed> {
+        match self {
+            Self::Allowed(allowed) => Some(allowed.clone()),
+            Self::NoPolicy | Self::Refused(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

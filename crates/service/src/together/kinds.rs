@@ -23,6 +23,7 @@ use tracing::{debug, error, info, warn};
 use super::admission::Admission;
 use super::lines::Lines;
 use super::notes::{JobNumber, Note};
+use super::stall::Stall;
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
@@ -58,6 +59,8 @@ pub(crate) struct InSession {
     pub(crate) generation: u64,
     pub(crate) session: Session,
     pub(crate) lines: Lines,
+    /// Whether the kind's notes are still of this beginning: others are not sent.
+    pub(crate) open: Rc<Cell<bool>>,
 }
 
 /// Events of a kind.
@@ -78,6 +81,10 @@ pub(crate) enum KindEvent {
     Machine(Event),
     /// A look whether a batch can begin.
     Look,
+    /// The kind as the service's file has it, which was read again.
+    Renewed(Arc<Kind>),
+    /// The kind is another one now.
+    Gone,
 }
 
 /// Sends events to a kind.
@@ -88,6 +95,12 @@ pub(crate) struct KindDoor {
 }
 
 impl KindDoor {
+    /// Takes the kind as a file has it that was read again.
+    pub(crate) fn renew(&mut self, kind: Arc<Kind>) {
+        self.kind = Arc::clone(&kind);
+        self.tell(KindEvent::Renewed(kind));
+    }
+
     pub(crate) fn tell(&self, event: KindEvent) {
         // Nobody hears where the server has ended.
         let _ = self.events.send(event);
@@ -155,6 +168,8 @@ pub(crate) struct KindTask {
     stopped: bool,
     /// The other servers' last word of ours in this session, whether our policy lets batches begin.
     told: Option<String>,
+    /// Whoever lacks what waits here, at the leader.
+    stall: Stall,
 }
 
 struct Running {
@@ -200,6 +215,7 @@ impl KindTask {
             next_expiry: Instant::now(),
             stopped: false,
             told: None,
+            stall: Stall::default(),
             kind: Arc::clone(&kind),
         };
         let events = door;
@@ -209,6 +225,9 @@ impl KindTask {
     /// Handles events until the server ends.
     pub(crate) async fn work(mut self) {
         while let Some(event) = self.events.recv().await {
+            if matches!(event, KindEvent::Gone) {
+                break;
+            }
             self.take(event);
         }
     }
@@ -267,6 +286,12 @@ impl KindTask {
                 self.tell_refusal();
                 self.look();
             }
+            KindEvent::Renewed(kind) => {
+                self.kind = kind;
+                self.tell_refusal();
+                self.look();
+            }
+            KindEvent::Gone => {}
         }
     }
 
@@ -305,11 +330,18 @@ impl KindTask {
         let generation = session.generation;
         match self.frames.entry(from).or_default().frame(frame) {
             Ok(None) => {}
-            Ok(Some(message)) => self.handle(Event::Message {
-                from,
-                generation,
-                message,
-            }),
+            Ok(Some(message)) => {
+                if let Message::Have { have, .. } = &message {
+                    let lacks = self.stall.answered(from, have);
+                    let name = &self.kind.config.name;
+                    self.common.meters.lacks(name, from.index(), lacks);
+                }
+                self.handle(Event::Message {
+                    from,
+                    generation,
+                    message,
+                });
+            }
             Err(problem) => {
                 let reason = format!("{from} about kind `{}`: {problem}", self.name());
                 session.session.fail(madrigal_net::Error::Ended { reason });
@@ -318,10 +350,12 @@ impl KindTask {
     }
 
     fn handle(&mut self, event: Event) {
-        let view = self.common.keep.view(&self.kind.config.name);
-        let actions = self.machine.handle(event, &view);
-        if let Some(error) = view.error() {
-            self.common.keep.trouble(&error);
+        let (keep, machine) = (&self.common.keep, &mut self.machine);
+        let (actions, error) = keep.with_view(&self.kind.config.name, |view| {
+            (machine.handle(event, view), view.error())
+        });
+        if let Some(error) = error {
+            keep.trouble(&error);
         }
         actions.into_iter().for_each(|action| self.perform(action));
     }
@@ -344,7 +378,10 @@ impl KindTask {
                     }
                 });
             }
-            Action::StartJob { n, run, name, ids } => self.start(n, run, name, &ids),
+            Action::StartJob { n, run, name, ids } => {
+                self.moves();
+                self.start(n, run, name, &ids);
+            }
             Action::StopJob { n, run } => {
                 if let Some(job) = self.end_job(n, run) {
                     job.task.abort();
@@ -353,6 +390,7 @@ impl KindTask {
             Action::Ended { n, outcome } => self.ended(n, &outcome),
             Action::NoBatch { common, least } => {
                 debug!(kind = self.name(), common, least, "no batch yet");
+                self.no_batch(least);
                 self.release();
                 self.look_later();
             }
@@ -361,7 +399,8 @@ impl KindTask {
     }
 
     fn send(&mut self, to: Party, message: &Message) {
-        let Some(InSession { lines, .. }) = &self.session else {
+        let session = self.session.as_ref();
+        let Some(InSession { lines, .. }) = session.filter(|session| session.open.get()) else {
             return;
         };
         let kind = self.name().to_owned();
@@ -515,6 +554,33 @@ impl KindTask {
         self.release();
     }
 
+    /// Takes note that no batch came of what waits, and tells who lacks it if that goes on. Where a policy refuses, `least` is more than can be.
+    fn no_batch(&mut self, least: u64) {
+        let waiting = self.common.keep.waiting(self.name()) as u64;
+        if waiting < least {
+            return self.moves();
+        }
+        let Some(still) = self.stall.none(Instant::now()) else {
+            return;
+        };
+        let (kind, who) = (self.name(), still.who);
+        warn!(
+            kind,
+            who, "no batch begins: submissions that wait here are not at all servers"
+        );
+        if still.is_trouble {
+            let who = format!("no batch begins: {who}");
+            self.common.keep.stalled(kind, Some(who));
+        }
+    }
+
+    /// Takes note that batches begin, or that none has to.
+    fn moves(&mut self) {
+        if self.stall.over() {
+            self.common.keep.stalled(self.name(), None);
+        }
+    }
+
     /// Has a look made after a pause.
     fn look_later(&mut self) {
         let (pause, door) = (self.pause, self.door.clone());
@@ -542,9 +608,11 @@ impl KindTask {
             self.next_expiry = now + EXPIRY;
             return self.handle(Event::Overdue);
         }
-        let config = &self.kind.config;
+        let kind = Arc::clone(&self.kind);
+        let config = &kind.config;
         let waiting = self.common.keep.waiting(&config.name);
         if waiting == 0 {
+            self.moves();
             self.first = None;
             self.common.admission.withdraw(&config.name);
             return;

@@ -1,6 +1,7 @@
 //! Lines: the ways on which a server sends notes to the others and hears theirs, for as long as a session lasts.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use bytes::Bytes;
 use madrigal_core::Party;
@@ -8,6 +9,7 @@ use madrigal_net::{Channel, Context, Error, Fact, Job, Receiver, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::notes::{LENGTH_BYTES, MAX_NOTE, Note};
+use super::versions::Notes;
 
 /// Number of the job of a session in which servers send each other notes.
 pub(crate) const NOTES_JOB: u32 = 1;
@@ -15,6 +17,8 @@ pub(crate) const NOTES_JOB: u32 = 1;
 /// Ways to send notes. What is sent is bounded by the agreement about batches, of which each kind has one message under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
+    /// Versions of the notes that these servers speak: what needs a newer one is not sent.
+    pub(crate) notes: Rc<Notes>,
     to: BTreeMap<Party, UnboundedSender<Bytes>>,
 }
 
@@ -40,8 +44,13 @@ pub(crate) struct Reader {
 }
 
 impl Lines {
-    /// Opens lines to all other servers, who agree on `facts`.
-    pub(crate) async fn open(session: &Session, facts: &[Fact]) -> Result<(Self, Ends), Error> {
+    /// Opens lines to all other servers, who agree on `facts`, for notes of these versions.
+    pub(crate) async fn open(
+        session: &Session,
+        facts: &[Fact],
+        notes: Notes,
+    ) -> Result<(Self, Ends), Error> {
+        let notes = Rc::new(notes);
         let job = session.job(NOTES_JOB, facts, None).await?;
         let context = job.context();
         let (mut writers, mut readers, mut to) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -61,7 +70,7 @@ impl Lines {
             writers,
             readers,
         };
-        Ok((Self { to }, ends))
+        Ok((Self { notes, to }, ends))
     }
 
     /// Sends a note to a server. It is lost if the session is.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_net::transport::{ConnectConfig, HandedOn, Meeting, Security, Transport, connect};
-use madrigal_net::{Session, SessionConfig};
+use madrigal_net::{Session, SessionConfig, Speaks};
 use tokio::time::timeout;
 use tracing::{debug, info, warn};
 
@@ -34,6 +34,8 @@ pub(crate) struct Meet {
     pub(crate) security: Security,
     /// Threads that this server computes with.
     pub(crate) threads: usize,
+    /// Protocols above the session's that this server speaks.
+    pub(crate) speaks: Vec<Speaks>,
     pub(crate) health: Arc<Health>,
     pub(crate) between: Option<Between>,
 }
@@ -89,6 +91,7 @@ impl Meet {
         let transport = transport.await.map_err(|error| error.to_string())?;
         let mut config = SessionConfig::new(self.me, self.addresses.len());
         config.threads = self.threads;
+        config.speaks.clone_from(&self.speaks);
         config.silence = SILENCE;
         config.patience = PATIENCE;
         let session = match &self.between {

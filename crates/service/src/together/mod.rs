@@ -6,6 +6,9 @@ mod lines;
 mod meet;
 mod notes;
 mod requests;
+mod sitting;
+mod stall;
+mod versions;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,7 +27,7 @@ use madrigal_net::{Error, Fact, Session};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use self::admission::Admission;
 use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
@@ -33,6 +36,9 @@ pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
+use self::sitting::Sitting;
+use self::versions::Notes;
+pub(crate) use self::versions::{SPOKEN, speaks};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
@@ -40,8 +46,9 @@ use crate::requests::{Key, Pool, RequestKind};
 
 /// Pause between two looks whether batches can begin.
 const TICK: Duration = Duration::from_millis(50);
-/// Version of the notes, which servers compare.
-const NOTES: &str = "3";
+
+/// Time for which servers that have to meet again wait for jobs that are at work.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
@@ -71,6 +78,8 @@ pub(crate) struct Teller(UnboundedSender<Ask>);
 enum Ask {
     /// A submission to a kind was accepted.
     Accepted(String),
+    /// The service's file was read again, and has these kinds.
+    Kinds(Vec<Arc<Kind>>),
     /// The server takes leave, within this time.
     Leave(Duration),
 }
@@ -97,6 +106,11 @@ impl Together {
     /// A way to tell the thread something.
     pub(crate) fn teller(&self) -> Teller {
         Teller(self.asks.clone())
+    }
+
+    /// Takes the kinds of a file that was read again.
+    pub(crate) fn reload(&self, kinds: Vec<Arc<Kind>>) {
+        let _ = self.asks.send(Ask::Kinds(kinds));
     }
 
     /// Has the server take leave: nothing new begins, and jobs have this time to end.
@@ -138,17 +152,6 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         jobs: Cell::new(0),
         leaving: Cell::new(false),
     });
-    let mut doors = BTreeMap::new();
-    for kind in kinds {
-        let name = kind.config.name.clone();
-        match KindTask::new(kind, Rc::clone(&common)) {
-            Ok((task, door)) => {
-                spawn_local(task.work());
-                doors.insert(name, door);
-            }
-            Err(error) => common.keep.trouble(&error),
-        }
-    }
     let mut request_doors = BTreeMap::new();
     for request in requests {
         let name = request.0.config.name.clone();
@@ -157,24 +160,27 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         spawn_local(task.work());
         request_doors.insert(name, door);
     }
-    let all = doors.clone();
-    spawn_local(async move {
-        loop {
-            sleep(TICK).await;
-            all.values().for_each(|door| door.tell(KindEvent::Look));
-        }
-    });
-    let mut generation = 0;
     let servers = Servers {
         common: &common,
-        doors: &doors,
+        doors: Rc::default(),
         requests: &request_doors,
         health: &health,
+        names: meet.names.clone(),
         memory,
-        lines: RefCell::default(),
+        sitting: RefCell::default(),
+        generation: Cell::new(0),
         left: Cell::default(),
         told: Cell::default(),
     };
+    kinds.into_iter().for_each(|kind| servers.add(kind));
+    let all = Rc::clone(&servers.doors);
+    spawn_local(async move {
+        loop {
+            sleep(TICK).await;
+            let doors = all.borrow();
+            doors.values().for_each(|door| door.tell(KindEvent::Look));
+        }
+    });
     while !servers.told.get() {
         let session = tokio::select! {
             session = meet.next(&mut handed) => session,
@@ -184,18 +190,21 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             session.close().await;
             break;
         }
-        generation += 1;
         common.next_job.set(lines::NOTES_JOB + 1);
         common.leaving.set(false);
         meters.sessions.inc();
         meters.in_session.set(1);
-        info!(generation, "in session with all servers");
+        info!(
+            generation = meters.sessions.get(),
+            notes = %Notes::of(&session, &meet.names),
+            "in session with all servers"
+        );
         let ended = tokio::select! {
-            ended = servers.in_session(&session, generation) => Some(ended),
+            ended = servers.in_session(&session) => Some(ended),
             () = servers.hear(&mut asks) => None,
         };
         meters.in_session.set(0);
-        servers.lines.take();
+        servers.sitting.take();
         match (ended, servers.left.take()) {
             (None, _) => {}
             (Some(_), Some(party)) => {
@@ -207,7 +216,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
                 health.trouble(Trouble::Servers, error.to_string());
             }
         }
-        doors.values().for_each(|door| door.tell(KindEvent::Down));
+        servers.tell_all(|| KindEvent::Down);
         let requests = request_doors.values();
         requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
@@ -217,12 +226,15 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
 /// The other servers, while there is a session.
 struct Servers<'a> {
     common: &'a Rc<Common>,
-    doors: &'a BTreeMap<String, KindDoor>,
+    doors: Rc<RefCell<BTreeMap<String, KindDoor>>>,
     requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
+    names: Vec<String>,
     memory: u64,
-    /// Lines to the others, while there are some.
-    lines: RefCell<Option<Lines>>,
+    /// The session, while there is one.
+    sitting: RefCell<Option<Sitting>>,
+    /// Number of the last beginning of a kind: none has two with the same number.
+    generation: Cell<u64>,
     /// A server that has said that it takes leave.
     left: Cell<Option<Party>>,
     /// Whether this server was told to take leave. Hearing that is given up halfway where the session ends or comes meanwhile, as it does when all are
@@ -236,10 +248,11 @@ impl Servers<'_> {
         let within = loop {
             match asks.recv().await {
                 Some(Ask::Accepted(kind)) => {
-                    if let Some(door) = self.doors.get(&kind) {
+                    if let Some(door) = self.doors.borrow().get(&kind) {
                         door.tell(KindEvent::Look);
                     }
                 }
+                Some(Ask::Kinds(kinds)) => self.reload(kinds),
                 Some(Ask::Leave(within)) => break within,
                 None => break Duration::ZERO,
             }
@@ -250,8 +263,8 @@ impl Servers<'_> {
         self.common.leaving.set(true);
         let requests = self.requests.values();
         requests.for_each(|door| door.tell(RequestEvent::Leaving));
-        if let Some(lines) = &*self.lines.borrow() {
-            lines.send_all(&Note::Leaving);
+        if let Some(sitting) = &*self.sitting.borrow() {
+            sitting.lines.send_all(&Note::Leaving);
         }
         let until = Instant::now() + within;
         // Once at least, for what was just sent.
@@ -262,8 +275,8 @@ impl Servers<'_> {
     }
 
     /// Works in a session until it ends.
-    async fn in_session(&self, session: &Session, generation: u64) -> Error {
-        match self.try_in_session(session, generation).await {
+    async fn in_session(&self, session: &Session) -> Error {
+        match self.try_in_session(session).await {
             Ok(()) => Error::Ended {
                 reason: "a server has left".to_owned(),
             },
@@ -271,25 +284,22 @@ impl Servers<'_> {
         }
     }
 
-    async fn try_in_session(&self, session: &Session, generation: u64) -> Result<(), Error> {
-        let facts: [Fact; 1] = [("version of servers' notes".to_owned(), NOTES.to_owned())];
-        let (lines, ends) = Lines::open(session, &facts).await?;
+    async fn try_in_session(&self, session: &Session) -> Result<(), Error> {
+        let notes = Notes::of(session, &self.names);
+        let facts: [Fact; 1] = [notes.settled().fact()];
+        self.common
+            .meters
+            .notes_version
+            .set(notes.settled().number());
+        let (lines, ends) = Lines::open(session, &facts, notes).await?;
         let Ends {
             job,
             writers,
             mut readers,
         } = ends;
-        let kinds = self.doors.iter();
-        let kinds = kinds.map(|(name, door)| (name.clone(), Digest256(door.kind.digest)));
-        let kinds: BTreeMap<_, _> = kinds.collect();
-        *self.lines.borrow_mut() = Some(lines.clone());
-        let requests = self.requests.iter();
-        let requests = requests.map(|(name, door)| (name.clone(), door.told()));
-        let ours = Kinds {
-            kinds,
-            requests: requests.collect(),
-            memory: self.memory,
-        };
+        let sitting = Sitting::new(session.clone(), lines.clone());
+        *self.sitting.borrow_mut() = Some(sitting);
+        let ours = self.ours(&lines);
         lines.send_all(&Note::Kinds(ours.clone()));
         let mut writing: FuturesUnordered<_> = writers.into_iter().map(|one| one.work()).collect();
         let work = async {
@@ -298,35 +308,15 @@ impl Servers<'_> {
             let memory = theirs.iter().map(|(_, theirs)| theirs.memory).min();
             let memory = memory.unwrap_or(u64::MAX).min(self.memory);
             self.common.admission.allow(memory);
-            for (name, door) in self.doors {
-                let differs = theirs.iter().find_map(|(from, theirs)| {
-                    let why = match theirs.kinds.get(name) {
-                        Some(digest) if *digest == kinds_digest(door) => return None,
-                        Some(_) => "has another program, other lengths, sharings or receivers",
-                        None => "does not have it",
-                    };
-                    Some(format!("{from} {why}: compare the two services' files"))
-                });
-                let trouble = Trouble::Kind(name.clone());
-                match differs {
-                    None => {
-                        self.health.over(&trouble);
-                        door.tell(KindEvent::Up(InSession {
-                            generation,
-                            session: session.clone(),
-                            lines: lines.clone(),
-                        }));
-                    }
-                    Some(why) => {
-                        warn!(kind = name, why, "a kind is not ready");
-                        self.health.trouble(trouble, why);
-                    }
-                }
+            for (from, theirs) in &theirs {
+                self.told_kinds(*from, theirs.clone());
             }
+            self.settle();
             let here = InSession {
-                generation,
+                generation: self.next_generation(),
                 session: session.clone(),
                 lines: lines.clone(),
+                open: Rc::new(Cell::new(true)),
             };
             self.requests_up(&here, &ours, &theirs);
             try_join_all(readers.iter_mut().map(|reader| self.read(reader))).await?;
@@ -372,51 +362,106 @@ impl Servers<'_> {
     /// Passes the notes of a server on.
     async fn read(&self, reader: &mut Reader) -> Result<(), Error> {
         loop {
-            let event = match reader.next().await? {
-                Note::OfKind { kind, frame } => {
-                    let from = reader.from;
-                    (kind, KindEvent::Frame { from, frame })
-                }
-                Note::JobNumber(job) if reader.from == Party::new(0) => {
+            let note = reader.next().await?;
+            let from = reader.from;
+            let (kind, event) = match note {
+                Note::OfKind { kind, frame } => (kind, KindEvent::Frame { from, frame }),
+                Note::JobNumber(job) if from == Party::new(0) => {
                     (job.kind.clone(), KindEvent::JobNumber(job))
                 }
-                Note::Refusal { kind, reason } => {
-                    let from = reader.from;
-                    (kind, KindEvent::Refusal { from, reason })
+                Note::Refusal { kind, reason } => (kind, KindEvent::Refusal { from, reason }),
+                Note::JobNumber(_) | Note::Begin { .. } if from != Party::new(0) => {
+                    return Err(reader.refuse("a note that party 0 alone sends"));
                 }
-                Note::JobNumber(_) => {
-                    return Err(reader.refuse("the number of a job, which party 0 tells"));
-                }
-                Note::Leaving => {
-                    self.left.set(Some(reader.from));
-                    self.common.leaving.set(true);
+                note => {
+                    self.read_other(reader, note)?;
                     continue;
-                }
-                Note::Requests { kind, note } => {
-                    let from = reader.from;
-                    match self.requests.get(&kind) {
-                        Some(door) => door.tell(RequestEvent::Note { from, note }),
-                        None => {
-                            return Err(reader.refuse("a note about a kind that is not here"));
-                        }
-                    }
-                    continue;
-                }
-                Note::Kinds(_) => {
-                    return Err(reader.refuse("its kinds a second time"));
                 }
             };
-            // The other side sends nothing of a kind that is not ready here.
-            match self.doors.get(&event.0) {
-                Some(door) => door.tell(event.1),
-                None => return Err(reader.refuse("a note about a kind that is not here")),
+            let doors = self.doors.borrow();
+            let door = doors.get(&kind);
+            let refusal = matches!(event, KindEvent::Refusal { .. });
+            match (door, self.is_of_beginning(from, &kind)) {
+                // What a server refuses does not depend on when the kind has begun.
+                (Some(door), None | Some(true)) => door.tell(event),
+                (Some(door), _) if refusal => door.tell(event),
+                // It was on its way when a kind ended, or ended here.
+                (_, Some(_)) => debug!(kind, %from, "a note about a kind that has not begun"),
+                // In version 3 the other side sends nothing of a kind that is not ready here.
+                (None, None) => return Err(reader.refuse("a note about a kind that is not here")),
             }
         }
     }
-}
 
-fn kinds_digest(door: &KindDoor) -> Digest256 {
-    Digest256(door.kind.digest)
+    /// Takes a note that is not for a kind of jobs.
+    fn read_other(&self, reader: &Reader, note: Note) -> Result<(), Error> {
+        let from = reader.from;
+        match note {
+            Note::Leaving => {
+                self.left.set(Some(from));
+                self.common.leaving.set(true);
+            }
+            Note::Requests { kind, note } => match self.requests.get(&kind) {
+                Some(door) => door.tell(RequestEvent::Note { from, note }),
+                None => return Err(reader.refuse("a note about a kind that is not here")),
+            },
+            Note::Kinds(_) | Note::Begin { .. } | Note::Begun { .. } if !self.tells_anew() => {
+                return Err(
+                    reader.refuse("a note of a newer version than the servers have in common")
+                );
+            }
+            Note::Kinds(kinds) => {
+                self.told_kinds(from, kinds);
+                self.settle();
+            }
+            Note::Begin {
+                kind,
+                digest,
+                number,
+            } => self.told_begin(&kind, digest, number),
+            Note::Begun { kind, number } => self.told_begun(from, &kind, number),
+            Note::OfKind { .. } | Note::JobNumber(_) | Note::Refusal { .. } => {
+                return Err(reader.refuse("a note that is none of this place"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells all kinds of jobs something.
+    fn tell_all(&self, event: impl Fn() -> KindEvent) {
+        let doors = self.doors.borrow();
+        doors.values().for_each(|door| door.tell(event()));
+    }
+
+    /// Begins to serve a kind.
+    fn add(&self, kind: Arc<Kind>) {
+        let name = kind.config.name.clone();
+        match KindTask::new(kind, Rc::clone(self.common)) {
+            Ok((task, door)) => {
+                spawn_local(task.work());
+                self.doors.borrow_mut().insert(name, door);
+            }
+            Err(error) => self.common.keep.trouble(&error),
+        }
+    }
+
+    fn next_generation(&self) -> u64 {
+        self.generation.set(self.generation.get() + 1);
+        self.generation.get()
+    }
+
+    /// Has the servers meet again once no job is at work, or after a while.
+    fn meet_again(&self, session: Session) {
+        let common = Rc::clone(self.common);
+        spawn_local(async move {
+            let until = Instant::now() + QUIET;
+            while common.jobs.get() > 0 && Instant::now() < until {
+                sleep(TICK).await;
+            }
+            let reason = "this server's kinds have changed".to_owned();
+            session.fail(Error::Ended { reason });
+        });
+    }
 }
 
 /// The first note of a server.
