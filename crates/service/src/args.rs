@@ -27,12 +27,17 @@ pub struct Serve {
     pub json: bool,
 
     /// Run a service of this many servers on this machine, each a process, with keys and files made for it
-    #[arg(long, value_name = "N", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(2..=8), requires = "demo")]
+    #[arg(long, value_name = "N", conflicts_with = "config", value_parser = clap::value_parser!(u8).range(2..=8), requires = "of-local")]
     pub local: Option<u8>,
 
-    /// Kinds of the service that --local runs
-    #[arg(long, value_name = "NAME", requires = "local")]
+    /// Service that --local runs, of those that this program brings along
+    #[arg(long, value_name = "NAME", requires = "local", group = "of-local")]
     pub demo: Option<DemoArg>,
+
+    /// Program of the service that --local runs: a file that Python's `save`, or Rust's, has written. The client whose inputs have its dimension brings
+    /// submissions, others load what the servers hold, and each who gets outputs or loads has a file and a token of its own
+    #[arg(long, value_name = "FILE", requires = "local", group = "of-local", value_hint = ValueHint::FilePath)]
+    pub program: Option<PathBuf>,
 
     /// Directory of the service that --local runs; one that was made before goes on [default: a directory that is removed in the end]
     #[arg(long, value_name = "DIR", requires = "local", value_hint = ValueHint::DirPath)]

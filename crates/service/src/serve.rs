@@ -17,7 +17,7 @@ use tracing::{error, info, warn};
 use crate::args::{HealthArg, Serve};
 use crate::config::{self, ConfigError};
 use crate::kind::{Kind, KindInput};
-use crate::local;
+use crate::local::{self, Shown};
 use crate::operation::{AskError, Question, ask, start_log};
 use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
@@ -49,8 +49,11 @@ impl Fault for ServeError {
 /// # Errors
 /// [`Failure`]: files that cannot be used, a port that is taken.
 pub fn run(args: &Serve) -> Result<()> {
-    if let (Some(servers), Some(demo)) = (args.local, args.demo) {
-        return local::run(usize::from(servers), demo, args.directory.as_deref());
+    if let Some(servers) = args.local {
+        let demo = || args.demo.map(Shown::Demo);
+        let shown = args.program.clone().map(Shown::Program).or_else(demo);
+        let shown = shown.ok_or_else(|| Failure::bug("a local service without a program"))?;
+        return local::run(usize::from(servers), &shown, args.directory.as_deref());
     }
     stop::leave_signals_to_the_command();
     let file = args.config.as_deref();

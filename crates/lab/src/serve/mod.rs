@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use madrigal_service::args::DemoArg;
-use madrigal_service::local;
+use madrigal_service::local::{self, Shown};
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
@@ -129,7 +129,7 @@ fn clients() -> Result<Runtime> {
 
 /// Requests to a key server.
 fn logins(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
-    local::make(folder, SERVERS, DemoArg::Keys, threads)?;
+    local::make(folder, SERVERS, &Shown::Demo(DemoArg::Keys), threads)?;
     let servers = Servers::start(folder, SERVERS)?;
     let load = Load {
         seconds: f64::from(args.seconds),
@@ -154,7 +154,7 @@ fn logins(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> 
 
 /// Values of many clients.
 fn sums(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
-    local::make(folder, SERVERS, DemoArg::Statistics, threads)?;
+    local::make(folder, SERVERS, &Shown::Demo(DemoArg::Statistics), threads)?;
     let servers = Servers::start(folder, SERVERS)?;
     let sums = Sums {
         seconds: f64::from(args.seconds),
@@ -174,7 +174,7 @@ fn sums(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
 
 /// Images of many clients, for a network that the servers hold.
 fn inference(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
-    local::make(folder, SERVERS, DemoArg::Inference, threads)?;
+    local::make(folder, SERVERS, &Shown::Demo(DemoArg::Inference), threads)?;
     let servers = Servers::start(folder, SERVERS)?;
     let images = Images {
         seconds: f64::from(args.seconds),
@@ -194,7 +194,7 @@ fn inference(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measure
 
 /// Many jobs of several kinds.
 fn soak(args: &BenchServe, folder: &Path, threads: usize) -> Result<Measured> {
-    local::make(folder, SERVERS, DemoArg::Statistics, threads)?;
+    local::make(folder, SERVERS, &Shown::Demo(DemoArg::Statistics), threads)?;
     soak::add_kinds(folder, SERVERS)?;
     let servers = Servers::start(folder, SERVERS)?;
     let soaked = clients()?.block_on(soak::run(folder, &servers, args.jobs));
@@ -214,7 +214,7 @@ fn calm(
     folder: &Path,
     threads: usize,
 ) -> Result<Measured> {
-    local::make(folder, SERVERS, DemoArg::Statistics, threads)?;
+    local::make(folder, SERVERS, &Shown::Demo(DemoArg::Statistics), threads)?;
     flood::add_bulk(folder, SERVERS)?;
     let servers = Servers::start(folder, SERVERS)?;
     let attackers = attack.map(|attack| Attackers::start(folder, SERVERS, attack));

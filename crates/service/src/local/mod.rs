@@ -1,5 +1,7 @@
 //! A service on this machine: keys and files for all its servers, each of which is a process.
 
+mod served;
+
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -12,16 +14,14 @@ use madrigal_app::stop;
 use madrigal_intake::token_digest;
 use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 use madrigal_net::roster::RosterEntry;
-use madrigal_program_file::ProgramFile;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
+pub use self::served::Shown;
+use self::served::Served;
 use crate::args::DemoArg;
 use crate::config::ConfigError;
-use crate::demo::auction::{AUCTIONEER, BIDDERS};
-use crate::demo::inference::{IMAGES, MEMBER, OWNER};
-use crate::demo::{self, ANALYST, DIMENSION};
-use crate::server::ServeError;
+use crate::server::{Checked, ServeError};
 
 /// The list of servers.
 const PARTIES: &str = "parties.toml";
@@ -35,8 +35,6 @@ pub const AUCTION: &str = "auction";
 pub const DIGITS: &str = "digits";
 /// The kind that holds the weights of the inference.
 pub const DIGITS_MODEL: &str = "digits-model";
-/// The most images of a batch of the inference.
-const MOST_IMAGES: usize = 256;
 /// Servers of a key server.
 const KEY_SERVERS: usize = 3;
 /// Days for which the servers' certificates are valid.
@@ -45,7 +43,7 @@ const DAYS: u32 = 365;
 const END: Duration = Duration::from_secs(40);
 
 /// Runs a service until it is told to stop.
-pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Result<()> {
+pub(crate) fn run(servers: usize, shown: &Shown, directory: Option<&Path>) -> Result<()> {
     stop::leave_signals_to_the_command();
     let temporary = match directory {
         Some(_) => None,
@@ -57,8 +55,10 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
         (None, None) => return Err(Failure::bug("no directory")),
     };
     if !folder.join(PARTIES).exists() {
-        make(folder, servers, demo, 1)?;
+        make(folder, servers, shown, 1)?;
     }
+    // Faults of a program are told before there are processes.
+    Checked::load(&folder.join("server0.toml"))?.allowed()?;
     let program = std::env::current_exe();
     let program = program.map_err(Failure::system("cannot find this program"))?;
     let mut children = Children::default();
@@ -73,26 +73,11 @@ pub(crate) fn run(servers: usize, demo: DemoArg, directory: Option<&Path>) -> Re
         let child = child.map_err(Failure::system("cannot start a server"))?;
         children.0.push(child);
     }
-    let shown = folder.display();
-    let how = match demo {
-        DemoArg::Statistics => format!(
-            "bring a value:   madrigal submit --service {shown}/member.toml --job ages --input age=FILE\n\
-             get the results: madrigal submit --service {shown}/analyst.toml --job ages --after 0"
-        ),
-        DemoArg::Auction => format!(
-            "bring a bid:     madrigal submit --service {shown}/member.toml --job {AUCTION} --input bid=FILE --input paddle=FILE\n\
-             get the winner:  madrigal submit --service {shown}/{AUCTIONEER}.toml --job {AUCTION} --after 0"
-        ),
-        DemoArg::Inference => format!(
-            "load weights:    madrigal submit --service {shown}/{OWNER}.toml --job {DIGITS_MODEL} --input w1=FILE --input b1=FILE --input w2=FILE --input b2=FILE --wait\n\
-             bring an image:  madrigal submit --service {shown}/{MEMBER}.toml --job {DIGITS} --input image=FILE --wait"
-        ),
-        DemoArg::Keys => format!(
-            "ask for blocks under the servers' key with the library madrigal-service-client, kind `{LOGIN}` and {shown}/member.toml (docs/KEYSERVER.md)"
-        ),
-    };
+    let place = folder.display();
+    let how = Served::of(shown, servers)?.how;
+    let how = how.replace("{folder}", &folder.display().to_string());
     say(format_args!(
-        "a service of {} servers runs; its files are in {shown}\n{how}\nCtrl-C ends it",
+        "a service of {} servers runs; its files are in {place}\n{how}\nCtrl-C ends it",
         children.0.len(),
     ));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -172,78 +157,13 @@ fn tell_to_end(child: &Child) {
     let _ = kill.stderr(Stdio::null()).status();
 }
 
-/// A demo's service, beside servers and clients.
-struct Service {
-    /// Kinds, as the servers' files have them.
-    kinds: String,
-    /// The program, with its file's name.
-    program: Option<(&'static str, ProgramFile)>,
-    /// Clients that have a token.
-    clients: &'static [&'static str],
-}
-
-impl Service {
-    fn of(demo: DemoArg, servers: usize) -> Result<Self> {
-        // Networks are fastest in replicated sharing, which is for three.
-        let mix = match servers {
-            3 => "mix = \"R\"\n",
-            _ => "",
-        };
-        Ok(match demo {
-            DemoArg::Statistics => Self {
-                kinds: format!(
-                    "[[kinds]]\nname = \"{AGES}\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\n\
-                     receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
-                     batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
-                ),
-                program: Some((
-                    "ages.madrigal",
-                    demo::statistics(servers).map_err(Failure::bug)?,
-                )),
-                clients: &[ANALYST],
-            },
-            DemoArg::Keys => Self {
-                kinds: format!(
-                    "[[kinds]]\nname = \"{LOGIN}\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\n"
-                ),
-                program: None,
-                clients: &[ANALYST],
-            },
-            DemoArg::Auction => Self {
-                kinds: format!(
-                    "[[kinds]]\nname = \"{AUCTION}\"\nprogram = \"auction.madrigal\"\nsubmit = \"anyone\"\n\
-                     receive = {{ {AUCTIONEER} = [\"{AUCTIONEER}\"] }}\n\
-                     batch = {{ dimension = \"{BIDDERS}\", least = 3, most = 1000, after = \"10s\" }}\n"
-                ),
-                program: Some((
-                    "auction.madrigal",
-                    demo::auction(servers).map_err(Failure::bug)?,
-                )),
-                clients: &[AUCTIONEER],
-            },
-            DemoArg::Inference => Self {
-                kinds: format!(
-                    "[[kinds]]\nname = \"{DIGITS_MODEL}\"\nprogram = \"digits.madrigal\"\nholds = \"{OWNER}\"\n{mix}submit = [\"{OWNER}\"]\n\n\
-                     [[kinds]]\nname = \"{DIGITS}\"\nprogram = \"digits.madrigal\"\nheld = {{ {OWNER} = \"{DIGITS_MODEL}\" }}\n{mix}submit = [\"{MEMBER}\"]\n\
-                     batch = {{ dimension = \"{IMAGES}\", least = 1, most = {MOST_IMAGES}, after = \"20 ms\" }}\n"
-                ),
-                program: Some((
-                    "digits.madrigal",
-                    demo::inference(servers).map_err(Failure::bug)?,
-                )),
-                clients: &[OWNER, MEMBER],
-            },
-        })
-    }
-}
-
 /// Makes keys, the list of servers, a file for each (`server0.toml` and so on), and files for clients: `member.toml` for all, and one for each client that
-/// the demo knows by a token, as `analyst.toml` for who learns results. Each server computes with `threads` threads.
+/// the service knows by a token, as `analyst.toml` for who learns results. Each server computes with `threads` threads.
 ///
 /// # Errors
-/// [`Failure`]: files that cannot be written; a demo that is for another number of servers.
-pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Result<()> {
-    if demo == DemoArg::Keys && servers != KEY_SERVERS {
+/// [`Failure`]: files that cannot be written; a service that is for another number of servers.
+pub fn make(folder: &Path, servers: usize, shown: &Shown, threads: usize) -> Result<()> {
+    if *shown == Shown::Demo(DemoArg::Keys) && servers != KEY_SERVERS {
         return Err(Failure::from(ServeError::Config(ConfigError::Field {
             file: folder.join("server0.toml"),
             field: format!("kinds.{LOGIN}.requests"),
@@ -254,6 +174,7 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
         let path = folder.join(name);
         fs::write(&path, text).map_err(Failure::file("write the file", &path))
     };
+    let service = Served::of(shown, servers)?;
     fs::create_dir_all(folder).map_err(Failure::file("make the directory", folder))?;
     let (mut ports, mut operations) = (Vec::new(), Vec::new());
     let mut entries = Vec::new();
@@ -279,12 +200,11 @@ pub fn make(folder: &Path, servers: usize, demo: DemoArg, threads: usize) -> Res
             sealing: None,
         });
     }
-    let service = Service::of(demo, servers)?;
     if let Some((name, program)) = &service.program {
         program.save(folder.join(name)).map_err(Failure::bug)?;
     }
     let tokens: Vec<(&str, String)> = (service.clients.iter())
-        .map(|client| Ok((*client, token()?)))
+        .map(|client| Ok((client.as_str(), token()?)))
         .collect::<Result<_>>()?;
     let list: String = entries.iter().map(RosterEntry::to_toml).collect();
     for (server, (entry, operation)) in entries.iter().zip(operations).enumerate() {
