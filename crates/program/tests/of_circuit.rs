@@ -1,5 +1,7 @@
 //! Circuits as programs: values of any width, one circuit and many places, against the circuit's own evaluation.
 
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
+
 use madrigal_circuit::branches::Random;
 use madrigal_circuit::{Netlist, Rows};
 use madrigal_program::{Array, Client, Inputs, OfCircuit, OfCircuitError, Shape, Type};
@@ -43,7 +45,10 @@ fn of(places: Option<usize>) -> OfCircuit {
 /// The element of a width's arrays, and how many there are.
 fn elements(bits: u32) -> (u32, usize) {
     let widths = [128, 64, 32, 16, 8, 1];
-    let width = widths.into_iter().find(|width| bits % width == 0).unwrap();
+    let width = widths
+        .into_iter()
+        .find(|width| bits.is_multiple_of(*width))
+        .unwrap();
     (width, (bits / width) as usize)
 }
 

@@ -17,8 +17,8 @@ use madrigal_net::roster::RosterEntry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
-pub use self::served::Shown;
 use self::served::Served;
+pub use self::served::Shown;
 use crate::args::DemoArg;
 use crate::config::ConfigError;
 use crate::server::{Checked, ServeError};

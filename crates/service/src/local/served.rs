@@ -79,7 +79,10 @@ impl Served {
                      receive = {{ {ANALYST} = [\"{ANALYST}\"] }}\n\
                      batch = {{ dimension = \"{DIMENSION}\", least = 3, most = 10000, after = \"10s\" }}\n"
                 ),
-                program: Some(("ages.madrigal".into(), demo::statistics(servers).map_err(bug)?)),
+                program: Some((
+                    "ages.madrigal".into(),
+                    demo::statistics(servers).map_err(bug)?,
+                )),
                 clients: vec![ANALYST.into()],
                 how: format!(
                     "bring a value:   madrigal submit --service {{folder}}/member.toml --job {AGES} --input age=FILE\n\
@@ -102,7 +105,10 @@ impl Served {
                      receive = {{ {AUCTIONEER} = [\"{AUCTIONEER}\"] }}\n\
                      batch = {{ dimension = \"{BIDDERS}\", least = 3, most = 1000, after = \"10s\" }}\n"
                 ),
-                program: Some(("auction.madrigal".into(), demo::auction(servers).map_err(bug)?)),
+                program: Some((
+                    "auction.madrigal".into(),
+                    demo::auction(servers).map_err(bug)?,
+                )),
                 clients: vec![AUCTIONEER.into()],
                 how: format!(
                     "bring a bid:     madrigal submit --service {{folder}}/member.toml --job {AUCTION} --input bid=FILE --input paddle=FILE\n\
@@ -115,7 +121,10 @@ impl Served {
                      [[kinds]]\nname = \"{DIGITS}\"\nprogram = \"digits.madrigal\"\nheld = {{ {OWNER} = \"{DIGITS_MODEL}\" }}\n{mix}submit = [\"{MEMBER}\"]\n\
                      batch = {{ dimension = \"{IMAGES}\", least = 1, most = {MOST_IMAGES}, after = \"20 ms\" }}\n"
                 ),
-                program: Some(("digits.madrigal".into(), demo::inference(servers).map_err(bug)?)),
+                program: Some((
+                    "digits.madrigal".into(),
+                    demo::inference(servers).map_err(bug)?,
+                )),
                 clients: vec![OWNER.into(), MEMBER.into()],
                 how: format!(
                     "load weights:    madrigal submit --service {{folder}}/{OWNER}.toml --job {DIGITS_MODEL} --input w1=FILE --input b1=FILE --input w2=FILE --input b2=FILE --wait\n\
@@ -253,7 +262,10 @@ impl<'a> Roles<'a> {
             let rest = format!("{} --wait", given(inputs));
             command("load values", role, &format!("{name}-{role}"), &rest);
         }
-        let _ = writeln!(kinds, "[[kinds]]\nname = \"{name}\"\nprogram = \"{PROGRAM}\"");
+        let _ = writeln!(
+            kinds,
+            "[[kinds]]\nname = \"{name}\"\nprogram = \"{PROGRAM}\""
+        );
         let list = |pairs: Vec<String>| pairs.join(", ");
         if !self.owners.is_empty() {
             let held = self.owners.iter();
@@ -290,7 +302,9 @@ impl<'a> Roles<'a> {
             command("get the results", role, name, " --after 0");
         }
         let clients = self.owners.iter().map(|(role, _)| *role);
-        let clients = clients.chain(others().copied()).chain(gets.then_some(*submitter));
+        let clients = clients
+            .chain(others().copied())
+            .chain(gets.then_some(*submitter));
         let clients: BTreeSet<String> = clients.map(str::to_owned).collect();
         let how = how.trim_end().to_owned();
         (kinds, clients.into_iter().collect(), how)
