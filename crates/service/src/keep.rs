@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
+use madrigal_correlations_store::StoreKey;
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
@@ -48,6 +49,7 @@ pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> +
 /// All that a server keeps.
 pub(crate) struct Keep {
     vault: Vault,
+    key_of_stores: StoreKey,
     kinds: BTreeMap<String, Kept>,
     health: Arc<Health>,
     meters: Arc<Meters>,
@@ -182,6 +184,7 @@ impl Keep {
         let kept = kept.collect::<Result<_, KeepError>>()?;
         let keep = Self {
             vault,
+            key_of_stores: StoreKey::from_bytes(key.of_stores()?),
             kinds: kept,
             health: Arc::clone(health),
             meters: Arc::clone(meters),
@@ -194,6 +197,11 @@ impl Keep {
         let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
+    }
+
+    /// Key of the stores of correlations that lie beside the vault.
+    pub(crate) fn key_of_stores(&self) -> &StoreKey {
+        &self.key_of_stores
     }
 
     /// The vault.

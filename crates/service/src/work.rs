@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use madrigal_clients::{Named, ShareFault, ShareFile};
 use madrigal_core::{Digest256, domains};
-use madrigal_engine::{Progress, RunError, Shares};
+use madrigal_engine::{Means, Progress, RunError, Shares};
 use madrigal_net::Session;
 use madrigal_program::{Client, InputError, InputShare, Inputs};
 use sha2::{Digest as _, Sha256};
@@ -32,7 +32,12 @@ pub struct Done {
     pub outputs: Vec<Output>,
     /// Bytes that this server sent, headers and control messages among them.
     pub bytes_sent: u64,
+    /// Bytes of the job's own messages that this server sent, by counters, in setup and online: what the plan declares.
+    pub own_bytes_sent: [u64; 2],
 }
+
+/// Correlations that are there before a job: a store that all servers have, or nothing, where the job makes its own.
+pub type Ready<'a> = Means<'a>;
 
 /// Reason why a job came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +69,7 @@ pub struct Place<'a> {
 }
 
 impl Kind {
-    /// Computes on the shares of a batch, in its order, as one of the servers.
+    /// Computes on the shares of a batch, in its order, as one of the servers. The job makes its correlations.
     ///
     /// # Errors
     /// [`WorkError`].
@@ -75,19 +80,36 @@ impl Kind {
         deadline: Duration,
         observe: &dyn Fn(Progress),
     ) -> Result<Done, WorkError> {
+        let none = Ready::default();
+        self.work_with(place, batch, none, deadline, observe).await
+    }
+
+    /// Computes as [`work`](Self::work) does, on correlations that are there already, if there are some: at all servers or at none.
+    ///
+    /// # Errors
+    /// [`WorkError`].
+    pub async fn work_with(
+        &self,
+        place: Place<'_>,
+        batch: Vec<Submitted>,
+        ready: Ready<'_>,
+        deadline: Duration,
+        observe: &dyn Fn(Progress),
+    ) -> Result<Done, WorkError> {
         let Place { session, job, run } = place;
         let size = batch.len();
         let program = self.bound(size)?;
         let threads = session.common_threads(program.parties());
         let threads = threads.map_err(RunError::from)?;
-        let planned = self.planned(&program, threads)?;
+        let planned = self.planned_from(&program, threads, ready.is_some())?;
         let mut inputs = Inputs::new();
         for at in 0..program.inputs().len() {
             inputs = inputs.with_share_at(program.inputs(), at, input(&batch, at));
         }
         // Shares are in the inputs now, and are large.
         drop(batch);
-        let given = planned.given(&program, &inputs, session.me())?;
+        let mut given = planned.given(&program, &inputs, session.me())?;
+        given.means = ready;
         drop(inputs);
         let ended = planned.run(session, job, given, Some(deadline), observe);
         let ended = ended.await?;
@@ -109,10 +131,11 @@ impl Kind {
                 place += 1;
             }
         }
-        let bytes_sent = ended.outcome.wire_bytes_sent;
+        let outcome = &ended.outcome;
         Ok(Done {
             outputs,
-            bytes_sent,
+            bytes_sent: outcome.wire_bytes_sent,
+            own_bytes_sent: [&outcome.setup, &outcome.online].map(|phase| phase.spent.bytes_sent),
         })
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on fails; seeds are told
 
+mod ahead;
 mod batch_views;
 mod common;
 mod fair;
@@ -21,4 +22,5 @@ mod request_views;
 mod requests;
 mod tap;
 mod tunnels;
+mod uses;
 mod work_views;

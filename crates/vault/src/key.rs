@@ -9,6 +9,7 @@ use madrigal_core::{Zeroizing, hexadecimal};
 
 use crate::error::{Result, VaultError};
 use crate::folder::sync_folder;
+use crate::seal;
 
 /// The 32 secret bytes that a vault is sealed under. Wiped when dropped.
 #[derive(Clone)]
@@ -30,6 +31,14 @@ impl VaultKey {
     /// A key that the caller has from elsewhere: 32 random bytes.
     pub fn from_bytes(bytes: Zeroizing<[u8; 32]>) -> Self {
         Self(bytes)
+    }
+
+    /// Key of the stores of correlations that lie beside the vault. It tells nothing of the vault's key, nor of what that seals.
+    ///
+    /// # Errors
+    /// [`VaultError::Cryptography`].
+    pub fn of_stores(&self) -> Result<Zeroizing<[u8; 32]>> {
+        seal::key_of_stores(self)
     }
 
     /// Makes a key, and has it on disk in a new file that its owner alone may read, as digits, so that it can be copied on paper.

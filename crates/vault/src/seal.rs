@@ -67,6 +67,17 @@ fn derive(key: &VaultKey, salt: &[u8; 32], purpose: &[u8]) -> Result<Zeroizing<[
     Ok(derived)
 }
 
+/// Key of the stores beside a vault. No salt: it is the same whenever the vault is opened.
+pub(crate) fn key_of_stores(key: &VaultKey) -> Result<Zeroizing<[u8; 32]>> {
+    let mut derived = Zeroizing::new([0; 32]);
+    hkdf::Salt::new(hkdf::HKDF_SHA256, &[])
+        .extract(&*key.0)
+        .expand(&[domains::VAULT_STORES], hkdf::HKDF_SHA256)
+        .and_then(|okm| okm.fill(&mut *derived))
+        .map_err(|_| VaultError::Cryptography)?;
+    Ok(derived)
+}
+
 /// Random bytes that nobody drew before.
 pub(crate) fn fresh_salt() -> Result<[u8; 32]> {
     let mut salt = [0; 32];

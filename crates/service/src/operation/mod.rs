@@ -8,5 +8,5 @@ mod process;
 
 pub use health::{Health, Trouble};
 pub use log::start_log;
-pub use meters::{End, EndLabel, KindLabel, Meters, RefusalLabel};
+pub use meters::{End, EndLabel, FillingEnd, FillingLabel, KindLabel, Meters, RefusalLabel};
 pub use port::serve_operation;

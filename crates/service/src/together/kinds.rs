@@ -23,10 +23,11 @@ use tracing::{debug, error, info, warn};
 use super::admission::Admission;
 use super::lines::Lines;
 use super::notes::{JobNumber, Note};
+use crate::ahead::{Shelves, Taken};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
-use crate::work::Place;
+use crate::work::{Place, Ready};
 
 /// Pause after a first look for a batch that found none: a submission often is on its way to the other servers still. Each further pause is twice as
 /// long, up to [`LONGEST`].
@@ -44,6 +45,8 @@ pub(crate) struct Common {
     pub(crate) keep: Arc<Keep>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) admission: Admission,
+    /// Correlations that are kept ready.
+    pub(crate) ahead: Shelves,
     /// Number of the session's next job, at the leader.
     pub(crate) next_job: Cell<u32>,
     /// Jobs at work.
@@ -111,6 +114,9 @@ impl Common {
 
     /// Counts jobs that begin, or end.
     pub(crate) fn count_job(&self, by: i64) {
+        if by > 0 {
+            self.ahead.give_way();
+        }
         let jobs = self.jobs.get() + by;
         self.jobs.set(jobs);
         self.meters.jobs.set(jobs);
@@ -140,7 +146,8 @@ pub(crate) struct KindTask {
     door: UnboundedSender<KindEvent>,
     session: Option<InSession>,
     frames: BTreeMap<Party, Assembler>,
-    numbers: BTreeMap<(u64, u32), u32>,
+    /// Numbers of runs that were told, by batch and run.
+    numbers: BTreeMap<(u64, u32), JobNumber>,
     job: Option<Running>,
     /// Memory that the leader holds for a batch, from the look for it to its end.
     admitted: bool,
@@ -249,7 +256,7 @@ impl KindTask {
                 // The leader alone numbers jobs, and tells one before each run.
                 if self.common.me.index() != 0 {
                     self.numbers.clear();
-                    self.numbers.insert((job.batch, job.run), job.number);
+                    self.numbers.insert((job.batch, job.run), job);
                 }
             }
             KindEvent::Machine(event) => {
@@ -362,18 +369,20 @@ impl KindTask {
         };
         let kind = self.name().to_owned();
         if let Message::Run { n, run } = *message {
-            let number = *self.numbers.entry((n, run)).or_insert_with(|| {
+            let told = self.numbers.get(&(n, run)).cloned();
+            let job = told.unwrap_or_else(|| {
                 let number = self.common.next_job.get();
                 self.common.next_job.set(number + 1);
-                number
+                JobNumber {
+                    kind: kind.clone(),
+                    batch: n,
+                    run,
+                    number,
+                    unit: self.unit(run),
+                }
             });
-            let job = JobNumber {
-                kind: kind.clone(),
-                batch: n,
-                run,
-                number,
-            };
-            lines.send(to, Note::JobNumber(job));
+            lines.send(to, Note::JobNumber(job.clone()));
+            self.numbers.insert((n, run), job);
         }
         for frame in frames(message) {
             let (kind, frame) = (kind.clone(), frame.into());
@@ -381,17 +390,37 @@ impl KindTask {
         }
     }
 
+    /// The unit of correlations that a run takes, as the leader names it. A run after one that came to nothing takes none: its correlations are made
+    /// in the job, whatever it was that failed.
+    fn unit(&self, run: u32) -> Option<Digest256> {
+        let (Machine::Leader(leader), Some(here)) = (&self.machine, &self.session) else {
+            return None;
+        };
+        let size = leader.open().filter(|_| run == 1)?.ids.len();
+        let threads = here.session.common_threads(self.common.servers).ok()?;
+        self.common.ahead.choose(self.name(), size, threads)
+    }
+
     fn start(&mut self, n: u64, run: u32, name: Digest256, ids: &Arc<[Id]>) {
-        let number = self.numbers.remove(&(n, run));
-        let (Some(InSession { session, .. }), Some(number)) = (self.session.clone(), number) else {
+        let job = self.numbers.remove(&(n, run));
+        let (Some(InSession { session, .. }), Some(job)) = (self.session.clone(), job) else {
             let reason = "no job's number was told for this run".to_owned();
             return self.handle(Event::JobBroken { n, run, reason });
+        };
+        let taken = job.unit.map(|unit| self.common.ahead.take(self.name(), unit));
+        let taken = match taken.transpose() {
+            Ok(taken) => taken,
+            Err(reason) => {
+                warn!(kind = self.name(), batch = n, run, error = reason, "a job came to nothing");
+                return self.handle(Event::JobBroken { n, run, reason });
+            }
         };
         info!(
             kind = self.name(),
             batch = n,
             run,
             submissions = ids.len(),
+            ahead = taken.is_some(),
             "a job begins"
         );
         let (kind, common, door) = (
@@ -402,7 +431,8 @@ impl KindTask {
         let ids = Arc::clone(ids);
         let task = spawn_local(async move {
             let begun = Instant::now();
-            let done = job(&kind, &common, &session, number, (n, run, name), &ids);
+            let (number, run_of) = (job.number, (n, run, name));
+            let done = compute(&kind, &common, &session, (number, taken), run_of, &ids);
             let done = AssertUnwindSafe(done).catch_unwind().await;
             let done =
                 done.unwrap_or_else(|_| Err("a fault of madrigal: the job panicked".to_owned()));
@@ -550,6 +580,7 @@ impl KindTask {
             return;
         }
         self.admitted = true;
+        self.common.ahead.give_way();
         self.common
             .meters
             .job_memory
@@ -559,11 +590,11 @@ impl KindTask {
 }
 
 /// Computes a batch and hands its results to the disk. Gives the bytes that were sent.
-async fn job(
+async fn compute(
     kind: &Arc<Kind>,
     common: &Common,
     session: &Session,
-    number: u32,
+    (number, mut taken): (u32, Option<Taken>),
     (n, run, name): (u64, u32, Digest256),
     ids: &Arc<[Id]>,
 ) -> Result<u64, String> {
@@ -574,8 +605,15 @@ async fn job(
         run: name.0,
     };
     let deadline = kind.config.deadline;
-    let done = kind.work(place, batch, deadline, &|_| {}).await;
+    let means = match &mut taken {
+        Some(taken) => Ready::of_store(taken),
+        None => Ready::default(),
+    };
+    let done = kind.work_with(place, batch, means, deadline, &|_| {}).await;
     let done = done.map_err(|error| error.to_string())?;
+    if let Some(taken) = taken {
+        common.ahead.put_back(&kind.config.name, taken);
+    }
     common.keep.results(kind, n, run, done.outputs).await?;
     Ok(done.bytes_sent)
 }

@@ -1,6 +1,7 @@
 //! All that a server does together with the others, on a thread of its own: it meets them, agrees about batches, computes.
 
 mod admission;
+mod ahead;
 mod kinds;
 mod lines;
 mod meet;
@@ -27,12 +28,14 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{info, warn};
 
 use self::admission::Admission;
+use self::ahead::Ahead;
 use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
 pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
+use crate::ahead::Shelves;
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
@@ -41,7 +44,7 @@ use crate::requests::{Key, Pool, RequestKind};
 /// Pause between two looks whether batches can begin.
 const TICK: Duration = Duration::from_millis(50);
 /// Version of the notes, which servers compare.
-const NOTES: &str = "3";
+const NOTES: &str = "4";
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
@@ -54,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) health: Arc<Health>,
     /// Memory that jobs may take together here, in bytes.
     pub(crate) memory: u64,
+    /// Correlations that are kept ready.
+    pub(crate) ahead: Shelves,
 }
 
 /// The thread, as others see it.
@@ -127,6 +132,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         meters,
         health,
         memory,
+        ahead,
     } = setup;
     let common = Rc::new(Common {
         me: meet.me,
@@ -134,6 +140,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         keep,
         meters: Arc::clone(&meters),
         admission: Admission::default(),
+        ahead,
         next_job: Cell::new(lines::NOTES_JOB + 1),
         jobs: Cell::new(0),
         leaving: Cell::new(false),
@@ -164,9 +171,12 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             all.values().for_each(|door| door.tell(KindEvent::Look));
         }
     });
+    let ahead = Ahead::new(Rc::clone(&common));
+    spawn_local(Rc::clone(&ahead).look_forever());
     let mut generation = 0;
     let servers = Servers {
         common: &common,
+        ahead: &ahead,
         doors: &doors,
         requests: &request_doors,
         health: &health,
@@ -208,6 +218,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             }
         }
         doors.values().for_each(|door| door.tell(KindEvent::Down));
+        ahead.down();
         let requests = request_doors.values();
         requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
@@ -217,6 +228,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
 /// The other servers, while there is a session.
 struct Servers<'a> {
     common: &'a Rc<Common>,
+    ahead: &'a Rc<Ahead>,
     doors: &'a BTreeMap<String, KindDoor>,
     requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
@@ -285,7 +297,9 @@ impl Servers<'_> {
         *self.lines.borrow_mut() = Some(lines.clone());
         let requests = self.requests.iter();
         let requests = requests.map(|(name, door)| (name.clone(), door.told()));
+        let told = |name: &String| (name.clone(), self.common.ahead.told(name));
         let ours = Kinds {
+            ahead: kinds.keys().map(told).collect(),
             kinds,
             requests: requests.collect(),
             memory: self.memory,
@@ -298,6 +312,7 @@ impl Servers<'_> {
             let memory = theirs.iter().map(|(_, theirs)| theirs.memory).min();
             let memory = memory.unwrap_or(u64::MAX).min(self.memory);
             self.common.admission.allow(memory);
+            let mut ready = BTreeMap::new();
             for (name, door) in self.doors {
                 let differs = theirs.iter().find_map(|(from, theirs)| {
                     let why = match theirs.kinds.get(name) {
@@ -311,6 +326,7 @@ impl Servers<'_> {
                 match differs {
                     None => {
                         self.health.over(&trouble);
+                        ready.insert(name.clone(), Arc::clone(&door.kind));
                         door.tell(KindEvent::Up(InSession {
                             generation,
                             session: session.clone(),
@@ -329,6 +345,8 @@ impl Servers<'_> {
                 lines: lines.clone(),
             };
             self.requests_up(&here, &ours, &theirs);
+            let told = theirs.iter().map(|(_, theirs)| theirs);
+            self.ahead.up(here, ready, told.chain([&ours]));
             try_join_all(readers.iter_mut().map(|reader| self.read(reader))).await?;
             Ok(())
         };
@@ -386,6 +404,14 @@ impl Servers<'_> {
                 }
                 Note::JobNumber(_) => {
                     return Err(reader.refuse("the number of a job, which party 0 tells"));
+                }
+                Note::Ahead { kind, note } => {
+                    if reader.from != Party::new(0) {
+                        return Err(reader.refuse("a note about correlations, which party 0 tells"));
+                    }
+                    let heard = self.ahead.hear(&kind, &note);
+                    heard.map_err(|problem| reader.refuse(problem))?;
+                    continue;
                 }
                 Note::Leaving => {
                     self.left.set(Some(reader.from));

@@ -16,6 +16,7 @@ use prost::Message as _;
 
 use generated as schema;
 
+use crate::ahead::Told;
 use crate::requests::{KeyTold, Lanes, Run};
 
 /// Bytes of a note's length.
@@ -43,6 +44,17 @@ pub(crate) enum Note {
     },
     /// A note about a kind of requests.
     Requests { kind: String, note: RequestNote },
+    /// A note about correlations that a kind keeps ready, by the leader.
+    Ahead { kind: String, note: AheadNote },
+}
+
+/// A note about correlations that a kind keeps ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AheadNote {
+    /// The number of a job that makes a unit now.
+    Filling { number: u32 },
+    /// A unit that is used no more.
+    Drop { unit: Digest256 },
 }
 
 /// The first note of a server.
@@ -52,6 +64,8 @@ pub(crate) struct Kinds {
     pub(crate) kinds: BTreeMap<String, Digest256>,
     /// Kinds of requests, with their digests and what is told of their keys.
     pub(crate) requests: BTreeMap<String, (Digest256, KeyTold)>,
+    /// What it keeps ready of the kinds of jobs that keep correlations ready.
+    pub(crate) ahead: BTreeMap<String, Told>,
     /// Memory that the server's jobs may take.
     pub(crate) memory: u64,
 }
@@ -76,6 +90,8 @@ pub(crate) struct JobNumber {
     pub(crate) batch: u64,
     pub(crate) run: u32,
     pub(crate) number: u32,
+    /// Unit that the run takes its correlations from; nothing where the job makes them.
+    pub(crate) unit: Option<Digest256>,
 }
 
 impl Note {
@@ -86,6 +102,7 @@ impl Note {
             Self::Kinds(Kinds {
                 kinds,
                 requests,
+                mut ahead,
                 memory,
             }) => Of::Kinds(schema::Kinds {
                 requests: requests
@@ -99,9 +116,14 @@ impl Note {
                     .collect(),
                 kinds: kinds
                     .into_iter()
-                    .map(|(name, digest)| schema::Kind {
-                        name,
-                        digest: digest.0.to_vec(),
+                    .map(|(name, digest)| {
+                        let Told { jobs, units } = ahead.remove(&name).unwrap_or_default();
+                        schema::Kind {
+                            name,
+                            digest: digest.0.to_vec(),
+                            ahead: jobs,
+                            units: units.iter().map(|unit| unit.0.to_vec()).collect(),
+                        }
                     })
                     .collect(),
                 memory,
@@ -115,6 +137,7 @@ impl Note {
                 batch: job.batch,
                 run: job.run,
                 number: job.number,
+                unit: job.unit.map(|unit| unit.0.to_vec()).unwrap_or_default(),
             }),
             Self::Leaving => Of::Leaving(schema::Leaving {}),
             Self::Refusal { kind, reason } => Of::Refusal(schema::Refusal {
@@ -122,6 +145,13 @@ impl Note {
                 reason: reason.unwrap_or_default(),
             }),
             Self::Requests { kind, note } => note.sent(kind),
+            Self::Ahead { kind, note } => Of::Ahead(schema::Ahead {
+                kind,
+                of: Some(match note {
+                    AheadNote::Filling { number } => schema::ahead::Of::Filling(number),
+                    AheadNote::Drop { unit } => schema::ahead::Of::Drop(unit.0.to_vec()),
+                }),
+            }),
         };
         schema::Note { note: Some(note) }.encode_to_vec().into()
     }
@@ -135,9 +165,13 @@ impl Note {
                 if all.kinds.len() + all.requests.len() > MAX_KINDS {
                     return Err("more than 256 kinds");
                 }
-                let mut kinds = BTreeMap::new();
+                let (mut kinds, mut ahead) = (BTreeMap::new(), BTreeMap::new());
                 for kind in all.kinds {
-                    kinds.insert(name(kind.name)?, digest(kind.digest)?);
+                    let name = name(kind.name)?;
+                    let units = kind.units.into_iter().map(digest).collect::<Result<_, _>>()?;
+                    let jobs = kind.ahead;
+                    ahead.insert(name.clone(), Told { jobs, units });
+                    kinds.insert(name, digest(kind.digest)?);
                 }
                 let mut requests = BTreeMap::new();
                 for kind in all.requests {
@@ -152,6 +186,7 @@ impl Note {
                 Self::Kinds(Kinds {
                     kinds,
                     requests,
+                    ahead,
                     memory,
                 })
             }
@@ -164,7 +199,21 @@ impl Note {
                 batch: job.batch,
                 run: job.run,
                 number: job.number,
+                unit: match job.unit.is_empty() {
+                    true => None,
+                    false => Some(digest(job.unit)?),
+                },
             }),
+            Of::Ahead(of) => Self::Ahead {
+                kind: name(of.kind)?,
+                note: match of.of.ok_or("a note of another version")? {
+                    schema::ahead::Of::Filling(number) => AheadNote::Filling { number },
+                    schema::ahead::Of::Drop(unit) => {
+                        let unit = digest(unit)?;
+                        AheadNote::Drop { unit }
+                    }
+                },
+            },
             Of::Leaving(_) => Self::Leaving,
             Of::Refusal(of) => Self::Refusal {
                 kind: name(of.kind)?,
