@@ -90,7 +90,10 @@ pub fn status(directory: &Path, key: &StoreKey, verify: bool) -> Result<StoreSta
 pub fn remove(directory: &Path) -> Result<()> {
     let failed = |file| StoreError::io("remove", file);
     for (file, removed) in [
-        (files::HEADER, fs::remove_file(directory.join(files::HEADER))),
+        (
+            files::HEADER,
+            fs::remove_file(directory.join(files::HEADER)),
+        ),
         (".", fs::remove_dir_all(directory)),
     ] {
         match removed {

@@ -64,5 +64,9 @@ pub(crate) fn spec(planned: &Planned) -> StoreSpec {
 /// Number of jobs with these needs that `left` is enough for: the least over all kinds.
 pub(crate) fn times(left: &Needs, needs: &Needs) -> f64 {
     let of = |(kind, count)| left.of(kind) as f64 / count as f64;
-    needs.kinds().into_iter().map(of).fold(f64::INFINITY, f64::min)
+    needs
+        .kinds()
+        .into_iter()
+        .map(of)
+        .fold(f64::INFINITY, f64::min)
 }

@@ -7,7 +7,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use madrigal_core::Party;
 use madrigal_program::{Client as Owner, Program};
 use madrigal_program_file::ProgramFile;
 use madrigal_service::operation::{FillingEnd, FillingLabel, KindLabel, Meters};
@@ -38,7 +37,10 @@ fn jobs(meters: &Meters) -> f64 {
 
 fn fillings(meters: &Meters, kind: &str, end: FillingEnd) -> u64 {
     let kind = kind.to_owned();
-    meters.fillings.get_or_create(&FillingLabel { kind, end }).get()
+    meters
+        .fillings
+        .get_or_create(&FillingLabel { kind, end })
+        .get()
 }
 
 fn servers(service: &Service) -> impl Iterator<Item = &Server> {
@@ -93,7 +95,9 @@ fn units(service: &Service, at: usize) -> BTreeSet<PathBuf> {
     let folder = service.folder.path().join(format!("data{at}/ahead"));
     let entries = |path: PathBuf| {
         let entries = fs::read_dir(path).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+        entries
+            .map(|entry| entry.unwrap().path())
+            .collect::<Vec<_>>()
     };
     entries(folder).into_iter().flat_map(entries).collect()
 }
@@ -102,7 +106,7 @@ fn units(service: &Service, at: usize) -> BTreeSet<PathBuf> {
 /// exceeded.
 #[test]
 fn jobs_take_what_is_ready_and_make_what_is_not() {
-    uses::record();
+    let _alone = uses::record();
     for parties in [2, 3] {
         runtime().block_on(async {
             let mut service = Service::new(parties, &kind(3, 3, "ahead = 2"));
@@ -119,10 +123,14 @@ fn jobs_take_what_is_ready_and_make_what_is_not() {
                 ready(&service, 2.0).await;
                 all = servers(&service).map(sent).sum::<u64>();
             }
-            let made = servers(&service)
-                .map(|server| fillings(server.meters(), "ages", FillingEnd::Done));
+            let made =
+                servers(&service).map(|server| fillings(server.meters(), "ages", FillingEnd::Done));
             let made: Vec<u64> = made.collect();
-            assert_eq!(made, vec![5; parties], "two, and one for each that was used");
+            assert_eq!(
+                made,
+                vec![5; parties],
+                "two, and one for each that was used"
+            );
             sleep(Duration::from_millis(500)).await;
             for (at, server) in servers(&service).enumerate() {
                 let more = fillings(server.meters(), "ages", FillingEnd::Done);
@@ -153,15 +161,15 @@ fn jobs_take_what_is_ready_and_make_what_is_not() {
             service.stop_all().await;
         });
     }
-    assert_eq!(uses::twice(uses::of(|_| true)), None);
+    assert_eq!(uses::twice(uses::all()), None);
 }
 
 /// A unit for a large batch serves several small ones, and none that needs more than is left.
 #[test]
 fn small_batches_take_parts_of_a_unit() {
-    uses::record();
+    let _alone = uses::record();
     runtime().block_on(async {
-        let mut service = Service::new(2, &kind(2, 8, "ahead = 1").replace("1h", "100ms"));
+        let mut service = Service::new(2, &kind(2, 100, "ahead = 1").replace("1h", "100ms"));
         service.start_all().await;
         ready(&service, 1.0).await;
         let names = units(&service, 0);
@@ -171,20 +179,29 @@ fn small_batches_take_parts_of_a_unit() {
         batch(&service, &[12, 13]).await;
         let left = units(&service, 0);
         assert!(left.is_superset(&names), "the first unit is used on");
-        batch(&service, &[1, 2, 3, 4, 5, 6, 7, 80]).await;
-        ready(&service, 1.0).await;
+        let ages: Vec<u32> = (0..100).collect();
+        batch(&service, &ages[..60]).await;
+        assert!(units(&service, 0).is_superset(&names), "it has as much");
+        // It has less than a batch of all: the whole unit is taken.
+        batch(&service, &ages).await;
+        assert!(units(&service, 0).is_superset(&names));
         for server in servers(&service) {
-            assert_eq!(server.meters().runs_ahead.get_or_create(&ages()).get(), 3);
+            let runs = server
+                .meters()
+                .runs_ahead
+                .get_or_create(&KindLabel::from("ages"));
+            assert_eq!(runs.get(), 4);
+            assert_eq!(fillings(server.meters(), "ages", FillingEnd::Failed), 0);
         }
         service.stop_all().await;
     });
-    assert_eq!(uses::twice(uses::of(|_| true)), None);
+    assert_eq!(uses::twice(uses::all()), None);
 }
 
 /// A unit that one server has lost is used by none: what it is named for is run again, with correlations of its own.
 #[test]
 fn servers_that_disagree_on_what_is_ready_compute_all_the_same() {
-    uses::record();
+    let _alone = uses::record();
     runtime().block_on(async {
         let mut service = Service::new(3, &kind(3, 3, "ahead = 2"));
         service.start_all().await;
@@ -218,15 +235,15 @@ fn servers_that_disagree_on_what_is_ready_compute_all_the_same() {
         assert!(servers(&service).all(|server| used(server) == 1 && broken(server) == 0));
         service.stop_all().await;
     });
-    assert_eq!(uses::twice(uses::of(|_| true)), None);
+    assert_eq!(uses::twice(uses::all()), None);
 }
 
 /// The recorder of uses would see units whose marks were set back at all servers at once, which nothing else tells.
 #[test]
 fn marks_that_are_set_back_would_be_seen() {
-    uses::record();
+    let _alone = uses::record();
     runtime().block_on(async {
-        let mut service = Service::new(2, &kind(2, 8, "ahead = 1").replace("1h", "100ms"));
+        let mut service = Service::new(2, &kind(2, 100, "ahead = 1").replace("1h", "100ms"));
         service.start_all().await;
         ready(&service, 1.0).await;
         let journals = |service: &Service| -> Vec<(PathBuf, Vec<u8>)> {
@@ -249,20 +266,18 @@ fn marks_that_are_set_back_would_be_seen() {
         assert_eq!(set_back.count(), 2, "the unit is there still");
         service.start_all().await;
         ready(&service, 1.0).await;
-        let seen: BTreeSet<String> = uses::of(|_| true).into_iter().map(|one| one.unit).collect();
         batch(&service, &[31, 44]).await;
         service.stop_all().await;
-        // The set-back unit looks whole, and is used from its beginning again.
-        let again = uses::taken_twice_among(&seen);
-        assert!(again.is_some());
-        uses::forget(&again.unwrap()[0].unit);
+        // The unit that was set back looks whole, and is used from its beginning again.
+        let again = uses::twice(uses::all());
+        assert!(again.is_some_and(|[one, other]| one.unit == other.unit));
     });
 }
 
 /// A batch that begins while a unit is made does not wait for it, and the unit is given up.
 #[test]
 fn a_filling_gives_way_to_a_job() {
-    uses::record();
+    let _alone = uses::record();
     runtime().block_on(async {
         let text = kind(2, 2, "")
             + "[[kinds]]\nname = \"large\"\nprogram = \"large.madrigal\"\nmix = \"A+B\"\nsubmit = [\"ann\"]\nahead = 1\nmemory = \"2 GiB\"\n";
@@ -274,14 +289,15 @@ fn a_filling_gives_way_to_a_job() {
         let file = ProgramFile::of(&program.finish().unwrap()).unwrap();
         file.save(service.folder.path().join("large.madrigal")).unwrap();
         // Alone first: what the machine takes.
-        let plain = text.replace("ahead = 1", "");
-        let path = service.file(0);
-        let with = fs::read_to_string(&path).unwrap();
-        for at in 0..2 {
-            let text = fs::read_to_string(service.file(at)).unwrap();
-            fs::write(service.file(at), text.replace("ahead = 1\n", "")).unwrap();
-        }
-        assert!(with.contains("ahead = 1") && !plain.contains("ahead = 1"));
+        let files = [service.file(0), service.file(1)];
+        let replace = |from: &str, to: &str| {
+            for file in &files {
+                let text = fs::read_to_string(file).unwrap();
+                assert!(text.contains(from));
+                fs::write(file, text.replace(from, to)).unwrap();
+            }
+        };
+        replace("\nahead = 1", "\n# ahead = 1");
         service.start_all().await;
         batch(&service, &[30, 40]).await;
         let mut alone = Vec::new();
@@ -289,11 +305,7 @@ fn a_filling_gives_way_to_a_job() {
             alone.push(batch(&service, &[31, 44]).await);
         }
         service.stop_all().await;
-        for at in 0..2 {
-            let text = fs::read_to_string(service.file(at)).unwrap();
-            let text = text.replace("submit = [\"ann\"]\n", "submit = [\"ann\"]\nahead = 1\n");
-            fs::write(service.file(at), text).unwrap();
-        }
+        replace("\n# ahead = 1", "\nahead = 1");
         service.start_all().await;
         let mut beside = Vec::new();
         for turn in 0..5 {
@@ -332,8 +344,14 @@ fn what_cannot_be_kept_ready_is_refused_at_the_start() {
         statistics(2, 5, "1h").replace("submit =", &line)
     };
     for (text, said) in [
-        (with("R", "ahead = 2"), "a job in R uses no correlations up: leave `ahead` out"),
-        (with("Y", "ahead = 2"), "correlations cannot be kept ready (`ahead`) in Y"),
+        (
+            with("R", "ahead = 2"),
+            "a job in R uses no correlations up: leave `ahead` out",
+        ),
+        (
+            with("Y", "ahead = 2"),
+            "correlations cannot be kept ready (`ahead`) in Y",
+        ),
         (with("A+B", "ahead = 0"), "0 jobs: 1 to 100 can be"),
         (with("A+B", "ahead = 101"), "101 jobs: 1 to 100 can be"),
         (
@@ -345,7 +363,8 @@ fn what_cannot_be_kept_ready_is_refused_at_the_start() {
             "jobs of 1 submissions, where a batch has 2 to 5",
         ),
         (
-            "[[kinds]]\nname = \"keys\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\nahead = 1\n".to_owned(),
+            "[[kinds]]\nname = \"keys\"\nrequests = \"aes-128\"\nsubmit = \"anyone\"\nahead = 1\n"
+                .to_owned(),
             "kinds.keys.ahead",
         ),
     ] {
@@ -358,9 +377,12 @@ fn what_cannot_be_kept_ready_is_refused_at_the_start() {
     assert_eq!((unit.config.jobs, unit.config.submissions), (4, 3));
     let [three, five] = [3, 5].map(|size| {
         let program = checked.kinds[0].bound(size).unwrap();
-        checked.kinds[0].planned_from(&program, 1, true).unwrap().plan.needs()
+        checked.kinds[0]
+            .planned_from(&program, 1, true)
+            .unwrap()
+            .plan
+            .needs()
     });
     assert_eq!(unit.needs, three);
     assert!(unit.bytes > 0 && unit.seconds > 0.0 && three.share_bytes() < five.share_bytes());
-    assert_eq!(Party::all(3).count(), checked.config.roster.len());
 }

@@ -312,10 +312,11 @@ fn told(
         Note::JobNumber(one) => {
             let batch = one.batch - before.batches;
             format!(
-                "{}: batch {batch} run {} is job {}",
+                "{}: batch {batch} run {} is job {} on {}",
                 one.kind,
                 one.run,
-                job(one.number)
+                job(one.number),
+                labels.of(&one.unit)
             )
         }
         Note::RequestKey(key) => format!("{}: keys are job {}", key.kind, job(key.number)),
@@ -345,10 +346,10 @@ fn told(
             )
         }
         Note::Kinds(all) => {
-            let kinds = all
-                .kinds
-                .iter()
-                .map(|kind| (&kind.name, labels.of(&kind.digest)));
+            let kinds = all.kinds.iter().map(|kind| {
+                let units = labels.all(kind.units.iter().map(|unit| &unit[..]));
+                (&kind.name, labels.of(&kind.digest), kind.ahead, units)
+            });
             let kinds: Vec<_> = kinds.collect();
             let requests = all.requests.iter().map(|kind| {
                 let digests = [&kind.digest[..], &kind.part, &kind.check];
@@ -357,6 +358,15 @@ fn told(
             let requests: Vec<_> = requests.collect();
             format!("{kinds:?} {requests:?} {} bytes", all.memory)
         }
+        Note::Ahead(of) => match of.of {
+            Some(servers::ahead::Of::Filling(number)) => {
+                format!("{}: a unit is made in job {}", of.kind, job(number))
+            }
+            Some(servers::ahead::Of::Drop(unit)) => {
+                format!("{}: {} goes", of.kind, labels.of(&unit))
+            }
+            None => "nothing about a unit".to_owned(),
+        },
         Note::Leaving(_) => "it leaves".to_owned(),
         Note::Refusal(of) => format!("{}: it refuses batches: {}", of.kind, of.reason),
     }

@@ -1,8 +1,8 @@
 //! What servers of all tests in this process take of correlations made ahead, as their log tells it: no part of a unit is taken twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span;
@@ -20,20 +20,27 @@ pub(crate) struct Use {
 
 static USES: Mutex<Vec<Use>> = Mutex::new(Vec::new());
 
-/// Hears of uses from now on, in the whole process.
-pub(crate) fn record() {
+/// Hears of uses until the guard goes. Tests of uses run one after the other.
+pub(crate) fn record() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // Another test may have the log on the screen, where `RUST_LOG` asks for that.
         let set = tracing::subscriber::set_global_default(Recorder);
         assert!(set.is_ok(), "run tests of uses without RUST_LOG");
     });
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    all_uses().clear();
+    alone
 }
 
-/// Uses so far, of units that `of` knows.
-pub(crate) fn of(of: impl Fn(&Use) -> bool) -> Vec<Use> {
-    let uses = USES.lock().unwrap_or_else(PoisonError::into_inner);
-    uses.iter().filter(|one| of(one)).cloned().collect()
+fn all_uses() -> MutexGuard<'static, Vec<Use>> {
+    USES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Uses so far.
+pub(crate) fn all() -> Vec<Use> {
+    all_uses().clone()
 }
 
 /// Two uses that have a part in common, if there are such.
@@ -50,17 +57,6 @@ pub(crate) fn twice(mut uses: Vec<Use>) -> Option<[Use; 2]> {
         last.insert(key, one);
     }
     None
-}
-
-/// Uses of these units that have a part in common with another, if there are such.
-pub(crate) fn taken_twice_among(units: &BTreeSet<String>) -> Option<[Use; 2]> {
-    twice(of(|one| units.contains(&one.unit)))
-}
-
-/// Forgets the uses of a unit, which a test has set back.
-pub(crate) fn forget(unit: &str) {
-    let mut uses = USES.lock().unwrap_or_else(PoisonError::into_inner);
-    uses.retain(|one| one.unit != unit);
 }
 
 struct Recorder;
@@ -82,8 +78,7 @@ impl Subscriber for Recorder {
         let mut told = Told::default();
         event.record(&mut told);
         if told.message.contains("are used") {
-            let mut uses = USES.lock().unwrap_or_else(PoisonError::into_inner);
-            uses.push(told.one);
+            all_uses().push(told.one);
         }
     }
 

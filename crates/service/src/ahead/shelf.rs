@@ -9,7 +9,9 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Digest256, Party};
 use madrigal_correlations::{Maker, Needs, Reserve};
-use madrigal_correlations_store::{Holding, Store, StoreError, StoreKey, StoreStatus, remove, status};
+use madrigal_correlations_store::{
+    Holding, Store, StoreError, StoreKey, StoreStatus, remove, status,
+};
 use madrigal_engine::StoreSpec;
 use madrigal_net::{Context, Result};
 use tracing::{debug, warn};
@@ -93,7 +95,9 @@ impl Shelf {
         };
         for entry in fs::read_dir(&shelf.directory)? {
             let path = entry?.path();
-            let number = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+            let number = path
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok());
             shelf.next = shelf.next.max(number.map_or(0, |number: u64| number + 1));
             match status(&path, &shelf.key, false) {
                 Ok(found) if (found.party, found.parties) == (me.index(), servers) => {
@@ -276,7 +280,12 @@ impl Shelf {
 
     /// Removes all units but these.
     pub(crate) fn keep_only(&mut self, names: &HashSet<Digest256>) {
-        let others: Vec<_> = self.units.keys().filter(|name| !names.contains(*name)).copied().collect();
+        let others: Vec<_> = self
+            .units
+            .keys()
+            .filter(|name| !names.contains(*name))
+            .copied()
+            .collect();
         others.into_iter().for_each(|name| self.drop_unit(name));
     }
 
@@ -329,7 +338,10 @@ fn name(found: &StoreStatus) -> Digest256 {
 fn left(holdings: &[Holding]) -> Needs {
     let mut left = Needs::new();
     for holding in holdings {
-        left.add(holding.kind, usize::try_from(holding.left()).unwrap_or(usize::MAX));
+        left.add(
+            holding.kind,
+            usize::try_from(holding.left()).unwrap_or(usize::MAX),
+        );
     }
     left
 }

@@ -82,7 +82,11 @@ impl Shelves {
             busy: Cell::new(Instant::now()),
             meters: Arc::clone(meters),
         };
-        shelves.all.borrow().keys().for_each(|kind| shelves.meter(kind));
+        shelves
+            .all
+            .borrow()
+            .keys()
+            .for_each(|kind| shelves.meter(kind));
         Ok(shelves)
     }
 
@@ -136,7 +140,8 @@ impl Shelves {
 
     /// The unit for a run of a batch of this size, at the leader; nothing if none is ready.
     pub(crate) fn choose(&self, kind: &str, size: usize, threads: usize) -> Option<Digest256> {
-        self.with(kind, |shelf| shelf.choose(size, threads)).flatten()
+        self.with(kind, |shelf| shelf.choose(size, threads))
+            .flatten()
     }
 
     /// Takes the unit of a run.
@@ -145,7 +150,9 @@ impl Shelves {
     /// It is not here, or cannot be used; in words.
     pub(crate) fn take(&self, kind: &str, unit: Digest256) -> Result<Taken, String> {
         let taken = self.with(kind, |shelf| shelf.take(unit));
-        taken.unwrap_or_else(|| Err("this server keeps no correlations of the kind ready".to_owned()))
+        taken.unwrap_or_else(|| {
+            Err("this server keeps no correlations of the kind ready".to_owned())
+        })
     }
 
     /// Puts the unit of a run back that has ended well, and counts the run.
@@ -186,7 +193,9 @@ impl Shelves {
     /// filled now.
     pub(crate) fn neediest(&self, may: impl Fn(&str) -> bool) -> Option<String> {
         let all = self.all.borrow();
-        let below = all.iter().filter(|(kind, shelf)| may(kind) && shelf.whole() < shelf.level);
+        let below = all
+            .iter()
+            .filter(|(kind, shelf)| may(kind) && shelf.whole() < shelf.level);
         let share = |shelf: &Shelf| shelf.whole() as f64 / shelf.level as f64;
         let least = below.min_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
         least.map(|(kind, _)| kind.clone())
@@ -198,7 +207,13 @@ impl Shelves {
         let label = KindLabel::from(kind);
         let meters = &self.meters;
         meters.ahead.get_or_create(&label).set(shelf.jobs());
-        meters.ahead_level.get_or_create(&label).set(shelf.wanted() as i64);
-        meters.ahead_bytes.get_or_create(&label).set(shelf.bytes() as i64);
+        meters
+            .ahead_level
+            .get_or_create(&label)
+            .set(shelf.wanted() as i64);
+        meters
+            .ahead_bytes
+            .get_or_create(&label)
+            .set(shelf.bytes() as i64);
     }
 }

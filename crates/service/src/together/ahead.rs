@@ -87,16 +87,27 @@ impl Ahead {
         }
         let found = self.here.borrow();
         let Some((here, kinds)) = &*found else { return };
-        let paused = |kind: &str| (self.pauses.borrow().get(kind)).is_some_and(|(until, _)| now < *until);
+        let paused =
+            |kind: &str| (self.pauses.borrow().get(kind)).is_some_and(|(until, _)| now < *until);
         let may = |kind: &str| kinds.contains_key(kind) && !paused(kind);
-        let Some(kind) = common.ahead.neediest(may) else { return };
+        let Some(kind) = common.ahead.neediest(may) else {
+            return;
+        };
         if let Some(unit) = common.ahead.make_room(&kind) {
             let note = AheadNote::Drop { unit };
-            here.lines.send_all(&Note::Ahead { kind: kind.clone(), note });
+            here.lines.send_all(&Note::Ahead {
+                kind: kind.clone(),
+                note,
+            });
         }
-        let Some(number) = common.job_number(&here.session) else { return };
+        let Some(number) = common.job_number(&here.session) else {
+            return;
+        };
         let note = AheadNote::Filling { number };
-        here.lines.send_all(&Note::Ahead { kind: kind.clone(), note });
+        here.lines.send_all(&Note::Ahead {
+            kind: kind.clone(),
+            note,
+        });
         let here = here.clone();
         drop(found);
         self.fill(&here, &kind, number);
@@ -133,13 +144,23 @@ impl Ahead {
                 Ok(end) => end.await.unwrap_or_else(|_| {
                     Filled::Failed("a fault of madrigal: a filling panicked".to_owned())
                 }),
-                Err(Refused { spec: None, problem }) => Filled::Failed(problem),
-                Err(Refused { spec: Some(spec), problem }) => {
+                Err(Refused {
+                    spec: None,
+                    problem,
+                }) => Filled::Failed(problem),
+                Err(Refused {
+                    spec: Some(spec),
+                    problem,
+                }) => {
                     let error = refuse(&session, number, *spec, problem).await;
                     Filled::Failed(error.to_string())
                 }
             };
-            let here = ahead.here.borrow().as_ref().map(|(here, _)| here.generation);
+            let here = ahead
+                .here
+                .borrow()
+                .as_ref()
+                .map(|(here, _)| here.generation);
             let current = here == Some(generation);
             ahead.ended(&kind, number, filled, current);
         });
@@ -151,7 +172,10 @@ impl Ahead {
         kind: &str,
         number: u32,
     ) -> Result<tokio::sync::oneshot::Receiver<Filled>, Refused> {
-        let refused = |problem: String| Refused { spec: None, problem };
+        let refused = |problem: String| Refused {
+            spec: None,
+            problem,
+        };
         let threads = session.common_threads(self.common.servers);
         let threads = threads.map_err(|error| refused(error.to_string()))?;
         let begun = self.common.ahead.with(kind, |shelf| {
@@ -184,7 +208,9 @@ impl Ahead {
                     true => shelf.put(directory),
                     false => shelf.discard(&directory),
                 });
-                let there = common.ahead.with(kind, |shelf| (shelf.whole(), shelf.level));
+                let there = common
+                    .ahead
+                    .with(kind, |shelf| (shelf.whole(), shelf.level));
                 if let Some((whole, level)) = there.filter(|(whole, level)| whole == level) {
                     info!(kind, units = whole, level, "correlations are ready");
                 }
@@ -196,7 +222,10 @@ impl Ahead {
                 FillingEnd::GivenUp
             }
             Filled::Failed(reason) if !current => {
-                debug!(kind, reason, "correlations were not made, as the session has ended");
+                debug!(
+                    kind,
+                    reason, "correlations were not made, as the session has ended"
+                );
                 FillingEnd::GivenUp
             }
             Filled::Failed(reason) => {

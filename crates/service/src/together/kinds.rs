@@ -407,11 +407,22 @@ impl KindTask {
             let reason = "no job's number was told for this run".to_owned();
             return self.handle(Event::JobBroken { n, run, reason });
         };
-        let taken = job.unit.map(|unit| self.common.ahead.take(self.name(), unit));
+        let taken = job
+            .unit
+            .map(|unit| self.common.ahead.take(self.name(), unit));
         let taken = match taken.transpose() {
             Ok(taken) => taken,
             Err(reason) => {
-                warn!(kind = self.name(), batch = n, run, error = reason, "a job came to nothing");
+                let kind = self.name();
+                warn!(
+                    kind,
+                    batch = n,
+                    run,
+                    error = reason,
+                    "a job came to nothing"
+                );
+                let broken = &self.common.meters.broken_runs;
+                broken.get_or_create(&KindLabel::from(kind)).inc();
                 return self.handle(Event::JobBroken { n, run, reason });
             }
         };

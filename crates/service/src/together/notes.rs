@@ -168,7 +168,11 @@ impl Note {
                 let (mut kinds, mut ahead) = (BTreeMap::new(), BTreeMap::new());
                 for kind in all.kinds {
                     let name = name(kind.name)?;
-                    let units = kind.units.into_iter().map(digest).collect::<Result<_, _>>()?;
+                    let units = kind
+                        .units
+                        .into_iter()
+                        .map(digest)
+                        .collect::<Result<_, _>>()?;
                     let jobs = kind.ahead;
                     ahead.insert(name.clone(), Told { jobs, units });
                     kinds.insert(name, digest(kind.digest)?);
