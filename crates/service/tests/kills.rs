@@ -16,6 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::common::{ANN, Service};
 use crate::power::Disk;
 use crate::random::Random;
+use crate::uses;
 
 /// A server in a runtime of its own, which goes with it.
 struct Host {
@@ -64,10 +65,10 @@ fn number(name: &str, usual: u64) -> u64 {
     told.map_or(usual, |text| text.parse().unwrap())
 }
 
-fn kind(least: u64) -> String {
+fn kind(least: u64, line: &str) -> String {
     format!(
         "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
-         [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n\
+         [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n{line}\n\
          batch = {{ dimension = \"members\", least = {least}, most = 5000, after = \"300ms\" }}\n",
         ANN,
     )
@@ -81,13 +82,33 @@ fn scalar(age: u32) -> Value {
 
 #[test]
 fn each_accepted_submission_counts_once() {
+    kill_again_and_again("", 300, 1000);
+}
+
+/// The same while units of correlations are made and used: no part of one is used twice, whoever dies when.
+#[test]
+fn no_correlation_is_used_twice() {
+    let _alone = uses::record();
+    kill_again_and_again(
+        "mix = \"A+B\"\nahead = { jobs = 3, submissions = 100 }",
+        1500,
+        25,
+    );
+    let uses = uses::all();
+    println!("{} uses of parts of units", uses.len());
+    assert!(uses.len() >= 12, "units are used");
+    assert_eq!(uses::twice(uses), None);
+}
+
+/// Kills servers at most `gap` milliseconds after each other, while `at_once` submissions are under way.
+fn kill_again_and_again(line: &str, gap: usize, at_once: usize) {
     let (kills, clients) = (number("MADRIGAL_KILLS", 8), number("MADRIGAL_CLIENTS", 400));
     let seed = seed();
     // `RUST_LOG=info` shows what the servers do.
     let log = std::env::var("RUST_LOG").is_ok();
     let _ = log.then(|| start_log(&LogConfig::default()));
     let mut random = Random::new(seed);
-    let service = Service::new(3, &kind(1));
+    let service = Service::new(3, &kind(1, line));
     let mut hosts: Vec<Option<Host>> = (0..3)
         .map(|at| Some(Host::start(&service, at, Disk::default())))
         .collect();
@@ -116,7 +137,7 @@ fn each_accepted_submission_counts_once() {
                         vec![("age".to_owned(), scalar(age))],
                     )
                 });
-                let done = client.many("ages", all, 1000, |at, result, _| {
+                let done = client.many("ages", all, at_once, |at, result, _| {
                     assert!(result.is_ok(), "submission {at}: {}", result.unwrap_err());
                     true
                 });
@@ -126,7 +147,7 @@ fn each_accepted_submission_counts_once() {
     };
     let mut killed = 0;
     while killed < kills || !submitting.is_finished() {
-        std::thread::sleep(Duration::from_millis(random.below(300) as u64));
+        std::thread::sleep(Duration::from_millis(random.below(gap) as u64));
         if killed < kills {
             let at = random.below(3);
             let host = hosts[at].take().unwrap();
