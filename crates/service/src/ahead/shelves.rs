@@ -67,8 +67,9 @@ impl Shelves {
             Ok(entries) => {
                 for entry in entries {
                     let entry = entry?;
-                    let known = entry.file_name().to_str().map(|name| names.contains(name));
-                    if known != Some(true) {
+                    let name = entry.file_name();
+                    let known = name.to_str().is_some_and(|name| names.contains(name));
+                    if !known && entry.file_type()?.is_dir() {
                         fs::remove_dir_all(entry.path())?;
                     }
                 }

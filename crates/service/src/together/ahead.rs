@@ -1,9 +1,8 @@
 //! Correlations ahead: the leader starts fillings in idle time, and all servers take part in them.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_core::Party;
@@ -14,7 +13,6 @@ use tracing::{debug, info, warn};
 use super::kinds::{Common, InSession};
 use super::notes::{AheadNote, Kinds, Note};
 use crate::ahead::{Filled, Filling, Told, refuse};
-use crate::kind::Kind;
 use crate::operation::{FillingEnd, FillingLabel};
 
 /// Time without a job after which fillings begin.
@@ -28,10 +26,16 @@ const FAILED: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 /// What keeps correlations ready at a server.
 pub(crate) struct Ahead {
     common: Rc<Common>,
-    /// The session, with the kinds that are ready in it.
-    here: RefCell<Option<(InSession, BTreeMap<String, Arc<Kind>>)>>,
+    here: RefCell<Option<Here>>,
     /// Kinds that are not filled now: until when, and the pause that led to that.
     pauses: RefCell<BTreeMap<String, (Instant, Duration)>>,
+}
+
+/// A session.
+struct Here {
+    session: InSession,
+    /// Kinds that are ready in it.
+    kinds: BTreeSet<String>,
 }
 
 impl Ahead {
@@ -46,16 +50,16 @@ impl Ahead {
     /// Takes note of a session in which these kinds are ready, with the first notes of all servers.
     pub(crate) fn up<'a>(
         &self,
-        here: InSession,
-        kinds: BTreeMap<String, Arc<Kind>>,
+        session: InSession,
+        kinds: BTreeSet<String>,
         told: impl Iterator<Item = &'a Kinds> + Clone,
     ) {
-        for kind in kinds.keys() {
+        for kind in &kinds {
             let of = |kinds: &Kinds| kinds.ahead.get(kind).cloned().unwrap_or_default();
             let told: Vec<Told> = told.clone().map(of).collect();
             self.common.ahead.settle(kind, &told);
         }
-        *self.here.borrow_mut() = Some((here, kinds));
+        *self.here.borrow_mut() = Some(Here { session, kinds });
     }
 
     /// Takes note that the session is over.
@@ -86,37 +90,39 @@ impl Ahead {
             return;
         }
         let found = self.here.borrow();
-        let Some((here, kinds)) = &*found else { return };
+        let Some(Here { session, kinds }) = &*found else {
+            return;
+        };
         let paused =
             |kind: &str| (self.pauses.borrow().get(kind)).is_some_and(|(until, _)| now < *until);
-        let may = |kind: &str| kinds.contains_key(kind) && !paused(kind);
+        let may = |kind: &str| kinds.contains(kind) && !paused(kind);
         let Some(kind) = common.ahead.neediest(may) else {
             return;
         };
         if let Some(unit) = common.ahead.make_room(&kind) {
             let note = AheadNote::Drop { unit };
-            here.lines.send_all(&Note::Ahead {
+            session.lines.send_all(&Note::Ahead {
                 kind: kind.clone(),
                 note,
             });
         }
-        let Some(number) = common.job_number(&here.session) else {
+        let Some(number) = common.job_number(&session.session) else {
             return;
         };
         let note = AheadNote::Filling { number };
-        here.lines.send_all(&Note::Ahead {
+        session.lines.send_all(&Note::Ahead {
             kind: kind.clone(),
             note,
         });
-        let here = here.clone();
+        let session = session.clone();
         drop(found);
-        self.fill(&here, &kind, number);
+        self.fill(&session, &kind, number);
     }
 
     /// Hears the leader. Gives what is wrong with the note.
     pub(crate) fn hear(self: &Rc<Self>, kind: &str, note: &AheadNote) -> Result<(), &'static str> {
         let here = match &*self.here.borrow() {
-            Some((here, kinds)) if kinds.contains_key(kind) => here.clone(),
+            Some(here) if here.kinds.contains(kind) => here.session.clone(),
             _ => return Err("correlations for a kind that is not ready here"),
         };
         match *note {
@@ -160,7 +166,7 @@ impl Ahead {
                 .here
                 .borrow()
                 .as_ref()
-                .map(|(here, _)| here.generation);
+                .map(|here| here.session.generation);
             let current = here == Some(generation);
             ahead.ended(&kind, number, filled, current);
         });

@@ -9,7 +9,7 @@ mod notes;
 mod requests;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -312,7 +312,7 @@ impl Servers<'_> {
             let memory = theirs.iter().map(|(_, theirs)| theirs.memory).min();
             let memory = memory.unwrap_or(u64::MAX).min(self.memory);
             self.common.admission.allow(memory);
-            let mut ready = BTreeMap::new();
+            let mut ready = BTreeSet::new();
             for (name, door) in self.doors {
                 let differs = theirs.iter().find_map(|(from, theirs)| {
                     let why = match theirs.kinds.get(name) {
@@ -326,7 +326,7 @@ impl Servers<'_> {
                 match differs {
                     None => {
                         self.health.over(&trouble);
-                        ready.insert(name.clone(), Arc::clone(&door.kind));
+                        ready.insert(name.clone());
                         door.tell(KindEvent::Up(InSession {
                             generation,
                             session: session.clone(),
