@@ -114,3 +114,19 @@ fn check_mode(file: &File, path: &Path) -> io::Result<Result<()>> {
 fn check_mode(_: &File, _: &Path) -> io::Result<Result<()>> {
     Ok(Ok(()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units on the disk have to be there after a restart, and their key has to be another than the vault's.
+    #[test]
+    fn the_key_of_stores_follows_from_the_vaults() -> Result<()> {
+        let [one, same, other] =
+            [7, 7, 8].map(|byte| VaultKey::from_bytes(Zeroizing::new([byte; 32])));
+        assert_eq!(one.of_stores()?, same.of_stores()?);
+        assert_ne!(one.of_stores()?, other.of_stores()?);
+        assert_ne!(*one.of_stores()?, [7; 32]);
+        Ok(())
+    }
+}
