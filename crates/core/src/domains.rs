@@ -272,6 +272,8 @@ registry! {
     Sha256 VAULT_RUN = b"madrigal vault run v1";
     /// A vault's key and a salt give the key that seals what is written until the vault is closed (key derivation).
     Hkdf VAULT_DATA = b"madrigal vault data v1";
+    /// A vault's key gives the key of the stores that lie beside the vault (key derivation).
+    Hkdf VAULT_STORES = b"madrigal vault stores v1";
     /// Begins what a share file is sealed with, before its preamble and header (HPKE's `info`).
     Hkdf SHARE_SEAL = b"madrigal sealed share v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).

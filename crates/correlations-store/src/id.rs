@@ -15,6 +15,13 @@ impl std::fmt::Display for StoreId {
     }
 }
 
+impl StoreId {
+    /// All bytes of the name.
+    pub fn to_bytes(self) -> [u8; ID_BYTES] {
+        self.0
+    }
+}
+
 impl std::fmt::Debug for StoreId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "StoreId({self})")

@@ -40,6 +40,11 @@ impl StoreKey {
         Ok(Self(bytes))
     }
 
+    /// A key that the caller has from elsewhere: 32 random bytes.
+    pub fn from_bytes(bytes: Zeroizing<[u8; KEY_BYTES]>) -> Self {
+        Self(bytes)
+    }
+
     /// Reads a key file.
     ///
     /// # Errors

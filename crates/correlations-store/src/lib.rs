@@ -139,4 +139,4 @@ pub use key::StoreKey;
 pub use make::{FilledStore, NewStore};
 pub use records::fuzz_records;
 pub use source::StoreSource;
-pub use store::{Holding, Store, StoreStatus, status};
+pub use store::{Holding, Store, StoreStatus, remove, status};

@@ -1,6 +1,8 @@
 //! A store that is open for use.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,6 +81,27 @@ pub fn status(directory: &Path, key: &StoreKey, verify: bool) -> Result<StoreSta
         holdings: holdings(&opened.header, &marks),
         bytes,
     })
+}
+
+/// Removes a store that nobody uses, or what is left of one. Its header goes first, so that what a crash leaves is no store.
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn remove(directory: &Path) -> Result<()> {
+    let failed = |file| StoreError::io("remove", file);
+    for (file, removed) in [
+        (
+            files::HEADER,
+            fs::remove_file(directory.join(files::HEADER)),
+        ),
+        (".", fs::remove_dir_all(directory)),
+    ] {
+        match removed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other.map_err(failed(file))?,
+        }
+    }
+    Ok(())
 }
 
 fn holdings(header: &Header, marks: &Marks) -> Vec<Holding> {

@@ -9,7 +9,9 @@ use std::path::Path;
 use madrigal_core::Party;
 use madrigal_correlations::Kind;
 use madrigal_correlations_make::{Extension, OtCosts, OtSource};
-use madrigal_correlations_store::{NewStore, Store, StoreError, StoreKey, StoreSource, status};
+use madrigal_correlations_store::{
+    NewStore, Store, StoreError, StoreKey, StoreSource, remove, status,
+};
 use madrigal_net::Error;
 use proptest::prelude::*;
 
@@ -398,4 +400,23 @@ fn chunks_cannot_be_moved() {
     fs::write(&path, swapped).unwrap();
     let error = status(&directory, &stores.key(me), true).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
+
+/// Also what a crash has left of a store, and what is not there at all; whoever uses it meanwhile has it to the end.
+#[test]
+fn a_store_that_was_removed_is_gone() {
+    let stores = Stores::known(2, "bits=1000");
+    let me = Party::new(0);
+    let (directory, key) = (stores.directory(me), stores.key(me));
+    let open = Store::open(&directory, &key).unwrap();
+    remove(&directory).unwrap();
+    assert!(!directory.exists());
+    drop(open);
+    let missing = status(&directory, &key, false);
+    assert!(matches!(missing, Err(StoreError::Missing)), "{missing:?}");
+    remove(&directory).unwrap();
+    let other = stores.directory(Party::new(1));
+    fs::remove_file(other.join("journal")).unwrap();
+    remove(&other).unwrap();
+    assert!(!other.exists());
 }

@@ -43,6 +43,11 @@ impl<'a> Means<'a> {
         Self { store: Some(store) }
     }
 
+    /// Says whether a store was brought along.
+    pub fn is_some(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// Gives the store that was brought along.
     pub fn store(self) -> Option<&'a mut (dyn Reserve + 'static)> {
         self.store

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 use std::time::Duration;
 
 use madrigal_core::{Budget, Digest256, Party, Zeroizing};
+use madrigal_correlations_store::StoreKey;
 use madrigal_intake::{Signed, unpack};
 use madrigal_vault::agreement::{Outcome, Record, Restored};
 use madrigal_vault::{
@@ -37,6 +38,7 @@ pub type Disk = Box<dyn FnOnce(&VaultKey, Limits) -> Result<Vault, VaultError> +
 /// All that a server keeps.
 pub(crate) struct Keep {
     vault: Vault,
+    key_of_stores: StoreKey,
     /// All kinds that the server has had since it was started: what waits for one that was taken out expires.
     kinds: RwLock<BTreeMap<String, Arc<Kept>>>,
     /// Inputs that kinds hold for others.
@@ -109,6 +111,7 @@ impl Keep {
         let kept = kept.collect::<Result<_, KeepError>>()?;
         let keep = Self {
             vault,
+            key_of_stores: StoreKey::from_bytes(key.of_stores()?),
             kinds: RwLock::new(kept),
             held,
             health: Arc::clone(health),
@@ -123,6 +126,11 @@ impl Keep {
         let bound = kinds.iter().try_for_each(|(kind, _)| keep.bind(kind));
         bound.map_err(KeepError::Changed)?;
         Ok(keep)
+    }
+
+    /// Key of the stores of correlations that lie beside the vault.
+    pub(crate) fn key_of_stores(&self) -> &StoreKey {
+        &self.key_of_stores
     }
 
     /// The vault.

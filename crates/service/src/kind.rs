@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use crate::config::{KindConfig, Submitters};
 use crate::held::{HeldInput, Source, open_shape};
 use crate::plans::Plans;
+use crate::unit::AheadUnit;
 
 /// Memory of a share file beside its shares, in bytes: its header, and what the allocator rounds up.
 const FILE_BYTES: u64 = 1024;
@@ -41,6 +42,8 @@ pub struct Kind {
     pub memory: u64,
     /// The part of it that shares take before the plan's values are made of them.
     pub shares_memory: u64,
+    /// Unit of the correlations that are kept ready, where the file asks for some.
+    pub ahead: Option<AheadUnit>,
     bytes: Vec<u8>,
     threads: usize,
     pub(crate) plans: Plans,
@@ -178,6 +181,7 @@ impl Kind {
             outputs: Vec::new(),
             memory: 0,
             shares_memory: 0,
+            ahead: None,
             bytes,
             threads,
             plans: Plans::default(),
@@ -221,8 +225,16 @@ impl Kind {
             }),
         };
         let planned = kind.planned(&whole, threads)?;
-        let of = |party| planned.plan.memory(party) as u64;
-        let plan = Party::all(servers).map(of).max().unwrap_or(0);
+        let of = |planned: &Planned| {
+            let of = |party| planned.plan.memory(party) as u64;
+            Party::all(servers).map(of).max().unwrap_or(0)
+        };
+        let mut plan = of(&planned);
+        if let Some(ahead) = kind.config.ahead {
+            let unit = AheadUnit::of(ahead, &kind.ahead_plan(threads)?);
+            kind.ahead = Some(unit.map_err(KindFault::Unfit)?);
+            plan = plan.max(of(&kind.planned_from(&whole, threads, true)?));
+        }
         let [files, together] = kind.bytes_read(most);
         kind.shares_memory = files + together;
         // The share files go before the plan takes its memory; what is put together of them stays until the plan's values are made.
@@ -280,18 +292,48 @@ impl Kind {
     /// # Errors
     /// [`KindFault::Plan`].
     pub fn planned(&self, program: &Computation, threads: usize) -> Result<Planned, KindFault> {
+        self.planned_from(program, threads, false)
+    }
+
+    /// The plan of a batch's program, whose correlations are `stored` already, or made in the job.
+    ///
+    /// # Errors
+    /// [`KindFault::Plan`].
+    pub fn planned_from(
+        &self,
+        program: &Computation,
+        threads: usize,
+        stored: bool,
+    ) -> Result<Planned, KindFault> {
         let over = Over::default();
         let ways = Ways {
             over: &over,
             threads,
             matrices: MatricesArg::Auto,
-            stored: false,
+            stored,
             asked: &[],
         };
         let planned = ways.plan(program, self.mix(program), None);
         planned.map_err(|source| KindFault::Plan {
             submissions: self.config.most,
             source,
+        })
+    }
+
+    /// The plan that a unit of correlations kept ready is made for; of the largest batch, where none is kept.
+    ///
+    /// # Errors
+    /// [`KindFault`]: a mix whose correlations cannot be kept.
+    pub fn ahead_plan(&self, threads: usize) -> Result<Planned, KindFault> {
+        let submissions = self.config.ahead.map(|ahead| ahead.submissions);
+        let program = self.bound(submissions.unwrap_or(self.config.most))?;
+        let planned = self.planned_from(&program, threads, true);
+        planned.map_err(|fault| match fault {
+            KindFault::Plan { source, .. } => KindFault::Unfit(format!(
+                "correlations cannot be kept ready (`ahead`) in {}: {source}",
+                self.mix(&program)
+            )),
+            other => other,
         })
     }
 

@@ -1,5 +1,6 @@
 //! A computing party that stays up: clients hand it shares, and it computes with the other parties what its kinds of jobs say.
 
+mod ahead;
 pub mod args;
 mod clock;
 pub mod config;
@@ -18,6 +19,7 @@ mod requests;
 pub mod serve;
 mod server;
 mod together;
+mod unit;
 mod work;
 
 pub use held::{HeldInput, Source};
@@ -29,4 +31,5 @@ pub use requests::RequestKind;
 pub use server::Trial;
 pub use server::{Checked, LEAVE, ServeError, Server};
 pub use together::Between;
-pub use work::{Done, Output, Place, Submitted, WorkError};
+pub use unit::AheadUnit;
+pub use work::{Beside, Done, Output, Place, Ready, Submitted, WorkError};

@@ -11,56 +11,60 @@ const KEPT: usize = 4;
 
 /// A batch's program, and its plan.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct Prepared {
     pub(crate) program: Computation,
     pub(crate) planned: Planned,
 }
 
 /// The plans that were used last, the newest first. Nothing in them depends on what clients bring but the number of submissions.
 #[derive(Debug, Default)]
-pub(crate) struct Plans(Mutex<Vec<(Of, Arc<Ready>)>>);
+pub(crate) struct Plans(Mutex<Vec<(Of, Arc<Prepared>)>>);
 
-/// The two facts that a batch's plan depends on.
+/// The facts that a batch's plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Of {
     submissions: usize,
     threads: usize,
+    stored: bool,
 }
 
 impl Plans {
-    fn find(&self, of: Of) -> Option<Arc<Ready>> {
+    fn find(&self, of: Of) -> Option<Arc<Prepared>> {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = plans.iter().position(|(known, _)| *known == of)?;
         plans[..=at].rotate_right(1);
         Some(Arc::clone(&plans[0].1))
     }
 
-    fn keep(&self, of: Of, ready: &Arc<Ready>) {
+    fn keep(&self, of: Of, prepared: &Arc<Prepared>) {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        plans.insert(0, (of, Arc::clone(ready)));
+        plans.insert(0, (of, Arc::clone(prepared)));
         plans.truncate(KEPT);
     }
 }
 
 impl Kind {
-    /// The program of a batch of this many submissions, planned for this many threads of each server. To plan what is not at hand takes a while.
-    pub(crate) fn ready(
+    /// The program of a batch of this many submissions, planned for this many threads of each server, and for correlations that are stored already or made in
+    /// the job. To plan what is not at hand takes a while.
+    pub(crate) fn prepared(
         &self,
         submissions: usize,
         threads: usize,
-    ) -> Result<Arc<Ready>, KindFault> {
+        stored: bool,
+    ) -> Result<Arc<Prepared>, KindFault> {
         let of = Of {
             submissions,
             threads,
+            stored,
         };
-        if let Some(ready) = self.plans.find(of) {
-            return Ok(ready);
+        if let Some(prepared) = self.plans.find(of) {
+            return Ok(prepared);
         }
         let program = self.bound(submissions)?;
-        let planned = self.planned(&program, threads)?;
-        let ready = Arc::new(Ready { program, planned });
-        self.plans.keep(of, &ready);
-        Ok(ready)
+        let planned = self.planned_from(&program, threads, stored)?;
+        let prepared = Arc::new(Prepared { program, planned });
+        self.plans.keep(of, &prepared);
+        Ok(prepared)
     }
 }
 
@@ -70,14 +74,14 @@ mod tests {
     use madrigal_program::{Client, Program};
     use std::error::Error;
 
-    fn ready(submissions: usize) -> Result<Arc<Ready>, Box<dyn Error>> {
+    fn prepared(submissions: usize) -> Result<Arc<Prepared>, Box<dyn Error>> {
         let (member, analyst) = (Client::new("member"), Client::new("analyst"));
         let mut program = Program::new(3);
         let x = program.input_named::<u32>("x", &member, [submissions]);
         program.open_named("sum", &x.sum(0), &analyst);
         let program = program.finish()?;
         let planned = program.plan(program.mix(), None, &|_| {})?;
-        Ok(Arc::new(Ready { program, planned }))
+        Ok(Arc::new(Prepared { program, planned }))
     }
 
     #[test]
@@ -85,15 +89,16 @@ mod tests {
         let of = |submissions, threads| Of {
             submissions,
             threads,
+            stored: false,
         };
         let plans = Plans::default();
         for size in 1..=KEPT {
-            plans.keep(of(size, 1), &ready(size)?);
+            plans.keep(of(size, 1), &prepared(size)?);
         }
         // The oldest is used once more, so the second oldest goes.
         let first = plans.find(of(1, 1)).ok_or("gone")?;
         assert_eq!(first.program.inputs()[0].tensor_type.shape.axes(), [1]);
-        plans.keep(of(9, 1), &ready(9)?);
+        plans.keep(of(9, 1), &prepared(9)?);
         assert!(plans.find(of(2, 1)).is_none());
         assert!(plans.find(of(1, 2)).is_none());
         for size in [1, 3, KEPT, 9] {

@@ -15,12 +15,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing::{error, info, warn};
 
 use crate::args::{HealthArg, Serve};
-use crate::config::{self, ConfigError};
+use crate::config::{self, AheadConfig, ConfigError};
 use crate::kind::{Kind, KindInput};
 use crate::local::{self, Shown};
 use crate::operation::{AskError, Question, ask, start_log};
 use crate::policy::{Verdict, in_words};
 use crate::server::{Checked, LEAVE, ServeError, Server};
+use crate::unit::AheadUnit;
 
 /// Threads of the runtime that clients' connections are served by.
 const THREADS: usize = 2;
@@ -220,11 +221,39 @@ struct KindReport {
     most: usize,
     /// Memory of a job of the largest batch, in bytes.
     memory: u64,
+    /// Correlations that are kept ready; nothing where each job makes its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ahead: Option<AheadReport>,
     /// Epsilon and delta that a batch spends by its noise, in words; nothing where outputs are not private.
     #[serde(skip_serializing_if = "Option::is_none")]
     privacy: Option<String>,
     /// Verdict of the server's policy, in words.
     policy: String,
+}
+
+/// Correlations that a kind keeps ready, for scripts.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct AheadReport {
+    /// Number of jobs for which there are to be some.
+    jobs: usize,
+    /// Submissions of such a job.
+    submissions: usize,
+    /// Bytes on this server's disk once all are there, about.
+    bytes: u64,
+    /// Time that making those of one job is expected to take, in seconds, between machines side by side.
+    seconds: f64,
+}
+
+impl From<&AheadUnit> for AheadReport {
+    fn from(unit: &AheadUnit) -> Self {
+        let AheadConfig { jobs, submissions } = unit.config;
+        Self {
+            jobs,
+            submissions,
+            bytes: unit.bytes.saturating_mul(jobs as u64),
+            seconds: unit.seconds,
+        }
+    }
 }
 
 impl From<(&Arc<Kind>, &Verdict)> for KindReport {
@@ -260,6 +289,7 @@ impl From<(&Arc<Kind>, &Verdict)> for KindReport {
             least: kind.config.least,
             most: kind.config.most,
             memory: kind.memory,
+            ahead: kind.ahead.as_ref().map(AheadReport::from),
             privacy: kind.privacy.as_ref().ok().copied().map(in_words),
             policy: verdict.to_string(),
         }
@@ -301,6 +331,16 @@ fn told(checked: &Checked, kinds: &[KindReport], requests: &[Verdict]) -> String
             kind.memory as f64 / 1e6,
             kind.digest
         );
+        if let Some(ahead) = &kind.ahead {
+            let _ = writeln!(
+                text,
+                "  correlations ready for {} jobs of {} submissions: {:.1} MB on disk, about {:.3} s for each job's",
+                ahead.jobs,
+                ahead.submissions,
+                ahead.bytes as f64 / 1e6,
+                ahead.seconds,
+            );
+        }
         if let Some(privacy) = &kind.privacy {
             let _ = writeln!(text, "  a batch spends {privacy}");
         }

@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
+use crate::ahead::Shelves;
 use crate::config::{ClientConfig, Config, ConfigError};
 use crate::desk::{Connections, Desk, DeskSetup, Port, check_welcome};
 use crate::held;
@@ -320,6 +321,9 @@ impl Server {
             asks.push((Arc::clone(&kind), Arc::clone(&pool)));
             keyed.push((kind, key, pool));
         }
+        let servers = (config.me, config.roster.len());
+        let ahead = Shelves::open(&config.data, &kinds, servers, keep.key_of_stores(), &meters);
+        let ahead = ahead.map_err(system("cannot use the correlations made ahead in `data`"))?;
         let listener = listen(&config).await?;
         let address = listener.local_addr().map_err(system("the port"))?;
         let roster = Arc::new(config.roster.clone());
@@ -348,6 +352,7 @@ impl Server {
             meters: Arc::clone(&meters),
             health: Arc::clone(&health),
             memory: config.memory,
+            ahead,
         };
         let together = Together::start(setup, handed);
         let together = together.map_err(system("cannot start the servers' thread"))?;

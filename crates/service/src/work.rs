@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use madrigal_clients::{Named, ShareFault, ShareFile};
 use madrigal_core::{Digest256, domains};
-use madrigal_engine::{Progress, RunError, Shares};
+use madrigal_engine::{Means, Progress, RunError, Shares};
 use madrigal_net::Session;
 use madrigal_program::{Client, InputError, InputShare, Inputs};
 use sha2::{Digest as _, Sha256};
 
 use crate::held::Source;
 use crate::kind::{Kind, KindFault, Receivers};
-use crate::plans::Ready;
+use crate::plans::Prepared;
 
 /// The share files of a submission at this server: one for each input, in the program's order.
 pub type Submitted = Vec<ShareFile>;
@@ -35,6 +35,20 @@ pub struct Done {
     pub outputs: Vec<Output>,
     /// Bytes that this server sent, headers and control messages among them.
     pub bytes_sent: u64,
+    /// Bytes of the job's own messages that this server sent, by counters, in setup and online: what the plan declares.
+    pub own_bytes_sent: [u64; 2],
+}
+
+/// Correlations that are there before a job: a store that all servers have, or nothing, where the job makes its own.
+pub type Ready<'a> = Means<'a>;
+
+/// What a job takes beside its batch.
+#[derive(Default)]
+pub struct Beside<'a> {
+    /// What each of [`Kind::holders`] holds, in their order.
+    pub held: &'a [Arc<Submitted>],
+    /// Correlations that are there already.
+    pub ready: Ready<'a>,
 }
 
 /// Reason why a job came to nothing.
@@ -67,7 +81,7 @@ pub struct Place<'a> {
 }
 
 impl Kind {
-    /// Computes on the shares of a batch, in its order, as one of the servers.
+    /// Computes on the shares of a batch, in its order, as one of the servers. The job makes its correlations.
     ///
     /// # Errors
     /// [`WorkError`].
@@ -78,10 +92,13 @@ impl Kind {
         deadline: Duration,
         observe: &dyn Fn(Progress),
     ) -> Result<Done, WorkError> {
-        self.work_with(place, batch, &[], deadline, observe).await
+        let beside = Beside::default();
+        self.work_with(place, batch, beside, deadline, observe)
+            .await
     }
 
-    /// Computes as [`work`](Self::work) does, with what other kinds hold: what each of [`holders`](Self::holders) does, in their order.
+    /// Computes as [`work`](Self::work) does, with what other kinds hold, and on correlations that are there already, if there are some: at all servers or
+    /// at none.
     ///
     /// # Errors
     /// [`WorkError`] in the same cases; what is held of fewer kinds, or other values than the kind's, are a fault of the run.
@@ -89,7 +106,7 @@ impl Kind {
         &self,
         place: Place<'_>,
         batch: Vec<Submitted>,
-        held: &[Arc<Submitted>],
+        beside: Beside<'_>,
         deadline: Duration,
         observe: &dyn Fn(Progress),
     ) -> Result<Done, WorkError> {
@@ -97,8 +114,9 @@ impl Kind {
         let size = batch.len();
         let threads = session.common_threads(session.parties());
         let threads = threads.map_err(RunError::from)?;
-        let ready = self.ready(size, threads)?;
-        let Ready { program, planned } = &*ready;
+        let Beside { held, ready } = beside;
+        let prepared = self.prepared(size, threads, ready.is_some())?;
+        let Prepared { program, planned } = &*prepared;
         let mut inputs = Inputs::new();
         for (at, source) in self.sources.iter().enumerate() {
             let share = match *source {
@@ -116,7 +134,8 @@ impl Kind {
         }
         // Shares are in the inputs now, and are large.
         drop(batch);
-        let given = planned.given(program, &inputs, session.me())?;
+        let mut given = planned.given(program, &inputs, session.me())?;
+        given.means = ready;
         drop(inputs);
         let ended = planned.run(session, job, given, Some(deadline), observe);
         let ended = ended.await?;
@@ -138,10 +157,11 @@ impl Kind {
                 place += 1;
             }
         }
-        let bytes_sent = ended.outcome.wire_bytes_sent;
+        let outcome = &ended.outcome;
         Ok(Done {
             outputs,
-            bytes_sent,
+            bytes_sent: outcome.wire_bytes_sent,
+            own_bytes_sent: [&outcome.setup, &outcome.online].map(|phase| phase.spent.bytes_sent),
         })
     }
 

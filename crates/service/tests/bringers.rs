@@ -10,9 +10,6 @@ use madrigal_program::{Array, Shape, Type};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Value};
 use tokio::runtime::Builder;
 
-/// Submissions that are under way at once.
-const AT_ONCE: usize = 1000;
-
 /// What Python does: it submits the numbers of a file, and says how many were accepted.
 const PYTHON: &str = "
 import sys
@@ -47,19 +44,19 @@ impl Way {
             .collect()
     }
 
-    /// Submits ages as so many clients, 1,000 at once, with a pause of the given length for each. Gives how many were accepted: all of them, or it fails.
+    /// Submits ages as so many clients, at most so many at once, with a pause of the given length for each. Gives how many were accepted: all of them, or it fails.
     pub(crate) fn bring(
         &self,
         config: &ServiceConfig,
         file: &Path,
         ages: &[u32],
-        pause: Duration,
+        (at_once, pause): (usize, Duration),
     ) -> u64 {
         match self {
-            Self::Library => library(config, ages, pause),
+            Self::Library => library(config, ages, (at_once, pause)),
             // Processes come and go, each with as many as are under way at once.
             Self::Command(_) | Self::Python(_) => {
-                let chunks = ages.chunks(AT_ONCE).enumerate();
+                let chunks = ages.chunks(at_once).enumerate();
                 let each = chunks.map(|(at, chunk)| {
                     std::thread::sleep(pause * chunk.len() as u32);
                     self.process(file, at, chunk)
@@ -83,14 +80,14 @@ impl Way {
                 let input = format!("age={}", table.display());
                 command.args(["submit", "--json", "--each", "--job", "ages"]);
                 command.args(["--input", &input, "--client", &format!("command-{at}")]);
-                command.args(["--at-once", &AT_ONCE.to_string(), "--service"]);
+                command.args(["--at-once", &ages.len().to_string(), "--service"]);
                 command.arg(file);
                 command
             }
             Self::Python(python) => {
                 let mut command = Command::new(python);
                 command.args(["-c", PYTHON]).arg(file).arg(&table);
-                command.args([&format!("python-{at}"), &AT_ONCE.to_string()]);
+                command.args([&format!("python-{at}"), &ages.len().to_string()]);
                 command
             }
         };
@@ -113,7 +110,7 @@ impl Way {
     }
 }
 
-fn library(config: &ServiceConfig, ages: &[u32], pause: Duration) -> u64 {
+fn library(config: &ServiceConfig, ages: &[u32], (at_once, pause): (usize, Duration)) -> u64 {
     // The future cannot go to another thread, so its runtime is made here.
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(async {
@@ -126,7 +123,7 @@ fn library(config: &ServiceConfig, ages: &[u32], pause: Duration) -> u64 {
                 vec![("age".to_owned(), scalar(age))],
             )
         });
-        let done = client.many("ages", all, AT_ONCE, |at, result, _| {
+        let done = client.many("ages", all, at_once, |at, result, _| {
             assert!(result.is_ok(), "submission {at}: {}", result.unwrap_err());
             true
         });

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use madrigal_net::roster::RosterEntry;
 use madrigal_service::config::LogConfig;
@@ -19,6 +19,10 @@ use crate::bringers::Way;
 use crate::common::{ANN, Service};
 use crate::power::Disk;
 use crate::random::Random;
+use crate::uses;
+
+/// Time within which something is used again after a kill, mostly.
+const USED: Duration = Duration::from_secs(5);
 
 /// A server in a runtime of its own, which goes with it.
 pub(crate) struct Host {
@@ -67,10 +71,10 @@ fn number(name: &str, usual: u64) -> u64 {
     told.map_or(usual, |text| text.parse().unwrap())
 }
 
-fn kind(least: u64) -> String {
+fn kind(least: u64, line: &str) -> String {
     format!(
         "[[clients]]\nname = \"ann\"\ntoken-sha256 = \"{}\"\n\
-         [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n\
+         [[kinds]]\nname = \"ages\"\nprogram = \"ages.madrigal\"\nsubmit = \"anyone\"\nreceive = {{ analyst = [\"ann\"] }}\nruns = 100\n{line}\n\
          batch = {{ dimension = \"members\", least = {least}, most = 5000, after = \"300ms\" }}\n",
         ANN,
     )
@@ -78,13 +82,36 @@ fn kind(least: u64) -> String {
 
 #[test]
 fn each_accepted_submission_counts_once() {
+    kill_again_and_again("", 300, 1000, None);
+}
+
+/// The same while units of correlations are made and used: no part of one is used twice, whoever dies when.
+#[test]
+fn no_correlation_is_used_twice() {
+    let _alone = uses::record();
+    let used = || uses::all().len();
+    kill_again_and_again(
+        "mix = \"A+B\"\nahead = { jobs = 3, submissions = 100 }",
+        1000,
+        25,
+        Some(used),
+    );
+    let uses = uses::all();
+    println!("{} uses of parts of units", uses.len());
+    assert!(uses.len() >= 6, "units are used");
+    assert_eq!(uses::twice(uses), None);
+}
+
+/// Kills servers at most `gap` milliseconds after each other, while `at_once` submissions are under way. Where `used` tells how often something was
+/// used, that has happened between kills, if it does within seconds.
+fn kill_again_and_again(line: &str, gap: usize, at_once: usize, used: Option<fn() -> usize>) {
     let (kills, clients) = (number("MADRIGAL_KILLS", 8), number("MADRIGAL_CLIENTS", 400));
     let seed = seed();
     // `RUST_LOG=info` shows what the servers do.
     let log = std::env::var("RUST_LOG").is_ok();
     let _ = log.then(|| start_log(&LogConfig::default()));
     let mut random = Random::new(seed);
-    let service = Service::new(3, &kind(1));
+    let service = Service::new(3, &kind(1, line));
     let mut hosts: Vec<Option<Host>> = (0..3)
         .map(|at| Some(Host::start(&service, at, Disk::default())))
         .collect();
@@ -108,12 +135,19 @@ fn each_accepted_submission_counts_once() {
         .zip(ways)
         .map(|(ages, way)| {
             let (ages, config, file) = (ages.to_vec(), config.clone(), file.clone());
-            std::thread::spawn(move || way.bring(&config, &file, &ages, pause))
+            std::thread::spawn(move || way.bring(&config, &file, &ages, (at_once, pause)))
         })
         .collect();
     let mut killed = 0;
-    while killed < kills || !submitting.iter().all(JoinHandle::is_finished) {
-        std::thread::sleep(Duration::from_millis(random.below(300) as u64));
+    let done = || submitting.iter().all(JoinHandle::is_finished);
+    while killed < kills || !done() {
+        if let Some(used) = used {
+            let (before, begun) = (used(), Instant::now());
+            while used() == before && begun.elapsed() < USED && !done() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        std::thread::sleep(Duration::from_millis(random.below(gap) as u64));
         if killed < kills {
             let at = random.below(3);
             let host = hosts[at].take().unwrap();

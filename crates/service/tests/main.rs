@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test that cannot go on fails; seeds are told
 
+mod ahead;
 mod batch_views;
 mod bringers;
 mod common;
@@ -26,4 +27,5 @@ mod requests;
 mod tap;
 mod tunnels;
 mod upgrades;
+mod uses;
 mod work_views;

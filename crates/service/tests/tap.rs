@@ -315,10 +315,11 @@ fn told(
             let held = held.map(|held| format!(" with {} {}", held.kind, labels.of(&held.name)));
             let held: String = held.collect();
             format!(
-                "{}: batch {batch} run {} is job {}{held}",
+                "{}: batch {batch} run {} is job {} on {}{held}",
                 one.kind,
                 one.run,
-                job(one.number)
+                job(one.number),
+                labels.of(&one.unit)
             )
         }
         Note::RequestKey(key) => format!("{}: keys are job {}", key.kind, job(key.number)),
@@ -348,10 +349,10 @@ fn told(
             )
         }
         Note::Kinds(all) => {
-            let kinds = all
-                .kinds
-                .iter()
-                .map(|kind| (&kind.name, labels.of(&kind.digest)));
+            let kinds = all.kinds.iter().map(|kind| {
+                let units = labels.all(kind.units.iter().map(|unit| &unit[..]));
+                (&kind.name, labels.of(&kind.digest), kind.ahead, units)
+            });
             let kinds: Vec<_> = kinds.collect();
             let requests = all.requests.iter().map(|kind| {
                 let digests = [&kind.digest[..], &kind.part, &kind.check];
@@ -362,6 +363,15 @@ fn told(
         }
         Note::Begin(of) => format!("{}: beginning {}", of.kind, of.number),
         Note::Begun(of) => format!("{}: it has begun {}", of.kind, of.number),
+        Note::Ahead(of) => match of.of {
+            Some(servers::ahead::Of::Filling(number)) => {
+                format!("{}: a unit is made in job {}", of.kind, job(number))
+            }
+            Some(servers::ahead::Of::Drop(unit)) => {
+                format!("{}: {} goes", of.kind, labels.of(&unit))
+            }
+            None => "nothing about a unit".to_owned(),
+        },
         Note::Leaving(_) => "it leaves".to_owned(),
         Note::Refusal(of) => format!("{}: it refuses batches: {}", of.kind, of.reason),
     }

@@ -1,19 +1,21 @@
 //! A batch's job, many times over: what a server receives of the others, together with its own shares, has the same distribution whatever clients
 //! bring, also while another server sends other messages than it should or computes on other shares.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use madrigal_clients::{Named, deal_with, nonce};
-use madrigal_core::Party;
-use madrigal_engine::{Element, Shares, Sharing};
+use madrigal_core::{Party, Phase};
+use madrigal_correlations_store::{Store, StoreKey};
+use madrigal_engine::{Element, Precomputation, Shares, Sharing, StoreSpec};
 use madrigal_kernels::{Block, Prg, rings};
 use madrigal_net::frame::FrameKind;
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_program::{Client, Program};
 use madrigal_program_file::ProgramFile;
-use madrigal_service::{Checked, Kind, KindInput, Place, Submitted};
+use madrigal_service::{Beside, Checked, Kind, KindInput, Place, Ready, Submitted};
 use madrigal_testkit::places::{self, Counts, add};
 use madrigal_testkit::transcripts::{RUNS, count, difference, must_see_a_leak};
 use madrigal_testkit::{Change, Deviating, Deviation, Transcript, World, seed};
@@ -142,6 +144,8 @@ struct Setting<'a> {
     to: Party,
     /// Whose fault it is.
     wrong: Option<(Party, Wrong)>,
+    /// Whether the job takes its correlations from a unit that the servers have made before it.
+    ahead: bool,
 }
 
 /// A server's view of many runs of the job: the form, and how often each bit is 1.
@@ -165,6 +169,7 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
         servers,
         to,
         wrong,
+        ahead,
     } = setting;
     let mut random = Prg::new(Block::new(seed, 21));
     let mut batches = submitted(kind.inputs.iter(), servers, ends, (seed, &mut random));
@@ -223,17 +228,27 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
                 block_on(async {
                     let session = Session::new(config, transport);
                     session.greet().await.unwrap();
+                    let folder = tempfile::tempdir().unwrap();
+                    let mut unit = match ahead {
+                        true => Some(unit(kind, &session, folder.path()).await),
+                        false => None,
+                    };
                     let place = Place {
                         session: &session,
-                        job: JOB,
+                        job: JOB + u32::from(ahead),
                         run: [0; 32],
                     };
                     let held = match kind.holders().len() {
                         0 => Vec::new(),
                         _ => vec![Arc::new(held)],
                     };
+                    let ready = unit.as_mut().map(|unit| Ready::of_store(unit));
+                    let beside = Beside {
+                        held: &held,
+                        ready: ready.unwrap_or_default(),
+                    };
                     let limit = Duration::from_secs(60);
-                    let done = kind.work_with(place, vec![batch], &held, limit, &|_| {});
+                    let done = kind.work_with(place, vec![batch], beside, limit, &|_| {});
                     let done = done.await;
                     assert!(done.is_ok(), "{me}: {done:?}, MADRIGAL_SEED={seed}");
                     session.close().await;
@@ -245,6 +260,17 @@ fn one_run(setting: Setting<'_>, ends: bool, seed: u64) -> (Vec<String>, Vec<u8>
     bytes.extend(transcript.sums());
     let passed = taps.take_if(|_| true).unwrap();
     (view(&passed, to, Before::default()).form, bytes)
+}
+
+/// Makes a unit of correlations, as a filling does, in a job before the one that takes it.
+async fn unit(kind: &Kind, session: &Session, folder: &Path) -> Store {
+    let program = kind.bound(1).unwrap();
+    let planned = kind.planned_from(&program, 1, true).unwrap();
+    let spec = StoreSpec::new(planned.plan.needs());
+    let (folder, key) = (folder.join("unit"), StoreKey::generate().unwrap());
+    let new = Precomputation::new(spec, &folder, &key).unwrap();
+    new.run(session, JOB, None, &|_| {}).await.unwrap();
+    Store::open(&folder, &key).unwrap()
 }
 
 /// Compares what a server sees of two inputs. Gives the difference, if there is one.
@@ -272,6 +298,7 @@ fn no_server_learns_of_clients_inputs_from_a_job() {
             servers,
             to,
             wrong,
+            ahead: false,
         };
         let told = compared(setting, seed);
         assert!(
@@ -279,6 +306,23 @@ fn no_server_learns_of_clients_inputs_from_a_job() {
             "{told:?}: {mix}, {servers} servers, to {to}"
         );
     }
+}
+
+/// The same of a filling and of a job on what it has made.
+#[test]
+fn nor_from_a_job_on_correlations_that_are_ready() {
+    let seed = seed();
+    let kind = &kind(2, "A+B");
+    let to = Party::new(seed as usize % 2);
+    let setting = Setting {
+        kind,
+        servers: 2,
+        to,
+        wrong: None,
+        ahead: true,
+    };
+    let told = compared(setting, seed);
+    assert!(told.is_none(), "{told:?}: to {to}");
 }
 
 #[test]
@@ -291,6 +335,7 @@ fn no_server_learns_of_held_inputs_from_a_job() {
             servers,
             to: Party::new(seed as usize % servers),
             wrong,
+            ahead: false,
         };
         let told = compared(setting(None), seed);
         assert!(told.is_none(), "{told:?}: {mix}, {servers} servers");
@@ -320,6 +365,7 @@ fn nor_while_another_server_misbehaves() {
             servers,
             to,
             wrong,
+            ahead: false,
         };
         let told = compared(setting, seed);
         assert!(told.is_none(), "{told:?}: {wrong:?}, to {to}");
@@ -407,7 +453,79 @@ fn a_server_that_tells_would_be_seen() {
         servers: 3,
         to,
         wrong,
+        ahead: false,
     };
     let told = compared(setting, seed);
     assert!(told.is_some_and(|told| told.starts_with("one bit")));
+}
+
+/// A job's own messages are what its plan declares, with correlations that are ready and without; the former are few.
+#[test]
+fn what_a_job_sends_is_declared() {
+    let seed = seed();
+    for servers in [2, 3] {
+        let kind = kind(servers, "A+B");
+        let mut random = Prg::new(Block::new(seed, 21));
+        let mut sent = Vec::new();
+        for ahead in [false, true] {
+            let inputs = kind.inputs.iter();
+            let batches = submitted(inputs, servers, true, (seed, &mut random));
+            let world = World::light(servers, seed);
+            let declared = std::thread::scope(|scope| {
+                let threads = Party::all(servers).zip(mesh(servers)).zip(batches);
+                let threads: Vec<_> = threads
+                    .map(|((me, transport), batch)| {
+                        let (config, kind) = (world.config(me), &kind);
+                        scope.spawn(move || {
+                            block_on(declared(kind, (config, transport), batch, ahead))
+                        })
+                    })
+                    .collect();
+                let all = threads.into_iter().map(|thread| thread.join().unwrap());
+                all.collect::<Vec<_>>()
+            });
+            for (me, [counted, planned]) in declared.iter().enumerate() {
+                assert_eq!(counted, planned, "server {me} of {servers}, ahead: {ahead}");
+            }
+            sent.push(declared[0][0]);
+        }
+        println!("{servers} servers: {sent:?} bytes in setup and online");
+        assert!(10 * sent[1][0] < sent[0][0], "{sent:?}");
+    }
+}
+
+/// Bytes that a server sends in setup and online, by counters and by the plan.
+async fn declared(
+    kind: &Kind,
+    (config, transport): (SessionConfig, impl Transport + 'static),
+    batch: Submitted,
+    ahead: bool,
+) -> [[u64; 2]; 2] {
+    let me = config.me;
+    let session = Session::new(config, transport);
+    session.greet().await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut unit = match ahead {
+        true => Some(unit(kind, &session, folder.path()).await),
+        false => None,
+    };
+    let place = Place {
+        session: &session,
+        job: JOB + 1,
+        run: [0; 32],
+    };
+    let ready = unit.as_mut().map(|unit| Ready::of_store(unit));
+    let beside = Beside {
+        held: &[],
+        ready: ready.unwrap_or_default(),
+    };
+    let soon = Duration::from_secs(60);
+    let done = kind.work_with(place, vec![batch], beside, soon, &|_| {});
+    let counted = done.await.unwrap().own_bytes_sent;
+    session.close().await;
+    let program = kind.bound(1).unwrap();
+    let planned = kind.planned_from(&program, 1, ahead).unwrap();
+    let cost = planned.plan.cost(me);
+    let planned = Phase::ALL.map(|phase| cost.phase(phase).bytes_sent);
+    [counted, planned]
 }

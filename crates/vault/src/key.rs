@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use aws_lc_rs::rand;
-use madrigal_core::{Zeroizing, hexadecimal};
+use aws_lc_rs::{hkdf, rand};
+use madrigal_core::{Zeroizing, domains, hexadecimal};
 
 use crate::error::{Result, VaultError};
 use crate::folder::sync_folder;
@@ -30,6 +30,21 @@ impl VaultKey {
     /// A key that the caller has from elsewhere: 32 random bytes.
     pub fn from_bytes(bytes: Zeroizing<[u8; 32]>) -> Self {
         Self(bytes)
+    }
+
+    /// Key of the stores of correlations that lie beside the vault. It tells nothing of the vault's key, nor of what that seals.
+    ///
+    /// # Errors
+    /// [`VaultError::Cryptography`].
+    pub fn of_stores(&self) -> Result<Zeroizing<[u8; 32]>> {
+        let mut derived = Zeroizing::new([0; 32]);
+        // No salt: it is the same whenever the vault is opened.
+        hkdf::Salt::new(hkdf::HKDF_SHA256, &[])
+            .extract(&*self.0)
+            .expand(&[domains::VAULT_STORES], hkdf::HKDF_SHA256)
+            .and_then(|okm| okm.fill(&mut *derived))
+            .map_err(|_| VaultError::Cryptography)?;
+        Ok(derived)
     }
 
     /// Makes a key, and has it on disk in a new file that its owner alone may read, as digits, so that it can be copied on paper.

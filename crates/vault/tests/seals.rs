@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use madrigal_core::Zeroizing;
 use madrigal_vault::agreement::Record;
 use madrigal_vault::{Limits, PIECE_BYTES, Submission, Vault, VaultError, VaultKey};
 use redb::{ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
@@ -281,4 +282,16 @@ fn damage_is_found() {
     }
     println!("{refused} refused, {damaged} damaged, {whole} whole");
     assert!(refused > 30);
+}
+
+/// Stores beside the vault are to be read after a restart, and their key tells nothing of the vault's.
+#[test]
+fn the_key_of_stores_follows_from_the_vaults() {
+    let of = |byte| {
+        let key = VaultKey::from_bytes(Zeroizing::new([byte; 32]));
+        key.of_stores().unwrap()
+    };
+    assert_eq!(of(7), of(7));
+    assert_ne!(of(7), of(8));
+    assert_ne!(*of(7), [7; 32]);
 }

@@ -60,7 +60,21 @@ pub struct KindConfig {
     pub holds: Option<String>,
     /// Kinds that hold inputs for this one, by the program's clients whose inputs these are.
     pub held: BTreeMap<String, String>,
+    /// Jobs for which correlations are kept ready.
+    pub ahead: Option<AheadConfig>,
 }
+
+/// Jobs for which correlations are kept ready, as the file has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AheadConfig {
+    /// Number of jobs.
+    pub jobs: usize,
+    /// Submissions of each.
+    pub submissions: usize,
+}
+
+/// The most jobs for which a kind keeps correlations ready: servers name all units in one note.
+const MOST_AHEAD: usize = 100;
 
 /// A kind of requests, as the file has it.
 #[derive(Debug, Clone)]
@@ -129,6 +143,21 @@ enum SubmitText {
     Names(BTreeSet<String>),
 }
 
+/// A number of jobs of the largest batch, or of another one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum AheadText {
+    Jobs(usize),
+    Sized(AheadTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct AheadTable {
+    jobs: usize,
+    submissions: usize,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct KindText {
@@ -153,6 +182,7 @@ pub(super) struct KindText {
     holds: Option<String>,
     #[serde(default)]
     held: BTreeMap<String, String>,
+    ahead: Option<AheadText>,
 }
 
 #[derive(Deserialize)]
@@ -210,6 +240,7 @@ impl KindText {
             ("each", self.each.is_some()),
             ("holds", self.holds.is_some()),
             ("held", !self.held.is_empty()),
+            ("ahead", self.ahead.is_some()),
         ];
         if let Some((field, _)) = of_jobs.iter().find(|(_, given)| *given) {
             let problem = "it is of kinds with a `program`, and this one takes requests";
@@ -270,6 +301,7 @@ impl KindText {
                 ("receive", !self.receive.is_empty()),
                 ("held", !self.held.is_empty()),
                 ("kept", self.kept.is_some()),
+                ("ahead", self.ahead.is_some()),
             ];
             if let Some((field, _)) = of_batches.iter().find(|(_, given)| *given) {
                 let problem = "it is of kinds that compute, and this one `holds` inputs for others: each submission is taken by itself, nobody fetches it, and it stays until another one takes its place";
@@ -341,10 +373,15 @@ impl KindText {
             let problem = "0: 1 at least, the most submissions of one client that wait";
             return wrong(".each", problem.to_owned());
         }
+        let ahead = match self.ahead.map(|text| text.checked(least, most)).transpose() {
+            Ok(ahead) => ahead,
+            Err(problem) => return wrong(".ahead", problem),
+        };
         Ok(KindConfig {
             each,
             holds: self.holds,
             held: self.held,
+            ahead,
             program: folder.join(self.program.unwrap_or_default()),
             lengths: self.lengths,
             dimension: batch.map(|batch| batch.dimension.clone()),
@@ -362,6 +399,27 @@ impl KindText {
             kept: span(self.kept, 7 * 86_400),
             name,
         })
+    }
+}
+
+impl AheadText {
+    /// The jobs, where a batch has this many submissions.
+    fn checked(self, least: usize, most: usize) -> Result<AheadConfig, String> {
+        let (jobs, submissions) = match self {
+            Self::Jobs(jobs) => (jobs, most),
+            Self::Sized(AheadTable { jobs, submissions }) => (jobs, submissions),
+        };
+        if !(1..=MOST_AHEAD).contains(&jobs) {
+            return Err(format!(
+                "{jobs} jobs: 1 to {MOST_AHEAD} can be; leave the field out where each job is to make its own correlations"
+            ));
+        }
+        if !(least..=most).contains(&submissions) {
+            return Err(format!(
+                "jobs of {submissions} submissions, where a batch has {least} to {most}"
+            ));
+        }
+        Ok(AheadConfig { jobs, submissions })
     }
 }
 

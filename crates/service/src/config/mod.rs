@@ -19,7 +19,7 @@ use serde::Deserialize;
 pub use clients::ClientConfig;
 pub(crate) use clients::ClientText;
 use kinds::Checked;
-pub use kinds::{Function, KindConfig, RequestConfig, Submitters};
+pub use kinds::{AheadConfig, Function, KindConfig, RequestConfig, Submitters};
 pub use units::{Bytes, Span};
 
 /// The longest file that is read, in bytes.

@@ -31,10 +31,12 @@ impl Config {
         stays("limits", &mut self.limits, &before.limits, all);
         stays("log", &mut self.log, &before.log, all);
         for (name, kind) in &mut self.kinds {
+            let field = |field: &str| format!("kinds.{name}.{field}");
             let Some(before) = before.kinds.get(name) else {
+                stays(&field("ahead"), &mut kind.ahead, &None, all);
                 continue;
             };
-            let field = |field: &str| format!("kinds.{name}.{field}");
+            stays(&field("ahead"), &mut kind.ahead, &before.ahead, all);
             // Batches of another size, or a plan of another one, are nothing to begin with in the middle of a session.
             stays(&field("batch.most"), &mut kind.most, &before.most, all);
             stays(&field("runs"), &mut kind.runs, &before.runs, all);

@@ -47,6 +47,24 @@ pub enum End {
     Broken,
 }
 
+/// How a filling ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct FillingLabel {
+    /// Name of the kind.
+    pub kind: String,
+    /// The end.
+    pub end: FillingEnd,
+}
+
+/// The end of a filling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[allow(missing_docs, reason = "the words are those of the meters")]
+pub enum FillingEnd {
+    Done,
+    GivenUp,
+    Failed,
+}
+
 /// Why something was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct RefusalLabel {
@@ -84,6 +102,16 @@ pub struct Meters {
     pub run_seconds: Family<KindLabel, Histogram>,
     /// Bytes that runs have sent.
     pub sent: Family<KindLabel, Counter>,
+    /// Jobs of the stated size for which correlations are ready.
+    pub ahead: Family<KindLabel, Gauge<f64, AtomicU64>>,
+    /// Jobs for which correlations are to be ready, by this server's file.
+    pub ahead_level: Family<KindLabel, Gauge>,
+    /// Bytes of the correlations that are ready.
+    pub ahead_bytes: Family<KindLabel, Gauge>,
+    /// Runs that ended well and took their correlations from those that were ready.
+    pub runs_ahead: Family<KindLabel, Counter>,
+    /// Jobs that made correlations ahead, by how they ended.
+    pub fillings: Family<FillingLabel, Counter>,
     /// Jobs at work.
     pub jobs: Gauge,
     /// Memory of jobs at work, by their plans.
@@ -126,6 +154,11 @@ impl Meters {
             broken_runs: Family::default(),
             run_seconds: Family::new_with_constructor(seconds),
             sent: Family::default(),
+            ahead: Family::default(),
+            ahead_level: Family::default(),
+            ahead_bytes: Family::default(),
+            runs_ahead: Family::default(),
+            fillings: Family::default(),
             jobs: Gauge::default(),
             job_memory: Gauge::default(),
             answered: Family::default(),
@@ -198,6 +231,32 @@ impl Meters {
             "Bytes that runs have sent",
             Unit::Bytes,
             made.sent.clone(),
+        );
+        r.register(
+            "ahead_jobs",
+            "Jobs for which correlations are ready",
+            made.ahead.clone(),
+        );
+        r.register(
+            "ahead_level_jobs",
+            "Jobs for which correlations are to be ready",
+            made.ahead_level.clone(),
+        );
+        r.register_with_unit(
+            "ahead",
+            "Correlations that are ready, on the disk",
+            Unit::Bytes,
+            made.ahead_bytes.clone(),
+        );
+        r.register(
+            "ahead_runs",
+            "Runs that took correlations that were ready",
+            made.runs_ahead.clone(),
+        );
+        r.register(
+            "ahead_fillings",
+            "Jobs that made correlations ahead",
+            made.fillings.clone(),
         );
         r.register("jobs", "Jobs at work", made.jobs.clone());
         r.register_with_unit(

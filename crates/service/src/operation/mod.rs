@@ -10,5 +10,7 @@ mod process;
 pub use ask::{Answer, AskError, Question, ask};
 pub use health::{Health, Trouble};
 pub use log::start_log;
-pub use meters::{End, EndLabel, KindLabel, Meters, PartyLabel, RefusalLabel};
+pub use meters::{
+    End, EndLabel, FillingEnd, FillingLabel, KindLabel, Meters, PartyLabel, RefusalLabel,
+};
 pub use port::serve_operation;

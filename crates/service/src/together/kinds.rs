@@ -24,10 +24,12 @@ use super::admission::Admission;
 use super::lines::Lines;
 use super::notes::{JobNumber, Note};
 use super::stall::Stall;
+use super::versions::NotesVersion;
+use crate::ahead::{Shelves, Taken};
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{End, EndLabel, KindLabel, Meters};
-use crate::work::Place;
+use crate::work::{Beside, Place, Ready};
 
 /// Pause after a first look for a batch that found none: a submission often is on its way to the other servers still. Each further pause is twice as
 /// long, up to [`LONGEST`].
@@ -45,6 +47,8 @@ pub(crate) struct Common {
     pub(crate) keep: Arc<Keep>,
     pub(crate) meters: Arc<Meters>,
     pub(crate) admission: Admission,
+    /// Correlations that are kept ready.
+    pub(crate) ahead: Shelves,
     /// Number of the session's next job, at the leader.
     pub(crate) next_job: Cell<u32>,
     /// Jobs at work.
@@ -124,6 +128,9 @@ impl Common {
 
     /// Counts jobs that begin, or end.
     pub(crate) fn count_job(&self, by: i64) {
+        if by > 0 {
+            self.ahead.give_way();
+        }
         let jobs = self.jobs.get() + by;
         self.jobs.set(jobs);
         self.meters.jobs.set(jobs);
@@ -405,20 +412,22 @@ impl KindTask {
         };
         let kind = self.name().to_owned();
         if let Message::Run { n, run } = *message {
-            let (common, holders) = (&self.common, self.kind.holders());
-            let job = self.numbers.entry((n, run)).or_insert_with(|| {
-                let number = common.next_job.get();
-                common.next_job.set(number + 1);
+            let told = self.numbers.get(&(n, run)).cloned();
+            let job = told.unwrap_or_else(|| {
+                let number = self.common.next_job.get();
+                self.common.next_job.set(number + 1);
                 JobNumber {
                     kind: kind.clone(),
                     batch: n,
                     run,
                     number,
                     // One choice for all servers: shares of two loads do not go together.
-                    held: common.keep.held().all_now(&holders),
+                    held: self.common.keep.held().all_now(&self.kind.holders()),
+                    unit: self.unit(run),
                 }
             });
             lines.send(to, Note::JobNumber(job.clone()));
+            self.numbers.insert((n, run), job);
         }
         for frame in frames(message) {
             let (kind, frame) = (kind.clone(), frame.into());
@@ -426,17 +435,51 @@ impl KindTask {
         }
     }
 
+    /// The unit of correlations that a run takes, as the leader names it. A run after one that came to nothing takes none: its correlations are made
+    /// in the job, whatever it was that failed.
+    fn unit(&self, run: u32) -> Option<Digest256> {
+        let (Machine::Leader(leader), Some(here)) = (&self.machine, &self.session) else {
+            return None;
+        };
+        if !here.lines.notes.has(NotesVersion::AHEAD) {
+            return None;
+        }
+        let size = leader.open().filter(|_| run == 1)?.ids.len();
+        let threads = here.session.common_threads(self.common.servers).ok()?;
+        self.common.ahead.choose(self.name(), size, threads)
+    }
+
     fn start(&mut self, n: u64, run: u32, name: Digest256, ids: &Arc<[Id]>) {
-        let told = self.numbers.remove(&(n, run));
-        let (Some(InSession { session, .. }), Some(told)) = (self.session.clone(), told) else {
+        let job = self.numbers.remove(&(n, run));
+        let (Some(InSession { session, .. }), Some(job)) = (self.session.clone(), job) else {
             let reason = "no job's number was told for this run".to_owned();
             return self.handle(Event::JobBroken { n, run, reason });
+        };
+        let taken = job
+            .unit
+            .map(|unit| self.common.ahead.take(self.name(), unit));
+        let taken = match taken.transpose() {
+            Ok(taken) => taken,
+            Err(reason) => {
+                let kind = self.name();
+                warn!(
+                    kind,
+                    batch = n,
+                    run,
+                    error = reason,
+                    "a job came to nothing"
+                );
+                let broken = &self.common.meters.broken_runs;
+                broken.get_or_create(&KindLabel::from(kind)).inc();
+                return self.handle(Event::JobBroken { n, run, reason });
+            }
         };
         info!(
             kind = self.name(),
             batch = n,
             run,
             submissions = ids.len(),
+            ahead = taken.is_some(),
             "a job begins"
         );
         let (kind, common, door) = (
@@ -447,7 +490,7 @@ impl KindTask {
         let ids = Arc::clone(ids);
         let task = spawn_local(async move {
             let begun = Instant::now();
-            let done = job(&kind, &common, &session, &told, name, &ids);
+            let done = compute(&kind, &common, &session, (&job, taken), name, &ids);
             let done = AssertUnwindSafe(done).catch_unwind().await;
             let done =
                 done.unwrap_or_else(|_| Err("a fault of madrigal: the job panicked".to_owned()));
@@ -633,6 +676,7 @@ impl KindTask {
             return;
         }
         self.admitted = true;
+        self.common.ahead.give_way();
         self.common
             .meters
             .job_memory
@@ -642,11 +686,11 @@ impl KindTask {
 }
 
 /// Computes a batch and hands its results to the disk. Gives the bytes that were sent.
-async fn job(
+async fn compute(
     kind: &Arc<Kind>,
     common: &Common,
     session: &Session,
-    told: &JobNumber,
+    (told, mut taken): (&JobNumber, Option<Taken>),
     name: Digest256,
     ids: &Arc<[Id]>,
 ) -> Result<u64, String> {
@@ -658,12 +702,12 @@ async fn job(
     let threads = session.common_threads(session.parties());
     let threads = threads.map_err(|error| error.to_string())?;
     // Planned beside this thread's tasks, which other servers wait for.
-    let (of, size) = (Arc::clone(kind), ids.len());
-    let ready = spawn_blocking(move || of.ready(size, threads).map(drop));
+    let (of, size, stored) = (Arc::clone(kind), ids.len(), taken.is_some());
+    let planned = spawn_blocking(move || of.prepared(size, threads, stored).map(drop));
     let held = common.keep.held_shares(kind, common.me, &told.held).await?;
     let batch = common.keep.batch(kind, common.me, ids).await?;
-    let ready = ready.await.map_err(|error| error.to_string())?;
-    ready.map_err(|error| error.to_string())?;
+    let planned = planned.await.map_err(|error| error.to_string())?;
+    planned.map_err(|error| error.to_string())?;
     let place = Place {
         session,
         job: told.number,
@@ -671,8 +715,18 @@ async fn job(
     };
     let deadline = kind.config.deadline;
     let shares: Vec<_> = held.iter().map(|held| Arc::clone(&held.shares)).collect();
-    let done = kind.work_with(place, batch, &shares, deadline, &|_| {});
+    let beside = Beside {
+        held: &shares,
+        ready: match &mut taken {
+            Some(taken) => Ready::of_store(taken),
+            None => Ready::default(),
+        },
+    };
+    let done = kind.work_with(place, batch, beside, deadline, &|_| {});
     let done = done.await.map_err(|error| error.to_string())?;
+    if let Some(taken) = taken {
+        common.ahead.put_back(&kind.config.name, taken);
+    }
     common.keep.note_held(kind, (n, run), &held).await?;
     common.keep.results(kind, n, run, done.outputs).await?;
     Ok(done.bytes_sent)

@@ -1,6 +1,7 @@
 //! All that a server does together with the others, on a thread of its own: it meets them, agrees about batches, computes.
 
 mod admission;
+mod ahead;
 mod kinds;
 mod lines;
 mod meet;
@@ -30,6 +31,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, info, warn};
 
 use self::admission::Admission;
+use self::ahead::Ahead;
 use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
 use self::lines::{Ends, Lines, Reader};
 pub use self::meet::Between;
@@ -37,8 +39,9 @@ pub(crate) use self::meet::Meet;
 use self::notes::{Kinds, Note};
 use self::requests::{RequestDoor, RequestEvent, RequestTask};
 use self::sitting::Sitting;
-use self::versions::Notes;
+use self::versions::{Notes, NotesVersion};
 pub(crate) use self::versions::{SPOKEN, speaks};
+use crate::ahead::Shelves;
 use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
@@ -61,6 +64,8 @@ pub(crate) struct Setup {
     pub(crate) health: Arc<Health>,
     /// Memory that jobs may take together here, in bytes.
     pub(crate) memory: u64,
+    /// Correlations that are kept ready.
+    pub(crate) ahead: Shelves,
 }
 
 /// The thread, as others see it.
@@ -141,6 +146,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         meters,
         health,
         memory,
+        ahead,
     } = setup;
     let common = Rc::new(Common {
         me: meet.me,
@@ -148,6 +154,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         keep,
         meters: Arc::clone(&meters),
         admission: Admission::default(),
+        ahead,
         next_job: Cell::new(lines::NOTES_JOB + 1),
         jobs: Cell::new(0),
         leaving: Cell::new(false),
@@ -160,8 +167,11 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         spawn_local(task.work());
         request_doors.insert(name, door);
     }
+    let ahead = Ahead::new(Rc::clone(&common));
+    spawn_local(Rc::clone(&ahead).look_forever());
     let servers = Servers {
         common: &common,
+        ahead: &ahead,
         doors: Rc::default(),
         requests: &request_doors,
         health: &health,
@@ -217,6 +227,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
             }
         }
         servers.tell_all(|| KindEvent::Down);
+        ahead.down();
         let requests = request_doors.values();
         requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
@@ -226,6 +237,7 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
 /// The other servers, while there is a session.
 struct Servers<'a> {
     common: &'a Rc<Common>,
+    ahead: &'a Rc<Ahead>,
     doors: Rc<RefCell<BTreeMap<String, KindDoor>>>,
     requests: &'a BTreeMap<String, RequestDoor>,
     health: &'a Health,
@@ -311,6 +323,12 @@ impl Servers<'_> {
             for (from, theirs) in &theirs {
                 self.told_kinds(*from, theirs.clone());
             }
+            if lines.notes.has(NotesVersion::AHEAD) {
+                let told = theirs.iter().map(|(_, theirs)| theirs.clone());
+                let told = told.chain([ours.clone()]);
+                let here = (self.next_generation(), session.clone(), lines.clone());
+                self.ahead.up(here, told.collect());
+            }
             self.settle();
             let here = InSession {
                 generation: self.next_generation(),
@@ -370,7 +388,9 @@ impl Servers<'_> {
                     (job.kind.clone(), KindEvent::JobNumber(job))
                 }
                 Note::Refusal { kind, reason } => (kind, KindEvent::Refusal { from, reason }),
-                Note::JobNumber(_) | Note::Begin { .. } if from != Party::new(0) => {
+                Note::JobNumber(_) | Note::Begin { .. } | Note::Ahead { .. }
+                    if from != Party::new(0) =>
+                {
                     return Err(reader.refuse("a note that party 0 alone sends"));
                 }
                 note => {
@@ -405,7 +425,9 @@ impl Servers<'_> {
                 Some(door) => door.tell(RequestEvent::Note { from, note }),
                 None => return Err(reader.refuse("a note about a kind that is not here")),
             },
-            Note::Kinds(_) | Note::Begin { .. } | Note::Begun { .. } if !self.tells_anew() => {
+            Note::Kinds(_) | Note::Begin { .. } | Note::Begun { .. } | Note::Ahead { .. }
+                if !self.tells_anew() =>
+            {
                 return Err(
                     reader.refuse("a note of a newer version than the servers have in common")
                 );
@@ -420,6 +442,10 @@ impl Servers<'_> {
                 number,
             } => self.told_begin(&kind, digest, number),
             Note::Begun { kind, number } => self.told_begun(from, &kind, number),
+            Note::Ahead { kind, note } => {
+                let heard = self.ahead.hear(&kind, &note);
+                heard.map_err(|problem| reader.refuse(problem))?;
+            }
             Note::OfKind { .. } | Note::JobNumber(_) | Note::Refusal { .. } => {
                 return Err(reader.refuse("a note that is none of this place"));
             }

@@ -17,6 +17,7 @@ use prost::Message as _;
 
 use generated as schema;
 
+use crate::ahead::Told;
 use crate::held::Loaded;
 use crate::requests::{KeyTold, Lanes, Run};
 
@@ -53,6 +54,17 @@ pub(crate) enum Note {
     Begun { kind: String, number: u32 },
     /// A note about a kind of requests.
     Requests { kind: String, note: RequestNote },
+    /// A note about correlations that a kind keeps ready, by the leader.
+    Ahead { kind: String, note: AheadNote },
+}
+
+/// A note about correlations that a kind keeps ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AheadNote {
+    /// The number of a job that makes a unit now.
+    Filling { number: u32 },
+    /// A unit that is used no more.
+    Drop { unit: Digest256 },
 }
 
 /// The first note of a server, which comes again from version 4 on.
@@ -64,6 +76,8 @@ pub(crate) struct Kinds {
     pub(crate) closed: BTreeSet<String>,
     /// Kinds of requests, with their digests and what is told of their keys.
     pub(crate) requests: BTreeMap<String, (Digest256, KeyTold)>,
+    /// Levels and units of the kinds of jobs that keep correlations ready.
+    pub(crate) ahead: BTreeMap<String, Told>,
     /// Memory that the server's jobs may take.
     pub(crate) memory: u64,
 }
@@ -90,6 +104,8 @@ pub(crate) struct JobNumber {
     pub(crate) number: u32,
     /// Loads of other kinds that the run computes with.
     pub(crate) held: Vec<Loaded>,
+    /// Unit that the run takes its correlations from; nothing where the job makes them.
+    pub(crate) unit: Option<Digest256>,
 }
 
 impl Note {
@@ -101,6 +117,7 @@ impl Note {
                 kinds,
                 closed,
                 requests,
+                mut ahead,
                 memory,
             }) => Of::Kinds(schema::Kinds {
                 requests: requests
@@ -114,10 +131,15 @@ impl Note {
                     .collect(),
                 kinds: kinds
                     .into_iter()
-                    .map(|(name, digest)| schema::Kind {
-                        closed: closed.contains(&name),
-                        name,
-                        digest: digest.0.to_vec(),
+                    .map(|(name, digest)| {
+                        let Told { jobs, units } = ahead.remove(&name).unwrap_or_default();
+                        schema::Kind {
+                            closed: closed.contains(&name),
+                            name,
+                            digest: digest.0.to_vec(),
+                            ahead: jobs,
+                            units: units.iter().map(|unit| unit.0.to_vec()).collect(),
+                        }
                     })
                     .collect(),
                 memory,
@@ -132,6 +154,7 @@ impl Note {
                 run: job.run,
                 number: job.number,
                 held: job.held.into_iter().map(held_sent).collect(),
+                unit: job.unit.map(|unit| unit.0.to_vec()).unwrap_or_default(),
             }),
             Self::Leaving => Of::Leaving(schema::Leaving {}),
             Self::Refusal { kind, reason } => Of::Refusal(schema::Refusal {
@@ -149,6 +172,13 @@ impl Note {
             }),
             Self::Begun { kind, number } => Of::Begun(schema::Begun { kind, number }),
             Self::Requests { kind, note } => note.sent(kind),
+            Self::Ahead { kind, note } => Of::Ahead(schema::Ahead {
+                kind,
+                of: Some(match note {
+                    AheadNote::Filling { number } => schema::ahead::Of::Filling(number),
+                    AheadNote::Drop { unit } => schema::ahead::Of::Drop(unit.0.to_vec()),
+                }),
+            }),
         };
         schema::Note { note: Some(note) }.encode_to_vec().into()
     }
@@ -163,11 +193,19 @@ impl Note {
                     return Err("more than 256 kinds");
                 }
                 let (mut kinds, mut closed) = (BTreeMap::new(), BTreeSet::new());
+                let mut ahead = BTreeMap::new();
                 for kind in all.kinds {
                     let name = name(kind.name)?;
                     if kind.closed {
                         closed.insert(name.clone());
                     }
+                    let units = kind
+                        .units
+                        .into_iter()
+                        .map(digest)
+                        .collect::<Result<_, _>>()?;
+                    let jobs = kind.ahead;
+                    ahead.insert(name.clone(), Told { jobs, units });
                     kinds.insert(name, digest(kind.digest)?);
                 }
                 let mut requests = BTreeMap::new();
@@ -184,6 +222,7 @@ impl Note {
                     kinds,
                     closed,
                     requests,
+                    ahead,
                     memory,
                 })
             }
@@ -197,7 +236,21 @@ impl Note {
                 run: job.run,
                 number: job.number,
                 held: held(job.held)?,
+                unit: match job.unit.is_empty() {
+                    true => None,
+                    false => Some(digest(job.unit)?),
+                },
             }),
+            Of::Ahead(of) => Self::Ahead {
+                kind: name(of.kind)?,
+                note: match of.of.ok_or("a note of another version")? {
+                    schema::ahead::Of::Filling(number) => AheadNote::Filling { number },
+                    schema::ahead::Of::Drop(unit) => {
+                        let unit = digest(unit)?;
+                        AheadNote::Drop { unit }
+                    }
+                },
+            },
             Of::Leaving(_) => Self::Leaving,
             Of::Refusal(of) => Self::Refusal {
                 kind: name(of.kind)?,

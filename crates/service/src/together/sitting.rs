@@ -140,6 +140,7 @@ impl Servers<'_> {
             }
             if differs.is_some() && begun.is_some() {
                 sitting.end(name);
+                self.ahead.over(name);
                 door.tell(KindEvent::Down);
             } else if differs.is_none() && !same {
                 sitting.last += 1;
@@ -173,6 +174,7 @@ impl Servers<'_> {
             open,
         };
         sitting.begun.insert(name.to_owned(), beginning);
+        self.ahead.began(name);
     }
 
     /// A kind begins, by the leader's word.
@@ -221,7 +223,11 @@ impl Servers<'_> {
         });
         let requests = self.requests.iter();
         let requests = requests.map(|(name, door)| (name.clone(), door.told()));
+        let told = |name: &String| (name.clone(), self.common.ahead.told(name));
+        let makes_ahead = lines.notes.has(NotesVersion::AHEAD);
+        let ahead = doors.keys().filter(|_| makes_ahead).map(told);
         Kinds {
+            ahead: ahead.collect(),
             kinds: kinds.collect(),
             closed: closed.cloned().collect(),
             requests: requests.collect(),
@@ -246,6 +252,7 @@ impl Servers<'_> {
                     changed = true;
                     if let Some(before) = before {
                         before.tell(KindEvent::Gone);
+                        self.ahead.replaced(&kind.config.name);
                         if let Some(sitting) = &mut *self.sitting.borrow_mut() {
                             sitting.end(&kind.config.name);
                         }

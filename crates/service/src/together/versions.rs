@@ -33,6 +33,9 @@ impl NotesVersion {
     /// Version from which on the leader says which held inputs a run computes with.
     pub(crate) const HELD: Self = Self(4);
 
+    /// Version from which on servers make correlations ahead.
+    pub(crate) const AHEAD: Self = Self(4);
+
     /// The version, for a meter.
     pub(crate) fn number(self) -> i64 {
         self.0.into()
