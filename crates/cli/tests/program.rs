@@ -295,7 +295,7 @@ fn a_circuit_is_made_a_program() {
     assert!(told.contains("gives sum to party 0, party 1"), "{told}");
     let run = madrigal(
         path,
-        "program run one.mad --local --input x=1,1,0,1 --input y=1,1,1,0",
+        "program run one.mad --local 2 --input x=1,1,0,1 --input y=1,1,1,0",
     );
     assert_eq!(run.status, 0, "{}", run.stderr);
     // 11 + 7 = 18, lowest bits first.
