@@ -12,7 +12,6 @@ mod kept;
 mod kind;
 pub mod local;
 pub mod operation;
-mod plans;
 pub mod policy;
 mod quotas;
 mod requests;
@@ -22,10 +21,9 @@ mod together;
 mod unit;
 mod work;
 
-pub use held::{HeldInput, Source};
 pub use keep::Disk;
 pub use kept::KeepError;
-pub use kind::{Kind, KindError, KindFault, KindInput, KindOutput, Receivers};
+pub use kind::{HeldInput, Kind, KindError, KindFault, KindInput, KindOutput, Receivers, Source};
 pub use requests::RequestKind;
 #[doc(hidden)]
 pub use server::Trial;

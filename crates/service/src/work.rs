@@ -10,9 +10,7 @@ use madrigal_net::Session;
 use madrigal_program::{Client, InputError, InputShare, Inputs};
 use sha2::{Digest as _, Sha256};
 
-use crate::held::Source;
-use crate::kind::{Kind, KindFault, Receivers};
-use crate::plans::Prepared;
+use crate::kind::{Kind, KindFault, Prepared, Receivers, Source};
 
 /// The share files of a submission at this server: one for each input, in the program's order.
 pub type Submitted = Vec<ShareFile>;

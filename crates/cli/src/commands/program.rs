@@ -64,7 +64,10 @@ pub fn run(command: Program) -> Result<()> {
             lengths,
             json,
         } => info(&file, &lengths, json)?,
-        Program::Circuit(of) => circuit::make(&of)?,
+        Program::Circuit(of) => {
+            circuit::make(&of)?;
+            info(&of.save, &[], false)?
+        }
         Program::Run(mut of) => with_outputs(&mut of, |program, of, sink| {
             program.run(&mut of.flags, sink)
         })?,

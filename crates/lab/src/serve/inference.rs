@@ -10,8 +10,8 @@ use madrigal_service::{demo, local};
 use madrigal_service_client::{ServiceClient, ServiceConfig, Submit, Value};
 use tokio::time::{sleep, timeout};
 
-use super::SERVERS;
 use super::loaded::Loaded;
+use super::servers::SERVERS;
 
 /// Images that clients bring in turn.
 const IMAGES: usize = 256;

@@ -21,7 +21,7 @@ use self::flood::{Attackers, Done};
 use self::inference::Images;
 use self::load::Load;
 use self::loaded::Loaded;
-use self::servers::{Servers, Taken};
+use self::servers::{SERVERS, Servers, Taken};
 use self::soak::Watched;
 use self::sums::Sums;
 use crate::args::{Attack, BenchServe};
@@ -33,8 +33,6 @@ use crate::progress::Steps;
 pub use self::flood::take_part as attack;
 pub use self::servers::take_part;
 
-/// Servers of each service.
-const SERVERS: usize = 3;
 /// Threads that the clients have together.
 const CLIENT_THREADS: usize = 1;
 /// Submissions of each connection under way at once.

@@ -9,6 +9,8 @@ use madrigal_service::serve;
 
 use crate::exit::{Failure, Result};
 
+/// Servers of each service.
+pub const SERVERS: usize = 3;
 /// The command of a server's process.
 const COMMAND: &str = "serve-party";
 
@@ -20,6 +22,8 @@ pub fn take_part(config: PathBuf) -> Result<()> {
         json: false,
         local: None,
         demo: None,
+        health: None,
+        program: None,
         directory: None,
     })
 }

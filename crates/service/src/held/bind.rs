@@ -3,86 +3,11 @@
 use std::collections::BTreeMap;
 
 use madrigal_core::domains;
-use madrigal_program::Computation;
 use sha2::{Digest as _, Sha256};
 
 use crate::kind::{Kind, KindError, KindFault, KindInput};
 
-/// An input that another kind holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldInput {
-    /// The kind that holds it.
-    pub holder: String,
-    /// The input, as the program has it.
-    pub input: KindInput,
-}
-
-/// Where a job takes an input of its program from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// From the batch's submissions: the place among the inputs of each.
-    Submissions(usize),
-    /// From what a kind holds: the place of that kind among [`Kind::holders`], and of the input among those that it holds.
-    Held(usize, usize),
-}
-
 impl Kind {
-    /// Kinds that hold inputs for this one, in the order of their names.
-    pub fn holders(&self) -> Vec<&str> {
-        let mut holders: Vec<&str> = self.config.held.values().map(String::as_str).collect();
-        holders.sort_unstable();
-        holders
-    }
-
-    /// Takes the inputs of a holding kind, from its program for one length of all dimensions that the file leaves open and for another.
-    pub(crate) fn take_held_inputs(
-        &mut self,
-        role: &str,
-        one: &Computation,
-        two: &Computation,
-    ) -> Result<(), KindFault> {
-        let mix = self.mix(one);
-        for (place, (port, other)) in one.inputs().iter().zip(two.inputs()).enumerate() {
-            let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            if port
-                .owner
-                .client()
-                .is_none_or(|client| client.name() != role)
-            {
-                continue;
-            }
-            let shape = port.tensor_type.shape.axes();
-            if shape != other.tensor_type.shape.axes() {
-                return Err(open_shape(&name));
-            }
-            self.sources.push(Source::Submissions(self.inputs.len()));
-            self.inputs.push(KindInput {
-                name,
-                element_type: port.tensor_type.element.to_string(),
-                shape: shape.to_vec(),
-                form: mix.kept_form(port.tensor_type.element),
-            });
-        }
-        match self.inputs.is_empty() {
-            true => Err(KindFault::Unfit(format!(
-                "`holds` is `{role}`, and the program has no input of that client"
-            ))),
-            false => Ok(()),
-        }
-    }
-
-    /// Notes an input that a kind holds for this one.
-    pub(crate) fn take_held_input(&mut self, holder: &str, input: KindInput) {
-        let place = self.holders().iter().position(|name| *name == holder);
-        let of_holder = self.held.iter().filter(|held| held.holder == holder);
-        let source = Source::Held(place.unwrap_or(0), of_holder.count());
-        self.sources.push(source);
-        self.held.push(HeldInput {
-            holder: holder.to_owned(),
-            input,
-        });
-    }
-
     /// Fault of what this kind wants of another one that is to hold inputs of `role`, if there is any.
     fn unfit(&self, role: &str, holder: Option<&Self>) -> Option<String> {
         let name = &self.config.held[role];
@@ -137,13 +62,6 @@ impl Kind {
             )
         })
     }
-}
-
-/// Fault of a held input whose shape depends on a batch.
-pub(crate) fn open_shape(input: &str) -> KindFault {
-    KindFault::Unfit(format!(
-        "the shape of input `{input}` depends on a length that is not in `lengths`, and what is held is the same for batches of every size: give it axes of fixed lengths"
-    ))
 }
 
 /// Checks kinds that use held inputs against those that hold them, and has each one's digest cover what it uses. Gives all that are wrong.

@@ -5,7 +5,7 @@
 
 mod bind;
 mod loads;
+mod now;
 
-pub use bind::{HeldInput, Source};
-pub(crate) use bind::{bind, open_shape};
-pub(crate) use loads::{Held, Loaded};
+pub(crate) use bind::bind;
+pub(crate) use now::{Held, Loaded};

@@ -18,23 +18,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 use self::served::Served;
-pub use self::served::Shown;
+pub use self::served::{AGES, AUCTION, DIGITS, DIGITS_MODEL, LOGIN, Shown};
 use crate::args::DemoArg;
 use crate::config::ConfigError;
 use crate::server::{Checked, ServeError};
 
 /// The list of servers.
 const PARTIES: &str = "parties.toml";
-/// The kind of jobs of the statistics.
-pub const AGES: &str = "ages";
-/// The kind of requests of a key server.
-pub const LOGIN: &str = "login";
-/// The kind of jobs of the auction.
-pub const AUCTION: &str = "auction";
-/// The kind of jobs of the inference.
-pub const DIGITS: &str = "digits";
-/// The kind that holds the weights of the inference.
-pub const DIGITS_MODEL: &str = "digits-model";
 /// Servers of a key server.
 const KEY_SERVERS: usize = 3;
 /// Days for which the servers' certificates are valid.

@@ -9,12 +9,21 @@ use madrigal_net::roster::is_name;
 use madrigal_program_file::proto::holder::Who;
 use madrigal_program_file::{Limits, ProgramFile, ReadError, proto};
 
-use super::{AGES, AUCTION, DIGITS, DIGITS_MODEL, LOGIN};
 use crate::args::DemoArg;
 use crate::demo::auction::{AUCTIONEER, BIDDERS};
 use crate::demo::inference::{IMAGES, MEMBER, OWNER};
 use crate::demo::{self, ANALYST, DIMENSION};
 
+/// The kind of jobs of the statistics.
+pub const AGES: &str = "ages";
+/// The kind of requests of a key server.
+pub const LOGIN: &str = "login";
+/// The kind of jobs of the auction.
+pub const AUCTION: &str = "auction";
+/// The kind of jobs of the inference.
+pub const DIGITS: &str = "digits";
+/// The kind that holds the weights of the inference.
+pub const DIGITS_MODEL: &str = "digits-model";
 /// The most images of a batch of the inference.
 const MOST_IMAGES: usize = 256;
 

@@ -7,6 +7,8 @@ mod lines;
 mod meet;
 mod notes;
 mod requests;
+mod servers;
+mod settling;
 mod sitting;
 mod stall;
 mod versions;
@@ -32,12 +34,13 @@ use tracing::{debug, info, warn};
 
 use self::admission::Admission;
 use self::ahead::Ahead;
-use self::kinds::{Common, InSession, KindDoor, KindEvent, KindTask};
+use self::kinds::{Common, InSession, KindEvent};
 use self::lines::{Ends, Lines, Reader};
 pub use self::meet::Between;
 pub(crate) use self::meet::Meet;
 use self::notes::{Kinds, Note};
-use self::requests::{RequestDoor, RequestEvent, RequestTask};
+use self::requests::{RequestEvent, RequestTask};
+use self::servers::{Servers, TICK};
 use self::sitting::Sitting;
 use self::versions::{Notes, NotesVersion};
 pub(crate) use self::versions::{SPOKEN, speaks};
@@ -46,12 +49,6 @@ use crate::keep::Keep;
 use crate::kind::Kind;
 use crate::operation::{Health, Meters, Trouble};
 use crate::requests::{Key, Pool, RequestKind};
-
-/// Pause between two looks whether batches can begin.
-const TICK: Duration = Duration::from_millis(50);
-
-/// Time for which servers that have to meet again wait for jobs that are at work.
-const QUIET: Duration = Duration::from_secs(30);
 
 /// Everything that the thread needs.
 pub(crate) struct Setup {
@@ -232,26 +229,6 @@ async fn stay(setup: Setup, mut handed: HandedOn, mut asks: UnboundedReceiver<As
         requests.for_each(|door| door.tell(RequestEvent::Down));
         session.close().await;
     }
-}
-
-/// The other servers, while there is a session.
-struct Servers<'a> {
-    common: &'a Rc<Common>,
-    ahead: &'a Rc<Ahead>,
-    doors: Rc<RefCell<BTreeMap<String, KindDoor>>>,
-    requests: &'a BTreeMap<String, RequestDoor>,
-    health: &'a Health,
-    names: Vec<String>,
-    memory: u64,
-    /// The session, while there is one.
-    sitting: RefCell<Option<Sitting>>,
-    /// Number of the last beginning of a kind: none has two with the same number.
-    generation: Cell<u64>,
-    /// A server that has said that it takes leave.
-    left: Cell<Option<Party>>,
-    /// Whether this server was told to take leave. Hearing that is given up halfway where the session ends or comes meanwhile, as it does when all are
-    /// told at once.
-    told: Cell<bool>,
 }
 
 impl Servers<'_> {
@@ -457,36 +434,6 @@ impl Servers<'_> {
     fn tell_all(&self, event: impl Fn() -> KindEvent) {
         let doors = self.doors.borrow();
         doors.values().for_each(|door| door.tell(event()));
-    }
-
-    /// Begins to serve a kind.
-    fn add(&self, kind: Arc<Kind>) {
-        let name = kind.config.name.clone();
-        match KindTask::new(kind, Rc::clone(self.common)) {
-            Ok((task, door)) => {
-                spawn_local(task.work());
-                self.doors.borrow_mut().insert(name, door);
-            }
-            Err(error) => self.common.keep.trouble(&error),
-        }
-    }
-
-    fn next_generation(&self) -> u64 {
-        self.generation.set(self.generation.get() + 1);
-        self.generation.get()
-    }
-
-    /// Has the servers meet again once no job is at work, or after a while.
-    fn meet_again(&self, session: Session) {
-        let common = Rc::clone(self.common);
-        spawn_local(async move {
-            let until = Instant::now() + QUIET;
-            while common.jobs.get() > 0 && Instant::now() < until {
-                sleep(TICK).await;
-            }
-            let reason = "this server's kinds have changed".to_owned();
-            session.fail(Error::Ended { reason });
-        });
     }
 }
 

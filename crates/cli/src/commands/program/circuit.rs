@@ -39,8 +39,8 @@ impl Fault for Unfit {
     }
 }
 
-/// Makes the program's file; gives what is printed.
-pub(super) fn make(of: &OfCircuit) -> Result<String> {
+/// Makes the program's file.
+pub(super) fn make(of: &OfCircuit) -> Result<()> {
     if !(2..=64).contains(&of.parties) {
         return Err(Unfit::Parties { got: of.parties }.into());
     }
@@ -99,9 +99,7 @@ pub(super) fn make(of: &OfCircuit) -> Result<String> {
             })?
         }
     };
-    write_results(&[(of.save.clone(), made.to_bytes())])?;
-    let lengths: Vec<super::Length> = Vec::new();
-    super::info(&of.save, &lengths, false)
+    write_results(&[(of.save.clone(), made.to_bytes())])
 }
 
 /// A party by its number, or a client by its name.

@@ -4,8 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use madrigal_program::{Computation, Planned};
 
-use crate::kind::{Kind, KindFault};
-
 /// Plans that a kind keeps. Batches mostly have the largest size or a few others.
 const KEPT: usize = 4;
 
@@ -22,49 +20,24 @@ pub(crate) struct Plans(Mutex<Vec<(Of, Arc<Prepared>)>>);
 
 /// The facts that a batch's plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Of {
-    submissions: usize,
-    threads: usize,
-    stored: bool,
+pub(super) struct Of {
+    pub(super) submissions: usize,
+    pub(super) threads: usize,
+    pub(super) stored: bool,
 }
 
 impl Plans {
-    fn find(&self, of: Of) -> Option<Arc<Prepared>> {
+    pub(super) fn find(&self, of: Of) -> Option<Arc<Prepared>> {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = plans.iter().position(|(known, _)| *known == of)?;
         plans[..=at].rotate_right(1);
         Some(Arc::clone(&plans[0].1))
     }
 
-    fn keep(&self, of: Of, prepared: &Arc<Prepared>) {
+    pub(super) fn keep(&self, of: Of, prepared: &Arc<Prepared>) {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         plans.insert(0, (of, Arc::clone(prepared)));
         plans.truncate(KEPT);
-    }
-}
-
-impl Kind {
-    /// The program of a batch of this many submissions, planned for this many threads of each server, and for correlations that are stored already or made in
-    /// the job. To plan what is not at hand takes a while.
-    pub(crate) fn prepared(
-        &self,
-        submissions: usize,
-        threads: usize,
-        stored: bool,
-    ) -> Result<Arc<Prepared>, KindFault> {
-        let of = Of {
-            submissions,
-            threads,
-            stored,
-        };
-        if let Some(prepared) = self.plans.find(of) {
-            return Ok(prepared);
-        }
-        let program = self.bound(submissions)?;
-        let planned = self.planned_from(&program, threads, stored)?;
-        let prepared = Arc::new(Prepared { program, planned });
-        self.plans.keep(of, &prepared);
-        Ok(prepared)
     }
 }
 

@@ -1,21 +1,26 @@
 //! A kind of jobs: a program that was read and checked, with what it asks of submissions and gives to whom.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::path::PathBuf;
+mod fault;
+mod plans;
+mod ports;
+
+use std::sync::Arc;
 
 use madrigal_app::over::Over;
 use madrigal_app::ways::{MatricesArg, Ways};
 use madrigal_core::{Party, domains};
-use madrigal_engine::{Element, Sharing, Sort};
-use madrigal_program::lower::{ExecuteError, Mix};
-use madrigal_program::{Client, Computation, Exposed, Planned, Privacy};
-use madrigal_program_file::{BindError, Limits, ProgramFile, ReadError};
+use madrigal_engine::Sort;
+use madrigal_program::lower::Mix;
+use madrigal_program::{Computation, Exposed, Planned, Privacy};
+use madrigal_program_file::{Limits, ProgramFile};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::{KindConfig, Submitters};
-use crate::held::{HeldInput, Source, open_shape};
-use crate::plans::Plans;
+pub use self::fault::{KindError, KindFault};
+pub(crate) use self::plans::Prepared;
+use self::plans::{Of, Plans};
+pub use self::ports::{HeldInput, KindInput, KindOutput, Receivers, Source};
+use self::ports::{Ports, holders};
+use crate::config::KindConfig;
 use crate::unit::AheadUnit;
 
 /// Memory of a share file beside its shares, in bytes: its header, and what the allocator rounds up.
@@ -46,103 +51,7 @@ pub struct Kind {
     pub ahead: Option<AheadUnit>,
     bytes: Vec<u8>,
     threads: usize,
-    pub(crate) plans: Plans,
-}
-
-/// An input, as one submission brings it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KindInput {
-    /// Name.
-    pub name: String,
-    /// The type of the elements, in words that clients and servers agree on.
-    pub element_type: String,
-    /// Lengths of the axes. The first one is 1 where a batch has a row for each submission.
-    pub shape: Vec<usize>,
-    /// Sharing and element of the shares.
-    pub form: (Sharing, Element),
-}
-
-/// An output of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KindOutput {
-    /// Name.
-    pub name: String,
-    /// The type of the elements, in words.
-    pub element_type: String,
-    /// Lengths of the axes, of what one receiver gets; nothing for those that depend on the batch.
-    pub shape: Vec<Option<usize>>,
-    /// Whoever gets it.
-    pub to: Receivers,
-}
-
-/// Whoever gets an output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Receivers {
-    /// Each submitter a row of its own.
-    OwnRow,
-    /// All submitters the same.
-    Submitters,
-    /// These clients.
-    Named(BTreeSet<String>),
-}
-
-/// Reason why a kind cannot be done.
-#[derive(Debug, thiserror::Error)]
-#[error("kind `{kind}`, {}: {fault}", program.display())]
-pub struct KindError {
-    /// The kind.
-    pub kind: String,
-    /// The program's file.
-    pub program: PathBuf,
-    /// Fault of the kind.
-    pub fault: Box<KindFault>,
-}
-
-/// Fault of a kind.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KindFault {
-    /// The program's file cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The program does not take these lengths.
-    #[error(transparent)]
-    Bind(#[from] BindError),
-    /// There is no plan for the program.
-    #[error("no plan for {submissions} submissions: {source}")]
-    Plan {
-        /// Size of the batch.
-        submissions: usize,
-        /// Reason.
-        source: ExecuteError,
-    },
-    /// The program is for another number of servers.
-    #[error("it is for {got} parties, and there are {servers} servers")]
-    Servers {
-        /// Parties of the program.
-        got: usize,
-        /// Number of servers.
-        servers: usize,
-    },
-    /// The program does not fit what a service does.
-    #[error("{0}")]
-    Unfit(String),
-    /// A job of the largest batch takes more memory than it may.
-    #[error(
-        "a job of {submissions} submissions takes {needs} bytes of memory ({plan} by its plan, {shares} for the shares that clients bring, which are there before it), and may take {allowed}: allow more (`memory`), or make batches smaller (`most`)"
-    )]
-    Memory {
-        /// Size of the largest batch.
-        submissions: usize,
-        /// Memory that it takes.
-        needs: u64,
-        /// Memory that the plan says.
-        plan: u64,
-        /// Memory of the shares that are read, and put together for the plan.
-        shares: u64,
-        /// Memory that is allowed.
-        allowed: u64,
-    },
+    plans: Plans,
 }
 
 impl Kind {
@@ -202,7 +111,9 @@ impl Kind {
             ));
         }
         if let Some(role) = kind.config.holds.clone() {
-            kind.take_held_inputs(&role, &one, &two)?;
+            let mut ports = Ports::default();
+            ports.take_held_inputs(kind.mix(&one), &role, &one, &two)?;
+            kind.take(ports);
             kind.privacy = Err(Exposed {
                 output: "a load".to_owned(),
                 why: "it opens nothing, and spends nothing".to_owned(),
@@ -212,8 +123,11 @@ impl Kind {
             kind.memory = kind.shares_memory;
             return kind.within(memory, 0);
         }
-        let submitter = kind.take_inputs(&one, &two)?;
-        kind.take_outputs(&one, &two, &submitter)?;
+        let mut ports = Ports::default();
+        let ways = (&kind.config, kind.mix(&one));
+        let submitter = ports.take_inputs(ways, &one, &two)?;
+        ports.take_outputs(&kind.config, &one, &two, &submitter)?;
+        kind.take(ports);
         let most = kind.config.most;
         let whole = kind.bound(most)?;
         // One submission is a row where batches have some; else all of it is one person's.
@@ -240,6 +154,17 @@ impl Kind {
         // The share files go before the plan takes its memory; what is put together of them stays until the plan's values are made.
         kind.memory = plan.max(files) + together;
         kind.within(memory, plan)
+    }
+
+    fn take(&mut self, ports: Ports) {
+        let Ports {
+            inputs,
+            held,
+            sources,
+            outputs,
+        } = ports;
+        (self.inputs, self.held) = (inputs, held);
+        (self.sources, self.outputs) = (sources, outputs);
     }
 
     /// The kind, if its job takes no more memory than it may; `plan` is the part of it by the plan.
@@ -337,6 +262,34 @@ impl Kind {
         })
     }
 
+    /// The program of a batch of this many submissions, planned for this many threads of each server, and for correlations that are stored already or made in
+    /// the job. To plan what is not at hand takes a while.
+    pub(crate) fn prepared(
+        &self,
+        submissions: usize,
+        threads: usize,
+        stored: bool,
+    ) -> Result<Arc<Prepared>, KindFault> {
+        let of = Of {
+            submissions,
+            threads,
+            stored,
+        };
+        if let Some(prepared) = self.plans.find(of) {
+            return Ok(prepared);
+        }
+        let program = self.bound(submissions)?;
+        let planned = self.planned_from(&program, threads, stored)?;
+        let prepared = Arc::new(Prepared { program, planned });
+        self.plans.keep(of, &prepared);
+        Ok(prepared)
+    }
+
+    /// Kinds that hold inputs for this one, in the order of their names.
+    pub fn holders(&self) -> Vec<&str> {
+        holders(&self.config)
+    }
+
     /// Threads that plans were checked for.
     pub fn threads(&self) -> usize {
         self.threads
@@ -366,117 +319,6 @@ impl Kind {
             2 * (part + 64)
         };
         self.inputs.iter().map(of).sum::<u64>() + 1024
-    }
-
-    fn take_inputs(&mut self, one: &Computation, two: &Computation) -> Result<Client, KindFault> {
-        let mix = self.mix(one);
-        let mut submitter: Option<Client> = None;
-        for (place, (port, other)) in one.inputs().iter().zip(two.inputs()).enumerate() {
-            let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            let Some(client) = port.owner.client() else {
-                let owner = &port.owner;
-                return Err(KindFault::Unfit(format!(
-                    "input `{name}` is of {owner}, and a service computes on what clients bring: make it a client's"
-                )));
-            };
-            let shape = port.tensor_type.shape.axes();
-            let input = KindInput {
-                name: name.clone(),
-                element_type: port.tensor_type.element.to_string(),
-                shape: shape.to_vec(),
-                form: mix.kept_form(port.tensor_type.element),
-            };
-            if let Some(holder) = self.config.held.get(client.name()).cloned() {
-                if shape != other.tensor_type.shape.axes() {
-                    return Err(open_shape(&name));
-                }
-                self.take_held_input(&holder, input);
-                continue;
-            }
-            if let Some(first) = submitter.as_ref().filter(|first| *first != client) {
-                return Err(KindFault::Unfit(format!(
-                    "inputs are of {first} and of {client}: all inputs of a kind are of one client, who stands for each submitter, but for those that another kind holds (`held`)"
-                )));
-            }
-            submitter = Some(client.clone());
-            if self.config.dimension.is_some() && !rows(shape, other.tensor_type.shape.axes()) {
-                let dimension = self.config.dimension.clone().unwrap_or_default();
-                return Err(KindFault::Unfit(format!(
-                    "the first axis of input `{name}` is not `{dimension}`: each submission brings one row, and what is the same for all batches another kind holds (`held`)"
-                )));
-            }
-            self.sources.push(Source::Submissions(self.inputs.len()));
-            self.inputs.push(input);
-        }
-        let mut roles = self.config.held.iter();
-        let unused = roles.find(|(_, holder)| self.held.iter().all(|held| held.holder != **holder));
-        if let Some((role, _)) = unused {
-            return Err(KindFault::Unfit(format!(
-                "`held` names `{role}`, and the program has no input of that client"
-            )));
-        }
-        submitter.ok_or_else(|| KindFault::Unfit("it has no inputs".to_owned()))
-    }
-
-    fn take_outputs(
-        &mut self,
-        one: &Computation,
-        two: &Computation,
-        submitter: &Client,
-    ) -> Result<(), KindFault> {
-        for (place, (port, other)) in one.outputs().iter().zip(two.outputs()).enumerate() {
-            let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            if let Some(party) = port.parties().first() {
-                return Err(KindFault::Unfit(format!(
-                    "output `{name}` is opened to {party}, and servers learn nothing: open it to a client"
-                )));
-            }
-            let shape = port.tensor_type.shape.axes();
-            let others = other.tensor_type.shape.axes();
-            for client in port.clients() {
-                let to = match client == submitter {
-                    true if rows(shape, others) => Receivers::OwnRow,
-                    true => Receivers::Submitters,
-                    false => {
-                        let role = client.name();
-                        let named = self.config.receive.get(role);
-                        let named = named.ok_or_else(|| {
-                            KindFault::Unfit(format!(
-                                "output `{name}` is for `{role}`: say in the service's file who that is, as in receive = {{ {role} = [\"alice\"] }}"
-                            ))
-                        })?;
-                        Receivers::Named(named.clone())
-                    }
-                };
-                let own = to == Receivers::OwnRow;
-                let axes = shape.iter().zip(others);
-                let axis = |(&one, &two): (&usize, &usize)| (own || one == two).then_some(one);
-                self.outputs.push(KindOutput {
-                    name: name.clone(),
-                    element_type: port.tensor_type.element.to_string(),
-                    shape: axes.map(axis).collect(),
-                    to,
-                });
-            }
-        }
-        let own = |output: &KindOutput| !matches!(output.to, Receivers::Named(_));
-        if self.config.submit == Submitters::Anyone && self.outputs.iter().any(own) {
-            return Err(KindFault::Unfit(
-                "it has outputs for those who submit, and anyone may: a server that poses as such a client could have them from the others. Name the clients that may submit (`submit`)".to_owned(),
-            ));
-        }
-        match self.outputs.is_empty() {
-            true => Err(KindFault::Unfit("it has no outputs".to_owned())),
-            false => Ok(()),
-        }
-    }
-}
-
-/// Whether an axis is the number of submissions: it is 1 in the one shape and 2 in the other, and no other axis differs.
-fn rows(one: &[usize], two: &[usize]) -> bool {
-    match (one, two) {
-        ([1, one @ ..], [2, two @ ..]) => one == two,
-        _ => false,
     }
 }
 
@@ -518,17 +360,4 @@ fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
         put(role.as_bytes());
     }
     hash.finalize().into()
-}
-
-impl fmt::Display for Receivers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OwnRow => write!(f, "each submitter, its own row"),
-            Self::Submitters => write!(f, "all submitters"),
-            Self::Named(names) => {
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                write!(f, "{}", names.join(", "))
-            }
-        }
-    }
 }
