@@ -55,7 +55,8 @@ fn remembered(config: &Config) -> u64 {
 
 /// Ages at which what is kept goes away.
 pub(crate) fn ages(config: &Config) -> Ages {
-    let kinds = config.kinds.values();
+    // Of a kind that was taken out, what is there is kept as long as before.
+    let kinds = config.gone.values().chain(config.kinds.values());
     // A server that has promised never to accept a submission remembers it for longer than another one keeps it waiting.
     let expires = kinds.clone().map(|kind| kind.expires.as_secs()).max();
     let promised = PROMISED.max(expires.unwrap_or(0).saturating_mul(2));

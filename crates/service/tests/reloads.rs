@@ -370,6 +370,31 @@ fn fields_that_need_a_restart_are_named() {
     });
 }
 
+/// A kind that was taken out and is put back has the largest batches that it had: those under way, and the leader, know no others.
+#[test]
+fn a_kind_that_is_put_back_has_batches_of_the_size_before() {
+    runtime().block_on(async {
+        let all = format!("{}\n{}", statistics(2, 2, "1h"), second("wages"));
+        let mut service = Service::new(3, &all);
+        service.start_all().await;
+        all_ready(&service).await;
+        let file = service.file(0);
+        let text = fs::read_to_string(&file).unwrap();
+        let (rest, wages) = text.rsplit_once("[[kinds]]").unwrap();
+        fs::write(&file, rest).unwrap();
+        assert!(reload(&service, 0).await.unwrap().is_empty());
+        let other = wages.replace("most = 2", "most = 3");
+        assert_ne!(other, wages);
+        fs::write(&file, format!("{rest}[[kinds]]{other}")).unwrap();
+        let fields = reload(&service, 0).await.unwrap();
+        assert_eq!(fields, ["kinds.wages.batch.most"]);
+        all_ready(&service).await;
+        // Two begin a batch, as ever.
+        assert_eq!(sum(&service, "wages", &[31, 44]).await, 75);
+        service.stop_all().await;
+    });
+}
+
 /// Has a server stop in the middle of sending, as long as the test likes: before the first message that is meant.
 struct Stopped {
     reached: Arc<AtomicBool>,

@@ -364,8 +364,14 @@ fn told(
         Note::Begin(of) => format!("{}: beginning {}", of.kind, of.number),
         Note::Begun(of) => format!("{}: it has begun {}", of.kind, of.number),
         Note::Ahead(of) => match of.of {
-            Some(servers::ahead::Of::Filling(number)) => {
-                format!("{}: a unit is made in job {}", of.kind, job(number))
+            Some(servers::ahead::Of::Filling(filling)) => {
+                let units = filling.units.iter().map(|unit| labels.of(unit).to_string());
+                let units: Vec<String> = units.collect();
+                let number = job(filling.number);
+                format!(
+                    "{}: a unit is made in job {number} beside {units:?}",
+                    of.kind
+                )
             }
             Some(servers::ahead::Of::Drop(unit)) => {
                 format!("{}: {} goes", of.kind, labels.of(&unit))

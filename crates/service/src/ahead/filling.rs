@@ -97,10 +97,12 @@ async fn fill(
 pub(crate) async fn refuse(
     session: &Session,
     number: u32,
-    spec: StoreSpec,
+    spec: Option<&StoreSpec>,
     problem: String,
 ) -> Error {
-    match session.job(number, &spec.facts(), Some(DEADLINE)).await {
+    // Without the facts of the others the job fails by that.
+    let facts = spec.map(StoreSpec::facts).unwrap_or_default();
+    match session.job(number, &facts, Some(DEADLINE)).await {
         Ok(job) => job.context().fail(Error::Store { problem }),
         Err(error) => error,
     }

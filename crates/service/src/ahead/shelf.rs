@@ -205,9 +205,8 @@ impl Shelf {
         }
         let kind = &self.kind;
         let needs = self.needs.entry((size, threads)).or_insert_with(|| {
-            let program = kind.bound(size).ok()?;
-            let planned = kind.planned_from(&program, threads, true).ok()?;
-            Some(planned.plan.needs())
+            let prepared = kind.prepared(size, threads, true).ok()?;
+            Some(prepared.planned.plan.needs())
         });
         needs.clone().filter(|needs| !needs.is_empty())
     }

@@ -97,11 +97,6 @@ impl Shelves {
         done
     }
 
-    /// Whether a kind keeps correlations ready here.
-    pub(crate) fn has_shelf(&self, kind: &str) -> bool {
-        self.all.borrow().contains_key(kind)
-    }
-
     /// Removes the smallest unit of a kind that has no room for another. Gives its name.
     pub(crate) fn make_room(&self, kind: &str) -> Option<Digest256> {
         self.with(kind, Shelf::make_room).flatten()

@@ -60,6 +60,8 @@ pub struct Config {
     pub clients: BTreeMap<String, ClientConfig>,
     /// The kinds of jobs, by name.
     pub kinds: BTreeMap<String, KindConfig>,
+    /// Kinds of jobs that were taken out of the file since the server was started, as they were. What is kept of them stays as it is.
+    pub(crate) gone: BTreeMap<String, KindConfig>,
     /// The kinds of requests, by name.
     pub requests: BTreeMap<String, RequestConfig>,
     /// Address of metrics and health, if they are told.
@@ -317,6 +319,7 @@ impl Config {
             limits: text.limits,
             clients,
             kinds,
+            gone: BTreeMap::new(),
             requests,
             operation: text.operation,
             log: text.log,

@@ -1,5 +1,7 @@
 //! A service's file that is read again while its server is at work: what holds at once, and what holds after a restart.
 
+use std::collections::BTreeMap;
+
 use super::Config;
 
 /// Has a field be as it was; notes its name if it was changed.
@@ -30,9 +32,19 @@ impl Config {
         stays("policy", &mut self.policy, &before.policy, all);
         stays("limits", &mut self.limits, &before.limits, all);
         stays("log", &mut self.log, &before.log, all);
+        let then = before.gone.iter().chain(&before.kinds);
+        let then: BTreeMap<_, _> = then
+            .map(|(name, kind)| (name.clone(), kind.clone()))
+            .collect();
+        let gone = then
+            .iter()
+            .filter(|(name, _)| !self.kinds.contains_key(*name));
+        self.gone = gone
+            .map(|(name, kind)| (name.clone(), kind.clone()))
+            .collect();
         for (name, kind) in &mut self.kinds {
             let field = |field: &str| format!("kinds.{name}.{field}");
-            let Some(before) = before.kinds.get(name) else {
+            let Some(before) = then.get(name) else {
                 stays(&field("ahead"), &mut kind.ahead, &None, all);
                 continue;
             };

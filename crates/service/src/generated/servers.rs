@@ -74,10 +74,11 @@ pub struct Kind {
     /// expires. From version 4 of the notes on.
     #[prost(bool, tag = "3")]
     pub closed: bool,
-    /// Number of jobs for which the server keeps correlations ready; 0 where it keeps none.
+    /// Number of jobs for which the server keeps correlations ready; 0 where it keeps none. From version 4 of the notes on.
     #[prost(uint32, tag = "4")]
     pub ahead: u32,
-    /// Names of the units of these that it has, of 32 bytes each. Those that a server lacks, all others drop.
+    /// Names of the units of these that it has, of 32 bytes each. Those that a server lacks, all others drop. From
+    /// version 4 of the notes on.
     #[prost(bytes = "vec", repeated, tag = "5")]
     pub units: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }
@@ -123,10 +124,11 @@ pub struct JobNumber {
     #[prost(uint32, tag = "4")]
     pub number: u32,
     /// Held inputs that the run computes with, at all servers the same: one for each kind that holds some for this one, in the order of their
-    /// names; 16 at most.
+    /// names; 16 at most. From version 4 of the notes on.
     #[prost(message, repeated, tag = "5")]
     pub held: ::prost::alloc::vec::Vec<Held>,
-    /// Name of the unit of correlations that the run takes its own from, of 32 bytes; empty where the job makes them.
+    /// Name of the unit of correlations that the run takes its own from, of 32 bytes; empty where the job makes them. From
+    /// version 4 of the notes on.
     #[prost(bytes = "vec", tag = "6")]
     pub unit: ::prost::alloc::vec::Vec<u8>,
 }
@@ -227,11 +229,21 @@ pub struct Ahead {
 pub mod ahead {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Of {
-        /// The number in the session of a job that makes a unit now.
-        #[prost(uint32, tag = "2")]
-        Filling(u32),
+        /// A unit is made now.
+        #[prost(message, tag = "2")]
+        Filling(super::Filling),
         /// Name of a unit that is used no more, of 32 bytes.
         #[prost(bytes, tag = "3")]
         Drop(::prost::alloc::vec::Vec<u8>),
     }
+}
+/// A job that makes a unit.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Filling {
+    /// Number of the job in the session.
+    #[prost(uint32, tag = "1")]
+    pub number: u32,
+    /// Names of the units that the leader has, of 32 bytes each: a follower drops others.
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub units: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
 }

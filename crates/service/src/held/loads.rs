@@ -33,8 +33,8 @@ pub(crate) struct InUse {
 impl Keep {
     /// Does the job of a holding kind: this server's share of the submission becomes a result of the run, which is held once the batch counts.
     pub(crate) async fn hold(
-        &self,
-        kind: &Kind,
+        self: &Arc<Self>,
+        kind: &Arc<Kind>,
         me: Party,
         (n, run): (u64, u32),
         ids: &[Id],
@@ -42,11 +42,17 @@ impl Keep {
         let [id] = ids else {
             return Err(format!("a load of {} submissions", ids.len()));
         };
-        let wrong = |error: VaultError| error.to_string();
-        let header = self.vault().header(id).map_err(wrong)?;
-        let body = self.vault().body(id).map_err(wrong)?;
-        // They were looked at when they came; a disk that has changed them since is noticed here, and not by each job.
-        kind.shares(me, &header, &body)?;
+        let (keep, of, id) = (Arc::clone(self), Arc::clone(kind), *id);
+        let read = move || {
+            let wrong = |error: VaultError| error.to_string();
+            let header = keep.vault().header(&id).map_err(wrong)?;
+            let body = keep.vault().body(&id).map_err(wrong)?;
+            // They were looked at when they came; a disk that has changed them since is noticed here, and not by each job.
+            of.shares(me, &header, &body)?;
+            Ok::<_, String>((header, body))
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        let (header, body) = read.map_err(|error| error.to_string())??;
         self.result(kind, (n, run), HEADER, &header).await?;
         self.result(kind, (n, run), BODY, &body).await
     }

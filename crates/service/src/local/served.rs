@@ -153,6 +153,10 @@ impl Served {
         let made = Roles::of(&file, servers).and_then(|roles| {
             let stem = path.file_stem().unwrap_or_default();
             let name = stem.to_string_lossy().into_owned();
+            let long = |role: &str| !is_name(&format!("{name}-{role}"));
+            if let Some((role, _)) = roles.owners.iter().find(|(role, _)| long(role)) {
+                return Err(format!("`{name}-{role}`, a kind that holds inputs, has too long a name: give the file a shorter one"));
+            }
             match is_name(&name) {
                 true => Ok(roles.served(&name)),
                 false => Err(format!(
@@ -239,11 +243,27 @@ impl<'a> Roles<'a> {
             }
         }
         let to = message.outputs.iter().flat_map(|output| &output.to);
+        let receivers: BTreeSet<&str> = to.filter_map(|one| client(Some(one))).collect();
+        // Each client has a file of its name beside the servers'.
+        let is_taken = |role: &str| {
+            let server = role.strip_prefix("server");
+            let server = server.is_some_and(|rest| rest.parse::<u8>().is_ok());
+            server || role == "parties" || role == "member" && role != submitter
+        };
+        let mut roles = owners
+            .iter()
+            .map(|(role, _)| *role)
+            .chain(receivers.iter().copied());
+        if let Some(role) = roles.find(|role| is_taken(role)) {
+            return Err(format!(
+                "client `{role}`: --local makes a file of that name for others; give the client another name"
+            ));
+        }
         Ok(Self {
             dimension,
             submitter: (submitter, own),
             owners,
-            receivers: to.filter_map(|one| client(Some(one))).collect(),
+            receivers,
         })
     }
 
@@ -278,12 +298,12 @@ impl<'a> Roles<'a> {
         let list = |pairs: Vec<String>| pairs.join(", ");
         if !self.owners.is_empty() {
             let held = self.owners.iter();
-            let held = held.map(|(role, _)| format!("{role} = \"{name}-{role}\""));
+            let held = held.map(|(role, _)| format!("\"{role}\" = \"{name}-{role}\""));
             let _ = writeln!(kinds, "held = {{ {} }}", list(held.collect()));
         }
         let others = || self.receivers.iter().filter(|role| *role != submitter);
         if others().next().is_some() {
-            let receive = others().map(|role| format!("{role} = [\"{role}\"]"));
+            let receive = others().map(|role| format!("\"{role}\" = [\"{role}\"]"));
             let _ = writeln!(kinds, "receive = {{ {} }}", list(receive.collect()));
         }
         // Whoever gets results has to be known; what many bring goes to others only together with that of some.
@@ -324,5 +344,74 @@ fn client(holder: Option<&proto::Holder>) -> Option<&str> {
     match holder?.who.as_ref()? {
         Who::Client(client) => Some(client),
         Who::Party(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_program::{Client, Program};
+
+    use super::*;
+    use crate::local::make;
+    use crate::server::Checked;
+
+    /// A price that an owner loads, and amounts of members: what each pays, and what all pay together. With names of these clients.
+    fn prices(owner: &str, member: &str, shop: &str) -> ProgramFile {
+        let of = |members: usize| {
+            let mut program = Program::new(3);
+            let price = program.input_named::<u32>("price", &Client::new(owner), [1]);
+            let amount = program.input_named::<u32>("amount", &Client::new(member), [members]);
+            let pays = amount * price;
+            program.open_named("all", &pays.sum(0), Client::new(shop));
+            program.open_named("pays", &pays, Client::new(member));
+            ProgramFile::of(&program.finish().unwrap()).unwrap()
+        };
+        let samples = [2, 3, 5, 11, 23].map(|members| (vec![members], of(members)));
+        madrigal_program_file::general(&["members".to_owned()], &samples).unwrap()
+    }
+
+    /// Makes a service of the program, and reads what was made.
+    fn served(program: &ProgramFile) -> Result<Checked> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("prices.mad");
+        program.save(&path).unwrap();
+        let shown = Shown::Program(path);
+        make(folder.path(), 3, &shown, 1)?;
+        Ok(Checked::load(&folder.path().join("server0.toml"))?)
+    }
+
+    #[test]
+    fn roles_of_a_program_have_kinds_and_tokens() {
+        let checked = served(&prices("the.owner", "buyer", "shop")).unwrap();
+        let kinds: Vec<&str> = checked
+            .kinds
+            .iter()
+            .map(|kind| &*kind.config.name)
+            .collect();
+        assert_eq!(kinds, ["prices", "prices-the.owner"]);
+        let clients: Vec<&str> = checked.config.clients.keys().map(String::as_str).collect();
+        assert_eq!(clients, ["buyer", "shop", "the.owner"]);
+        let prices = &checked.kinds[0];
+        assert_eq!(prices.holders(), ["prices-the.owner"]);
+        assert_eq!(prices.inputs.len(), 1);
+        let to: Vec<String> = prices
+            .outputs
+            .iter()
+            .map(|one| one.to.to_string())
+            .collect();
+        assert_eq!(to, ["shop", "each submitter, its own row"]);
+    }
+
+    #[test]
+    fn names_of_other_files_are_refused() {
+        for name in ["server0", "parties", "member"] {
+            let told = served(&prices(name, "buyer", "shop"))
+                .unwrap_err()
+                .to_string();
+            assert!(told.contains(&format!("client `{name}`")), "{told}");
+        }
+        let long = "o".repeat(60);
+        let told = served(&prices(&long, "buyer", "shop")).unwrap_err();
+        assert!(told.to_string().contains("too long a name"), "{told}");
     }
 }

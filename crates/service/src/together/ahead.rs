@@ -143,7 +143,10 @@ impl Ahead {
         let Some(number) = common.job_number(&here.session) else {
             return;
         };
-        let note = AheadNote::Filling { number };
+        let note = AheadNote::Filling {
+            number,
+            units: common.ahead.told(&kind).units,
+        };
         here.lines.send_all(&Note::Ahead {
             kind: kind.clone(),
             note,
@@ -163,17 +166,18 @@ impl Ahead {
         };
         match *note {
             AheadNote::Drop { unit } => {
-                let dropped = self.common.ahead.with(kind, |shelf| shelf.drop_unit(unit));
-                dropped.ok_or("correlations for a kind that keeps none ready here")
+                self.common.ahead.with(kind, |shelf| shelf.drop_unit(unit));
             }
-            AheadNote::Filling { number } => match self.common.ahead.has_shelf(kind) {
-                true => {
-                    self.fill(here, kind, number);
-                    Ok(())
-                }
-                false => Err("correlations for a kind that keeps none ready here"),
-            },
+            AheadNote::Filling { number, ref units } => {
+                // Units that the leader lacks are of no use: one of the two was cut off in the middle.
+                let units = units.iter().copied().collect();
+                self.common
+                    .ahead
+                    .with(kind, |shelf| shelf.keep_only(&units));
+                self.fill(here, kind, number);
+            }
         }
+        Ok(())
     }
 
     /// Makes a unit together with the others, beside all else.
@@ -185,16 +189,10 @@ impl Ahead {
                 Ok(end) => end.await.unwrap_or_else(|_| {
                     Filled::Failed("a fault of madrigal: a filling panicked".to_owned())
                 }),
-                Err(Refused {
-                    spec: None,
-                    problem,
-                }) => Filled::Failed(problem),
-                Err(Refused {
-                    spec: Some(spec),
-                    problem,
-                }) => {
-                    let error = refuse(&session, number, *spec, problem).await;
-                    Filled::Failed(error.to_string())
+                Err(Refused { spec, problem }) => {
+                    let told = problem.clone();
+                    let error = refuse(&session, number, spec.as_deref(), told).await;
+                    Filled::Failed(format!("{problem}; {error}"))
                 }
             };
             let here = ahead.here.borrow().as_ref().map(|here| here.generation);
@@ -225,7 +223,11 @@ impl Ahead {
             }
             Ok((spec, shelf.place()))
         });
-        let (spec, place) = begun.unwrap_or_else(|| Err(refused("no shelf".to_owned())))?;
+        let (spec, place) = begun.unwrap_or_else(|| {
+            Err(refused(format!(
+                "kind {kind} keeps no correlations ready at this server"
+            )))
+        })?;
         debug!(kind, number, "correlations are made ahead");
         match Filling::start((session, number), spec, place) {
             Ok((filling, end)) => {
@@ -295,7 +297,7 @@ impl Ahead {
 
 /// Reason why a server takes no part in a filling.
 struct Refused {
-    /// The unit that was to be made, where the others wait for this server to say that it makes none.
+    /// The unit that was to be made, if this server knows it.
     spec: Option<Box<madrigal_engine::StoreSpec>>,
     problem: String,
 }

@@ -163,8 +163,8 @@ pub(crate) struct KindTask {
     /// What the leader has told of runs that have not begun here.
     numbers: BTreeMap<(u64, u32), JobNumber>,
     job: Option<Running>,
-    /// Memory that the leader holds for a batch, from the look for it to its end.
-    admitted: bool,
+    /// Bytes of memory that the leader holds for a batch, from the look for it to its end.
+    admitted: Option<u64>,
     /// The first submission that has waited since the last batch.
     first: Option<Instant>,
     next_look: Instant,
@@ -215,7 +215,7 @@ impl KindTask {
             frames: BTreeMap::new(),
             numbers: BTreeMap::new(),
             job: None,
-            admitted: false,
+            admitted: None,
             first: None,
             next_look: Instant::now(),
             pause: SHORTEST,
@@ -255,10 +255,10 @@ impl KindTask {
                 let (name, me) = (&self.kind.config.name, self.common.me);
                 self.common.keep.note_refusal(name, me, None);
                 self.tell_refusal();
-                if self.is_open() && !self.admitted {
+                if self.is_open() && self.admitted.is_none() {
                     // It was begun in an earlier session, and goes on whatever else is at work.
                     self.common.admission.admit_again(self.kind.memory);
-                    self.admitted = true;
+                    self.admitted = Some(self.kind.memory);
                 }
                 self.handle(Event::SessionUp { generation });
             }
@@ -450,6 +450,10 @@ impl KindTask {
     }
 
     fn start(&mut self, n: u64, run: u32, name: Digest256, ids: &Arc<[Id]>) {
+        // The kind has ended in this session, or begins anew: the machine hears of it next, and begins another run.
+        if self.session.as_ref().is_some_and(|here| !here.open.get()) {
+            return;
+        }
         let job = self.numbers.remove(&(n, run));
         let (Some(InSession { session, .. }), Some(job)) = (self.session.clone(), job) else {
             let reason = "no job's number was told for this run".to_owned();
@@ -580,8 +584,9 @@ impl KindTask {
     }
 
     fn release(&mut self) {
-        if std::mem::take(&mut self.admitted) {
-            self.common.admission.release(self.kind.memory);
+        // The kind may take another amount by now, where the file was read again.
+        if let Some(memory) = self.admitted.take() {
+            self.common.admission.release(memory);
         }
         self.common
             .meters
@@ -641,8 +646,10 @@ impl KindTask {
             return;
         };
         let now = Instant::now();
-        let free =
-            !self.stopped && leader.is_idle() && !self.admitted && !self.common.leaving.get();
+        let free = !self.stopped
+            && leader.is_idle()
+            && self.admitted.is_none()
+            && !self.common.leaving.get();
         if !free || self.session.is_none() || now < self.next_look {
             return;
         }
@@ -675,7 +682,7 @@ impl KindTask {
         if !self.common.admission.admit(&config.name, self.kind.memory) {
             return;
         }
-        self.admitted = true;
+        self.admitted = Some(self.kind.memory);
         self.common.ahead.give_way();
         self.common
             .meters

@@ -61,8 +61,8 @@ pub(crate) enum Note {
 /// A note about correlations that a kind keeps ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AheadNote {
-    /// The number of a job that makes a unit now.
-    Filling { number: u32 },
+    /// The number of a job that makes a unit now, and the units that the leader has.
+    Filling { number: u32, units: Vec<Digest256> },
     /// A unit that is used no more.
     Drop { unit: Digest256 },
 }
@@ -175,7 +175,12 @@ impl Note {
             Self::Ahead { kind, note } => Of::Ahead(schema::Ahead {
                 kind,
                 of: Some(match note {
-                    AheadNote::Filling { number } => schema::ahead::Of::Filling(number),
+                    AheadNote::Filling { number, units } => {
+                        schema::ahead::Of::Filling(schema::Filling {
+                            number,
+                            units: units.iter().map(|unit| unit.0.to_vec()).collect(),
+                        })
+                    }
                     AheadNote::Drop { unit } => schema::ahead::Of::Drop(unit.0.to_vec()),
                 }),
             }),
@@ -244,7 +249,13 @@ impl Note {
             Of::Ahead(of) => Self::Ahead {
                 kind: name(of.kind)?,
                 note: match of.of.ok_or("a note of another version")? {
-                    schema::ahead::Of::Filling(number) => AheadNote::Filling { number },
+                    schema::ahead::Of::Filling(of) => {
+                        let units = of.units.into_iter().map(digest);
+                        AheadNote::Filling {
+                            number: of.number,
+                            units: units.collect::<Result<_, _>>()?,
+                        }
+                    }
                     schema::ahead::Of::Drop(unit) => {
                         let unit = digest(unit)?;
                         AheadNote::Drop { unit }

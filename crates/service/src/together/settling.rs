@@ -44,7 +44,13 @@ impl Servers<'_> {
             let closed = self.common.keep.is_closed(name);
             let trouble = Trouble::Kind(name.clone());
             // Whoever has taken a kind out does not miss it.
-            let why = differs.clone().or_else(|| sitting.is_closed(name));
+            let gone = sitting.is_closed(name);
+            match (gone.is_some(), sitting.begun.contains_key(name)) {
+                (true, _) => self.ahead.over(name),
+                (false, true) => self.ahead.began(name),
+                (false, false) => {}
+            }
+            let why = differs.clone().or(gone);
             match why.filter(|_| !closed) {
                 None => {
                     sitting.logged.remove(name);
