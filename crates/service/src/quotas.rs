@@ -55,7 +55,7 @@ fn remembered(config: &Config) -> u64 {
 
 /// Ages at which what is kept goes away.
 pub(crate) fn ages(config: &Config) -> Ages {
-    // Of a kind that was taken out, what is there is kept as long as before.
+    // Results and loads of a kind that was taken out are kept as long as before.
     let kinds = config.gone.values().chain(config.kinds.values());
     // A server that has promised never to accept a submission remembers it for longer than another one keeps it waiting.
     let expires = kinds.clone().map(|kind| kind.expires.as_secs()).max();

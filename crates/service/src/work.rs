@@ -40,10 +40,10 @@ pub struct Done {
 /// Correlations that are there before a job: a store that all servers have, or nothing, where the job makes its own.
 pub type Ready<'a> = Means<'a>;
 
-/// What a job takes beside its batch.
+/// Held inputs and correlations that a job takes beside its batch.
 #[derive(Default)]
 pub struct Beside<'a> {
-    /// What each of [`Kind::holders`] holds, in their order.
+    /// Shares that each of [`Kind::holders`] holds, in their order.
     pub held: &'a [Arc<Submitted>],
     /// Correlations that are there already.
     pub ready: Ready<'a>,

@@ -78,7 +78,7 @@ pub(crate) async fn serve<S>(
             Happened::Changed => {
                 let offer = Arc::clone(&changes.borrow_and_update());
                 if let Err(why) = visitor.is_still_known(offer.clients()) {
-                    // What was asked for is for somebody else now.
+                    // The client has another key or token now than when it asked.
                     pending.clear();
                     visitor.asking = None;
                     connection.reject(Code::Unknown, &why);

@@ -1,4 +1,4 @@
-//! What a server offers to whom, by its service's file as it was read last.
+//! Offers of a server: kinds, and who may use them, by its service's file as it was read last.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::requests::{Pool, RequestKind};
 /// A kind of requests, and where they wait.
 pub(crate) type Asks = (Arc<RequestKind>, Arc<Pool>);
 
-/// What a server offers to whom, by its service's file.
+/// Kinds of a server, and who may use them, by its service's file.
 pub(crate) struct Offer {
     /// The kinds of jobs, in the order of the terms, where they come first.
     pub(super) kinds: Vec<Arc<Kind>>,

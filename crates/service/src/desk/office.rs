@@ -35,7 +35,7 @@ pub(crate) struct Desk {
     name: String,
     me: Party,
     servers: usize,
-    /// What the server offers now. Connections hear when it changes.
+    /// Present offer of the server. Connections hear when it changes.
     offer: watch::Sender<Arc<Offer>>,
     /// Places for reads from the disk.
     pub(super) reads: Semaphore,
@@ -84,7 +84,7 @@ impl Desk {
         self.me
     }
 
-    /// What the server offers now.
+    /// The server's present offer.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         Arc::clone(&self.offer.borrow())
     }

@@ -27,7 +27,7 @@ pub(crate) struct Visitor {
     client: Option<String>,
     /// Digest of the token that the client has shown.
     token: Option<[u8; 32]>,
-    /// What the server offered when the client came: places of kinds are of these terms.
+    /// Offer of the server when the client came: places of kinds are those of this one.
     offer: Arc<Offer>,
     greeted: bool,
     /// Uploads that are open, by their numbers.
@@ -132,7 +132,7 @@ impl Visitor {
         asking.push(pool, requests)
     }
 
-    /// What the server offered when the client came.
+    /// The server's offer when the client came.
     pub(super) fn offer(&self) -> &Offer {
         &self.offer
     }

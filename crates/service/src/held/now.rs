@@ -1,4 +1,4 @@
-//! What is held now, from the vault.
+//! Loads that are held now, from the vault.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

@@ -305,7 +305,7 @@ impl Kind {
         let one = |input| rows * (bytes(input, 1) + FILE_BYTES);
         let files = self.inputs.iter().map(one).sum();
         let together = self.inputs.iter().map(|input| bytes(input, submissions));
-        // What is held stays in memory between jobs, as each job's own copy does in one.
+        // Held shares stay in memory between jobs, beside each job's own copy.
         let held = self.held.iter().map(|held| 2 * bytes(&held.input, 1));
         [files, together.sum::<u64>() + held.sum::<u64>()]
     }
@@ -354,7 +354,7 @@ fn digest(config: &KindConfig, program: &[u8]) -> [u8; 32] {
         let names = config.waits_for.iter();
         names.for_each(|name| put(name.as_bytes()));
     }
-    // The same holds for those that hold nothing. What a kind uses is added when all kinds are there.
+    // Kinds that hold nothing have the digest that they always had, too. A kind's holders are added when all kinds are there.
     if let Some(role) = &config.holds {
         put(b"holds");
         put(role.as_bytes());

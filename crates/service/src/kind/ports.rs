@@ -37,7 +37,7 @@ pub struct HeldInput {
 pub enum Source {
     /// From the batch's submissions: the place among the inputs of each.
     Submissions(usize),
-    /// From what a kind holds: the place of that kind among [`Kind::holders`], and of the input among those that it holds.
+    /// From what a kind holds: the place of that kind among [`Kind::holders`](super::Kind::holders), and of the input among those that it holds.
     Held(usize, usize),
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Spending {
     allowed: Option<Allowed>,
     /// Spent by each batch, where the kind is private.
     each: Privacy,
-    /// The same for all limits that the kind had since the server was started.
+    /// Batches and epsilon that were spent: one count for all limits that the kind had since the server was started.
     spent: Arc<Mutex<Spent>>,
 }
 
@@ -65,7 +65,7 @@ impl Spending {
         })
     }
 
-    /// The same spending under another verdict.
+    /// Spending so far, under another verdict.
     pub(crate) fn under(&self, verdict: &Verdict) -> Self {
         Self {
             allowed: verdict.allowed(),

@@ -38,7 +38,7 @@ struct Here {
     generation: u64,
     session: Session,
     lines: Lines,
-    /// What all servers have told when they met, this one among them.
+    /// First notes of all servers of the session, this one among them.
     told: Vec<Kinds>,
     /// Kinds that have begun and not ended.
     kinds: BTreeSet<String>,

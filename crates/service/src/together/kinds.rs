@@ -160,7 +160,7 @@ pub(crate) struct KindTask {
     door: UnboundedSender<KindEvent>,
     session: Option<InSession>,
     frames: BTreeMap<Party, Assembler>,
-    /// What the leader has told of runs that have not begun here.
+    /// Runs that the leader has told of and that have not begun here.
     numbers: BTreeMap<(u64, u32), JobNumber>,
     job: Option<Running>,
     /// Bytes of memory that the leader holds for a batch, from the look for it to its end.
@@ -570,7 +570,7 @@ impl KindTask {
         self.common.meters.batches.get_or_create(&label).inc();
         self.common.keep.batch_ended(self.name());
         if self.kind.config.holds.is_some() {
-            // What was held before goes away.
+            // The load before goes away.
             let keep = Arc::clone(&self.common.keep);
             spawn_local(async move {
                 if let Err(error) = keep.sweep().await {

@@ -379,7 +379,7 @@ impl Servers<'_> {
             let door = doors.get(&kind);
             let refusal = matches!(event, KindEvent::Refusal { .. });
             match (door, self.is_of_beginning(from, &kind)) {
-                // What a server refuses does not depend on when the kind has begun.
+                // A refusal does not depend on when the kind has begun.
                 (Some(door), None | Some(true)) => door.tell(event),
                 (Some(door), _) if refusal => door.tell(event),
                 // It was on its way when a kind ended, or ended here.

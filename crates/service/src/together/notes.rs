@@ -72,7 +72,7 @@ pub(crate) enum AheadNote {
 pub(crate) struct Kinds {
     /// Kinds of jobs, with their digests.
     pub(crate) kinds: BTreeMap<String, Digest256>,
-    /// Those of them that were taken out of the server's file.
+    /// Kinds of jobs that were taken out of the server's file.
     pub(crate) closed: BTreeSet<String>,
     /// Kinds of requests, with their digests and what is told of their keys.
     pub(crate) requests: BTreeMap<String, (Digest256, KeyTold)>,

@@ -1,4 +1,4 @@
-//! What lasts as long as a session: the kinds that each server has told, and which of them have begun.
+//! Things that last as long as a session: the kinds that each server has told, and which of them have begun.
 //!
 //! From version 4 of the notes on, servers tell their kinds again when they have read their files anew, and the leader says when a kind begins. Each
 //! beginning has a number. On a line to a follower, what comes after [`Begin`](Note::Begin) is of that beginning; on a line to the leader, what comes
@@ -16,7 +16,7 @@ use super::lines::Lines;
 use super::notes::Kinds;
 use super::versions::{NotesVersion, needed};
 
-/// What lasts as long as a session.
+/// Things that last as long as a session.
 pub(super) struct Sitting {
     pub(super) session: Session,
     pub(super) lines: Lines,

@@ -12,14 +12,14 @@ use madrigal_vault::agreement::Bits;
 /// Time without a batch, though enough submissions wait at the leader, after which it says who lacks them; and the pause until it says so again.
 pub(super) const STALL: Duration = Duration::from_secs(300);
 
-/// What the leader knows of who lacks what waits.
+/// Knowledge of the leader about who lacks submissions that wait.
 #[derive(Debug, Default)]
 pub(super) struct Stall {
     /// Since when no batch came of enough that wait.
     since: Option<Instant>,
     /// When it was told last.
     told: Option<Instant>,
-    /// Of each server, how many it lacked of how many when it was asked last.
+    /// Numbers of submissions that each server lacked, and was asked for, when it was asked last.
     lacks: BTreeMap<Party, (usize, usize)>,
 }
 
