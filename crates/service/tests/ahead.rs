@@ -149,7 +149,7 @@ fn jobs_take_what_is_ready_and_make_what_is_not() {
                 assert_eq!(server.meters().runs_ahead.get_or_create(&ages()).get(), 1);
             }
             service.stop_all().await;
-            // The same without.
+            // Jobs without units ready give the same results.
             let mut service = Service::new(parties, &kind(3, 3, ""));
             service.start_all().await;
             for _ in 0..3 {

@@ -44,7 +44,7 @@ impl Way {
             .collect()
     }
 
-    /// Submits ages as so many clients, at most so many at once, with a pause of the given length for each. Gives how many were accepted: all of them, or it fails.
+    /// Submits each age as a client of its own, at most `at_once` side by side, after a pause for each. Gives how many were accepted; fails if that is not all.
     pub(crate) fn bring(
         &self,
         config: &ServiceConfig,

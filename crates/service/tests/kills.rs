@@ -85,7 +85,7 @@ fn each_accepted_submission_counts_once() {
     kill_again_and_again("", 300, 1000, None);
 }
 
-/// The same while units of correlations are made and used: no part of one is used twice, whoever dies when.
+/// Servers are killed while units of correlations are made and used: no part of a unit is used twice.
 #[test]
 fn no_correlation_is_used_twice() {
     let _alone = uses::record();

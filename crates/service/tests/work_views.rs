@@ -308,7 +308,7 @@ fn no_server_learns_of_clients_inputs_from_a_job() {
     }
 }
 
-/// The same of a filling and of a job on what it has made.
+/// A filling, and a job on the correlations that it has made, tell no more than a job that makes its own.
 #[test]
 fn nor_from_a_job_on_correlations_that_are_ready() {
     let seed = seed();

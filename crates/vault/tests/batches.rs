@@ -287,7 +287,7 @@ fn notes_go_with_their_records() {
     assert!(matches!(refused, Err(VaultError::Length { .. })));
 }
 
-/// Of a kind that keeps its newest results, each batch before them goes at once, and they stay for good: also where later batches failed or are open.
+/// Newest results of a kind that keeps them stay for good, and those before them go at once: also where later batches failed or are open.
 #[test]
 fn newest_results_stay() {
     let vault = vault(&Disk::default());
@@ -345,7 +345,7 @@ fn newest_results_stay() {
         (Some(3), Some(3))
     );
     assert_eq!(vault.usage(KIND).results, 9);
-    // Of other kinds they go with time.
+    // Results of other kinds go with time.
     assert_eq!((sweep(false, 1_000_000), held(3)), (1, None));
     assert_eq!(vault.newest_done(KIND).unwrap(), None);
 }
